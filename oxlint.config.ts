@@ -1,8 +1,8 @@
 import { defineConfig, type OxlintOverride } from "oxlint";
 
 /**
- * The layers, lowest first, each with the layers that it may import. Imports only point to layers listed before; test/architecture.test.ts plants an import
- * that points up and checks that it is refused.
+ * The layers, lowest first, each with the layers that it may import. Imports only point to layers listed
+ * before; test/architecture.test.ts plants an import that points up and checks that it is refused.
  */
 const layers = {
   foundation: [],
@@ -35,13 +35,28 @@ const layers = {
     "database",
     "foundation",
   ],
-  cli: ["app", "observability", "demo", "http", "mesh", "graph", "commerce", "webhooks", "access", "database", "foundation"],
+  cli: [
+    "app",
+    "observability",
+    "demo",
+    "http",
+    "mesh",
+    "graph",
+    "commerce",
+    "webhooks",
+    "access",
+    "database",
+    "foundation",
+  ],
 };
 
 const onlyFrom = (files: string, open: readonly string[], message: string): OxlintOverride => ({
   files: [files],
   rules: {
-    "no-restricted-imports": ["error", { patterns: [{ group: ["../**", "#*", "#*/**", ...open.map((path) => `!${path}`)], message }] }],
+    "no-restricted-imports": [
+      "error",
+      { patterns: [{ group: ["../**", "#*", "#*/**", ...open.map((path) => `!${path}`)], message }] },
+    ],
   },
 });
 
@@ -63,8 +78,9 @@ const browserRules = ["checkout", "console", "docs", "graphiql", "shared"].map((
 );
 
 /**
- * Files that narrow a value by an assertion which the compiler cannot check: rows of the database, parsed JSON, drivers, GraphQL's own untyped parts. Code elsewhere
- * narrows by a check. test/architecture.test.ts refuses an entry that is not needed any more.
+ * Files that narrow a value by an assertion which the compiler cannot check: rows of the database, parsed
+ * JSON, drivers, GraphQL's own untyped parts. Code elsewhere narrows by a check. test/architecture.test.ts
+ * refuses an entry that is not needed any more.
  */
 export const filesWithUnsafeAssertions = [
   "src/access/audit.ts",
@@ -179,7 +195,8 @@ export default defineConfig({
     "max-depth": ["error", 3],
     complexity: ["error", 12],
     "no-console": "error",
-    // Steps that must follow each other are the common case here; where they need not, the code says Promise.all.
+    // Steps that must follow each other are the common case here; where they need not, the code says
+    // Promise.all.
     "no-await-in-loop": "off",
     "typescript/no-unsafe-type-assertion": "error",
     // pg declares its type numbers as an enum that its own callbacks pass as numbers.
@@ -201,17 +218,29 @@ export default defineConfig({
     },
     // Generated.
     { files: ["src/database/tables.ts", "clients/typescript/src/schema.ts"], rules: { "max-lines": "off" } },
-    { files: ["*.config.ts", "src/mesh/plugins/**", "src/graph/schema.ts"], rules: { "import/no-default-export": "off" } },
+    {
+      files: ["*.config.ts", "src/mesh/plugins/**", "src/graph/schema.ts"],
+      rules: { "import/no-default-export": "off" },
+    },
     {
       files: ["test/**", "bench/**"],
       rules: {
+        "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
         "max-lines-per-function": "off",
         // A suite's helpers stand with its tests.
         "unicorn/consistent-function-scoping": "off",
         "vitest/expect-expect": ["error", { assertFunctionNames: ["expect", "expect*"] }],
       },
     },
-    // Tables of cases: a row has as many parts as it needs, says what was expected, and decides between an answer and a refusal.
-    { files: ["test/**"], rules: { "max-params": "off", "vitest/no-conditional-expect": "off", "vitest/valid-expect": ["error", { maxArgs: 2 }] } },
+    // Tables of cases: a row has as many parts as it needs, says what was expected, and decides between an
+    // answer and a refusal.
+    {
+      files: ["test/**"],
+      rules: {
+        "max-params": "off",
+        "vitest/no-conditional-expect": "off",
+        "vitest/valid-expect": ["error", { maxArgs: 2 }],
+      },
+    },
   ],
 });

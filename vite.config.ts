@@ -1,4 +1,7 @@
-/** Builds what runs in browsers: one script and sheet for each page that has one, named by their hash, into dist/browser (`npm run build`). */
+/**
+ * Builds what runs in browsers: one script and sheet for each page that has one, named by their hash, into
+ * dist/browser (`npm run build`).
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
@@ -41,7 +44,9 @@ export default defineConfig({
     modulePreload: false,
     target: "es2022",
     rolldownOptions: {
-      input: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(import.meta.dirname, "src/pages", path)])),
+      input: Object.fromEntries(
+        Object.entries(entries).map(([name, path]) => [name, join(import.meta.dirname, "src/pages", path)]),
+      ),
     },
   },
 });

@@ -7,7 +7,10 @@ const isBrowser = process.env["TEST_BROWSER"] === "1";
 
 const all = isBrowser ? "test/browser/**/*.test.ts" : "test/**/*.test.ts";
 
-/** A mocked module is one for the whole process: these files have one each. The others share theirs, since loading the service takes longer than most of them. */
+/**
+ * A mocked module is one for the whole process: these files have one each. The others share theirs, since
+ * loading the service takes longer than most of them.
+ */
 const mocking = globSync(all, { cwd: import.meta.dirname }).filter((file) =>
   /\bvi\.mock\(/.test(readFileSync(join(import.meta.dirname, file), "utf8")),
 );
@@ -17,7 +20,8 @@ export default defineConfig({
   test: {
     setupFiles: ["test/support/properties.ts"],
     globalSetup: ["test/support/postgres.ts"],
-    // Node's own loader, the same as in production: Vite's would load a second copy of graphql ("from another module or realm").
+    // Node's own loader, the same as in production: Vite's would load a second copy of graphql ("from another
+    // module or realm").
     experimental: { viteModuleRunner: false },
     testTimeout: 60_000,
     hookTimeout: 120_000,
@@ -26,7 +30,10 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { extends: true, test: { name: "mocking", include: mocking, exclude: excluded, isolate: true } },
-      { extends: true, test: { name: "all", include: [all], exclude: [...excluded, ...mocking], isolate: false } },
+      {
+        extends: true,
+        test: { name: "all", include: [all], exclude: [...excluded, ...mocking], isolate: false },
+      },
     ],
   },
 });

@@ -1,4 +1,7 @@
-/** `npm run test:fast`: some two minutes of tests for the work between two commits; `test/support/fast.ts` has the rule by which they are chosen. */
+/**
+ * `npm run test:fast`: some two minutes of tests for the work between two commits; `test/support/fast.ts` has
+ * the rule by which they are chosen.
+ */
 import { defineConfig } from "vitest/config";
 import { fastFiles, fastNames } from "./test/support/fast.ts";
 

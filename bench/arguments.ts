@@ -88,7 +88,9 @@ const options = {
   profile: text,
 } as const;
 
-type Values = { readonly [Name in keyof typeof options]?: (typeof options)[Name] extends typeof text ? string : boolean };
+type Values = {
+  readonly [Name in keyof typeof options]?: (typeof options)[Name] extends typeof text ? string : boolean;
+};
 
 function parse(args: readonly string[]): Values {
   try {
@@ -109,7 +111,8 @@ function modeOf({ growth, million }: Values, isQuick: boolean): Mode {
 
 function countOf(name: string, value: string | undefined, fallback: number): number {
   const count = value === undefined ? fallback : Number(value);
-  if (!Number.isInteger(count) || count < 0 || count > countMax) throw new BadArgument(`${name} must be a whole number from 0 to ${countMax}.`);
+  if (!Number.isInteger(count) || count < 0 || count > countMax)
+    throw new BadArgument(`${name} must be a whole number from 0 to ${countMax}.`);
   return count;
 }
 
@@ -117,6 +120,7 @@ function choose(list: string | undefined, all: readonly string[], name: string):
   if (list === undefined) return all;
   const asked = list.split(",").map((item) => item.trim());
   const unknown = asked.filter((item) => !all.includes(item));
-  if (unknown.length > 0) throw new BadArgument(`${name}: ${unknown.join(", ")} is not one of ${all.join(", ")}.`);
+  if (unknown.length > 0)
+    throw new BadArgument(`${name}: ${unknown.join(", ")} is not one of ${all.join(", ")}.`);
   return all.filter((item) => asked.includes(item));
 }

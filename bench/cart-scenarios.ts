@@ -11,26 +11,45 @@ const pathOf = (cartId: string): string => `/api/v1/open/storefront/carts/${cart
 /** Nearly all of them seeded in bulk: a tenth with an address and delivery options, most of those with a code. */
 export async function cartScenario(source: Source): Promise<Scenario> {
   const carts = await findCarts(source, { isPlain: false, limit: source.asksMax });
-  const asks = carts.map(({ id: cartId }): Ask => ({ method: "GET", path: pathOf(cartId), headers: keyOf(source), variables: { cartId } }));
+  const asks = carts.map(({ id: cartId }): Ask => ({
+    method: "GET",
+    path: pathOf(cartId),
+    headers: keyOf(source),
+    variables: { cartId },
+  }));
   return { ...reading, name: "cart", asks: mixed(asks) };
 }
 
-/** The same carts and fields by POST /graphql, with a storefront's token and the name of whose cart it is, where that is known. */
+/**
+ * The same carts and fields by POST /graphql, with a storefront's token and the name of whose cart it is,
+ * where that is known.
+ */
 export async function graphqlScenario(source: Source): Promise<Scenario> {
   const carts = await findCarts(source, { isPlain: false, limit: source.asksMax });
   const asks = carts.map(({ id: cartId, buyer }): Ask => {
     const reference = buyer === null ? {} : { "x-buyer-reference": buyer };
     const internalHeaders = { authorization: `Bearer ${source.storefrontToken}`, ...reference };
-    return { method: "GET", path: pathOf(cartId), headers: keyOf(source), internalHeaders, variables: { cartId } };
+    return {
+      method: "GET",
+      path: pathOf(cartId),
+      headers: keyOf(source),
+      internalHeaders,
+      variables: { cartId },
+    };
   });
   return { ...reading, name: "graphql", isInternal: true, asks: mixed(asks) };
 }
 
-const reading = { document: readDocument("carts/getPublicCart"), envelope: [], fault: () => undefined, effect: null };
+const reading = {
+  document: readDocument("carts/getPublicCart"),
+  envelope: [],
+  fault: () => undefined,
+  effect: null,
+};
 
 /**
- * Every cart gets the one code, and when all have it the other: so each request changes its cart. The carts are those that the yardstick can
- * price: without an address, and where no promotion applies by itself.
+ * Every cart gets the one code, and when all have it the other: so each request changes its cart. The carts
+ * are those that the yardstick can price: without an address, and where no promotion applies by itself.
  */
 export async function promotionScenario(source: Source): Promise<Scenario> {
   const carts = mixed(await findCarts(source, { isPlain: true, limit: changedCartsMax }));
@@ -38,11 +57,24 @@ export async function promotionScenario(source: Source): Promise<Scenario> {
     carts.map(({ id: cartId }): Ask => {
       const body = { code };
       const headers = { ...keyOf(source), "idempotency-key": keyPlaceholder };
-      return { method: "PUT", path: `${pathOf(cartId)}/promotion`, headers, body, variables: { cartId, body } };
+      return {
+        method: "PUT",
+        path: `${pathOf(cartId)}/promotion`,
+        headers,
+        body,
+        variables: { cartId, body },
+      };
     }),
   );
   const document = readDocument("carts/applyPublicCartPromotion");
-  return { name: "promotion", document, envelope: [], asks, fault: unapplied, effect: { versionOf, withoutVersion } };
+  return {
+    name: "promotion",
+    document,
+    envelope: [],
+    asks,
+    fault: unapplied,
+    effect: { versionOf, withoutVersion },
+  };
 }
 
 const keyOf = ({ apiKey }: Source): Record<string, string> => ({ authorization: `Bearer ${apiKey}` });
@@ -74,8 +106,8 @@ interface FoundCart {
 }
 
 /**
- * Active ones of the merchant that has most, which is the one that was given carts in bulk; the few of the demo among them are carts like others. Where
- * there are more than wanted, they lie all over the table.
+ * Active ones of the merchant that has most, which is the one that was given carts in bulk; the few of the
+ * demo among them are carts like others. Where there are more than wanted, they lie all over the table.
  */
 async function findCarts({ databaseUrl }: Source, { isPlain, limit }: Wanted): Promise<FoundCart[]> {
   const client = new Client({ connectionString: databaseUrl });

@@ -1,4 +1,7 @@
-/** The servers as child processes: started on their core, timed to their first answer, and ended with us however we end. */
+/**
+ * The servers as child processes: started on their core, timed to their first answer, and ended with us
+ * however we end.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -35,7 +38,11 @@ export async function startServer(program: Program, { cores, nodeOptions }: Plac
   const port = await freePort();
   const command = [process.execPath, ...nodeOptions, ...program.command];
   const startedAt = performance.now();
-  const child = start(command, { cores: cores?.server, environment: { ...program.environment, PORT: String(port) }, isQuiet: true });
+  const child = start(command, {
+    cores: cores?.server,
+    environment: { ...program.environment, PORT: String(port) },
+    isQuiet: true,
+  });
   const ended = new Promise<void>((done) => child.once("exit", () => done()));
   let isWanted = true;
   child.once("exit", (code, signal) => {
@@ -58,7 +65,10 @@ export async function startServer(program: Program, { cores, nodeOptions }: Plac
 }
 
 /** Runs to its end with what it says shown. */
-export async function runCommand(command: readonly string[], environment: Readonly<Record<string, string>>): Promise<void> {
+export async function runCommand(
+  command: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<void> {
   const child = start([process.execPath, ...command], { cores: undefined, environment, isQuiet: false });
   const code = await new Promise<number | null>((done) => child.once("exit", done));
   if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}.`);
@@ -87,7 +97,8 @@ function start(command: readonly string[], { cores, environment, isQuiet }: How)
 async function firstAnswer(child: ChildProcess, port: number, request: Buffer): Promise<void> {
   const until = performance.now() + startMsMax;
   while (performance.now() < until) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`A server ended before it answered (${child.spawnargs.join(" ")}).`);
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`A server ended before it answered (${child.spawnargs.join(" ")}).`);
     try {
       const connection = await connect(port);
       const { status } = await connection.send(request).finally(() => connection.close());
@@ -97,7 +108,9 @@ async function firstAnswer(child: ChildProcess, port: number, request: Buffer): 
     }
     await sleep(5);
   }
-  throw new Error(`A server did not answer with 200 in ${startMsMax / 1000} s (${child.spawnargs.join(" ")}).`);
+  throw new Error(
+    `A server did not answer with 200 in ${startMsMax / 1000} s (${child.spawnargs.join(" ")}).`,
+  );
 }
 
 function freePort(): Promise<number> {
@@ -105,7 +118,9 @@ function freePort(): Promise<number> {
     const server = createServer().once("error", failed);
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();
-      server.close(() => (typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port."))));
+      server.close(() =>
+        typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port.")),
+      );
     });
   });
 }

@@ -8,7 +8,10 @@ import type { Bench } from "./bench.ts";
 import { servers, yardstick } from "./servers.ts";
 import { compared, makeScenarios, withServers } from "./subjects.ts";
 
-export async function compareServers({ isQuick, counts, only, servers: wanted, rate, jsonPath }: Arguments, bench: Bench): Promise<void> {
+export async function compareServers(
+  { isQuick, counts, only, servers: wanted, rate, jsonPath }: Arguments,
+  bench: Bench,
+): Promise<void> {
   const { machine, place, say, step } = bench;
   const sizes = `${counts.products} products, ${counts.carts} carts, ${counts.orders} orders`;
   step(`PostgreSQL with ${sizes}`);
@@ -20,10 +23,15 @@ export async function compareServers({ isQuick, counts, only, servers: wanted, r
     await withServers(chosen, starting, async (running) => {
       const rows: Row[] = [];
       const plan = planOf(isQuick, { postgresPid: database.postgresPid, rate, onStep: step });
-      for (const scenario of lists) rows.push(...(await measure(scenario.name, await compared(scenario, running, step), plan)));
+      for (const scenario of lists)
+        rows.push(...(await measure(scenario.name, await compared(scenario, running, step), plan)));
       const starts = running.map(({ server, coldStartMs }) => ({ server: server.name, coldStartMs }));
       say(`\n${machine}, ${sizes}\n\n${toTable(rows)}\n\n${toStarts(starts)}`);
-      if (jsonPath !== undefined) writeFileSync(jsonPath, `${JSON.stringify({ machine, ...counts, quick: isQuick, starts, rows }, undefined, 2)}\n`);
+      if (jsonPath !== undefined)
+        writeFileSync(
+          jsonPath,
+          `${JSON.stringify({ machine, ...counts, quick: isQuick, starts, rows }, undefined, 2)}\n`,
+        );
     });
   } finally {
     await database.stop();

@@ -1,4 +1,7 @@
-/** One keep-alive HTTP/1.1 connection, one request at a time. It reads only what is needed to know where an answer ends, so that the load costs little. */
+/**
+ * One keep-alive HTTP/1.1 connection, one request at a time. It reads only what is needed to know where an
+ * answer ends, so that the load costs little.
+ */
 import { connect as connectSocket } from "node:net";
 
 export interface Answer {
@@ -24,7 +27,9 @@ interface Head {
 export async function connect(port: number): Promise<Connection> {
   const socket = connectSocket({ port, host: "127.0.0.1", noDelay: true });
   await new Promise<void>((done, failed) => socket.once("connect", done).once("error", failed));
-  let waiting: { readonly done: (answer: Answer) => void; readonly failed: (error: Error) => void } | undefined;
+  let waiting:
+    | { readonly done: (answer: Answer) => void; readonly failed: (error: Error) => void }
+    | undefined;
   let received = Buffer.alloc(0);
   let head: Head | undefined;
   const finish = (answer: Answer): void => {
@@ -40,8 +45,10 @@ export async function connect(port: number): Promise<Connection> {
     if (head === undefined) return;
     const { status, bodyStart, length } = head;
     if (length === undefined) {
-      if (received.subarray(-lastChunk.length).equals(lastChunk)) finish({ status, body: joinChunks(received.subarray(bodyStart)) });
-    } else if (received.length >= bodyStart + length) finish({ status, body: received.subarray(bodyStart, bodyStart + length) });
+      if (received.subarray(-lastChunk.length).equals(lastChunk))
+        finish({ status, body: joinChunks(received.subarray(bodyStart)) });
+    } else if (received.length >= bodyStart + length)
+      finish({ status, body: received.subarray(bodyStart, bodyStart + length) });
   });
   const fail = (error: Error): void => waiting?.failed(error);
   socket.on("error", fail);
@@ -61,7 +68,11 @@ function readHead(bytes: Buffer): Head | undefined {
   if (end === -1) return undefined;
   const text = bytes.toString("latin1", 0, end);
   const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
-  return { status: Number(text.slice(9, 12)), bodyStart: end + headEnd.length, length: length === undefined ? undefined : Number(length) };
+  return {
+    status: Number(text.slice(9, 12)),
+    bodyStart: end + headEnd.length,
+    length: length === undefined ? undefined : Number(length),
+  };
 }
 
 function joinChunks(bytes: Buffer): Buffer {

@@ -1,4 +1,7 @@
-/** The database that is measured on: a throw-away PostgreSQL with the demo, as many generated products, carts and orders as wanted, and codes for the carts. */
+/**
+ * The database that is measured on: a throw-away PostgreSQL with the demo, as many generated products, carts
+ * and orders as wanted, and codes for the carts.
+ */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -85,7 +88,10 @@ async function settle(client: Client): Promise<void> {
   await client.query("vacuum analyze");
 }
 
-/** An address lives for half an hour, and what has run out is shown without: all servers are to show the same for as long as they are measured. */
+/**
+ * An address lives for half an hour, and what has run out is shown without: all servers are to show the same
+ * for as long as they are measured.
+ */
 async function keepAddresses(client: Client): Promise<void> {
   await client.query(`
     update cart set address_expires_at = now() + interval '12 hours', address_expires_at_max = now() + interval '24 hours', version = version + 1

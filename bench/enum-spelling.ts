@@ -1,4 +1,7 @@
-/** /graphql spells the values of enums as GraphQL does (`IN_STOCK`), REST as they are (`in_stock`): told apart by the schema, so that nothing else is touched. */
+/**
+ * /graphql spells the values of enums as GraphQL does (`IN_STOCK`), REST as they are (`in_stock`): told apart
+ * by the schema, so that nothing else is touched.
+ */
 import { readFileSync } from "node:fs";
 import { buildSchema, getNamedType, isEnumType, parse, TypeInfo, visit, visitWithTypeInfo } from "graphql";
 
@@ -40,5 +43,7 @@ function respell(value: unknown, way: readonly string[], enums: ReadonlySet<stri
   if (Array.isArray(value)) return value.map((item) => respell(item, way, enums));
   if (typeof value === "string") return enums.has(way.join("/")) ? value.toLowerCase() : value;
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, respell(item, [...way, key], enums)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, respell(item, [...way, key], enums)]),
+  );
 }

@@ -1,4 +1,7 @@
-/** Draws what reads cost as the data grows: a panel for each kind of cost, both axes in powers of ten. As SVG that follows the reader's light or dark. */
+/**
+ * Draws what reads cost as the data grows: a panel for each kind of cost, both axes in powers of ten. As SVG
+ * that follows the reader's light or dark.
+ */
 export interface Cost {
   readonly size: number;
   readonly scenario: string;
@@ -47,7 +50,9 @@ const style = `
 
 export function drawGrowth(costs: readonly Cost[]): string {
   const scenarios = [...new Set(costs.map(({ scenario }) => scenario))];
-  const drawn = panels.map((panel, index) => drawPanel(panel, { costs, scenarios, x: left + index * (panelWidth + gap) }));
+  const drawn = panels.map((panel, index) =>
+    drawPanel(panel, { costs, scenarios, x: left + index * (panelWidth + gap) }),
+  );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
   <title>What a read costs as products, carts and orders grow</title>
   <style>${style}
@@ -133,6 +138,7 @@ function drawLegend(scenarios: readonly string[]): string {
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const plainPowers: Readonly<Record<number, string>> = { 0: "1", 1: "10", 2: "100", 3: "1000" };
 const label = (power: number): string =>
-  plainPowers[power] ?? `10${power < 0 ? "⁻" : ""}${Array.from(String(Math.abs(power)), (digit) => superscripts.charAt(Number(digit))).join("")}`;
+  plainPowers[power] ??
+  `10${power < 0 ? "⁻" : ""}${Array.from(String(Math.abs(power)), (digit) => superscripts.charAt(Number(digit))).join("")}`;
 
 const round = (value: number): number => Math.round(value * 10) / 10;

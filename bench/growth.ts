@@ -1,6 +1,7 @@
 /**
- * What a read costs as the data grows: the processor's time on the server and in PostgreSQL, and the pages PostgreSQL looks at, for the yardstick and for
- * ours, with the same number of products, carts and orders each. The same database grows from size to size; the servers are started anew at each.
+ * What a read costs as the data grows: the processor's time on the server and in PostgreSQL, and the pages
+ * PostgreSQL looks at, for the yardstick and for ours, with the same number of products, carts and orders
+ * each. The same database grows from size to size; the servers are started anew at each.
  */
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +23,9 @@ import { compared, makeScenarios, withServers } from "./subjects.ts";
 const reads = ["product", "search", "words", "cart", "graphql", "order"];
 /** A first look leaves the figures that are kept alone. */
 const chartPathOf = (isQuick: boolean): string =>
-  isQuick ? join(tmpdir(), "commerce-gateway-growth.svg") : fileURLToPath(new URL("growth.svg", import.meta.url));
+  isQuick
+    ? join(tmpdir(), "commerce-gateway-growth.svg")
+    : fileURLToPath(new URL("growth.svg", import.meta.url));
 
 interface Lengths {
   readonly warmUpSeconds: number;
@@ -55,7 +58,8 @@ export async function measureGrowth({ sizes, isQuick, jsonPath, only }: Growth, 
   const chartPath = chartPathOf(isQuick);
   writeFileSync(chartPath, drawGrowth(costs));
   say(`\n${machine}\n\n${toGrowthTable(costs)}\n\nDrawn in ${chartPath}`);
-  if (jsonPath !== undefined) writeFileSync(jsonPath, `${JSON.stringify({ machine, quick: isQuick, costs }, undefined, 2)}\n`);
+  if (jsonPath !== undefined)
+    writeFileSync(jsonPath, `${JSON.stringify({ machine, quick: isQuick, costs }, undefined, 2)}\n`);
 }
 
 interface Size {
@@ -64,25 +68,33 @@ interface Size {
   readonly lengths: Lengths;
 }
 
-async function measureSize(database: BenchDatabase, { size, names, lengths }: Size, { place, step }: Bench): Promise<Cost[]> {
+async function measureSize(
+  database: BenchDatabase,
+  { size, names, lengths }: Size,
+  { place, step }: Bench,
+): Promise<Cost[]> {
   const scenarios = await makeScenarios(names, database);
   const chosen = servers.filter(({ name }) => name === yardstick || name === "ours");
   const client = new Client({ connectionString: database.databaseUrl });
   await client.connect();
   try {
-    return await withServers(chosen, { database, scenarios, place, times: 1, onStep: step }, async (running) => {
-      const costs: Cost[] = [];
-      for (const scenario of scenarios) {
-        const subjects = await compared(scenario, running, step);
-        await sleep(restMs);
-        for (const subject of subjects) {
-          step(`${size}: ${scenario.name}, ${subject.name}`);
-          const cost = await measureCost(subject, { client, postgresPid: database.postgresPid, lengths });
-          costs.push({ size, scenario: scenario.name, server: subject.name, ...cost });
+    return await withServers(
+      chosen,
+      { database, scenarios, place, times: 1, onStep: step },
+      async (running) => {
+        const costs: Cost[] = [];
+        for (const scenario of scenarios) {
+          const subjects = await compared(scenario, running, step);
+          await sleep(restMs);
+          for (const subject of subjects) {
+            step(`${size}: ${scenario.name}, ${subject.name}`);
+            const cost = await measureCost(subject, { client, postgresPid: database.postgresPid, lengths });
+            costs.push({ size, scenario: scenario.name, server: subject.name, ...cost });
+          }
         }
-      }
-      return costs;
-    });
+        return costs;
+      },
+    );
   } finally {
     await client.end();
   }
@@ -94,7 +106,10 @@ interface Meters {
   readonly lengths: Lengths;
 }
 
-/** A connection of PostgreSQL tells what it has done once a second while it works, and the last of it after ten seconds of rest. */
+/**
+ * A connection of PostgreSQL tells what it has done once a second while it works, and the last of it after
+ * ten seconds of rest.
+ */
 const [tellingMs, restMs] = [1100, 10_500];
 const tellingSeconds = 0.2;
 
@@ -111,7 +126,8 @@ async function measureCost(
   return {
     serverCpuMicros: (serverAfter - serverBefore) / count,
     postgresCpuMicros: (postgresAfter - postgresBefore) / count,
-    // What has been asked for since all connections told the last time; reading the catalog is in it, once for each connection.
+    // What has been asked for since all connections told the last time; reading the catalog is in it, once
+    // for each connection.
     pages: (after.pages - before.pages) / (before.untold + warmUp.count + count),
   };
 }
@@ -122,7 +138,10 @@ interface Pages {
   readonly untold: number;
 }
 
-/** A moment after all was done, each connection is given something to do, whereupon it tells of what it did before. */
+/**
+ * A moment after all was done, each connection is given something to do, whereupon it tells of what it did
+ * before.
+ */
 async function pagesSoFar(client: Client, target: Target): Promise<Pages> {
   await sleep(tellingMs);
   const { count } = await loadFully(target, tellingSeconds);

@@ -36,8 +36,15 @@ export interface Latencies {
   readonly p99Ms: number;
 }
 
-/** Requests fall due at even distances whether or not earlier ones are answered; who finds no free connection waits, and the waiting counts. */
-export async function loadEvenly({ port, begin, connections: size }: Target, rate: number, seconds: number): Promise<Latencies> {
+/**
+ * Requests fall due at even distances whether or not earlier ones are answered; who finds no free connection
+ * waits, and the waiting counts.
+ */
+export async function loadEvenly(
+  { port, begin, connections: size }: Target,
+  rate: number,
+  seconds: number,
+): Promise<Latencies> {
   const connections = await open(port, size);
   const next = begin();
   const idle = [...connections];
@@ -75,13 +82,18 @@ export async function loadEvenly({ port, begin, connections: size }: Target, rat
 
 async function ask(connection: Connection, request: Buffer): Promise<void> {
   const { status, body } = await connection.send(request);
-  if (status !== 200) throw new Error(`A request under load was answered with ${status}: ${body.toString("utf8").slice(0, 300)}`);
+  if (status !== 200)
+    throw new Error(
+      `A request under load was answered with ${status}: ${body.toString("utf8").slice(0, 300)}`,
+    );
 }
 
-const open = (port: number, size: number): Promise<Connection[]> => Promise.all(Array.from({ length: size }, () => connect(port)));
+const open = (port: number, size: number): Promise<Connection[]> =>
+  Promise.all(Array.from({ length: size }, () => connect(port)));
 
 function close(connections: readonly Connection[]): void {
   for (const connection of connections) connection.close();
 }
 
-const quantile = (sorted: readonly number[], share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+const quantile = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

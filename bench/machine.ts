@@ -1,4 +1,7 @@
-/** The machine: its cores, and what /proc says of a process. Without Linux's /proc and `taskset` the benchmark runs unpinned, and CPU and memory read 0. */
+/**
+ * The machine: its cores, and what /proc says of a process. Without Linux's /proc and `taskset` the benchmark
+ * runs unpinned, and CPU and memory read 0.
+ */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
@@ -9,7 +12,10 @@ export interface Cores {
   readonly rest: string;
 }
 
-/** The first core is the servers', one at a time; the others are PostgreSQL's and ours. Undefined: there is nothing to pin with or to. */
+/**
+ * The first core is the servers', one at a time; the others are PostgreSQL's and ours. Undefined: there is
+ * nothing to pin with or to.
+ */
 export function findCores(): Cores | undefined {
   if (spawnSync("taskset", ["--version"], { stdio: "ignore" }).status !== 0) return undefined;
   const allowed = /^Cpus_allowed_list:\s*(\S+)$/m.exec(read("/proc/self/status"))?.[1];
@@ -18,16 +24,23 @@ export function findCores(): Cores | undefined {
     return Array.from({ length: last - first + 1 }, (_, index) => first + index);
   });
   const [server, ...rest] = list;
-  return server === undefined || rest.length === 0 ? undefined : { server: String(server), rest: rest.join(",") };
+  return server === undefined || rest.length === 0
+    ? undefined
+    : { server: String(server), rest: rest.join(",") };
 }
 
 /** Everything started from now on inherits it. */
 export function pinOurselves({ rest }: Cores): void {
-  spawnSync("taskset", ["--all-tasks", "--cpu-list", "--pid", rest, String(process.pid)], { stdio: "ignore" });
+  spawnSync("taskset", ["--all-tasks", "--cpu-list", "--pid", rest, String(process.pid)], {
+    stdio: "ignore",
+  });
 }
 
 export function describeMachine(cores: Cores | undefined): string {
-  const pinned = cores === undefined ? "not pinned" : `servers on core ${cores.server}, PostgreSQL and load on ${cores.rest}`;
+  const pinned =
+    cores === undefined
+      ? "not pinned"
+      : `servers on core ${cores.server}, PostgreSQL and load on ${cores.rest}`;
   const memory = Math.round(totalmem() / 2 ** 30);
   return `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${cpus().length} cores, ${memory} GiB, Node ${process.versions.node}, ${pinned}`;
 }
@@ -47,9 +60,14 @@ function microsIn(pid: number, columns: readonly number[]): number {
   return (columns.reduce((sum, column) => sum + Number(fields[column] ?? 0), 0) * 1_000_000) / ticksPerSecond;
 }
 
-/** Of a process and the processes it started, which for PostgreSQL are the connections; a pool closes those that it has not used for a while. */
+/**
+ * Of a process and the processes it started, which for PostgreSQL are the connections; a pool closes those
+ * that it has not used for a while.
+ */
 export function familyCpuMicros(pid: number): number {
-  const children = listProcesses().filter((candidate) => Number(afterName(read(`/proc/${candidate}/stat`))[1]) === pid);
+  const children = listProcesses().filter(
+    (candidate) => Number(afterName(read(`/proc/${candidate}/stat`))[1]) === pid,
+  );
   return [pid, ...children].reduce((sum, member) => sum + cpuMicros(member), endedCpuMicros(pid));
 }
 

@@ -18,7 +18,12 @@ async function main(asked: Arguments): Promise<void> {
   if (cores !== undefined) pinOurselves(cores);
   const machine = describeMachine(cores);
   step(machine);
-  const bench: Bench = { machine, place: { cores, nodeOptions: profileOptions(asked.profileFolder) }, say, step };
+  const bench: Bench = {
+    machine,
+    place: { cores, nodeOptions: profileOptions(asked.profileFolder) },
+    say,
+    step,
+  };
   const { mode } = asked;
   if (mode.name === "growth") await measureGrowth({ ...asked, sizes: mode.sizes }, bench);
   else await compareServers(asked, bench);
@@ -38,6 +43,8 @@ try {
   if (asked === undefined) say(help(known));
   else await main(asked);
 } catch (error) {
-  process.stderr.write(`${error instanceof BadArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
+  process.stderr.write(
+    `${error instanceof BadArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
+  );
   process.exitCode = error instanceof BadArgument ? 2 : 1;
 }

@@ -1,4 +1,7 @@
-/** One scenario: rounds in which every server gets its turn, then the latencies at a rate that all of them can keep. */
+/**
+ * One scenario: rounds in which every server gets its turn, then the latencies at a rate that all of them can
+ * keep.
+ */
 import { loadEvenly, loadFully, type Target } from "./load.ts";
 import { cpuMicros, familyCpuMicros, residentMegabytes } from "./machine.ts";
 
@@ -61,19 +64,25 @@ export async function measure(scenario: string, subjects: readonly Subject[], pl
       own.push(await oneRound(subject, plan));
     }
   }
-  const slowest = Math.min(...results.map((result) => medianOf(result.rounds.map(({ perSecond }) => perSecond))));
+  const slowest = Math.min(
+    ...results.map((result) => medianOf(result.rounds.map(({ perSecond }) => perSecond))),
+  );
   const evenPerSecond = plan.rate ?? Math.max(1, Math.floor(slowest / 2));
   const yardsticks = results[0]?.rounds ?? [];
   const rows: Row[] = [];
   for (const { subject, rounds: own } of results) {
     onStep(`${scenario}: latencies of ${subject.name}`);
     const latencies = await loadEvenly(subject.target, evenPerSecond, plan.evenSeconds);
-    const ratios = own.map(({ perSecond }, index) => perSecond / (yardsticks[index]?.perSecond ?? Number.NaN));
+    const ratios = own.map(
+      ({ perSecond }, index) => perSecond / (yardsticks[index]?.perSecond ?? Number.NaN),
+    );
     rows.push({
       server: subject.name,
       scenario,
       ratio: { median: medianOf(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
-      cpuRatio: medianOf(own.map(({ serverCpu }, index) => serverCpu / (yardsticks[index]?.serverCpu ?? Number.NaN))),
+      cpuRatio: medianOf(
+        own.map(({ serverCpu }, index) => serverCpu / (yardsticks[index]?.serverCpu ?? Number.NaN)),
+      ),
       requestsPerSecond: medianOf(own.map(({ perSecond }) => perSecond)),
       serverCpuMicros: medianOf(own.map(({ serverCpu }) => serverCpu)),
       postgresCpuMicros: medianOf(own.map(({ postgresCpu }) => postgresCpu)),
@@ -85,18 +94,27 @@ export async function measure(scenario: string, subjects: readonly Subject[], pl
   return rows;
 }
 
-/** Between its turns a server's pool closes what it has not used for a while: opening that again is not counted. */
+/**
+ * Between its turns a server's pool closes what it has not used for a while: opening that again is not
+ * counted.
+ */
 const reopeningSeconds = 0.5;
 
 async function oneRound({ pid, target }: Subject, { roundSeconds, postgresPid }: Plan): Promise<Round> {
   await loadFully(target, reopeningSeconds);
   const [serverBefore, postgresBefore] = [cpuMicros(pid), familyCpuMicros(postgresPid)];
   const { count, perSecond } = await loadFully(target, roundSeconds);
-  return { perSecond, serverCpu: (cpuMicros(pid) - serverBefore) / count, postgresCpu: (familyCpuMicros(postgresPid) - postgresBefore) / count };
+  return {
+    perSecond,
+    serverCpu: (cpuMicros(pid) - serverBefore) / count,
+    postgresCpu: (familyCpuMicros(postgresPid) - postgresBefore) / count,
+  };
 }
 
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? Number.NaN) : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? Number.NaN)
+    : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }

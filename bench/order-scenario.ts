@@ -2,7 +2,10 @@
 import { Client } from "pg";
 import { type Ask, mixed, readDocument, type Scenario, type Source } from "./scenario.ts";
 
-/** Of the merchant that has most, nearly all of them seeded in bulk: of the last year, in every state that an order can be in. */
+/**
+ * Of the merchant that has most, nearly all of them seeded in bulk: of the last year, in every state that an
+ * order can be in.
+ */
 export async function orderScenario({ databaseUrl, apiKey, asksMax }: Source): Promise<Scenario> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

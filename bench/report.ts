@@ -12,7 +12,10 @@ export type Columns<Line> = readonly (readonly [title: string, cell: (line: Line
 const columns: Columns<Row> = [
   ["scenario", ({ scenario }) => scenario],
   ["server", ({ server }) => server],
-  ["ratio (min–max)", ({ ratio }) => `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`],
+  [
+    "ratio (min–max)",
+    ({ ratio }) => `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`,
+  ],
   ["requests/s", ({ requestsPerSecond }) => requestsPerSecond.toFixed(0)],
   ["CPU ratio", ({ cpuRatio }) => cpuRatio.toFixed(2)],
   ["server CPU µs", ({ serverCpuMicros }) => serverCpuMicros.toFixed(0)],
@@ -30,7 +33,8 @@ export function toMarkdown<Line>(all: readonly Line[], shown: Columns<Line>): st
   const cells = [shown.map(([title]) => title), ...all.map((one) => shown.map(([, cell]) => cell(one)))];
   const widths = shown.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
   const lines = cells.map(
-    (line) => `| ${line.map((cell, column) => (column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`,
+    (line) =>
+      `| ${line.map((cell, column) => (column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`,
   );
   const rule = `|${widths.map((width, column) => (column < 2 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`;
   return [lines[0], rule, ...lines.slice(1)].join("\n");

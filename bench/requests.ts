@@ -7,8 +7,9 @@ import type { Server } from "./servers.ts";
 export type NextRequest = () => Buffer;
 
 /**
- * Begins a load. One that reads is the same each time, from the first request on. One that writes goes on where the last one ended, whichever
- * server that was sent to: they change the same rows, and a code that a cart has already would change nothing.
+ * Begins a load. One that reads is the same each time, from the first request on. One that writes goes on
+ * where the last one ended, whichever server that was sent to: they change the same rows, and a code that a
+ * cart has already would change nothing.
  */
 export type BeginRequests = () => NextRequest;
 

@@ -1,4 +1,7 @@
-/** What a scenario is, and what those of any kind are made of. The order of its requests is mixed by a fixed seed: every server and every round has the same. */
+/**
+ * What a scenario is, and what those of any kind are made of. The order of its requests is mixed by a fixed
+ * seed: every server and every round has the same.
+ */
 import { print, visit } from "graphql";
 import { readInlined } from "#test/support/documents.ts";
 
@@ -14,7 +17,10 @@ export interface Ask {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** How the answers of a scenario that writes are compared: what a request answers hangs on what the one before it left. */
+/**
+ * How the answers of a scenario that writes are compared: what a request answers hangs on what the one before
+ * it left.
+ */
 export interface Effect {
   /** Rises by one with every request to the same path. */
   readonly versionOf: (body: unknown) => number;

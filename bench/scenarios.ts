@@ -20,7 +20,10 @@ const hitsMin = 5;
 /** What browsers of three customers send. */
 const languages = [undefined, "de-DE,de;q=0.9,en;q=0.8", "en-GB,en;q=0.9"];
 
-/** The products with a description, which are the demo's, each of several variants; then generated ones, of one or two variants. */
+/**
+ * The products with a description, which are the demo's, each of several variants; then generated ones, of
+ * one or two variants.
+ */
 async function productScenario({ databaseUrl, asksMax }: Source): Promise<Scenario> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -49,7 +52,12 @@ function searchScenario(name: string, asked: readonly Search[]): Scenario {
   const asks = asked.map(([market, locale, q, more = {}]): Ask => {
     const variables = { q, locale, market, sort: "relevance", page: 1, pageSize: 20, ...more };
     const text = Object.entries(variables).map(([parameter, value]) => [parameter, String(value)]);
-    return { method: "GET", path: `/api/v1/search?${new URLSearchParams(text).toString()}`, headers: {}, variables };
+    return {
+      method: "GET",
+      path: `/api/v1/search?${new URLSearchParams(text).toString()}`,
+      headers: {},
+      variables,
+    };
   });
   const document = readDocument("catalog/searchPublicProducts");
   return { name, document, envelope: ["productSearch"], asks: mixed(asks), fault: tooFew, effect: null };

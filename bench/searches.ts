@@ -1,9 +1,15 @@
 /**
- * The searches: most of them words by relevance, as people search, with some filters, orders, second pages and browsing. Each finds at least five
- * products of the smallest catalogue, because fewer would set off the correction of misspelt words, which the yardstick does not have.
+ * The searches: most of them words by relevance, as people search, with some filters, orders, second pages
+ * and browsing. Each finds at least five products of the smallest catalogue, because fewer would set off the
+ * correction of misspelt words, which the yardstick does not have.
  */
 
-export type Search = readonly [market: string, locale: string, q: string, more?: Readonly<Record<string, string | number>>];
+export type Search = readonly [
+  market: string,
+  locale: string,
+  q: string,
+  more?: Readonly<Record<string, string | number>>,
+];
 
 export const searches: readonly Search[] = [
   ["DE", "de", "pullover"],
@@ -56,5 +62,10 @@ export const searches: readonly Search[] = [
   ["US", "en", "", { merchant: "lindenhof", sort: "popularity" }],
 ];
 
-/** Of them those for words alone: nothing of them is kept from one time to the next by anybody, and all that match are scored. */
-export const wordSearches: readonly Search[] = searches.filter(([, , q, more]) => q !== "" && more === undefined);
+/**
+ * Of them those for words alone: nothing of them is kept from one time to the next by anybody, and all that
+ * match are scored.
+ */
+export const wordSearches: readonly Search[] = searches.filter(
+  ([, , q, more]) => q !== "" && more === undefined,
+);

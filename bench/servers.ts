@@ -1,4 +1,7 @@
-/** The servers that are compared: how each is started, and how it is asked for the same as the others. A new one is one entry in `servers`. */
+/**
+ * The servers that are compared: how each is started, and how it is asked for the same as the others. A new
+ * one is one entry in `servers`.
+ */
 import { join } from "node:path";
 import type { Program } from "./children.ts";
 import { respelled } from "./enum-spelling.ts";
@@ -26,7 +29,10 @@ export const yardstick = "yardstick";
 /** Every server writes it in its answers, so it has to be the same for all. */
 const publicUrl = "http://commerce.test";
 
-const common = ({ databaseUrl }: Settings): Record<string, string> => ({ DATABASE_URL: databaseUrl, PUBLIC_URL: publicUrl });
+const common = ({ databaseUrl }: Settings): Record<string, string> => ({
+  DATABASE_URL: databaseUrl,
+  PUBLIC_URL: publicUrl,
+});
 
 export function oursEnvironment(settings: Settings): Record<string, string> {
   return {
@@ -44,9 +50,15 @@ const askRest = (_scenario: Scenario, { method, path, headers, body }: Ask): Buf
   toRequest({ method, path, headers, body: body === undefined ? undefined : JSON.stringify(body) });
 
 const askGraphql = ({ document }: Scenario, { variables, headers }: Ask): Buffer =>
-  toRequest({ method: "POST", path: "/graphql", headers, body: JSON.stringify({ query: document, variables }) });
+  toRequest({
+    method: "POST",
+    path: "/graphql",
+    headers,
+    body: JSON.stringify({ query: document, variables }),
+  });
 
-const askInternally = (scenario: Scenario, ask: Ask): Buffer => askGraphql(scenario, { ...ask, headers: ask.internalHeaders ?? {} });
+const askInternally = (scenario: Scenario, ask: Ask): Buffer =>
+  askGraphql(scenario, { ...ask, headers: ask.internalHeaders ?? {} });
 
 const asItIs = (_scenario: Scenario, body: unknown): unknown => body;
 
@@ -55,7 +67,9 @@ function unwrapGraphql({ envelope }: Scenario, body: unknown): unknown {
   if (errors !== undefined) throw new Error(`GraphQL: ${JSON.stringify(errors).slice(0, 500)}`);
   const { data } = body as { readonly data: unknown };
   // Beside `data` stands what the query has cost.
-  return ["data", ...envelope].reduce((value, step) => (value as Readonly<Record<string, unknown>>)[step], { data } as unknown);
+  return ["data", ...envelope].reduce((value, step) => (value as Readonly<Record<string, unknown>>)[step], {
+    data,
+  } as unknown);
 }
 
 function unwrapInternal(scenario: Scenario, body: unknown): unknown {
@@ -74,14 +88,20 @@ const plainReads = ["product", "search", "words", "cart", "graphql"];
 
 const asOurs: Pick<Server, "environment" | "request" | "unwrap"> = {
   environment: oursEnvironment,
-  request: (scenario, ask) => (scenario.isInternal === true ? askInternally(scenario, ask) : askRest(scenario, ask)),
+  request: (scenario, ask) =>
+    scenario.isInternal === true ? askInternally(scenario, ask) : askRest(scenario, ask),
   unwrap: (scenario, body) => (scenario.isInternal === true ? unwrapInternal(scenario, body) : body),
 };
 
-/** BENCH_BEFORE is the folder of another checkout of this project with its packages installed: the code to compare with. */
+/**
+ * BENCH_BEFORE is the folder of another checkout of this project with its packages installed: the code to
+ * compare with.
+ */
 const { BENCH_BEFORE: beforeFolder } = process.env;
 const before: readonly Server[] =
-  beforeFolder === undefined ? [] : [{ name: "before", command: [join(beforeFolder, "src/main.ts"), "serve"], ...asOurs }];
+  beforeFolder === undefined
+    ? []
+    : [{ name: "before", command: [join(beforeFolder, "src/main.ts"), "serve"], ...asOurs }];
 
 export const servers: readonly Server[] = [
   {
@@ -109,7 +129,8 @@ export const servers: readonly Server[] = [
     only: plainReads,
     command: ["bench/servers/yoga.ts"],
     environment: common,
-    request: (scenario, ask) => (scenario.isInternal === true ? askInternally(scenario, ask) : askGraphql(scenario, ask)),
+    request: (scenario, ask) =>
+      scenario.isInternal === true ? askInternally(scenario, ask) : askGraphql(scenario, ask),
     unwrap: unwrapGraphql,
   },
   {
@@ -122,7 +143,8 @@ export const servers: readonly Server[] = [
   },
 ];
 
-export const canAnswer = ({ only }: Server, scenario: string): boolean => only === undefined || only.includes(scenario);
+export const canAnswer = ({ only }: Server, scenario: string): boolean =>
+  only === undefined || only.includes(scenario);
 
 interface Request {
   readonly method: string;
@@ -132,15 +154,25 @@ interface Request {
 }
 
 function toRequest({ method, path, headers, body }: Request): Buffer {
-  const length = body === undefined ? {} : { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
-  const lines = Object.entries({ host: "commerce.test", accept: "application/json", ...headers, ...length }).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  );
+  const length =
+    body === undefined
+      ? {}
+      : { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
+  const lines = Object.entries({
+    host: "commerce.test",
+    accept: "application/json",
+    ...headers,
+    ...length,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`);
 }
 
 export function programOf(server: Server, settings: Settings, scenario: Scenario): Program {
   const [ask] = scenario.asks;
   if (ask === undefined) throw new Error(`The scenario ${scenario.name} asks nothing.`);
-  return { command: server.command, environment: server.environment(settings), firstRequest: withFreshKey(server.request(scenario, ask)) };
+  return {
+    command: server.command,
+    environment: server.environment(settings),
+    firstRequest: withFreshKey(server.request(scenario, ask)),
+  };
 }

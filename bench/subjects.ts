@@ -35,7 +35,10 @@ export function makeScenarios(names: readonly string[], database: BenchDatabase)
   );
 }
 
-/** A server that can answer none of the scenarios stays away. All are stopped when the work is done, or could not be. */
+/**
+ * A server that can answer none of the scenarios stays away. All are stopped when the work is done, or could
+ * not be.
+ */
 export async function withServers<Result>(
   servers: readonly Server[],
   starting: Starting,
@@ -53,7 +56,11 @@ export async function withServers<Result>(
   }
 }
 
-async function startOne(server: Server, scenario: Scenario, { database, place, times, onStep }: Starting): Promise<Running> {
+async function startOne(
+  server: Server,
+  scenario: Scenario,
+  { database, place, times, onStep }: Starting,
+): Promise<Running> {
   onStep(`starting ${server.name}`);
   const program = programOf(server, database, scenario);
   let child = await startServer(program, place);
@@ -67,13 +74,19 @@ async function startOne(server: Server, scenario: Scenario, { database, place, t
 }
 
 /** Those that can answer the scenario, once they have all given the same bodies. */
-export async function compared(scenario: Scenario, running: readonly Running[], onStep: (what: string) => void): Promise<Subject[]> {
+export async function compared(
+  scenario: Scenario,
+  running: readonly Running[],
+  onStep: (what: string) => void,
+): Promise<Subject[]> {
   const able = running.filter(({ server }) => canAnswer(server, scenario.name));
   const answers = await requireEqualBodies(
     scenario,
     able.map(({ server, child }) => ({ server, port: child.port })),
   );
-  onStep(`${scenario.name}: ${answers} answers are the same on ${able.map(({ server }) => server.name).join(", ")}`);
+  onStep(
+    `${scenario.name}: ${answers} answers are the same on ${able.map(({ server }) => server.name).join(", ")}`,
+  );
   const begin = requestsOf(scenario);
   return able.map(({ server, child }) => ({
     name: server.name,

@@ -1,4 +1,7 @@
-/** A browser as far as letting an app in needs one: it keeps cookies, follows redirects, signs in where it is asked to and allows what an app asks for. */
+/**
+ * A browser as far as letting an app in needs one: it keeps cookies, follows redirects, signs in where it is
+ * asked to and allows what an app asks for.
+ */
 import { randomBytes } from "node:crypto";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Ask } from "./shop.ts";
@@ -39,19 +42,33 @@ export function createAppBrowser({ ask, publicUrl, staff }: AppBrowserParts): Ap
     const posted: Record<string, string> =
       form === undefined
         ? {}
-        : { "content-type": "application/x-www-form-urlencoded", origin: new URL(publicUrl).origin, "sec-fetch-site": "same-origin" };
+        : {
+            "content-type": "application/x-www-form-urlencoded",
+            origin: new URL(publicUrl).origin,
+            "sec-fetch-site": "same-origin",
+          };
     const cookie = cookieLine(cookies, pathname);
     const headers = { accept: "text/html", ...(cookie === "" ? {} : { cookie }), ...posted };
-    const answer = await ask({ method: form === undefined ? "GET" : "POST", url: pathname + search, headers, body: form });
+    const answer = await ask({
+      method: form === undefined ? "GET" : "POST",
+      url: pathname + search,
+      headers,
+      body: form,
+    });
     // Of several lines Node makes a list.
     const lines: readonly string[] = [answer.headers["set-cookie"] ?? []].flat();
     for (const line of lines) keepCookie(cookies, line);
     const { location } = answer.headers;
-    return location === undefined ? { url, text: answer.text } : go(new URL(location, url).href, undefined, hops + 1);
+    return location === undefined
+      ? { url, text: answer.text }
+      : go(new URL(location, url).href, undefined, hops + 1);
   };
 
   const submit = (page: Page, fields: readonly (readonly [string, string])[]): Promise<Page> =>
-    go(page.url, new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])).toString());
+    go(
+      page.url,
+      new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])).toString(),
+    );
 
   return {
     codeFor: async ({ clientId, redirectUri, challenge }) => {
@@ -68,11 +85,17 @@ export function createAppBrowser({ ask, publicUrl, staff }: AppBrowserParts): Ap
       const first = await go(`${publicUrl}/oauth/authorize?${new URLSearchParams(parameters).toString()}`);
       const isSignIn = first.text.includes('name="password"');
       const { email, password } = staff;
-      const consent = isSignIn ? await submit(first, Object.entries({ email, password, action: "sign-in" })) : first;
-      const end = await submit(consent, [["action", "allow"], ...askedScopes.map((scope) => ["scope", scope] as const)]);
+      const consent = isSignIn
+        ? await submit(first, Object.entries({ email, password, action: "sign-in" }))
+        : first;
+      const end = await submit(consent, [
+        ["action", "allow"],
+        ...askedScopes.map((scope) => ["scope", scope] as const),
+      ]);
       const answered = new URL(end.url).searchParams;
       const code = answered.get("code");
-      if (code === null || answered.get("state") !== state) throw new Error(`The app was not let in: ${end.url} ${end.text.slice(0, 300)}`);
+      if (code === null || answered.get("state") !== state)
+        throw new Error(`The app was not let in: ${end.url} ${end.text.slice(0, 300)}`);
       return code;
     },
   };
@@ -89,7 +112,8 @@ const cookieLine = (cookies: Cookies, pathname: string): string =>
 function keepCookie(cookies: Cookies, line: string): void {
   const [pair = "", ...attributes] = line.split("; ");
   const name = pair.slice(0, pair.indexOf("="));
-  const path = attributes.find((attribute) => attribute.toLowerCase().startsWith("path="))?.slice("path=".length) ?? "/";
+  const path =
+    attributes.find((attribute) => attribute.toLowerCase().startsWith("path="))?.slice("path=".length) ?? "/";
   if (line.includes("expires=Thu, 01 Jan 1970")) cookies.delete(name);
   else cookies.set(name, { value: pair.slice(name.length + 1), path });
 }

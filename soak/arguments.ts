@@ -16,7 +16,9 @@ export class BadArgument extends Error {}
 
 const engines = ["pglite", "postgres"] as const;
 
-export const help = (known: readonly string[]): string => `Usage: npm run soak -- --minutes N [--only LIST] [--engine NAME] [--rounds N] [--record]
+export const help = (
+  known: readonly string[],
+): string => `Usage: npm run soak -- --minutes N [--only LIST] [--engine NAME] [--rounds N] [--record]
 
 Kills the service, sends everything twice and changes the same carts from all sides, on both engines, for N minutes together.
 Ends with 1 when a promise was broken.
@@ -36,12 +38,14 @@ export function readArguments(args: readonly string[], known: readonly string[])
   const { values } = parse(args);
   if (values.help === true) return undefined;
   const minutes = Number(values.minutes);
-  if (!(minutes > 0 && minutes <= minutesMax)) throw new BadArgument(`--minutes must be a number up to ${minutesMax}.`);
+  if (!(minutes > 0 && minutes <= minutesMax))
+    throw new BadArgument(`--minutes must be a number up to ${minutesMax}.`);
   const rounds = values.rounds === undefined ? Infinity : Number(values.rounds);
   if (!(rounds > 0)) throw new BadArgument("--rounds must be a number above 0.");
   const only = values.only?.split(",") ?? known;
   const unknown = only.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new BadArgument(`--only: there is no ${unknown}; there are ${known.join(", ")}.`);
+  if (unknown !== undefined)
+    throw new BadArgument(`--only: there is no ${unknown}; there are ${known.join(", ")}.`);
   const engine = engines.find((name) => name === values.engine);
   if (values.engine !== undefined && engine === undefined)
     throw new BadArgument(`--engine: there is no ${values.engine}; there are ${engines.join(", ")}.`);

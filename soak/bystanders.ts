@@ -1,6 +1,7 @@
 /**
- * Figure 3. A hundred copies of one write wait for its end, asking again each second as they are told to; whoever asks for something else meanwhile
- * is served as fast as before: at most twice the 99th percentile. Quiet and busy times take turns, so that the machine's own moods hit both.
+ * Figure 3. A hundred copies of one write wait for its end, asking again each second as they are told to;
+ * whoever asks for something else meanwhile is served as fast as before: at most twice the 99th percentile.
+ * Quiet and busy times take turns, so that the machine's own moods hit both.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
@@ -50,14 +51,20 @@ export async function runBystanders(ask: Ask, shop: Shop, plan: BystandersPlan):
       const told = readAnswer(await first);
       counts.duplicates += await flood.end(violations);
       counts.spells += 1;
-      if (told.status !== 200 || told.isReplay) violations.push(`The write itself was answered with ${told.status} ${told.code ?? "as a replay"}.`);
-      plan.onStep?.(`postgres: p99 ${percentile(quiet).toFixed(1)} ms quiet, ${percentile(busy).toFixed(1)} ms beside duplicates`);
+      if (told.status !== 200 || told.isReplay)
+        violations.push(`The write itself was answered with ${told.status} ${told.code ?? "as a replay"}.`);
+      plan.onStep?.(
+        `postgres: p99 ${percentile(quiet).toFixed(1)} ms quiet, ${percentile(busy).toFixed(1)} ms beside duplicates`,
+      );
     }
   } finally {
     await holder.end();
   }
   const ratio = percentile(busy) / percentile(quiet);
-  if (ratio > ratioMax) violations.push(`The 99th percentile of unrelated requests rose by ${ratio.toFixed(2)}, and may by ${ratioMax}.`);
+  if (ratio > ratioMax)
+    violations.push(
+      `The 99th percentile of unrelated requests rose by ${ratio.toFixed(2)}, and may by ${ratioMax}.`,
+    );
   return {
     figure: "bystanders",
     engine: "postgres",

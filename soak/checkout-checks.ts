@@ -1,6 +1,7 @@
 /**
- * What must hold of checkouts when nothing is under way any more, read from our tables and from the provider's own books: each session has one end,
- * money and orders go together, and stock, uses and carts say the same as the sessions do.
+ * What must hold of checkouts when nothing is under way any more, read from our tables and from the
+ * provider's own books: each session has one end, money and orders go together, and stock, uses and carts say
+ * the same as the sessions do.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -50,7 +51,10 @@ function ends(ours: RawBuilder<unknown>): Check[] {
         and e.type in ('checkout_session.completed', 'checkout_session.canceled', 'checkout_session.expired')
         where s.id in ${ours} group by s.id having count(*) > 1`,
     ),
-    check("Still under way", sql`select id, status as what from hosted_checkout_session where id in ${ours} and status = 'processing'`),
+    check(
+      "Still under way",
+      sql`select id, status as what from hosted_checkout_session where id in ${ours} and status = 'processing'`,
+    ),
   ];
 }
 

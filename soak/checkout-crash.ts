@@ -1,10 +1,19 @@
 /**
- * Figure 7, while the service is killed again and again in the middle of payments. Buyers check out and pay with all that the provider knows how to
- * answer; whoever gets no answer asks again under the same key. When nothing is under way any more, every payment that went through has its order
- * or was given back, and every order its payment.
+ * Figure 7, while the service is killed again and again in the middle of payments. Buyers check out and pay
+ * with all that the provider knows how to answer; whoever gets no answer asks again under the same key. When
+ * nothing is under way any more, every payment that went through has its order or was given back, and every
+ * order its payment.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Checkout, checkoutOf, createWrite, readSession, readyCart, type SessionSeen, submitWrite } from "./checkout-shop.ts";
+import {
+  type Checkout,
+  checkoutOf,
+  createWrite,
+  readSession,
+  readyCart,
+  type SessionSeen,
+  submitWrite,
+} from "./checkout-shop.ts";
 import type { Service } from "./service.ts";
 import { type Ask, readAnswer, type Shop, type Told, type Write } from "./shop.ts";
 
@@ -43,10 +52,16 @@ export interface Kills {
 const aimMsMax = 20;
 
 /** Buyers pay until the last kill. Gives how many there were. */
-export async function buyAndKill(buying: Buying, { services, buyers, kills, submitsPerKill }: Kills): Promise<number> {
+export async function buyAndKill(
+  buying: Buying,
+  { services, buyers, kills, submitsPerKill }: Kills,
+): Promise<number> {
   const end = new AbortController();
-  const isBroken = (): boolean => buying.violations.length > 0 || services.some(({ faults }) => faults.length > 0);
-  const all = Promise.all(Array.from({ length: buyers }, (_, index) => beBuyer(buying, { index, signal: end.signal })));
+  const isBroken = (): boolean =>
+    buying.violations.length > 0 || services.some(({ faults }) => faults.length > 0);
+  const all = Promise.all(
+    Array.from({ length: buyers }, (_, index) => beBuyer(buying, { index, signal: end.signal })),
+  );
   let done = 0;
   try {
     for (; done < kills && !isBroken(); done += 1) {
@@ -65,7 +80,10 @@ export async function buyAndKill(buying: Buying, { services, buyers, kills, subm
 
 const tokens = ["tok_success", "tok_success", "tok_slow", "tok_decline"];
 
-async function beBuyer(buying: Buying, { index, signal }: { readonly index: number; readonly signal: AbortSignal }): Promise<void> {
+async function beBuyer(
+  buying: Buying,
+  { index, signal }: { readonly index: number; readonly signal: AbortSignal },
+): Promise<void> {
   const { ask, shop, violations } = buying;
   for (let turn = index; !signal.aborted && violations.length === 0; turn += 1) {
     const token = tokens[turn % tokens.length] ?? "tok_success";
@@ -112,7 +130,12 @@ const settledMsMax = 90_000;
 const lookMs = 250;
 
 /** Waits until nobody waits, and holds each end to what its buyer paid with. */
-export async function awaitEnds({ ask, shop, submitted, violations }: Buying): Promise<Record<"ordered" | "declined", number>> {
+export async function awaitEnds({
+  ask,
+  shop,
+  submitted,
+  violations,
+}: Buying): Promise<Record<"ordered" | "declined", number>> {
   const until = performance.now() + settledMsMax;
   const counts = { ordered: 0, declined: 0 };
   for (const { checkout, token } of submitted) {
@@ -122,7 +145,8 @@ export async function awaitEnds({ ask, shop, submitted, violations }: Buying): P
       seen = await readSession(ask, shop, checkout.sessionId);
     }
     const expected = token === "tok_decline" ? "OPEN" : "COMPLETED";
-    if (seen.status !== expected) violations.push(`${checkout.sessionId}, paid with ${token}, is ${seen.status}.`);
+    if (seen.status !== expected)
+      violations.push(`${checkout.sessionId}, paid with ${token}, is ${seen.status}.`);
     counts[seen.orderId === null ? "declined" : "ordered"] += 1;
   }
   return counts;

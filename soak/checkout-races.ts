@@ -1,10 +1,17 @@
 /**
- * Figure 7. Whoever submits, cancels or completes the same checkouts at the same moment: each ends in one way, each is paid once, and a use or a
- * unit that is there once is given once.
+ * Figure 7. Whoever submits, cancels or completes the same checkouts at the same moment: each ends in one
+ * way, each is paid once, and a use or a unit that is there once is given once.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cancelWrite, type Checkout, makeSingleUse, openCheckout, readSession, submitWrite } from "./checkout-shop.ts";
+import {
+  cancelWrite,
+  type Checkout,
+  makeSingleUse,
+  openCheckout,
+  readSession,
+  submitWrite,
+} from "./checkout-shop.ts";
 import { type Ask, readAnswer, type Shop, type Told, type Write } from "./shop.ts";
 
 export interface Races {
@@ -20,9 +27,19 @@ export interface Races {
 }
 
 /** What was won by whom: a race that always ends the same way is none. */
-export type RaceCounts = Record<"rounds" | "completed" | "canceled" | "single uses" | "submits" | "turned away", number>;
+export type RaceCounts = Record<
+  "rounds" | "completed" | "canceled" | "single uses" | "submits" | "turned away",
+  number
+>;
 
-export const noCounts = (): RaceCounts => ({ rounds: 0, completed: 0, canceled: 0, "single uses": 0, submits: 0, "turned away": 0 });
+export const noCounts = (): RaceCounts => ({
+  rounds: 0,
+  completed: 0,
+  canceled: 0,
+  "single uses": 0,
+  submits: 0,
+  "turned away": 0,
+});
 
 const doorOf = ({ doors }: Races, index: number): Ask => doors[index % doors.length] ?? doors[0];
 
@@ -48,14 +65,19 @@ async function cancelUntilDecided(races: Races, checkout: Checkout): Promise<Tol
 const waitMsMax = 8;
 const moment = (): Promise<void> => sleep(Math.random() * waitMsMax);
 
-/** A buyer pays, and somebody cancels until it is decided: who comes first takes turns, and the other a moment at most to follow. */
+/**
+ * A buyer pays, and somebody cancels until it is decided: who comes first takes turns, and the other a moment
+ * at most to follow.
+ */
 export async function raceCancel(races: Races): Promise<void> {
   const { shop, violations, counts } = races;
   const checkout = await open(races);
   const submit = (): Promise<Told> => tell(races, submitWrite(shop, checkout), 0);
   const cancel = (): Promise<Told> => cancelUntilDecided(races, checkout);
   const isSubmitFirst = counts.rounds % 2 === 0;
-  const [submitted, canceled] = await Promise.all(isSubmitFirst ? [submit(), moment().then(cancel)] : [moment().then(submit), cancel()]);
+  const [submitted, canceled] = await Promise.all(
+    isSubmitFirst ? [submit(), moment().then(cancel)] : [moment().then(submit), cancel()],
+  );
   const { status, orderId } = await untilDecided(races, checkout);
   const isCanceled = canceled.code === undefined;
   const expected = isCanceled
@@ -79,14 +101,19 @@ async function untilDecided(races: Races, { sessionId }: Checkout): ReturnType<t
   }
 }
 
-/** A code that is there once, in as many checkouts as are submitted at once: one gets it, and nobody else is asked for money. */
+/**
+ * A code that is there once, in as many checkouts as are submitted at once: one gets it, and nobody else is
+ * asked for money.
+ */
 export async function raceSingleUse(races: Races, copies: number): Promise<void> {
   const { doors, shop, violations, counts } = races;
   const code = `ONCE-${randomUUID().slice(0, 8)}`;
   await makeSingleUse(doors[0], shop, code);
   const checkouts: Checkout[] = [];
   for (let copy = 0; copy < copies; copy += 1) checkouts.push(await open(races, code));
-  const told = await Promise.all(checkouts.map((checkout, index) => tell(races, submitWrite(shop, checkout), index)));
+  const told = await Promise.all(
+    checkouts.map((checkout, index) => tell(races, submitWrite(shop, checkout), index)),
+  );
   const won = told.filter((one) => one.code === undefined);
   const lost = told.filter((one) => one.code === "promotion_not_applicable");
   if (won.length !== 1 || lost.length !== copies - 1)
@@ -94,7 +121,8 @@ export async function raceSingleUse(races: Races, copies: number): Promise<void>
   for (const [index, checkout] of checkouts.entries()) {
     const { status } = await untilDecided(races, checkout);
     const expected = told[index]?.code === undefined ? "COMPLETED" : "OPEN";
-    if (status !== expected) violations.push(`${checkout.sessionId} is ${status}, and should be ${expected}.`);
+    if (status !== expected)
+      violations.push(`${checkout.sessionId} is ${status}, and should be ${expected}.`);
   }
   counts["single uses"] += 1;
   counts["turned away"] += lost.length;
@@ -104,10 +132,15 @@ export async function raceSingleUse(races: Races, copies: number): Promise<void>
 export async function raceSubmits(races: Races, copies: number): Promise<void> {
   const { shop, violations, counts } = races;
   const checkout = await open(races);
-  const told = await Promise.all(Array.from({ length: copies }, (_, index) => tell(races, submitWrite(shop, checkout), index)));
+  const told = await Promise.all(
+    Array.from({ length: copies }, (_, index) => tell(races, submitWrite(shop, checkout), index)),
+  );
   const won = told.filter((one) => one.code === undefined);
-  const lost = told.filter((one) => one.code === "checkout_session_processing" || one.code === "checkout_session_completed");
-  if (won.length !== 1 || lost.length !== copies - 1) violations.push(`${checkout.sessionId} was submitted ${won.length} times: ${tallyOf(told)}.`);
+  const lost = told.filter(
+    (one) => one.code === "checkout_session_processing" || one.code === "checkout_session_completed",
+  );
+  if (won.length !== 1 || lost.length !== copies - 1)
+    violations.push(`${checkout.sessionId} was submitted ${won.length} times: ${tallyOf(told)}.`);
   const { status } = await untilDecided(races, checkout);
   if (status !== "COMPLETED") violations.push(`${checkout.sessionId} is ${status} after it was paid.`);
   counts.submits += 1;

@@ -31,13 +31,16 @@ const tell = async (ask: Ask, { asked }: Write): Promise<Told> => readAnswer(awa
 export async function readyCart(ask: Ask, shop: Shop, code?: string): Promise<string> {
   const { id } = await openCart(ask, shop);
   dataOf(await tell(ask, addressWrite(shop, id)));
-  const { delivery } = dataOf(await tell(ask, cartWrite(shop, { mutation: "cartLinesAdd", input: oneMore(shop), cartId: id })))[
-    "cartLinesAdd"
-  ] as CartSeen;
+  const { delivery } = dataOf(
+    await tell(ask, cartWrite(shop, { mutation: "cartLinesAdd", input: oneMore(shop), cartId: id })),
+  )["cartLinesAdd"] as CartSeen;
   const [option] = delivery?.options ?? [];
   const input = { optionId: option?.id };
   dataOf(await tell(ask, cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: id })));
-  if (code !== undefined) dataOf(await tell(ask, restWrite(shop, { method: "PUT", cartId: id, path: "/promotion", body: { code } })));
+  if (code !== undefined)
+    dataOf(
+      await tell(ask, restWrite(shop, { method: "PUT", cartId: id, path: "/promotion", body: { code } })),
+    );
   return id;
 }
 
@@ -53,7 +56,10 @@ export function createWrite(shop: Shop, cartId: string): Write {
 }
 
 export function checkoutOf(told: Told): Checkout {
-  const { id: sessionId, ...seen } = dataOf(told)["hostedCheckoutSessionCreate"] as Omit<Checkout, "sessionId"> & { readonly id: string };
+  const { id: sessionId, ...seen } = dataOf(told)["hostedCheckoutSessionCreate"] as Omit<
+    Checkout,
+    "sessionId"
+  > & { readonly id: string };
   return { sessionId, ...seen };
 }
 
@@ -61,34 +67,56 @@ export async function openCheckout(ask: Ask, shop: Shop, code?: string): Promise
   return checkoutOf(await tell(ask, createWrite(shop, await readyCart(ask, shop, code))));
 }
 
-export function submitWrite(shop: Shop, { sessionId, amountTotal }: Checkout, paymentToken = "tok_success"): Write {
+export function submitWrite(
+  shop: Shop,
+  { sessionId, amountTotal }: Checkout,
+  paymentToken = "tok_success",
+): Write {
   const query = `mutation ($sessionId: ID!, $key: String!, $input: HostedCheckoutSessionSubmitInput!) {
     hostedCheckoutSessionSubmit(sessionId: $sessionId, idempotencyKey: $key, input: $input) { status orderId } }`;
-  return graphqlWrite(shop, { token: "storefront", query, variables: { sessionId, input: { expectedAmount: amountTotal, paymentToken } } });
+  return graphqlWrite(shop, {
+    token: "storefront",
+    query,
+    variables: { sessionId, input: { expectedAmount: amountTotal, paymentToken } },
+  });
 }
 
 export function cancelWrite(shop: Shop, { sessionId }: Checkout): Write {
   const query = `mutation ($sessionId: ID!, $key: String!, $input: HostedCheckoutCancelRequest!) {
     hostedCheckoutSessionCancel(sessionId: $sessionId, idempotencyKey: $key, input: $input) { status } }`;
-  return graphqlWrite(shop, { token: "storefront", query, variables: { sessionId, input: { reason: "BUYER_CHANGED_MIND" } } });
+  return graphqlWrite(shop, {
+    token: "storefront",
+    query,
+    variables: { sessionId, input: { reason: "BUYER_CHANGED_MIND" } },
+  });
 }
 
 export async function readSession(ask: Ask, shop: Shop, sessionId: string): Promise<SessionSeen> {
   const query = "query ($id: ID!) { hostedCheckoutSession(id: $id) { status orderId } }";
-  return dataOf(await tell(ask, graphqlWrite(shop, { token: "storefront", query, variables: { id: sessionId } })))[
-    "hostedCheckoutSession"
-  ] as SessionSeen;
+  return dataOf(
+    await tell(ask, graphqlWrite(shop, { token: "storefront", query, variables: { id: sessionId } })),
+  )["hostedCheckoutSession"] as SessionSeen;
 }
 
 const makePromotion = "mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }";
-const makeCodes = "mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }";
+const makeCodes =
+  "mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }";
 const activate = "mutation ($id: ID!) { promotionActivate(input: { promotionId: $id }) { status } }";
 
 /** A tenth off, for whoever comes first. */
 export async function makeSingleUse(ask: Ask, shop: Shop, code: string): Promise<void> {
-  const admin = async (query: string, variables: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> =>
+  const admin = async (
+    query: string,
+    variables: Readonly<Record<string, unknown>>,
+  ): Promise<Readonly<Record<string, unknown>>> =>
     dataOf(await tell(ask, graphqlWrite(shop, { token: "admin", query, variables })));
-  const promotion = { trigger: "CODE", kind: "PERCENTAGE", basisPoints: 1000, usageLimit: 1, titles: [{ locale: "en", text: "Off" }] };
+  const promotion = {
+    trigger: "CODE",
+    kind: "PERCENTAGE",
+    basisPoints: 1000,
+    usageLimit: 1,
+    titles: [{ locale: "en", text: "Off" }],
+  };
   const { promotionCreate } = await admin(makePromotion, { input: promotion });
   const { id } = promotionCreate as { readonly id: string };
   await admin(makeCodes, { input: { promotionId: id, codes: [code] } });

@@ -1,4 +1,7 @@
-/** Figure 7: checkouts are raced for at every process, and then paid while all of them are killed; by turns, until the time is over. */
+/**
+ * Figure 7: checkouts are raced for at every process, and then paid while all of them are killed; by turns,
+ * until the time is over.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkoutFaults } from "./checkout-checks.ts";
 import { awaitEnds, buyAndKill, openBuying, untilAnswered } from "./checkout-crash.ts";
@@ -25,7 +28,10 @@ const settle = (): Promise<void> => sleep(settleMs);
 
 const door = ({ ask }: Service): Ask => untilAnswered(ask);
 
-export async function runCheckout(service: Service, { beside, isOver, onStep }: CheckoutPlan): Promise<Report> {
+export async function runCheckout(
+  service: Service,
+  { beside, isOver, onStep }: CheckoutPlan,
+): Promise<Report> {
   const services = [service, ...beside];
   const shop = await openShop(service.ask, service.access);
   const doors = [door(service), ...beside.map(door)] as const;
@@ -33,22 +39,33 @@ export async function runCheckout(service: Service, { beside, isOver, onStep }: 
   const buying = openBuying(service.ask, shop);
   let kills = 0;
   let round = 0;
-  const isBroken = (): boolean => [races, buying].some(({ violations }) => violations.length > 0) || services.some(({ faults }) => faults.length > 0);
+  const isBroken = (): boolean =>
+    [races, buying].some(({ violations }) => violations.length > 0) ||
+    services.some(({ faults }) => faults.length > 0);
   do {
     for (let count = 0; count < cancelsEach; count += 1) await raceCancel(races);
     await raceSingleUse(races, copies);
     await raceSubmits(races, copies);
     if (round % roundsPerKills === 0) kills += await buyAndKill(buying, { services, ...killsEach });
     round += 1;
-    onStep?.(`${service.engine}: ${races.counts.rounds} cancels raced, ${kills} kills, ${buying.submitted.length} paid beside them`);
+    onStep?.(
+      `${service.engine}: ${races.counts.rounds} cancels raced, ${kills} kills, ${buying.submitted.length} paid beside them`,
+    );
   } while (!isOver() && !isBroken());
   const ends = await awaitEnds(buying);
   await Promise.all(beside.map((other) => other.kill()));
-  const faults = await service.inspect(({ db }) => checkoutFaults(db, [...races.sessionIds, ...buying.sessionIds]));
+  const faults = await service.inspect(({ db }) =>
+    checkoutFaults(db, [...races.sessionIds, ...buying.sessionIds]),
+  );
   return {
     figure: "checkout",
     engine: service.engine,
     counts: { ...races.counts, kills, paid: buying.submitted.length, ...ends, unanswered: buying.unanswered },
-    violations: [...races.violations, ...buying.violations, ...faults, ...services.flatMap((one) => one.faults)],
+    violations: [
+      ...races.violations,
+      ...buying.violations,
+      ...faults,
+      ...services.flatMap((one) => one.faults),
+    ],
   };
 }

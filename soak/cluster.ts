@@ -1,6 +1,7 @@
 /**
- * What the runbook describes, on one machine: two gateways and two workers on one PostgreSQL, which they reach through PgBouncer where that is
- * installed, nginx in front of the gateways, and Redis counting requests for both.
+ * What the runbook describes, on one machine: two gateways and two workers on one PostgreSQL, which they
+ * reach through PgBouncer where that is installed, nginx in front of the gateways, and Redis counting
+ * requests for both.
  */
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { hasRedis, startBalancer, startRedis } from "#test/support/balancer.ts";
@@ -30,7 +31,11 @@ export interface Cluster extends AsyncDisposable {
   faults(): readonly string[];
 }
 
-export async function startCluster({ databaseUrl, folder, environment = {} }: ClusterOptions): Promise<Cluster> {
+export async function startCluster({
+  databaseUrl,
+  folder,
+  environment = {},
+}: ClusterOptions): Promise<Cluster> {
   await using stack = new AsyncDisposableStack();
   const pooler = hasPooler ? stack.use(await startPooler(databaseUrl)) : undefined;
   const redis = hasRedis ? stack.use(await startRedis()) : undefined;
@@ -48,8 +53,20 @@ export async function startCluster({ databaseUrl, folder, environment = {} }: Cl
     ...environment,
   };
   const start = async (command: "gateway" | "worker"): Promise<Service> =>
-    stack.use(await startService({ command, databaseUrl: pooler?.url ?? databaseUrl, folder: home, environment: shared }));
-  const [first, second, worker, other] = await Promise.all([start("gateway"), start("gateway"), start("worker"), start("worker")]);
+    stack.use(
+      await startService({
+        command,
+        databaseUrl: pooler?.url ?? databaseUrl,
+        folder: home,
+        environment: shared,
+      }),
+    );
+  const [first, second, worker, other] = await Promise.all([
+    start("gateway"),
+    start("gateway"),
+    start("worker"),
+    start("worker"),
+  ]);
   const balancer = stack.use(await startBalancer([first.port, second.port]));
   const database = await openDatabase({ url: databaseUrl });
   stack.defer(() => database.close());

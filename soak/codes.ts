@@ -1,6 +1,7 @@
 /**
- * Figure 13. A person lets an app in again and again, and each code that comes of it is redeemed many times at the same moment, through every door
- * there is: one token, and the grant is ended for all, because a code that comes twice was stolen from somebody.
+ * Figure 13. A person lets an app in again and again, and each code that comes of it is redeemed many times
+ * at the same moment, through every door there is: one token, and the grant is ended for all, because a code
+ * that comes twice was stolen from somebody.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -46,12 +47,21 @@ interface Round {
   readonly counts: Counts;
 }
 
-async function redeemAtOnce({ doors, publicUrl, access, copies }: CodesPlan, { browser, counts }: Round): Promise<string[]> {
+async function redeemAtOnce(
+  { doors, publicUrl, access, copies }: CodesPlan,
+  { browser, counts }: Round,
+): Promise<string[]> {
   const { clientId, redirectUri } = access.oauthClient;
   const verifier = randomBytes(32).toString("base64url");
   const challenge = createHash("sha256").update(verifier).digest("base64url");
   const code = await browser.codeFor({ clientId, redirectUri, challenge });
-  const fields = { grant_type: "authorization_code", client_id: clientId, code, redirect_uri: redirectUri, code_verifier: verifier };
+  const fields = {
+    grant_type: "authorization_code",
+    client_id: clientId,
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
+  };
   const proofs = await proofsFor(`${publicUrl}/oauth/token`, copies);
   const answers = await Promise.all(
     proofs.map((dpop, index) =>
@@ -63,15 +73,22 @@ async function redeemAtOnce({ doors, publicUrl, access, copies }: CodesPlan, { b
       }),
     ),
   );
-  const given = answers.filter(({ status, text }) => status === 200 && typeof parse(text)["access_token"] === "string");
-  const refused = answers.filter(({ status, text }) => status === 400 && parse(text)["error"] === "invalid_grant");
+  const given = answers.filter(
+    ({ status, text }) => status === 200 && typeof parse(text)["access_token"] === "string",
+  );
+  const refused = answers.filter(
+    ({ status, text }) => status === 400 && parse(text)["error"] === "invalid_grant",
+  );
   counts.redemptions += answers.length;
   counts.tokens += given.length;
   counts.refused += refused.length;
   const others = answers.filter((one) => !given.includes(one) && !refused.includes(one));
   return [
     ...(given.length === 1 ? [] : [`Code ${counts.codes} gave ${given.length} tokens.`]),
-    ...others.map(({ status, text }: Answered) => `Code ${counts.codes} was answered with ${status}: ${text.slice(0, 300)}`),
+    ...others.map(
+      ({ status, text }: Answered) =>
+        `Code ${counts.codes} was answered with ${status}: ${text.slice(0, 300)}`,
+    ),
   ];
 }
 
@@ -96,10 +113,19 @@ function parse(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** What the database says of them: of each code there was one grant, and it is over. */
-export async function codeFaults(db: Database, { clientId, codes }: { readonly clientId: string; readonly codes: number }): Promise<string[]> {
-  const grants = await db.selectFrom("oauthGrant").select(["id", "revokedAt"]).where("clientId", "=", clientId).execute();
+export async function codeFaults(
+  db: Database,
+  { clientId, codes }: { readonly clientId: string; readonly codes: number },
+): Promise<string[]> {
+  const grants = await db
+    .selectFrom("oauthGrant")
+    .select(["id", "revokedAt"])
+    .where("clientId", "=", clientId)
+    .execute();
   return [
     ...(grants.length === codes ? [] : [`${codes} codes made ${grants.length} grants.`]),
-    ...grants.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => `Grant ${id} goes on, though its code came many times.`),
+    ...grants
+      .filter(({ revokedAt }) => revokedAt === null)
+      .map(({ id }) => `Grant ${id} goes on, though its code came many times.`),
   ];
 }

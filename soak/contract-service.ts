@@ -21,10 +21,22 @@ export interface ContractCircumstances {
   readonly onStep: (text: string) => void;
 }
 
-/** On PostgreSQL nothing runs beside the requests; the embedded database is looked at while the service stands still. */
-export async function runContractAtService({ databaseUrl, isOver, requestsMax, onStep }: ContractCircumstances): Promise<Report> {
+/**
+ * On PostgreSQL nothing runs beside the requests; the embedded database is looked at while the service stands
+ * still.
+ */
+export async function runContractAtService({
+  databaseUrl,
+  isOver,
+  requestsMax,
+  onStep,
+}: ContractCircumstances): Promise<Report> {
   const command = databaseUrl === undefined ? "serve" : "gateway";
-  await using service = await startService({ databaseUrl, command, environment: { ...environment, DEMO: "1" } });
+  await using service = await startService({
+    databaseUrl,
+    command,
+    environment: { ...environment, DEMO: "1" },
+  });
   using wire = openWire(service.port);
   const tokenFor = await letIn(service);
   const report = await runContract({
@@ -44,10 +56,27 @@ export async function runContractAtService({ databaseUrl, isOver, requestsMax, o
 
 /** What is written behind requests, and what a worker writes at its own time. */
 const ofRequests = ["api_request", "dpop_proof", "oauth_item"];
-const ofWorker = ["webhook_attempt", "webhook_delivery", "webhook_endpoint", "webhook_endpoint_health", "webhook_endpoint_hour"];
-const ofSweeps = ["search_change", "search_document", "search_due", "search_offer", "search_query_day", "search_summary", "search_term"];
+const ofWorker = [
+  "webhook_attempt",
+  "webhook_delivery",
+  "webhook_endpoint",
+  "webhook_endpoint_health",
+  "webhook_endpoint_hour",
+];
+const ofSweeps = [
+  "search_change",
+  "search_document",
+  "search_due",
+  "search_offer",
+  "search_query_day",
+  "search_summary",
+  "search_term",
+];
 
-async function rowsOf(service: Service, databaseUrl: string | undefined): Promise<Readonly<Record<string, string>>> {
+async function rowsOf(
+  service: Service,
+  databaseUrl: string | undefined,
+): Promise<Readonly<Record<string, string>>> {
   const all = databaseUrl === undefined ? await rowsAtRest(service) : await rowsBeside(databaseUrl);
   const others = new Set([...ofRequests, ...ofSweeps, ...(databaseUrl === undefined ? ofWorker : [])]);
   return Object.fromEntries(Object.entries(all).filter(([table]) => !others.has(table)));
@@ -70,20 +99,39 @@ async function letIn({ ask, access }: Service): Promise<ContractPlan["tokenFor"]
   const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
   const jwk = await exportJWK(publicKey);
   const prove = (claims: Readonly<Record<string, unknown>>): Promise<string> =>
-    new SignJWT({ jti: randomUUID(), ...claims }).setProtectedHeader({ alg: "ES256", typ: "dpop+jwt", jwk }).setIssuedAt().sign(privateKey);
+    new SignJWT({ jti: randomUUID(), ...claims })
+      .setProtectedHeader({ alg: "ES256", typ: "dpop+jwt", jwk })
+      .setIssuedAt()
+      .sign(privateKey);
   const redeem = async (): Promise<string> => {
     const verifier = randomBytes(32).toString("base64url");
     const challenge = createHash("sha256").update(verifier).digest("base64url");
-    const code = await createAppBrowser({ ask, publicUrl, staff: access.staff }).codeFor({ clientId, redirectUri, challenge });
-    const fields = { grant_type: "authorization_code", client_id: clientId, code, redirect_uri: redirectUri, code_verifier: verifier };
+    const code = await createAppBrowser({ ask, publicUrl, staff: access.staff }).codeFor({
+      clientId,
+      redirectUri,
+      challenge,
+    });
+    const fields = {
+      grant_type: "authorization_code",
+      client_id: clientId,
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    };
     const dpop = await prove({ htm: "POST", htu: `${publicUrl}/oauth/token` });
     const headers = { "content-type": "application/x-www-form-urlencoded", dpop };
-    const { text } = await ask({ method: "POST", url: "/oauth/token", headers, body: new URLSearchParams(fields).toString() });
+    const { text } = await ask({
+      method: "POST",
+      url: "/oauth/token",
+      headers,
+      body: new URLSearchParams(fields).toString(),
+    });
     return (JSON.parse(text) as { readonly access_token: string }).access_token;
   };
   let known: { readonly token: Promise<string>; readonly until: number } | undefined;
   return async ({ method, url }: Pick<Sent, "method" | "url">) => {
-    if (known === undefined || performance.now() > known.until) known = { token: redeem(), until: performance.now() + tokenMs };
+    if (known === undefined || performance.now() > known.until)
+      known = { token: redeem(), until: performance.now() + tokenMs };
     const token = await known.token;
     const ath = createHash("sha256").update(token).digest("base64url");
     return [

@@ -1,6 +1,7 @@
 /**
- * Figure 14. Requests made from the OpenAPI document that the service itself serves: such as must be answered, such as it allows, and such as break one
- * of its rules. Every answer is held against the document, every refusal against the rule that was broken, and the rows against what may have changed.
+ * Figure 14. Requests made from the OpenAPI document that the service itself serves: such as must be
+ * answered, such as it allows, and such as break one of its rules. Every answer is held against the document,
+ * every refusal against the rule that was broken, and the rows against what may have changed.
  */
 import fc from "fast-check";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -8,8 +9,20 @@ import { stories, tellStory } from "#test/contract/cart-story.ts";
 import { errorOf, faultsOf, shownOf } from "#test/contract/checks.ts";
 import { readOperations } from "#test/contract/document.ts";
 import type { Ground } from "#test/contract/ground.ts";
-import { allowedRequest, brokenRequest, brokenRequests, type Generated, soundRequest } from "#test/contract/requests.ts";
-import { type Market, putAway, rulesBesideSchemas, soundRefusals, subjectOf } from "#test/contract/subjects.ts";
+import {
+  allowedRequest,
+  brokenRequest,
+  brokenRequests,
+  type Generated,
+  soundRequest,
+} from "#test/contract/requests.ts";
+import {
+  type Market,
+  putAway,
+  rulesBesideSchemas,
+  soundRefusals,
+  subjectOf,
+} from "#test/contract/subjects.ts";
 import { askOver, type Heard, type Send, type Sent } from "#test/contract/wire.ts";
 import type { Report } from "./report.ts";
 import { openCart, openShop } from "./shop.ts";
@@ -79,12 +92,19 @@ export async function runContract(plan: ContractPlan): Promise<Report> {
     await sendAllowed(run);
     await sendSound(run);
     await tellStories(run);
-    plan.onStep?.(`${plan.engine}: ${counts.requests} requests, ${violations.length} violations (seed ${run.seed})`);
+    plan.onStep?.(
+      `${plan.engine}: ${counts.requests} requests, ${violations.length} violations (seed ${run.seed})`,
+    );
     run.seed += 1;
   } while (!plan.isOver(counts));
   const silent = market.ground.operations.filter(({ id }) => !run.answered.has(id));
   const unheard = silent.map(({ id }) => `${id} was never answered with 200.`);
-  return { figure: "contract", engine: plan.engine, counts: { ...counts }, violations: [...violations, ...unheard] };
+  return {
+    figure: "contract",
+    engine: plan.engine,
+    counts: { ...counts },
+    violations: [...violations, ...unheard],
+  };
 }
 
 /** The document as the service serves it, and what requests are about. */
@@ -92,8 +112,14 @@ export async function openMarket({ send, demo }: Pick<ContractPlan, "send" | "de
   const ask = askOver(send);
   const { json } = await send({ method: "GET", url: "/openapi.json", headers: [], body: null });
   const events = await send(eventList(demo));
-  const { data } = events.json as { readonly data: { readonly eventTypes: readonly { readonly name: string }[] } };
-  const ground: Ground = { demo, operations: readOperations(json), eventTypes: data.eventTypes.map(({ name }) => name) };
+  const { data } = events.json as {
+    readonly data: { readonly eventTypes: readonly { readonly name: string }[] };
+  };
+  const ground: Ground = {
+    demo,
+    operations: readOperations(json),
+    eventTypes: data.eventTypes.map(({ name }) => name),
+  };
   return { ask, shop: await openShop(ask, demo), ground };
 }
 
@@ -114,7 +140,8 @@ async function sendBroken(run: Run, drawn: readonly Generated[]): Promise<void> 
     const { refusal } = generated;
     if (refusal === null || heard === undefined) return;
     const error = errorOf(heard);
-    const isSaid = refusal.field === undefined || error?.details.some(({ field }) => field === refusal.field) === true;
+    const isSaid =
+      refusal.field === undefined || error?.details.some(({ field }) => field === refusal.field) === true;
     if (heard.status === refusal.status && refusal.codes.includes(error?.code ?? "") && isSaid) return;
     const expected = `${refusal.status} ${refusal.codes.join(" or ")}${refusal.field === undefined ? "" : ` at ${refusal.field}`}`;
     blame(run, generated, `expected ${expected}, and heard ${heard.status} ${heard.text.slice(0, 400)}`);
@@ -144,16 +171,24 @@ function judgeAllowed(run: Run, generated: Generated, heard: Heard): void {
   // A token is asked for before anything else is.
   if (heard.status !== 400 || operation.needsToken) return;
   const details = errorOf(heard)?.details ?? [];
-  const unknown = details.filter(({ field, code }) => rulesBesideSchemas[operation.id]?.test(`${field} ${code}`) !== true);
-  if (details.length === 0 || unknown.length > 0) blame(run, generated, `is allowed by its schema, and heard ${heard.text.slice(0, 400)}`);
+  const unknown = details.filter(
+    ({ field, code }) => rulesBesideSchemas[operation.id]?.test(`${field} ${code}`) !== true,
+  );
+  if (details.length === 0 || unknown.length > 0)
+    blame(run, generated, `is allowed by its schema, and heard ${heard.text.slice(0, 400)}`);
 }
 
 async function sendSound(run: Run): Promise<void> {
   const { plan, market, counts, seed } = run;
-  const places = market.ground.operations.flatMap((operation) => Array.from({ length: plan.perOperation }, (_, index) => ({ operation, index })));
+  const places = market.ground.operations.flatMap((operation) =>
+    Array.from({ length: plan.perOperation }, (_, index) => ({ operation, index })),
+  );
   await inParallel(places, async ({ operation, index }) => {
     const subject = (await subjectOf(market, operation)) ?? {};
-    const [drawn] = fc.sample(soundRequest(market.ground, operation, subject), { numRuns: 1, seed: seed * 1000 + index });
+    const [drawn] = fc.sample(soundRequest(market.ground, operation, subject), {
+      numRuns: 1,
+      seed: seed * 1000 + index,
+    });
     if (drawn === undefined) return;
     const generated = operation.needsToken ? await withToken(drawn, plan) : drawn;
     const heard = await tell(run, generated);
@@ -226,7 +261,8 @@ async function tell(run: Run, generated: Generated): Promise<Heard | undefined> 
     return undefined;
   }
   if (heard.status === 200) run.answered.add(operation.id);
-  for (const fault of faultsOf(operation, sent, heard)) blame(run, generated, `${fault} ${heard.status} ${heard.text.slice(0, 200)}`);
+  for (const fault of faultsOf(operation, sent, heard))
+    blame(run, generated, `${fault} ${heard.status} ${heard.text.slice(0, 200)}`);
   return heard;
 }
 

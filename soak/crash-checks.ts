@@ -24,7 +24,11 @@ export async function effectsFault(db: Database, acknowledged: Acknowledged): Pr
     const done = acknowledged.done.filter((one) => one.cartId === cartId && one.kind !== "stock");
     faults.push(...(await cartFaults(db, cartId, done)));
   }
-  return [...faults, ...(await stockFaults(db, acknowledged)), ...(await recordFaults(db, acknowledged.done))];
+  return [
+    ...faults,
+    ...(await stockFaults(db, acknowledged)),
+    ...(await recordFaults(db, acknowledged.done)),
+  ];
 }
 
 const eventTypes: Readonly<Record<Done["kind"], readonly string[]>> = {
@@ -36,24 +40,46 @@ const eventTypes: Readonly<Record<Done["kind"], readonly string[]>> = {
 
 /** Each version is one change's: told of by one event, of the kind that the change was. */
 async function cartFaults(db: Database, cartId: string, done: readonly Done[]): Promise<string[]> {
-  const cart = await db.selectFrom("cart").select("version").where("id", "=", cartId).executeTakeFirstOrThrow();
-  const events = await db.selectFrom("event").select(["type", "subjectVersion"]).where("subjectId", "=", cartId).execute();
-  const lines = await db.selectFrom("cartLine").select(["variantId", "quantity"]).where("cartId", "=", cartId).execute();
-  const addresses = await db.selectFrom("personalData").select("id").where("cartId", "=", cartId).where("kind", "=", "address").execute();
+  const cart = await db
+    .selectFrom("cart")
+    .select("version")
+    .where("id", "=", cartId)
+    .executeTakeFirstOrThrow();
+  const events = await db
+    .selectFrom("event")
+    .select(["type", "subjectVersion"])
+    .where("subjectId", "=", cartId)
+    .execute();
+  const lines = await db
+    .selectFrom("cartLine")
+    .select(["variantId", "quantity"])
+    .where("cartId", "=", cartId)
+    .execute();
+  const addresses = await db
+    .selectFrom("personalData")
+    .select("id")
+    .where("cartId", "=", cartId)
+    .where("kind", "=", "address")
+    .execute();
   const faults: string[] = [];
-  if (cart.version !== 1 + done.length) faults.push(`Cart ${cartId} has version ${cart.version} after ${done.length} changes.`);
-  if (events.length !== 1 + done.length) faults.push(`Cart ${cartId} has ${events.length} events after ${done.length} changes.`);
+  if (cart.version !== 1 + done.length)
+    faults.push(`Cart ${cartId} has version ${cart.version} after ${done.length} changes.`);
+  if (events.length !== 1 + done.length)
+    faults.push(`Cart ${cartId} has ${events.length} events after ${done.length} changes.`);
   const byVersion = Map.groupBy(events, ({ subjectVersion }) => subjectVersion);
   for (const { key, kind, version } of done) {
     const types = (byVersion.get(version ?? 0) ?? []).map(({ type }) => type);
     if (types.length === 0) faults.push(`Lost: ${kind} ${key} of cart ${cartId} at version ${version}.`);
-    else if (types.length > 1 || !eventTypes[kind].includes(types[0] ?? "")) faults.push(`${kind} ${key} left the events ${types.join(", ")}.`);
+    else if (types.length > 1 || !eventTypes[kind].includes(types[0] ?? ""))
+      faults.push(`${kind} ${key} left the events ${types.join(", ")}.`);
   }
   const quantity = lines.reduce((sum, line) => sum + line.quantity, 0);
   const added = done.filter(({ kind }) => kind === "line").length;
-  if (quantity !== 1 + added) faults.push(`Cart ${cartId} holds ${quantity} things after ${added} were added to one.`);
+  if (quantity !== 1 + added)
+    faults.push(`Cart ${cartId} holds ${quantity} things after ${added} were added to one.`);
   const addressed = done.filter(({ kind }) => kind === "address").length;
-  if (addresses.length !== addressed) faults.push(`Cart ${cartId} has had ${addresses.length} addresses, and ${addressed} were set.`);
+  if (addresses.length !== addressed)
+    faults.push(`Cart ${cartId} has had ${addresses.length} addresses, and ${addressed} were set.`);
   return faults;
 }
 
@@ -69,13 +95,18 @@ async function stockFaults(db: Database, { done }: Acknowledged): Promise<string
     select l.variant_id, l.on_hand, coalesce(sum(m.delta), 0)::int as moved from stock_level l left join stock_movement m using (variant_id)
     group by l.variant_id, l.on_hand`.execute(db);
   for (const { variantId, onHand, moved } of levels) {
-    if (onHand !== moved) faults.push(`${variantId} has ${onHand} on hand, and its movements add up to ${moved}.`);
+    if (onHand !== moved)
+      faults.push(`${variantId} has ${onHand} on hand, and its movements add up to ${moved}.`);
   }
   return faults;
 }
 
 async function recordFaults(db: Database, done: readonly Done[]): Promise<string[]> {
-  const { rows } = await sql<{ count: number }>`select count(*)::int as count from idempotency_record`.execute(db);
+  const { rows } = await sql<{
+    count: number;
+  }>`select count(*)::int as count from idempotency_record`.execute(db);
   const recorded = rows[0]?.count ?? 0;
-  return recorded >= done.length ? [] : [`${recorded} answers are recorded, of ${done.length} that were given.`];
+  return recorded >= done.length
+    ? []
+    : [`${recorded} answers are recorded, of ${done.length} that were given.`];
 }

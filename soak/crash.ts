@@ -1,9 +1,10 @@
 /**
- * Figure 1. Clients write to carts and stock while the service is killed again and again; whoever gets no answer sends the same again under the
- * same key. Afterwards everything that was acknowledged is there, nothing happened twice, and every answer is the one that was given first.
+ * Figure 1. Clients write to carts and stock while the service is killed again and again; whoever gets no
+ * answer sends the same again under the same key. Afterwards everything that was acknowledged is there,
+ * nothing happened twice, and every answer is the one that was given first.
  *
- * Each client has a cart of its own and does one thing after the other, each of which raises the version by one: so the versions in the answers
- * tell of every change that was lost or made twice.
+ * Each client has a cart of its own and does one thing after the other, each of which raises the version by
+ * one: so the versions in the answers tell of every change that was lost or made twice.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { effectsFault, type Done } from "./crash-checks.ts";
@@ -54,11 +55,22 @@ interface Run {
 export async function runCrash(service: Killed, plan: CrashPlan): Promise<Report> {
   const { ask } = service;
   const shop = await openShop(ask, service.access);
-  const run: Run = { ask, shop, violations: [], faults: () => service.faults, done: [], fresh: [], isOver: false, lost: 0, lostAndDone: 0 };
+  const run: Run = {
+    ask,
+    shop,
+    violations: [],
+    faults: () => service.faults,
+    done: [],
+    fresh: [],
+    isOver: false,
+    lost: 0,
+    lostAndDone: 0,
+  };
   const carts: CartSeen[] = [];
   for (let client = 0; client < plan.clients; client += 1) carts.push(await openCart(ask, shop));
 
-  const broken = (error: unknown): void => void run.violations.push(`A client had to give up: ${String(error)}`);
+  const broken = (error: unknown): void =>
+    void run.violations.push(`A client had to give up: ${String(error)}`);
   const clients = Promise.all(carts.map((cart, index) => beClient(run, cart, index).catch(broken)));
   const counts = { kills: 0, replays: 0 };
   try {
@@ -68,11 +80,19 @@ export async function runCrash(service: Killed, plan: CrashPlan): Promise<Report
   }
   await clients;
   if (run.faults().length === 0) counts.replays += await compareReplays(run);
-  const faults = await service.inspect(({ db }) => effectsFault(db, { done: run.done, carts: carts.map(({ id }) => id) }));
+  const faults = await service.inspect(({ db }) =>
+    effectsFault(db, { done: run.done, carts: carts.map(({ id }) => id) }),
+  );
   return {
     figure: "crash",
     engine: service.engine,
-    counts: { kills: counts.kills, keys: run.done.length, unanswered: run.lost, "of them done": run.lostAndDone, replays: counts.replays },
+    counts: {
+      kills: counts.kills,
+      keys: run.done.length,
+      unanswered: run.lost,
+      "of them done": run.lostAndDone,
+      replays: counts.replays,
+    },
     violations: [...run.violations, ...faults, ...service.faults],
   };
 }
@@ -81,7 +101,11 @@ const pauseMs = 25;
 
 async function killAndCompare(
   service: Killed,
-  { run, plan, counts }: { readonly run: Run; readonly plan: CrashPlan; readonly counts: { kills: number; replays: number } },
+  {
+    run,
+    plan,
+    counts,
+  }: { readonly run: Run; readonly plan: CrashPlan; readonly counts: { kills: number; replays: number } },
 ): Promise<void> {
   while (!plan.isOver({ kills: counts.kills, keys: run.done.length })) {
     const until = run.done.length + Math.round(plan.keysPerKill * (0.5 + Math.random()));
@@ -109,7 +133,10 @@ async function compareReplays(run: Run): Promise<number> {
     await Promise.all(
       fresh.slice(start, start + comparedAtOnce).map(async ({ write, first }) => {
         const again = await untilAnswered(run, write);
-        const isSame = again.text === first.text && again.status === first.status && again.headers["content-type"] === first.headers["content-type"];
+        const isSame =
+          again.text === first.text &&
+          again.status === first.status &&
+          again.headers["content-type"] === first.headers["content-type"];
         if (!isSame) run.violations.push(`A replay of ${write.key} was another answer than the first.`);
         if (!readAnswer(again).isReplay) run.violations.push(`A replay of ${write.key} had an effect.`);
       }),
@@ -124,14 +151,18 @@ async function beClient(run: Run, opened: CartSeen, index: number): Promise<void
   for (let turn = index; !run.isOver && run.violations.length === 0; turn += 1) {
     const { write, kind, variantId } = nextWrite(run.shop, { cartId: opened.id, version, hasCode, turn });
     // Every fourth client is impatient: it sends twice at once.
-    const [first] = await Promise.all([untilAnswered(run, write), ...(turn % 4 === 3 ? [untilAnswered(run, write)] : [])]);
+    const [first] = await Promise.all([
+      untilAnswered(run, write),
+      ...(turn % 4 === 3 ? [untilAnswered(run, write)] : []),
+    ]);
     const told = readAnswer(first);
     if (told.code !== undefined) {
       run.violations.push(`${kind} was refused with ${told.status} ${told.code}: ${told.text.slice(0, 300)}`);
       return;
     }
     const now = kind === "stock" ? null : versionIn(told.text);
-    if (now !== null && now !== version + 1) run.violations.push(`${kind} took cart ${opened.id} from version ${version} to ${now}.`);
+    if (now !== null && now !== version + 1)
+      run.violations.push(`${kind} took cart ${opened.id} from version ${version} to ${now}.`);
     version = now ?? version;
     hasCode = kind === "promotion" ? !hasCode : hasCode;
     run.fresh.push({ write, first });
@@ -149,17 +180,34 @@ interface Turn {
 }
 
 /** In such an order that each changes something. */
-function nextWrite(shop: Shop, { cartId, version, hasCode, turn }: Turn): { write: Write; kind: Done["kind"]; variantId: string | null } {
+function nextWrite(
+  shop: Shop,
+  { cartId, version, hasCode, turn }: Turn,
+): { write: Write; kind: Done["kind"]; variantId: string | null } {
   const variantId = shop.variantIds[turn % shop.variantIds.length] ?? "";
   switch (turn % 5) {
     case 0: {
       const write = hasCode
-        ? restWrite(shop, { method: "DELETE", cartId, path: "/promotion", body: { expectedVersion: version } })
-        : restWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code: shop.codes[0], expectedVersion: version } });
+        ? restWrite(shop, {
+            method: "DELETE",
+            cartId,
+            path: "/promotion",
+            body: { expectedVersion: version },
+          })
+        : restWrite(shop, {
+            method: "PUT",
+            cartId,
+            path: "/promotion",
+            body: { code: shop.codes[0], expectedVersion: version },
+          });
       return { write, kind: "promotion", variantId: null };
     }
     case 1:
-      return { write: addressWrite(shop, cartId, { expectedVersion: version }), kind: "address", variantId: null };
+      return {
+        write: addressWrite(shop, cartId, { expectedVersion: version }),
+        kind: "address",
+        variantId: null,
+      };
     case 2:
       return { write: stockWrite(shop, variantId), kind: "stock", variantId };
     default: {
@@ -189,7 +237,8 @@ async function untilAnswered(run: Run, write: Write): Promise<Answered> {
       run.lost += 1;
     }
     if (isLost && told?.isReplay === true) run.lostAndDone += 1;
-    const isLater = told === undefined || told.code === "idempotency_in_progress" || told.code === "service_unavailable";
+    const isLater =
+      told === undefined || told.code === "idempotency_in_progress" || told.code === "service_unavailable";
     if (answered !== undefined && !isLater) return answered;
     await sleep(pauseMs);
   }

@@ -1,6 +1,7 @@
 /**
- * Figure 4. Clients write while their database's connections are cut at a commit – before PostgreSQL has it, or before its answer is back – and while
- * PostgreSQL itself is killed in between. Nobody is told more than 503, and the same request sent again settles what became of it.
+ * Figure 4. Clients write while their database's connections are cut at a commit – before PostgreSQL has it,
+ * or before its answer is back – and while PostgreSQL itself is killed in between. Nobody is told more than
+ * 503, and the same request sent again settles what became of it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
@@ -22,7 +23,15 @@ export interface CutsPlan extends Pick<CrashPlan, "isOver" | "onStep"> {
   readonly crashEvery: number;
 }
 
-export async function runCuts({ databaseUrl, clients, keysPerCut, crashEvery, isOver, onStep, ...place }: CutsPlan): Promise<Report> {
+export async function runCuts({
+  databaseUrl,
+  clients,
+  keysPerCut,
+  crashEvery,
+  isOver,
+  onStep,
+  ...place
+}: CutsPlan): Promise<Report> {
   const proxy = await startCuttingProxy(Number(new URL(databaseUrl).port));
   try {
     await using service = await startService({ ...place, databaseUrl: through(databaseUrl, proxy) });
@@ -32,11 +41,17 @@ export async function runCuts({ databaseUrl, clients, keysPerCut, crashEvery, is
     /** A crash takes the place of runCrash's kill of the service: what it does around it is the same. */
     const harm = async (): Promise<void> => {
       faults += 1;
-      if (faults % crashEvery !== 0) return cutOne(proxy, { cut: faults % 2 === 0 ? "commit" : "answer", service, violations });
+      if (faults % crashEvery !== 0)
+        return cutOne(proxy, { cut: faults % 2 === 0 ? "commit" : "answer", service, violations });
       await crash(databaseUrl);
       crashes += 1;
     };
-    const killed = { ...service, ask: noting(service.ask, seen), kill: harm, start: () => untilReady(service) };
+    const killed = {
+      ...service,
+      ask: noting(service.ask, seen),
+      kill: harm,
+      start: () => untilReady(service),
+    };
     const plan = { clients, keysPerKill: keysPerCut, isOver, ...(onStep === undefined ? {} : { onStep }) };
     const report = await runCrash(killed, plan);
     const { kills = 0, keys = 0, replays = 0 } = report.counts;
@@ -69,12 +84,16 @@ async function cutOne(proxy: CuttingProxy, { cut, service, violations }: Cutting
   const [before, until] = [proxy.cuts(), performance.now() + patienceMs];
   proxy.cutNext(cut);
   while (proxy.cuts() === before && service.faults.length === 0) {
-    if (performance.now() > until) return void violations.push(`Nothing was committed within ${patienceMs / 1000} s.`);
+    if (performance.now() > until)
+      return void violations.push(`Nothing was committed within ${patienceMs / 1000} s.`);
     await sleep(lookMs);
   }
 }
 
-/** One of PostgreSQL's processes is killed, upon which it ends all others at once and recovers from what it has on disk. */
+/**
+ * One of PostgreSQL's processes is killed, upon which it ends all others at once and recovers from what it
+ * has on disk.
+ */
 async function crash(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   client.on("error", () => undefined);
@@ -90,9 +109,12 @@ async function crash(databaseUrl: string): Promise<void> {
 /** Of itself: it is not started again. */
 async function untilReady({ ask, faults }: Service): Promise<void> {
   for (const until = performance.now() + patienceMs; faults.length === 0;) {
-    const answered = await ask({ method: "GET", url: "/readyz", headers: {}, body: undefined }).catch(() => undefined);
+    const answered = await ask({ method: "GET", url: "/readyz", headers: {}, body: undefined }).catch(
+      () => undefined,
+    );
     if (answered?.status === 200) return;
-    if (performance.now() > until) throw new Error(`The service was not ready again within ${patienceMs / 1000} s.`);
+    if (performance.now() > until)
+      throw new Error(`The service was not ready again within ${patienceMs / 1000} s.`);
     await sleep(20);
   }
 }
@@ -115,7 +137,8 @@ function noting(ask: Ask, seen: Seen): Ask {
       away.add(asked);
       seen.away += 1;
       seen["slowest 503 ms"] = Math.max(seen["slowest 503 ms"], Math.round(performance.now() - startedAt));
-    } else if (code !== "idempotency_in_progress" && away.delete(asked)) seen[isReplay ? "503, and done" : "503, and not done"] += 1;
+    } else if (code !== "idempotency_in_progress" && away.delete(asked))
+      seen[isReplay ? "503, and done" : "503, and not done"] += 1;
     return answered;
   };
 }

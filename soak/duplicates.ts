@@ -1,8 +1,20 @@
-/** Figure 2. The same write many times at the same moment, through every door there is: one effect, and one answer for all who get one. */
+/**
+ * Figure 2. The same write many times at the same moment, through every door there is: one effect, and one
+ * answer for all who get one.
+ */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Report } from "./report.ts";
-import { addressWrite, type Ask, openCart, readAnswer, type Shop, stockWrite, type Told, type Write } from "./shop.ts";
+import {
+  addressWrite,
+  type Ask,
+  openCart,
+  readAnswer,
+  type Shop,
+  stockWrite,
+  type Told,
+  type Write,
+} from "./shop.ts";
 
 export interface DuplicatesPlan {
   readonly engine: Report["engine"];
@@ -52,9 +64,15 @@ export async function runDuplicates(shop: Shop, plan: DuplicatesPlan): Promise<D
 
 const cartEvery = 100;
 
-async function sendCopies({ key, asked }: Write, { doors, copies }: DuplicatesPlan, counts: Counts): Promise<string[]> {
+async function sendCopies(
+  { key, asked }: Write,
+  { doors, copies }: DuplicatesPlan,
+  counts: Counts,
+): Promise<string[]> {
   const askAt = (index: number): Ask => doors[index % doors.length] ?? doors[0];
-  const told: Told[] = await Promise.all(Array.from({ length: copies }, async (_, index) => readAnswer(await askAt(index)(asked))));
+  const told: Told[] = await Promise.all(
+    Array.from({ length: copies }, async (_, index) => readAnswer(await askAt(index)(asked))),
+  );
   const late = readAnswer(await askAt(counts.keys)(asked));
   const done = told.filter(({ status, code }) => status === 200 && code === undefined);
   const turnedAway = told.filter(({ status, code }) => status === 409 && code === "idempotency_in_progress");
@@ -64,7 +82,9 @@ async function sendCopies({ key, asked }: Write, { doors, copies }: DuplicatesPl
   const others = told.filter((one) => !done.includes(one) && !turnedAway.includes(one));
   const effects = done.filter(({ isReplay }) => !isReplay).length;
   return [
-    ...others.map(({ status, code, text }) => `${key} was answered with ${status} ${code}: ${text.slice(0, 300)}`),
+    ...others.map(
+      ({ status, code, text }) => `${key} was answered with ${status} ${code}: ${text.slice(0, 300)}`,
+    ),
     ...(effects === 1 ? [] : [`${key} is said to have had ${effects} effects.`]),
     ...(new Set([...done, late].map(({ text }) => text)).size === 1 ? [] : [`${key} had different answers.`]),
     ...(late.isReplay ? [] : [`${key} had an effect again.`]),
@@ -89,7 +109,9 @@ export async function duplicateFaults(db: Database, sent: readonly Sent[]): Prom
     ...[...byCart].flatMap(([cartId, { length }]) => {
       const found = cartId === null ? undefined : carts.get(cartId);
       if (cartId === null || (found?.count === length && found.version === length + 1)) return [];
-      return [`Cart ${cartId} had its address set ${found?.count ?? 0} times to version ${found?.version}, with ${length} keys.`];
+      return [
+        `Cart ${cartId} had its address set ${found?.count ?? 0} times to version ${found?.version}, with ${length} keys.`,
+      ];
     }),
   ];
 }

@@ -32,7 +32,9 @@ ${machines.map((machine, index) => `Machine ${letterOf(index)}: ${machine}.`).jo
 const letterOf = (index: number): string => String.fromCodePoint(firstLetter + index);
 const firstLetter = 65;
 
-const commandsOf = ({ shownBy }: FigureEntry): string[] => [...new Set(shownBy.map(({ command }) => `\`${command}\``))];
+const commandsOf = ({ shownBy }: FigureEntry): string[] => [
+  ...new Set(shownBy.map(({ command }) => `\`${command}\``)),
+];
 
 interface Found {
   readonly records: readonly FigureRecord[];
@@ -55,10 +57,16 @@ function foundOf(shown: Shown, { records, machines }: Found): string[] {
 }
 
 function worseOf({ atMost = {}, atLeastEach = {} }: Shown, { counts }: FigureRecord): string[] {
-  const told = (word: string, name: string, bound: number): string => `**${word}: ${name} is ${counts[name] ?? "not known"}, promised ${bound}**`;
+  const told = (word: string, name: string, bound: number): string =>
+    `**${word}: ${name} is ${counts[name] ?? "not known"}, promised ${bound}**`;
   const above = Object.entries(atMost).filter(([name, bound]) => !((counts[name] ?? Number.NaN) <= bound));
-  const below = Object.entries(atLeastEach).filter(([name, bound]) => !((counts[name] ?? Number.NaN) >= bound));
-  return [...above.map(([name, bound]) => told("above", name, bound)), ...below.map(([name, bound]) => told("below", name, bound))];
+  const below = Object.entries(atLeastEach).filter(
+    ([name, bound]) => !((counts[name] ?? Number.NaN) >= bound),
+  );
+  return [
+    ...above.map(([name, bound]) => told("above", name, bound)),
+    ...below.map(([name, bound]) => told("below", name, bound)),
+  ];
 }
 
 /** On all engines together. */
@@ -68,5 +76,7 @@ function shortOf({ atLeast = {} }: Shown, mine: readonly FigureRecord[]): string
     const tried = mine.reduce((sum, { counts }) => sum + (counts[name] ?? 0), 0);
     return tried >= wanted ? [] : [`${tried.toLocaleString("en")} of ${wanted.toLocaleString("en")} ${name}`];
   });
-  return short.length === 0 ? [] : [`**not at this size yet: ${short.join(", ").replaceAll(/(\d),(\d)/g, "$1 $2")}**`];
+  return short.length === 0
+    ? []
+    : [`**not at this size yet: ${short.join(", ").replaceAll(/(\d),(\d)/g, "$1 $2")}**`];
 }

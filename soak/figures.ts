@@ -1,4 +1,7 @@
-/** The figures, on each engine that they are promised for: how each is started, and how much of the time it gets. */
+/**
+ * The figures, on each engine that they are promised for: how each is started, and how much of the time it
+ * gets.
+ */
 import { startPostgres } from "#test/support/postgres.ts";
 import { runBystanders } from "./bystanders.ts";
 import { runCheckout } from "./checkout.ts";
@@ -54,7 +57,9 @@ export const figures: readonly Figure[] = [
   { name: "cuts", engines: ["postgres"], weight: 2, settings: { synchronous_commit: "on" }, run: cuts },
   { name: "stop", engines: ["pglite", "postgres"], weight: 2, run: stop },
   { name: "memory", engines: ["pglite", "postgres"], weight: 3, run: memory },
-  ...(["scopes", "receivers", "ssrf", "dpop"] as const satisfies readonly (keyof typeof suites)[]).map(suiteFigure),
+  ...(["scopes", "receivers", "ssrf", "dpop"] as const satisfies readonly (keyof typeof suites)[]).map(
+    suiteFigure,
+  ),
   { name: "hostile-documents", engines: ["pglite"], weight: 1, run: hostileDocuments },
 ];
 
@@ -67,7 +72,8 @@ async function crash({ databaseUrl, isOver, onStep }: Circumstances): Promise<Re
 /** On PostgreSQL there are two processes, and each gets half of the copies. */
 async function duplicates({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
   await using service = await startService({ databaseUrl });
-  await using beside = databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
+  await using beside =
+    databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
   const { engine, ask, access } = service;
   const doors = [ask, ...(beside === undefined ? [] : [beside.ask])] as const;
   const run = await runDuplicates(await openShop(ask, access), { engine, doors, copies: 50, isOver, onStep });
@@ -76,11 +82,19 @@ async function duplicates({ databaseUrl, isOver, onStep }: Circumstances): Promi
   return { ...run, violations: [...run.violations, ...faults, ...service.faults, ...(beside?.faults ?? [])] };
 }
 
-/** Two gateways and two workers behind nginx: some writes fifty times at once, and then one process after the other is killed. */
+/**
+ * Two gateways and two workers behind nginx: some writes fifty times at once, and then one process after the
+ * other is killed.
+ */
 async function scaleOut({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
   if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
   await using cluster = await startCluster({ databaseUrl, environment: { RATE_LIMIT_SCALE: "0" } });
-  const plan = { copies: 50, areCopiesOver: ({ keys }: { readonly keys: number }) => keys >= 200 || isOver(), clients: 8, keysPerKill: 200 };
+  const plan = {
+    copies: 50,
+    areCopiesOver: ({ keys }: { readonly keys: number }) => keys >= 200 || isOver(),
+    clients: 8,
+    keysPerKill: 200,
+  };
   return await runScaleOut(cluster, { ...plan, isOver, onStep });
 }
 
@@ -88,14 +102,22 @@ async function bystanders({ databaseUrl, isOver, onStep }: Circumstances): Promi
   if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
   await using service = await startService({ databaseUrl });
   const shop = await openShop(service.ask, service.access);
-  const report = await runBystanders(service.ask, shop, { databaseUrl, copies: 100, spellMs: 5000, perSecond: 50, isOver, onStep });
+  const report = await runBystanders(service.ask, shop, {
+    databaseUrl,
+    copies: 100,
+    spellMs: 5000,
+    perSecond: 50,
+    isOver,
+    onStep,
+  });
   return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
 /** On PostgreSQL there are two processes, which race each other and are killed together. */
 async function checkout({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
   await using service = await startService({ databaseUrl });
-  await using beside = databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
+  await using beside =
+    databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
   return await runCheckout(service, { beside: beside === undefined ? [] : [beside], isOver, onStep });
 }
 
@@ -109,7 +131,12 @@ async function webhooks({ databaseUrl, isOver, onStep }: Circumstances): Promise
   });
   if (databaseUrl === undefined) return await runWebhooks({ ...plan, services: [service] });
   const environment = { ...webhookEnvironment, DEMO: "0" };
-  await using worker = await startService({ databaseUrl, command: "worker", folder: service.folder, environment });
+  await using worker = await startService({
+    databaseUrl,
+    command: "worker",
+    folder: service.folder,
+    environment,
+  });
   return await runWebhooks({ ...plan, services: [service, worker] });
 }
 
@@ -127,15 +154,23 @@ async function oauth({ databaseUrl, isOver, roundsMax, onStep }: Circumstances):
   const publicUrl = "https://soak.example";
   const environment = { PUBLIC_URL: publicUrl };
   await using service = await startService({ databaseUrl, environment });
-  await using beside = databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder, environment });
+  await using beside =
+    databaseUrl === undefined
+      ? undefined
+      : await startService({ databaseUrl, folder: service.folder, environment });
   const { engine, ask, access } = service;
   const doors = [ask, ...(beside === undefined ? [] : [beside.ask])] as const;
   const plan = { engine, doors, publicUrl, access, copies: 20, onStep };
   const report = await runCodes({ ...plan, isOver: ({ codes }) => codes >= roundsMax || isOver() });
   await beside?.kill();
   const { clientId } = access.oauthClient;
-  const faults = await service.inspect(({ db }) => codeFaults(db, { clientId, codes: report.counts["codes"] ?? 0 }));
-  return { ...report, violations: [...report.violations, ...faults, ...service.faults, ...(beside?.faults ?? [])] };
+  const faults = await service.inspect(({ db }) =>
+    codeFaults(db, { clientId, codes: report.counts["codes"] ?? 0 }),
+  );
+  return {
+    ...report,
+    violations: [...report.violations, ...faults, ...service.faults, ...(beside?.faults ?? [])],
+  };
 }
 
 /** PostgreSQL is killed here: what it has committed must be out of its memory by then. */
@@ -172,7 +207,11 @@ function contract({ roundsMax, ...circumstances }: Circumstances): Promise<Repor
 }
 
 /** On a PostgreSQL of its own, where it needs one. */
-export async function runFigure(figure: Figure, engine: Report["engine"], circumstances: Omit<Circumstances, "databaseUrl">): Promise<Report> {
+export async function runFigure(
+  figure: Figure,
+  engine: Report["engine"],
+  circumstances: Omit<Circumstances, "databaseUrl">,
+): Promise<Report> {
   if (engine !== "postgres") return figure.run({ ...circumstances, databaseUrl: undefined });
   const postgres = await startPostgres(figure.settings);
   return figure.run({ ...circumstances, databaseUrl: postgres.url }).finally(() => postgres.stop());

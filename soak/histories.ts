@@ -1,6 +1,7 @@
 /**
- * Figure 6. Several writers change the same carts as fast as they can, half of the time with the version that they have seen. Who loses an update
- * gives a version twice, leaves one out, or ends where a replay of the history does not.
+ * Figure 6. Several writers change the same carts as fast as they can, half of the time with the version that
+ * they have seen. Who loses an update gives a version twice, leaves one out, or ends where a replay of the
+ * history does not.
  */
 import type { Report } from "./report.ts";
 import {
@@ -28,7 +29,10 @@ export interface HistoriesPlan {
 
 /** What an operation does to a cart, for the replay. */
 export type Effect =
-  | { readonly kind: "add" | "update"; readonly quantities: readonly (readonly [variantId: string, quantity: number])[] }
+  | {
+      readonly kind: "add" | "update";
+      readonly quantities: readonly (readonly [variantId: string, quantity: number])[];
+    }
   | { readonly kind: "remove"; readonly variantIds: readonly string[] }
   | { readonly kind: "code"; readonly code: string | null }
   | { readonly kind: "address" | "delivery" };
@@ -60,7 +64,13 @@ interface Run {
   readonly seen: Map<string, CartSeen>;
   readonly changes: Change[];
   readonly violations: string[];
-  readonly counts: { operations: number; changed: number; conflicts: number; refused: number; merges: number };
+  readonly counts: {
+    operations: number;
+    changed: number;
+    conflicts: number;
+    refused: number;
+    merges: number;
+  };
 }
 
 export async function runHistories(ask: Ask, shop: Shop, plan: HistoriesPlan): Promise<History> {
@@ -78,12 +88,17 @@ export async function runHistories(ask: Ask, shop: Shop, plan: HistoriesPlan): P
     Array.from({ length: plan.writers }, async () => {
       while (!plan.isOver(run.counts.operations)) {
         run.counts.operations += 1;
-        if (run.counts.operations % 1000 === 0) plan.onStep?.(`${plan.engine}: ${run.counts.operations} operations`);
+        if (run.counts.operations % 1000 === 0)
+          plan.onStep?.(`${plan.engine}: ${run.counts.operations} operations`);
         await operate(run, pick([...run.seen.values()]));
       }
     }),
   );
-  return { opened, changes: run.changes, report: { figure: "histories", engine: plan.engine, counts: run.counts, violations: run.violations } };
+  return {
+    opened,
+    changes: run.changes,
+    report: { figure: "histories", engine: plan.engine, counts: run.counts, violations: run.violations },
+  };
 }
 
 interface Operation {
@@ -100,7 +115,8 @@ async function operate(run: Run, cart: CartSeen): Promise<void> {
   run.counts.changed += 1;
   run.changes.push(change);
   const known = run.seen.get(cart.id);
-  if (change.cart !== null && (known === undefined || known.version < change.cart.version)) run.seen.set(cart.id, change.cart);
+  if (change.cart !== null && (known === undefined || known.version < change.cart.version))
+    run.seen.set(cart.id, change.cart);
 }
 
 /** What may be refused to writers that do not wait for each other. */
@@ -116,7 +132,8 @@ const refusals = new Set([
 function countRefusal(run: Run, { effect }: Operation, { status, code = "", text }: Told): void {
   if (code === "cart_version_conflict") run.counts.conflicts += 1;
   else run.counts.refused += 1;
-  if (!refusals.has(code)) run.violations.push(`${effect.kind} was answered with ${status} ${code}: ${text.slice(0, 300)}`);
+  if (!refusals.has(code))
+    run.violations.push(`${effect.kind} was answered with ${status} ${code}: ${text.slice(0, 300)}`);
 }
 
 function toChange(cartId: string, { effect, expectedVersion }: Operation, told: Told): Change {
@@ -124,12 +141,23 @@ function toChange(cartId: string, { effect, expectedVersion }: Operation, told: 
   const data = dataOf(told);
   // REST gives the thing itself; GraphQL gives it under the mutation's name.
   if ("cartVersion" in data) {
-    const { cartVersion, promotion } = data as { readonly cartVersion: number; readonly promotion?: { readonly code: string } | null };
+    const { cartVersion, promotion } = data as {
+      readonly cartVersion: number;
+      readonly promotion?: { readonly code: string } | null;
+    };
     const code = effect.kind === "code" ? (promotion?.code ?? null) : undefined;
     return { cartId, requestId, version: cartVersion, expectedVersion, effect, cart: null, code };
   }
   const [cart] = Object.values(data) as [CartSeen];
-  return { cartId, requestId, version: cart.version, expectedVersion, effect, cart, code: cart.promotion.promotion?.code ?? null };
+  return {
+    cartId,
+    requestId,
+    version: cart.version,
+    expectedVersion,
+    effect,
+    cart,
+    code: cart.promotion.promotion?.code ?? null,
+  };
 }
 
 async function nextOperation(run: Run, cart: CartSeen): Promise<Operation> {
@@ -165,7 +193,10 @@ const update: Make = (making) => {
 
 const remove: Make = (making) => {
   const { id = "", variantId = "" } = making.line ?? {};
-  return overGraph(making, "cartLinesRemove", { input: { lineIds: [id] }, effect: { kind: "remove", variantIds: [variantId] } });
+  return overGraph(making, "cartLinesRemove", {
+    input: { lineIds: [id] },
+    effect: { kind: "remove", variantIds: [variantId] },
+  });
 };
 
 const selectDelivery: Make = (making) => {
@@ -179,7 +210,10 @@ const merge: Make = async (making) => {
   run.counts.merges += 1;
   const source = await openCart(run.ask, run.shop);
   const quantities = source.lines.map(({ variantId, quantity }) => [variantId, quantity] as const);
-  return overGraph(making, "cartMerge", { input: { sourceCartId: source.id }, effect: { kind: "add", quantities } });
+  return overGraph(making, "cartMerge", {
+    input: { sourceCartId: source.id },
+    effect: { kind: "add", quantities },
+  });
 };
 
 const setAddress: Make = ({ run, cart, expectedVersion }) => ({
@@ -197,12 +231,30 @@ const applyCode: Make = ({ run, cart, expectedVersion }) => {
 
 /** The contract asks for the version here. */
 const removeCode: Make = ({ run, cart }) => {
-  const write = restWrite(run.shop, { method: "DELETE", cartId: cart.id, path: "/promotion", body: { expectedVersion: cart.version } });
+  const write = restWrite(run.shop, {
+    method: "DELETE",
+    cartId: cart.id,
+    path: "/promotion",
+    body: { expectedVersion: cart.version },
+  });
   return { write, effect: { kind: "code", code: null }, expectedVersion: cart.version };
 };
 
 /** Adding more often than taking away, so that there is something to change. */
-const makers = [add, add, add, update, update, remove, applyCode, applyCode, removeCode, setAddress, selectDelivery, merge];
+const makers = [
+  add,
+  add,
+  add,
+  update,
+  update,
+  remove,
+  applyCode,
+  applyCode,
+  removeCode,
+  setAddress,
+  selectDelivery,
+  merge,
+];
 
 function overGraph(
   { run, cart, expectedVersion }: Making,
@@ -210,7 +262,11 @@ function overGraph(
   { input, effect }: { readonly input: object; readonly effect: Effect },
 ): Operation {
   const expected = expectedVersion === null ? {} : { expectedVersion };
-  return { write: cartWrite(run.shop, { mutation, cartId: cart.id, input: { ...input, ...expected } }), effect, expectedVersion };
+  return {
+    write: cartWrite(run.shop, { mutation, cartId: cart.id, input: { ...input, ...expected } }),
+    effect,
+    expectedVersion,
+  };
 }
 
 const whole = (from: number, to: number): number => from + Math.floor(Math.random() * (to - from + 1));

@@ -1,4 +1,7 @@
-/** Holds the histories of carts against what the database tells of them: by their events, which name the request of each change, and by replaying. */
+/**
+ * Holds the histories of carts against what the database tells of them: by their events, which name the
+ * request of each change, and by replaying.
+ */
 import type { Database } from "#database/connect.ts";
 import type { Change, Effect, History } from "./histories.ts";
 import type { Report } from "./report.ts";
@@ -14,9 +17,20 @@ export async function checkHistories(db: Database, { opened, changes, report }: 
 
 async function cartFaults(db: Database, opened: CartSeen, answered: readonly Change[]): Promise<string[]> {
   const cartId = opened.id;
-  const cart = await db.selectFrom("cart").select("version").where("id", "=", cartId).executeTakeFirstOrThrow();
-  const events = await db.selectFrom("event").select(["subjectVersion", "thin"]).where("subjectId", "=", cartId).execute();
-  const written = events.map(({ subjectVersion, thin }) => ({ version: subjectVersion, requestId: causeOf(thin) }));
+  const cart = await db
+    .selectFrom("cart")
+    .select("version")
+    .where("id", "=", cartId)
+    .executeTakeFirstOrThrow();
+  const events = await db
+    .selectFrom("event")
+    .select(["subjectVersion", "thin"])
+    .where("subjectId", "=", cartId)
+    .execute();
+  const written = events.map(({ subjectVersion, thin }) => ({
+    version: subjectVersion,
+    requestId: causeOf(thin),
+  }));
   const versions = [...new Set(written.map(({ version }) => version))].toSorted((a, b) => a - b);
   const gapless = Array.from({ length: cart.version }, (_, index) => index + 1);
   const state = await storedState(db, cartId);
@@ -30,7 +44,8 @@ async function cartFaults(db: Database, opened: CartSeen, answered: readonly Cha
   ];
 }
 
-const causeOf = (thin: string): string => (JSON.parse(thin) as { cause: { requestId: string } }).cause.requestId;
+const causeOf = (thin: string): string =>
+  (JSON.parse(thin) as { cause: { requestId: string } }).cause.requestId;
 
 interface Written {
   readonly version: number;
@@ -40,7 +55,9 @@ interface Written {
 function givenTwice(cartId: string, written: readonly Written[]): string[] {
   return [...Map.groupBy(written, ({ version }) => version)].flatMap(([version, group]) => {
     const requests = new Set(group.map(({ requestId }) => requestId));
-    return requests.size === 1 ? [] : [`Version ${version} of cart ${cartId} was given to ${requests.size} changes.`];
+    return requests.size === 1
+      ? []
+      : [`Version ${version} of cart ${cartId} was given to ${requests.size} changes.`];
   });
 }
 
@@ -52,9 +69,12 @@ function answerFaults(written: readonly Written[], answered: readonly Change[]):
     const stored = versionOf.get(requestId);
     // What changed nothing is told of by no event.
     if (stored === undefined) continue;
-    if (stored !== version) faults.push(`${effect.kind} of cart ${cartId} was told version ${version} and has ${stored}.`);
+    if (stored !== version)
+      faults.push(`${effect.kind} of cart ${cartId} was told version ${version} and has ${stored}.`);
     if (expectedVersion !== null && version !== expectedVersion + 1)
-      faults.push(`${effect.kind} of cart ${cartId} expected version ${expectedVersion} and made version ${version}.`);
+      faults.push(
+        `${effect.kind} of cart ${cartId} expected version ${expectedVersion} and made version ${version}.`,
+      );
   }
   const known = new Set(answered.map(({ requestId }) => requestId));
   const unknown = written.filter(({ requestId, version }) => version > 1 && !known.has(requestId));
@@ -72,19 +92,30 @@ interface Replay {
   readonly final: { readonly version: number; readonly state: State };
 }
 
-/** One change after the other, in the order of their versions: at each the cart is what its answer showed, and at the end what is stored. */
+/**
+ * One change after the other, in the order of their versions: at each the cart is what its answer showed, and
+ * at the end what is stored.
+ */
 function replayFaults(opened: CartSeen, { written, answered, final }: Replay): string[] {
   const states = statesOf(opened, { written, answered, final });
   const faults = answered.flatMap(({ version, cart, code, effect }) => {
     const then = states[version - 1];
-    if (then === undefined) return [`Version ${version} of cart ${opened.id} (${effect.kind}) was answered with and is not there.`];
-    const shown = { quantities: cart === null ? then.quantities : quantitiesOf(cart), code: code === undefined ? then.code : code };
+    if (then === undefined)
+      return [`Version ${version} of cart ${opened.id} (${effect.kind}) was answered with and is not there.`];
+    const shown = {
+      quantities: cart === null ? then.quantities : quantitiesOf(cart),
+      code: code === undefined ? then.code : code,
+    };
     if (textOf(then) === textOf(shown)) return [];
-    return [`Version ${version} of cart ${opened.id} (${effect.kind}) showed ${textOf(shown)} instead of ${textOf(then)}.`];
+    return [
+      `Version ${version} of cart ${opened.id} (${effect.kind}) showed ${textOf(shown)} instead of ${textOf(then)}.`,
+    ];
   });
   const last = states.at(-1);
   const isAsReplayed = last !== undefined && textOf(last) === textOf(final.state);
-  return isAsReplayed ? faults : [...faults, `Cart ${opened.id} ended as ${textOf(final.state)}, and its history says otherwise.`];
+  return isAsReplayed
+    ? faults
+    : [...faults, `Cart ${opened.id} ended as ${textOf(final.state)}, and its history says otherwise.`];
 }
 
 /** At each version, from the first. */
@@ -105,22 +136,34 @@ function afterEffect({ quantities, code }: State, effect: Effect): State {
   if (effect.kind === "code") return { quantities, code: effect.code };
   const after = new Map(quantities);
   if (effect.kind === "remove") for (const variantId of effect.variantIds) after.delete(variantId);
-  if (effect.kind === "update") for (const [variantId, quantity] of effect.quantities) after.set(variantId, quantity);
-  if (effect.kind === "add") for (const [variantId, quantity] of effect.quantities) after.set(variantId, (after.get(variantId) ?? 0) + quantity);
+  if (effect.kind === "update")
+    for (const [variantId, quantity] of effect.quantities) after.set(variantId, quantity);
+  if (effect.kind === "add")
+    for (const [variantId, quantity] of effect.quantities)
+      after.set(variantId, (after.get(variantId) ?? 0) + quantity);
   return { quantities: after, code };
 }
 
-const quantitiesOf = ({ lines }: CartSeen): Map<string, number> => new Map(lines.map(({ variantId, quantity }) => [variantId, quantity]));
+const quantitiesOf = ({ lines }: CartSeen): Map<string, number> =>
+  new Map(lines.map(({ variantId, quantity }) => [variantId, quantity]));
 
-const textOf = ({ quantities, code }: State): string => JSON.stringify([[...quantities].toSorted(([a], [b]) => (a < b ? -1 : 1)), code]);
+const textOf = ({ quantities, code }: State): string =>
+  JSON.stringify([[...quantities].toSorted(([a], [b]) => (a < b ? -1 : 1)), code]);
 
 async function storedState(db: Database, cartId: string): Promise<State> {
-  const lines = await db.selectFrom("cartLine").select(["variantId", "quantity"]).where("cartId", "=", cartId).execute();
+  const lines = await db
+    .selectFrom("cartLine")
+    .select(["variantId", "quantity"])
+    .where("cartId", "=", cartId)
+    .execute();
   const promotion = await db
     .selectFrom("cartPromotion")
     .innerJoin("promotionCode", "promotionCode.id", "cartPromotion.promotionCodeId")
     .select("promotionCode.code")
     .where("cartPromotion.cartId", "=", cartId)
     .executeTakeFirst();
-  return { quantities: new Map(lines.map(({ variantId, quantity }) => [variantId, quantity])), code: promotion?.code ?? null };
+  return {
+    quantities: new Map(lines.map(({ variantId, quantity }) => [variantId, quantity])),
+    code: promotion?.code ?? null,
+  };
 }

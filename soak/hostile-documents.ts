@@ -1,6 +1,7 @@
 /**
- * Figure 15: each hostile document is refused within 20 ms. It is sent ten times in a row, never with the same text. What a client waits counts what other
- * processes do, and what the service has worked counts what else it does: a refusal takes the lesser of both, or less.
+ * Figure 15: each hostile document is refused within 20 ms. It is sent ten times in a row, never with the
+ * same text. What a client waits counts what other processes do, and what the service has worked counts what
+ * else it does: a refusal takes the lesser of both, or less.
  */
 import { type HostileDocument, hostileDocuments } from "#test/attacks/hostile-documents.ts";
 import type { Report } from "./report.ts";
@@ -29,9 +30,13 @@ interface Measured {
   readonly fault: string | undefined;
 }
 
-export async function runHostileDocuments(service: Pick<Service, "ask" | "access" | "engine">, { isOver, onStep }: HostilePlan): Promise<Report> {
+export async function runHostileDocuments(
+  service: Pick<Service, "ask" | "access" | "engine">,
+  { isOver, onStep }: HostilePlan,
+): Promise<Report> {
   const documents = [...hostileDocuments.values()].flat();
-  for (let round = 0; round < warmUps; round += 1) for (const document of documents) await send(service, document, `warm ${round}`);
+  for (let round = 0; round < warmUps; round += 1)
+    for (const document of documents) await send(service, document, `warm ${round}`);
   const readingMs = await costOfReading(service);
   const slowest = new Map<string, Measured>();
   let rounds = 0;
@@ -79,7 +84,11 @@ interface Measuring {
 }
 
 /** What was slow because of something else is not so again; what is slow by itself is. */
-async function measureSurely(service: Pick<Service, "ask" | "access">, document: HostileDocument, measuring: Measuring): Promise<Measured> {
+async function measureSurely(
+  service: Pick<Service, "ask" | "access">,
+  document: HostileDocument,
+  measuring: Measuring,
+): Promise<Measured> {
   let quickest = await measure(service, document, measuring);
   for (let again = 1; again <= repetitions && quickest.ms > refusedMsMax; again += 1) {
     const next = await measure(service, document, { ...measuring, round: measuring.round + again / 10 });
@@ -89,7 +98,11 @@ async function measureSurely(service: Pick<Service, "ask" | "access">, document:
   return quickest;
 }
 
-async function measure(service: Pick<Service, "ask" | "access">, document: HostileDocument, { round, readingMs }: Measuring): Promise<Measured> {
+async function measure(
+  service: Pick<Service, "ask" | "access">,
+  document: HostileDocument,
+  { round, readingMs }: Measuring,
+): Promise<Measured> {
   const took: number[] = [];
   let fault: string | undefined;
   const before = await workOf(service);
@@ -97,7 +110,8 @@ async function measure(service: Pick<Service, "ask" | "access">, document: Hosti
     const began = performance.now();
     const answered = await send(service, document, `${round} ${sending}`);
     took.push(performance.now() - began);
-    if (!isRefused(answered)) fault = `it was answered with ${answered.status}: ${answered.text.slice(0, 200)}`;
+    if (!isRefused(answered))
+      fault = `it was answered with ${answered.status}: ${answered.text.slice(0, 200)}`;
   }
   const cpuMs = Math.max(0, (await workOf(service)) - before - readingMs) / sendings;
   const clientMs = median(took);
@@ -107,7 +121,9 @@ async function measure(service: Pick<Service, "ask" | "access">, document: Hosti
 /** For what it is, and not for who sends it. */
 function isRefused({ status, text }: Answered): boolean {
   if (status !== 400) return false;
-  const { errors } = JSON.parse(text) as { readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[] };
+  const { errors } = JSON.parse(text) as {
+    readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
+  };
   return errors?.[0]?.extensions?.code !== undefined;
 }
 
@@ -130,13 +146,22 @@ async function costOfReading(service: Pick<Service, "ask">): Promise<number> {
   return median(costs);
 }
 
-function send({ ask, access }: Pick<Service, "ask" | "access">, { body, headers }: HostileDocument, salt: string): Promise<Answered> {
-  const own = { "content-type": "application/json", authorization: `Bearer ${access.tokens.storefront}`, ...headers };
+function send(
+  { ask, access }: Pick<Service, "ask" | "access">,
+  { body, headers }: HostileDocument,
+  salt: string,
+): Promise<Answered> {
+  const own = {
+    "content-type": "application/json",
+    authorization: `Bearer ${access.tokens.storefront}`,
+    ...headers,
+  };
   return ask({ method: "POST", url: "/graphql", headers: own, body: salted(body, salt) });
 }
 
 /** Yoga remembers what it has refused: a text that comes again costs nothing. */
 const salted = (body: string, salt: string): string => body.replace(/^\{"query":"/, `{"query":"# ${salt}\\n`);
 
-const median = (values: readonly number[]): number => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+const median = (values: readonly number[]): number =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 const tenths = (value: number): number => Math.round(value * 10) / 10;

@@ -13,7 +13,9 @@ const step = (text: string): void => void process.stderr.write(`· ${text}\n`);
 async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Arguments): Promise<boolean> {
   const runs = figures
     .filter(({ name }) => only.includes(name))
-    .flatMap((figure) => figure.engines.map((engine) => ({ figure, engine, share: figure.weight / figure.engines.length })))
+    .flatMap((figure) =>
+      figure.engines.map((engine) => ({ figure, engine, share: figure.weight / figure.engines.length })),
+    )
     .filter(({ engine }) => wanted === undefined || engine === wanted);
   // Suites alone have no share: they take what they take.
   const whole = runs.reduce((sum, { share }) => sum + share, 0) || 1;
@@ -23,8 +25,13 @@ async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Argum
     // What it takes to begin is not counted.
     let until: number | undefined;
     step(`${figure.name} on ${engine}, for ${((minutes * share) / whole).toFixed(1)} minutes`);
-    const isOver = (): boolean => performance.now() > (until ??= performance.now() + (minutes * 60_000 * share) / whole);
-    const report = await runFigure(figure, engine, { isOver, roundsMax: rounds, onStep: (text) => step(`${figure.name} on ${text}`) });
+    const isOver = (): boolean =>
+      performance.now() > (until ??= performance.now() + (minutes * 60_000 * share) / whole);
+    const report = await runFigure(figure, engine, {
+      isOver,
+      roundsMax: rounds,
+      onStep: (text) => step(`${figure.name} on ${text}`),
+    });
     reports.push(report);
     if (isRecorded) record(report, (performance.now() - startedAt) / 60_000);
   }
@@ -37,7 +44,8 @@ async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Argum
 /** At once: who ends a long run keeps what it has found so far. */
 function record({ figure: name, engine, counts, violations }: Report, minutes: number): void {
   const figure = figureNumberOf(name);
-  if (figure !== undefined) recordFigures([{ figure, name, engine, minutes, counts, violations: violations.length }]);
+  if (figure !== undefined)
+    recordFigures([{ figure, name, engine, minutes, counts, violations: violations.length }]);
 }
 
 /** What was started ends with this process: the service by its pid, PostgreSQL by itself. */
@@ -48,6 +56,8 @@ try {
   if (asked === undefined) say(help(known));
   else process.exitCode = (await soak(asked)) ? 0 : 1;
 } catch (error) {
-  process.stderr.write(`${error instanceof BadArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
+  process.stderr.write(
+    `${error instanceof BadArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
+  );
   process.exitCode = error instanceof BadArgument ? 2 : 1;
 }

@@ -1,7 +1,9 @@
 /**
- * Figure 16, second half. Clients read and write for as long as they are given, over connections that are kept and over new ones, while the service's
- * resident memory and its open descriptors are looked at; then by how much both grow. It is Linux's /proc that knows them. Descriptors are counted when
- * every client has hung up: after a first turn of all clients, by which whatever the service keeps for itself is open, and at the end.
+ * Figure 16, second half. Clients read and write for as long as they are given, over connections that are
+ * kept and over new ones, while the service's resident memory and its open descriptors are looked at; then by
+ * how much both grow. It is Linux's /proc that knows them. Descriptors are counted when every client has hung
+ * up: after a first turn of all clients, by which whatever the service keeps for itself is open, and at the
+ * end.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { Agent } from "node:http";
@@ -36,7 +38,10 @@ export async function runMemory(service: Service, { clients, isOver, onStep }: M
   const before = await descriptorsAtRest(service);
   load.requests = 0;
   const asking = putUnderLoad(service, load, Infinity);
-  const samples = await watch(service, { isOver, onStep: (text) => onStep?.(`${service.engine}: ${text}, ${load.requests} requests`) });
+  const samples = await watch(service, {
+    isOver,
+    onStep: (text) => onStep?.(`${service.engine}: ${text}, ${load.requests} requests`),
+  });
   load.isEnding = true;
   await asking;
   const settled = samples.filter(({ minute }) => minute >= (samples.at(-1)?.minute ?? 0) * settlingShare);
@@ -61,7 +66,10 @@ export async function runMemory(service: Service, { clients, isOver, onStep }: M
 
 const rounded = (value: number): number => Math.round(10 * value) / 10;
 
-async function watch(service: Service, { isOver, onStep }: { isOver: () => boolean; onStep: (text: string) => void }): Promise<Sample[]> {
+async function watch(
+  service: Service,
+  { isOver, onStep }: { isOver: () => boolean; onStep: (text: string) => void },
+): Promise<Sample[]> {
   const startedAt = performance.now();
   const samples: Sample[] = [];
   while (!isOver() && service.faults.length === 0) {
@@ -70,7 +78,9 @@ async function watch(service: Service, { isOver, onStep }: { isOver: () => boole
     const sample = { minute: (performance.now() - startedAt) / 60_000, ...seen };
     samples.push(sample);
     if (samples.length % stepEvery === 0)
-      onStep(`minute ${sample.minute.toFixed(0)}: ${sample.megabytes.toFixed(0)} MB, ${sample.descriptors} descriptors`);
+      onStep(
+        `minute ${sample.minute.toFixed(0)}: ${sample.megabytes.toFixed(0)} MB, ${sample.descriptors} descriptors`,
+      );
     await sleep(sampleMs);
   }
   return samples;
@@ -87,19 +97,25 @@ interface Load {
 async function putUnderLoad(service: Service, load: Load, turnsMax: number): Promise<void> {
   const kept = new Agent({ keepAlive: true });
   const ask = patient(service, kept);
-  const client = { ask, askAlone: patient(service, new Agent({ keepAlive: false })), shop: await openShop(ask, service.access) };
+  const client = {
+    ask,
+    askAlone: patient(service, new Agent({ keepAlive: false })),
+    shop: await openShop(ask, service.access),
+  };
   const beClient = async (index: number): Promise<void> => {
     for (let turn = index; turn < index + turnsMax && !load.isEnding; turn += 1) {
       await takeTurn(client, turn);
       load.requests += 7;
     }
   };
-  const broken = (error: unknown): void => void load.violations.push(`A client had to give up: ${String(error)}`);
+  const broken = (error: unknown): void =>
+    void load.violations.push(`A client had to give up: ${String(error)}`);
   await Promise.all(Array.from({ length: load.clients }, (_, index) => beClient(index).catch(broken)));
   kept.destroy();
 }
 
-const patient = ({ port, faults }: Service, agent: Agent): Ask => untilAnswered(askOver(port, undefined, agent), { faults });
+const patient = ({ port, faults }: Service, agent: Agent): Ask =>
+  untilAnswered(askOver(port, undefined, agent), { faults });
 
 interface Client {
   readonly ask: Ask;
@@ -111,7 +127,8 @@ interface Client {
 /** A cart's life, reads by key, stock, a page by a connection of its own, and something that is not there. */
 async function takeTurn({ ask, askAlone, shop }: Client, turn: number): Promise<void> {
   const authorization = `Bearer ${shop.access.keys.full}`;
-  const read = (url: string, by = ask): ReturnType<Ask> => by({ method: "GET", url, headers: { authorization }, body: undefined });
+  const read = (url: string, by = ask): ReturnType<Ask> =>
+    by({ method: "GET", url, headers: { authorization }, body: undefined });
   const { id } = await openCart(ask, shop);
   await ask(addressWrite(shop, id).asked);
   await read(`/api/v1/open/storefront/carts/${id}`);
@@ -125,17 +142,24 @@ async function takeTurn({ ask, askAlone, shop }: Client, turn: number): Promise<
 function lookAt(service: Service): Omit<Sample, "minute"> | undefined {
   const pid = service.pid();
   try {
-    const kilobytes = Number(/^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+    const kilobytes = Number(
+      /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0,
+    );
     return {
       megabytes: kilobytes / 1024,
-      descriptors: readdirSync(`/proc/${pid}/fd`).filter((fd) => !leadsInto(service.folder, `/proc/${pid}/fd/${fd}`)).length,
+      descriptors: readdirSync(`/proc/${pid}/fd`).filter(
+        (fd) => !leadsInto(service.folder, `/proc/${pid}/fd/${fd}`),
+      ).length,
     };
   } catch {
     return undefined;
   }
 }
 
-/** The embedded database keeps its files open, as many as it has touched and no more than it may: they are not the service's. */
+/**
+ * The embedded database keeps its files open, as many as it has touched and no more than it may: they are not
+ * the service's.
+ */
 function leadsInto(folder: string, link: string): boolean {
   try {
     return readlinkSync(link).startsWith(folder);
@@ -154,9 +178,15 @@ async function descriptorsAtRest(service: Service): Promise<number> {
 
 /** Least squares, in megabytes a minute. */
 function slopeOf(samples: readonly Sample[]): number {
-  const [middle, level] = [mean(samples.map(({ minute }) => minute)), mean(samples.map(({ megabytes }) => megabytes))];
+  const [middle, level] = [
+    mean(samples.map(({ minute }) => minute)),
+    mean(samples.map(({ megabytes }) => megabytes)),
+  ];
   const spread = samples.reduce((sum, { minute }) => sum + (minute - middle) ** 2, 0);
-  return samples.reduce((sum, { minute, megabytes }) => sum + (minute - middle) * (megabytes - level), 0) / spread;
+  return (
+    samples.reduce((sum, { minute, megabytes }) => sum + (minute - middle) * (megabytes - level), 0) / spread
+  );
 }
 
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,6 +1,7 @@
 /**
- * Keeps what was measured: docs/figures.json, which docs/figures.md is made of. Written by the commands that measure (`--record`) and by nobody else.
- * What was found last stands in place of what was found before, for each measurement and engine.
+ * Keeps what was measured: docs/figures.json, which docs/figures.md is made of. Written by the commands that
+ * measure (`--record`) and by nobody else. What was found last stands in place of what was found before, for
+ * each measurement and engine.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
@@ -30,9 +31,16 @@ const path = new URL("../docs/figures.json", import.meta.url);
 
 export function recordFigures(measured: readonly Measured[]): void {
   const date = new Date().toISOString().slice(0, 10);
-  const fresh = measured.map((one): FigureRecord => ({ ...one, minutes: Math.round(one.minutes * 10) / 10, date, machine: describeMachine() }));
+  const fresh = measured.map((one): FigureRecord => ({
+    ...one,
+    minutes: Math.round(one.minutes * 10) / 10,
+    date,
+    machine: describeMachine(),
+  }));
   const kept = readRecords().filter((old) => !fresh.some((one) => placeOf(one) === placeOf(old)));
-  const records = [...kept, ...fresh].toSorted((one, other) => one.figure - other.figure || placeOf(one).localeCompare(placeOf(other)));
+  const records = [...kept, ...fresh].toSorted(
+    (one, other) => one.figure - other.figure || placeOf(one).localeCompare(placeOf(other)),
+  );
   const draft = new URL(`${path.href}.${process.pid}`);
   writeFileSync(draft, `${JSON.stringify(records, undefined, 2)}\n`);
   renameSync(draft, path);

@@ -11,11 +11,20 @@ const shownMax = 10;
 
 /** In Markdown, so that it can be pasted. */
 export function toTable(reports: readonly Report[]): string {
-  const rows = reports.map(({ figure, engine, counts, violations }) => [figure, engine, inWords(counts), String(violations.length)]);
+  const rows = reports.map(({ figure, engine, counts, violations }) => [
+    figure,
+    engine,
+    inWords(counts),
+    String(violations.length),
+  ]);
   const cells = [["figure", "engine", "counts", "violations"], ...rows];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  const lines = cells.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`);
-  return [lines[0], `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...lines.slice(1)].join("\n");
+  const lines = cells.map(
+    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`,
+  );
+  return [lines[0], `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...lines.slice(1)].join(
+    "\n",
+  );
 }
 
 export function inWords(counts: Report["counts"]): string {
@@ -28,7 +37,9 @@ export function toViolations(reports: readonly Report[]): string {
   return reports
     .flatMap(({ figure, engine, violations }) => [
       ...violations.slice(0, shownMax).map((violation) => `${figure} on ${engine}: ${violation}`),
-      ...(violations.length > shownMax ? [`${figure} on ${engine}: and ${violations.length - shownMax} more`] : []),
+      ...(violations.length > shownMax
+        ? [`${figure} on ${engine}: and ${violations.length - shownMax} more`]
+        : []),
     ])
     .join("\n");
 }

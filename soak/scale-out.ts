@@ -1,6 +1,7 @@
 /**
- * Several machines' worth on one: the figures of one service through nginx, PgBouncer and Redis, while gateways and workers are killed in turn. A
- * client sends again what got no answer, or only the balancer's own, under the same key.
+ * Several machines' worth on one: the figures of one service through nginx, PgBouncer and Redis, while
+ * gateways and workers are killed in turn. A client sends again what got no answer, or only the balancer's
+ * own, under the same key.
  */
 import type { Cluster } from "./cluster.ts";
 import { type CrashPlan, runCrash } from "./crash.ts";
@@ -15,10 +16,18 @@ export interface ScaleOutPlan extends Omit<CrashPlan, "isOver"> {
   readonly isOver: CrashPlan["isOver"];
 }
 
-export async function runScaleOut(cluster: Cluster, { copies, areCopiesOver, ...plan }: ScaleOutPlan): Promise<Report> {
+export async function runScaleOut(
+  cluster: Cluster,
+  { copies, areCopiesOver, ...plan }: ScaleOutPlan,
+): Promise<Report> {
   const { ask, access, database, gateways, workers } = cluster;
   const shop = await openShop(ask, access);
-  const { sent, counts, violations } = await runDuplicates(shop, { engine: "postgres", doors: [ask], copies, isOver: areCopiesOver });
+  const { sent, counts, violations } = await runDuplicates(shop, {
+    engine: "postgres",
+    doors: [ask],
+    copies,
+    isOver: areCopiesOver,
+  });
   const faults = await duplicateFaults(database.db, sent);
   // One is away at a time, so that there is always one left of its kind.
   const turns = [gateways[0], workers[0], gateways[1], workers[1]] as const;

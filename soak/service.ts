@@ -1,4 +1,7 @@
-/** The service as its own process, the way people start it: killed without warning and started again at the same address. It ends with us. */
+/**
+ * The service as its own process, the way people start it: killed without warning and started again at the
+ * same address. It ends with us.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -12,7 +15,9 @@ import type { Ask, Answered, Access } from "./shop.ts";
 
 const main = new URL("../src/main.ts", import.meta.url).pathname;
 /** What `npm start` tells Node itself. */
-const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly scripts: { readonly start: string } };
+const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+  readonly scripts: { readonly start: string };
+};
 const nodeOptions = scripts.start.match(/(?<=\s)--\S+/g) ?? [];
 const arenas = /MALLOC_ARENA_MAX:-(\d+)/.exec(scripts.start)?.[1] ?? "";
 
@@ -48,7 +53,12 @@ export interface ServiceOptions {
 }
 
 /** Started, and ready. */
-export async function startService({ command = "serve", databaseUrl, environment = {}, folder }: ServiceOptions): Promise<Service> {
+export async function startService({
+  command = "serve",
+  databaseUrl,
+  environment = {},
+  folder,
+}: ServiceOptions): Promise<Service> {
   const dataDir = folder ?? mkdtempSync(join(tmpdir(), "commerce-gateway-soak-"));
   const port = await freePort();
   const settings = {
@@ -57,7 +67,9 @@ export async function startService({ command = "serve", databaseUrl, environment
     DEMO: "1",
     RATE_LIMIT_SCALE: "0",
     LOG_LEVEL: "fatal",
-    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: `soak:${Buffer.alloc(32, 7).toString("base64")}` }),
+    ...(databaseUrl === undefined
+      ? {}
+      : { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: `soak:${Buffer.alloc(32, 7).toString("base64")}` }),
     ...environment,
   };
   const ask = askOver(port);
@@ -99,7 +111,9 @@ export async function startService({ command = "serve", databaseUrl, environment
     },
     inspect: async (look) => {
       await kill();
-      const database = await openDatabase(databaseUrl === undefined ? { folder: dataDir } : { url: databaseUrl });
+      const database = await openDatabase(
+        databaseUrl === undefined ? { folder: dataDir } : { url: databaseUrl },
+      );
       return look(database).finally(() => database.close());
     },
     [Symbol.asyncDispose]: dispose,
@@ -142,7 +156,12 @@ function spawnService({ command, settings }: Started, onFault: (fault: string) =
     await ended;
     return child.exitCode;
   };
-  return { child, said: () => said, kill: async () => void (await end("SIGKILL")), stop: () => end("SIGTERM") };
+  return {
+    child,
+    said: () => said,
+    kill: async () => void (await end("SIGKILL")),
+    stop: () => end("SIGTERM"),
+  };
 }
 
 /** Of a first start, with the demo to be made, on a machine that has other things to do. */
@@ -165,17 +184,30 @@ async function untilReady({ child, said }: Running, ask: Ask): Promise<void> {
 const answerMsMax = 20_000;
 
 /** Over connections that are kept, as clients do, unless told; one that breaks is no answer. */
-export function askOver(port: number, localAddress = "127.0.0.1", agent = new Agent({ keepAlive: true })): Ask {
+export function askOver(
+  port: number,
+  localAddress = "127.0.0.1",
+  agent = new Agent({ keepAlive: true }),
+): Ask {
   return ({ method, url, headers, body = "" }) =>
     new Promise<Answered>((done, failed) => {
       const place = { agent, host: "127.0.0.1", port, localAddress, timeout: answerMsMax };
       const length = body === "" ? {} : { "content-length": String(Buffer.byteLength(body)) };
-      const call = request({ ...place, method, path: url, headers: { ...headers, ...length } }, (response) => {
-        let text = "";
-        response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-        response.once("error", failed);
-        response.once("end", () => done({ status: response.statusCode ?? 0, headers: response.headers as Answered["headers"], text }));
-      });
+      const call = request(
+        { ...place, method, path: url, headers: { ...headers, ...length } },
+        (response) => {
+          let text = "";
+          response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+          response.once("error", failed);
+          response.once("end", () =>
+            done({
+              status: response.statusCode ?? 0,
+              headers: response.headers as Answered["headers"],
+              text,
+            }),
+          );
+        },
+      );
       call.once("timeout", () => call.destroy(new Error(`No answer within ${answerMsMax / 1000} s.`)));
       call.on("error", failed);
       call.end(body);
@@ -187,7 +219,9 @@ export function freePort(): Promise<number> {
     const server = createServer().once("error", failed);
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();
-      server.close(() => (typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port."))));
+      server.close(() =>
+        typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port.")),
+      );
     });
   });
 }

@@ -1,6 +1,7 @@
 /**
- * A client of the service, and what it writes to: carts with variants that cannot run out, and a promotion code. It knows the service by HTTP
- * alone; `ask` decides whether that goes over a socket or into an app of the same process.
+ * A client of the service, and what it writes to: carts with variants that cannot run out, and a promotion
+ * code. It knows the service by HTTP alone; `ask` decides whether that goes over a socket or into an app of
+ * the same process.
  */
 import { randomUUID } from "node:crypto";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -37,16 +38,40 @@ export interface Write {
 }
 
 const json = { "content-type": "application/json" };
-const address = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
+const address = {
+  recipientName: "Anna Beispiel",
+  line1: "Musterweg 1",
+  postalCode: "10115",
+  city: "Berlin",
+  countryCode: "DE",
+};
 
 /** A change of a cart over REST, `/address` or `/promotion`. */
 export function restWrite(
   { access }: Pick<Shop, "access">,
-  { method, cartId, path, body }: { readonly method: "PUT" | "DELETE"; readonly cartId: string; readonly path: string; readonly body: unknown },
+  {
+    method,
+    cartId,
+    path,
+    body,
+  }: {
+    readonly method: "PUT" | "DELETE";
+    readonly cartId: string;
+    readonly path: string;
+    readonly body: unknown;
+  },
 ): Write {
   const key = randomUUID();
   const headers = { ...json, authorization: `Bearer ${access.keys.full}`, "idempotency-key": key };
-  return { key, asked: { method, url: `/api/v1/open/storefront/carts/${cartId}${path}`, headers, body: JSON.stringify(body) } };
+  return {
+    key,
+    asked: {
+      method,
+      url: `/api/v1/open/storefront/carts/${cartId}${path}`,
+      headers,
+      body: JSON.stringify(body),
+    },
+  };
 }
 
 export interface Mutation {
@@ -56,15 +81,31 @@ export interface Mutation {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export function graphqlWrite({ access }: Pick<Shop, "access">, { token, query, variables }: Mutation, key: string = randomUUID()): Write {
+export function graphqlWrite(
+  { access }: Pick<Shop, "access">,
+  { token, query, variables }: Mutation,
+  key: string = randomUUID(),
+): Write {
   const headers = { ...json, authorization: `Bearer ${access.tokens[token]}` };
-  return { key, asked: { method: "POST", url: "/graphql", headers, body: JSON.stringify({ query, variables: { ...variables, key } }) } };
+  return {
+    key,
+    asked: {
+      method: "POST",
+      url: "/graphql",
+      headers,
+      body: JSON.stringify({ query, variables: { ...variables, key } }),
+    },
+  };
 }
 
-export const addressWrite = (shop: Shop, cartId: string, more: Readonly<Record<string, unknown>> = {}): Write =>
-  restWrite(shop, { method: "PUT", cartId, path: "/address", body: { address: address, ...more } });
+export const addressWrite = (
+  shop: Shop,
+  cartId: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Write => restWrite(shop, { method: "PUT", cartId, path: "/address", body: { address: address, ...more } });
 
-export const cartFields = "id version lines { id variantId quantity } promotion { promotion { code } } delivery { options { id } }";
+export const cartFields =
+  "id version lines { id variantId quantity } promotion { promotion { code } } delivery { options { id } }";
 
 export function cartWrite(
   shop: Shop,
@@ -75,12 +116,21 @@ export function cartWrite(
   return graphqlWrite(shop, { token: "storefront", query, variables: { cartId, input } });
 }
 
-const stockAdjust = "mutation ($key: String!, $input: StockAdjustInput!) { stockAdjust(idempotencyKey: $key, input: $input) { id } }";
+const stockAdjust =
+  "mutation ($key: String!, $input: StockAdjustInput!) { stockAdjust(idempotencyKey: $key, input: $input) { id } }";
 
 /** Its movement bears the key as its note: so it can be counted. */
 export function stockWrite(shop: Pick<Shop, "access">, variantId: string, delta = 1): Write {
   const key = randomUUID();
-  return graphqlWrite(shop, { token: "admin", query: stockAdjust, variables: { input: { variantId, delta, reason: "RECEIVED", note: key } } }, key);
+  return graphqlWrite(
+    shop,
+    {
+      token: "admin",
+      query: stockAdjust,
+      variables: { input: { variantId, delta, reason: "RECEIVED", note: key } },
+    },
+    key,
+  );
 }
 
 export interface Told {
@@ -129,12 +179,17 @@ const statusOf = (code: string): number => statuses[code] ?? 500;
 
 /** What `data` is; throws where the answer is a refusal. */
 export function dataOf({ status, code, text }: Told): Readonly<Record<string, unknown>> {
-  if (status !== 200 || code !== undefined) throw new Error(`Refused with ${status} ${code ?? ""}: ${text.slice(0, 500)}`);
+  if (status !== 200 || code !== undefined)
+    throw new Error(`Refused with ${status} ${code ?? ""}: ${text.slice(0, 500)}`);
   return parse(text).data ?? {};
 }
 
 /** Once, and it has to succeed. */
-async function askGraph(ask: Ask, access: Access, mutation: Mutation): Promise<Readonly<Record<string, unknown>>> {
+async function askGraph(
+  ask: Ask,
+  access: Access,
+  mutation: Mutation,
+): Promise<Readonly<Record<string, unknown>>> {
   return dataOf(readAnswer(await ask(graphqlWrite({ access }, mutation).asked)));
 }
 
@@ -149,7 +204,9 @@ export async function openShop(ask: Ask, access: Access): Promise<Shop> {
     query: "{ products(first: 30) { edges { node { variants { id } } } } }",
     variables: {},
   });
-  const { edges } = found["products"] as { readonly edges: readonly { readonly node: { readonly variants: readonly { readonly id: string }[] } }[] };
+  const { edges } = found["products"] as {
+    readonly edges: readonly { readonly node: { readonly variants: readonly { readonly id: string }[] } }[];
+  };
   const variantIds: string[] = [];
   for (const { node } of edges) {
     const [variant] = node.variants;
@@ -158,7 +215,8 @@ export async function openShop(ask: Ask, access: Access): Promise<Shop> {
     const opened = await createCart(ask, access, [{ variantId: variant.id, quantity: wantedAtOnce }]);
     if (opened?.lines[0]?.quantity === wantedAtOnce) variantIds.push(variant.id);
   }
-  if (variantIds.length < variantsWanted) throw new Error("The demo has too few products that can be bought in any amount.");
+  if (variantIds.length < variantsWanted)
+    throw new Error("The demo has too few products that can be bought in any amount.");
   return { access, variantIds, codes: [await makeCode(ask, access, 1000), await makeCode(ask, access, 500)] };
 }
 
@@ -166,13 +224,19 @@ async function makeCode(ask: Ask, access: Access, basisPoints: number): Promise<
   const code = `SOAK-${randomUUID().slice(0, 8)}`;
   const admin = (mutation: string, variables: object): Promise<Readonly<Record<string, unknown>>> =>
     askGraph(ask, access, { token: "admin", query: mutation, variables: { ...variables } });
-  const made = await admin("mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }", {
-    input: { trigger: "CODE", kind: "PERCENTAGE", basisPoints, titles: [{ locale: "en", text: "Off" }] },
-  });
+  const made = await admin(
+    "mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }",
+    {
+      input: { trigger: "CODE", kind: "PERCENTAGE", basisPoints, titles: [{ locale: "en", text: "Off" }] },
+    },
+  );
   const { id } = made["promotionCreate"] as { readonly id: string };
-  await admin("mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }", {
-    input: { promotionId: id, codes: [code] },
-  });
+  await admin(
+    "mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }",
+    {
+      input: { promotionId: id, codes: [code] },
+    },
+  );
   await admin("mutation ($id: ID!) { promotionActivate(input: { promotionId: $id }) { status } }", { id });
   return code;
 }
@@ -187,8 +251,15 @@ export interface CartSeen {
 
 const cartCreate = `mutation ($key: String, $input: CartCreateInput!) { cartCreate(idempotencyKey: $key, input: $input) { ${cartFields} } }`;
 
-async function createCart(ask: Ask, access: Access, lines: readonly { variantId: string; quantity: number }[]): Promise<CartSeen | undefined> {
-  const write = graphqlWrite({ access }, { token: "storefront", query: cartCreate, variables: { input: { market: "DE", lines } } });
+async function createCart(
+  ask: Ask,
+  access: Access,
+  lines: readonly { variantId: string; quantity: number }[],
+): Promise<CartSeen | undefined> {
+  const write = graphqlWrite(
+    { access },
+    { token: "storefront", query: cartCreate, variables: { input: { market: "DE", lines } } },
+  );
   const told = readAnswer(await ask(write.asked));
   return told.code === undefined ? (dataOf(told)["cartCreate"] as CartSeen) : undefined;
 }

@@ -1,7 +1,9 @@
 /**
- * Figure 16, first half. The service is told to stop while clients ask it as fast as they can. What was asked before it was told is answered: no answer
- * is a failure, whatever it was that was asked, and so is one that breaks off and a 5xx. What was asked after that may find the door closed, on a new
- * connection or on one that was kept: it is sent to the next process, where it must be new, or a change was made and nobody was told.
+ * Figure 16, first half. The service is told to stop while clients ask it as fast as they can. What was asked
+ * before it was told is answered: no answer is a failure, whatever it was that was asked, and so is one that
+ * breaks off and a 5xx. What was asked after that may find the door closed, on a new connection or on one
+ * that was kept: it is sent to the next process, where it must be new, or a change was made and nobody was
+ * told.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Report } from "./report.ts";
@@ -33,7 +35,9 @@ export async function runStop(service: Service, plan: StopPlan): Promise<Report>
   for (;;) {
     await stopUnderLoad(load, plan);
     counts.stops += 1;
-    plan.onStep?.(`${service.engine}: ${counts.stops} stops, ${counts.answers} answers, ${counts.turnedAway} turned away`);
+    plan.onStep?.(
+      `${service.engine}: ${counts.stops} stops, ${counts.answers} answers, ${counts.turnedAway} turned away`,
+    );
     const isLast = plan.isOver(counts) || load.violations.length > 0;
     await service.start();
     await sendAgain(load);
@@ -93,8 +97,13 @@ async function askOnce(load: Load, asked: Write["asked"]): Promise<boolean> {
   const answered = await service.ask(asked).catch((error: unknown) => error);
   if (answered instanceof Error) {
     const { message } = answered;
-    if (message === "aborted") fail({ counts, violations }, `An answer to ${asked.method} ${asked.url} broke off.`);
-    else if (isInTime) fail({ counts, violations }, `${asked.method} ${asked.url} was asked before the service was told to stop: ${message}`);
+    if (message === "aborted")
+      fail({ counts, violations }, `An answer to ${asked.method} ${asked.url} broke off.`);
+    else if (isInTime)
+      fail(
+        { counts, violations },
+        `${asked.method} ${asked.url} was asked before the service was told to stop: ${message}`,
+      );
     counts.turnedAway += 1;
     await sleep(pauseMs);
     return false;
@@ -102,7 +111,10 @@ async function askOnce(load: Load, asked: Write["asked"]): Promise<boolean> {
   const { status, code, text } = readAnswer(answered as Answered);
   counts.answers += 1;
   if (status !== 200 || code !== undefined)
-    fail({ counts, violations }, `${asked.method} ${asked.url} was answered with ${status}: ${text.slice(0, 300)}`);
+    fail(
+      { counts, violations },
+      `${asked.method} ${asked.url} was answered with ${status}: ${text.slice(0, 300)}`,
+    );
   return true;
 }
 

@@ -1,4 +1,7 @@
-/** Figures that are tables of cases and not a matter of time: the tests that hold the cases are run as they stand, and counted. */
+/**
+ * Figures that are tables of cases and not a matter of time: the tests that hold the cases are run as they
+ * stand, and counted.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -7,10 +10,27 @@ import { join } from "node:path";
 import type { Report } from "./report.ts";
 
 export const suites = {
-  scopes: ["test/gateway/every-scope.test.ts", "test/gateway/foreign-ids.test.ts", "test/graph/foreign-ids.test.ts", "test/graph/roles.test.ts"],
-  receivers: ["test/webhooks/safe-request.test.ts", "test/webhooks/dispatcher.test.ts", "test/webhooks/retries.test.ts"],
-  ssrf: ["test/webhooks/blocked-targets.test.ts", "test/webhooks/safe-addresses.test.ts", "test/webhooks/resolved-names.test.ts"],
-  dpop: ["test/gateway/dpop-proofs.test.ts", "test/gateway/dpop-tokens.test.ts", "test/gateway/dpop-second-opinion.test.ts"],
+  scopes: [
+    "test/gateway/every-scope.test.ts",
+    "test/gateway/foreign-ids.test.ts",
+    "test/graph/foreign-ids.test.ts",
+    "test/graph/roles.test.ts",
+  ],
+  receivers: [
+    "test/webhooks/safe-request.test.ts",
+    "test/webhooks/dispatcher.test.ts",
+    "test/webhooks/retries.test.ts",
+  ],
+  ssrf: [
+    "test/webhooks/blocked-targets.test.ts",
+    "test/webhooks/safe-addresses.test.ts",
+    "test/webhooks/resolved-names.test.ts",
+  ],
+  dpop: [
+    "test/gateway/dpop-proofs.test.ts",
+    "test/gateway/dpop-tokens.test.ts",
+    "test/gateway/dpop-second-opinion.test.ts",
+  ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 const project = new URL("../", import.meta.url).pathname;
@@ -20,31 +40,52 @@ interface Outcome {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly numPendingTests: number;
-  readonly testResults: readonly { readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[] }[];
+  readonly testResults: readonly {
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
 }
 
 export async function runSuite(name: keyof typeof suites): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-soak-"));
   const file = join(folder, "outcome.json");
-  const args = [join(project, "node_modules/vitest/vitest.mjs"), "run", ...suites[name], "--reporter=json", `--outputFile=${file}`];
+  const args = [
+    join(project, "node_modules/vitest/vitest.mjs"),
+    "run",
+    ...suites[name],
+    "--reporter=json",
+    `--outputFile=${file}`,
+  ];
   const startedAt = performance.now();
   try {
     const child = spawn(process.execPath, args, { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
     const [exitCode] = (await once(child, "exit")) as [number | null];
-    const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(readFileSync(file, "utf8")) as Outcome;
-    const failed = testResults.flatMap(({ assertionResults }) => assertionResults.filter(({ status }) => status === "failed"));
+    const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
+      readFileSync(file, "utf8"),
+    ) as Outcome;
+    const failed = testResults.flatMap(({ assertionResults }) =>
+      assertionResults.filter(({ status }) => status === "failed"),
+    );
     // A file that does not load has no tests that could fail.
-    const unread = suites[name].length - testResults.filter(({ assertionResults }) => assertionResults.length > 0).length;
+    const unread =
+      suites[name].length - testResults.filter(({ assertionResults }) => assertionResults.length > 0).length;
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     return {
       figure: name,
       engine: "both",
-      counts: { files: suites[name].length, passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests, seconds },
+      counts: {
+        files: suites[name].length,
+        passed: numPassedTests,
+        failed: numFailedTests,
+        skipped: numPendingTests,
+        seconds,
+      },
       violations: [
         ...failed.map(({ fullName }) => `Failed: ${fullName}`),
         ...(unread > 0 ? [`${unread} files could not be run.`] : []),
         // An error that no test caught, or what comes after the last of them.
-        ...(exitCode !== 0 && failed.length === 0 && unread === 0 ? [`The run ended with ${exitCode}, though no test failed.`] : []),
+        ...(exitCode !== 0 && failed.length === 0 && unread === 0
+          ? [`The run ended with ${exitCode}, though no test failed.`]
+          : []),
       ],
     };
   } finally {

@@ -1,6 +1,7 @@
 /**
- * Figures 8 and 10: what passes between an event's commit and its first byte at the receiver, at a hundred events in a second; and how much longer
- * that is for 99 endpoints beside one that never answers. Numbers of a machine that has nothing else to do: only what got lost is a violation.
+ * Figures 8 and 10: what passes between an event's commit and its first byte at the receiver, at a hundred
+ * events in a second; and how much longer that is for 99 endpoints beside one that never answers. Numbers of
+ * a machine that has nothing else to do: only what got lost is a violation.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,7 +49,10 @@ export async function runWebhookLatency({ databaseUrl, isOver, onStep }: Latency
     if (!arrivedAt.has(arrival)) arrivedAt.set(arrival, atMs);
   };
   let isHole = false;
-  const receiver = await startReceiver({ reply: (path) => (isHole && path === holePath ? "nothing" : 204), onArrival });
+  const receiver = await startReceiver({
+    reply: (path) => (isHole && path === holePath ? "nothing" : 204),
+    onArrival,
+  });
   const sender = createSafeSender({ isLoopbackAllowed: true });
   try {
     await migrate(database);
@@ -106,7 +110,10 @@ interface Written {
   readonly committedAtMs: number;
 }
 
-/** Events fall due at an even pace, for each audience in turn. Gives what each took to each endpoint but the black hole, from its commit on. */
+/**
+ * Events fall due at an even pace, for each audience in turn. Gives what each took to each endpoint but the
+ * black hole, from its commit on.
+ */
 async function spell(latency: Latency, audiences: readonly Audience[]): Promise<number[]> {
   const { arrivedAt } = latency;
   const startedAt = performance.now();
@@ -121,7 +128,8 @@ async function spell(latency: Latency, audiences: readonly Audience[]): Promise<
   const written = await Promise.all(writing);
   const until = performance.now() + arrivalMsMax;
   const isHere = (arrival: string): boolean => arrivedAt.has(arrival);
-  while (performance.now() < until && !written.every(({ arrivals }) => arrivals.every(isHere))) await sleep(10);
+  while (performance.now() < until && !written.every(({ arrivals }) => arrivals.every(isHere)))
+    await sleep(10);
   latency.lost += written.flatMap(({ arrivals }) => arrivals).filter((arrival) => !isHere(arrival)).length;
   return written.flatMap(({ arrivals, committedAtMs }) =>
     arrivals.filter(isHere).map((arrival) => Math.max(0, (arrivedAt.get(arrival) ?? 0) - committedAtMs)),
@@ -133,7 +141,10 @@ async function write({ world, dispatcher }: Latency, audience: Audience): Promis
   const eventId = await world.event(audience);
   const committedAtMs = performance.now();
   dispatcher.wake();
-  return { arrivals: audience.paths.filter((path) => path !== holePath).map((path) => arrivalOf(path, eventId)), committedAtMs };
+  return {
+    arrivals: audience.paths.filter((path) => path !== holePath).map((path) => arrivalOf(path, eventId)),
+    committedAtMs,
+  };
 }
 
 interface Figures {
@@ -144,7 +155,11 @@ interface Figures {
   readonly beside: number[];
 }
 
-function reportOf(engine: OpenDatabase["engine"], { single, without, beside }: Figures, lost: number): Report {
+function reportOf(
+  engine: OpenDatabase["engine"],
+  { single, without, beside }: Figures,
+  lost: number,
+): Report {
   return {
     figure: "webhook-latency",
     engine,
@@ -162,5 +177,8 @@ function reportOf(engine: OpenDatabase["engine"], { single, without, beside }: F
 
 function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return Math.round(10 * (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN)) / 10;
+  return (
+    Math.round(10 * (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN)) /
+    10
+  );
 }

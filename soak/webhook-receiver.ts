@@ -1,4 +1,7 @@
-/** A receiver of webhooks on this machine: verifies every signature with a library that is not ours, keeps what arrived, and answers as it is told. */
+/**
+ * A receiver of webhooks on this machine: verifies every signature with a library that is not ours, keeps
+ * what arrived, and answers as it is told.
+ */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -35,9 +38,11 @@ export async function startReceiver({ reply, onArrival }: Receiving): Promise<Re
   const judge = (path: string, headers: IncomingMessage["headers"], body: Buffer): string => {
     const arrival = arrivalOf(path, String(headers["webhook-id"]));
     const secret = secrets.get(path);
-    if (secret !== undefined && !isSigned(secret, { body, headers })) violations.push(`${arrival} has a signature that is wrong.`);
+    if (secret !== undefined && !isSigned(secret, { body, headers }))
+      violations.push(`${arrival} has a signature that is wrong.`);
     const before = bodies.get(arrival);
-    if (before !== undefined && !before.equals(body)) violations.push(`${arrival} came again with other bytes.`);
+    if (before !== undefined && !before.equals(body))
+      violations.push(`${arrival} came again with other bytes.`);
     bodies.set(arrival, body);
     return arrival;
   };
@@ -72,7 +77,10 @@ export async function startReceiver({ reply, onArrival }: Receiving): Promise<Re
   };
 }
 
-function isSigned(secret: string, { body, headers }: { readonly body: Buffer; readonly headers: IncomingMessage["headers"] }): boolean {
+function isSigned(
+  secret: string,
+  { body, headers }: { readonly body: Buffer; readonly headers: IncomingMessage["headers"] },
+): boolean {
   try {
     new Webhook(secret).verify(body, headers as Record<string, string>);
     return true;

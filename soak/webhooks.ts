@@ -1,6 +1,7 @@
 /**
- * Figure 9. Clients write while the processes that send webhooks are killed again and again, and the receiver fails with three of ten. Afterwards
- * every event has arrived everywhere with a signature that is right, and what came twice came with the same bytes.
+ * Figure 9. Clients write while the processes that send webhooks are killed again and again, and the receiver
+ * fails with three of ten. Afterwards every event has arrived everywhere with a signature that is right, and
+ * what came twice came with the same bytes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
@@ -8,7 +9,17 @@ import type { Database } from "#database/connect.ts";
 import { untilAnswered } from "./checkout-crash.ts";
 import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
-import { type Access, addressWrite, type Answered, type Ask, dataOf, openCart, openShop, readAnswer, type Shop } from "./shop.ts";
+import {
+  type Access,
+  addressWrite,
+  type Answered,
+  type Ask,
+  dataOf,
+  openCart,
+  openShop,
+  readAnswer,
+  type Shop,
+} from "./shop.ts";
 import { arrivalOf, type Receiver, type Reply, startReceiver } from "./webhook-receiver.ts";
 
 /** For every process: the waiting between attempts is short, and the receiver is on this machine. */
@@ -36,7 +47,10 @@ interface Endpoint {
 export async function runWebhooks(plan: WebhooksPlan): Promise<Report> {
   const [service] = plan.services;
   const last = { arrivalMs: 0 };
-  await using receiver = await startReceiver({ reply: unreliable, onArrival: (_path, _eventId, atMs) => (last.arrivalMs = atMs) });
+  await using receiver = await startReceiver({
+    reply: unreliable,
+    onArrival: (_path, _eventId, atMs) => (last.arrivalMs = atMs),
+  });
   const shop = await openShop(service.ask, service.access);
   const endpoints = await openEndpoints(service.ask, { access: service.access, receiver });
   const counts = { kills: 0, writes: 0, unanswered: 0 };
@@ -45,7 +59,9 @@ export async function runWebhooks(plan: WebhooksPlan): Promise<Report> {
     for (;;) {
       const killed = await killSome(plan, receiver, counts.kills);
       counts.kills += 1;
-      plan.onStep?.(`${service.engine}: ${counts.kills} kills, ${counts.writes} writes, ${receiver.counts.requests} requests to the receiver`);
+      plan.onStep?.(
+        `${service.engine}: ${counts.kills} kills, ${counts.writes} writes, ${receiver.counts.requests} requests to the receiver`,
+      );
       if (plan.isOver(counts)) break;
       await startAll(killed);
     }
@@ -61,8 +77,10 @@ export async function runWebhooks(plan: WebhooksPlan): Promise<Report> {
   };
 }
 
-const startAll = (services: readonly Service[]): Promise<unknown> => Promise.all(services.map((service) => service.start()));
-const killAll = (services: readonly Service[]): Promise<unknown> => Promise.all(services.map((service) => service.kill()));
+const startAll = (services: readonly Service[]): Promise<unknown> =>
+  Promise.all(services.map((service) => service.start()));
+const killAll = (services: readonly Service[]): Promise<unknown> =>
+  Promise.all(services.map((service) => service.kill()));
 
 const failureShare = 0.3;
 
@@ -73,12 +91,24 @@ function unreliable(): Reply {
 
 const endpointsWanted = [{ payloadMode: "snapshot" }, { payloadMode: "thin" }, { payloadMode: "snapshot" }];
 
-async function openEndpoints(ask: Ask, { access, receiver }: { readonly access: Access; readonly receiver: Receiver }): Promise<Endpoint[]> {
+async function openEndpoints(
+  ask: Ask,
+  { access, receiver }: { readonly access: Access; readonly receiver: Receiver },
+): Promise<Endpoint[]> {
   const endpoints: Endpoint[] = [];
   for (const [index, wanted] of endpointsWanted.entries()) {
     const path = `/hooks/${index}`;
-    const body = JSON.stringify({ url: `${receiver.origin}${path}`, eventTypes: ["*"], maxPerSecond: 100, ...wanted });
-    const headers = { "content-type": "application/json", authorization: `Bearer ${access.keys.full}`, "idempotency-key": `endpoint-${index}` };
+    const body = JSON.stringify({
+      url: `${receiver.origin}${path}`,
+      eventTypes: ["*"],
+      maxPerSecond: 100,
+      ...wanted,
+    });
+    const headers = {
+      "content-type": "application/json",
+      authorization: `Bearer ${access.keys.full}`,
+      "idempotency-key": `endpoint-${index}`,
+    };
     const answered = await ask({ method: "POST", url: "/api/v1/open/webhooks/endpoints", headers, body });
     const { endpoint, secret } = dataOf(readAnswer(answered)) as {
       readonly endpoint: { readonly id: string };
@@ -113,7 +143,11 @@ function startWriting(
     while (!end.signal.aborted) {
       dataOf(readAnswer(await ask(addressWrite(shop, id).asked)));
       counts.writes += 1;
-      while (!end.signal.aborted && counts.writes - receiver.accepted.size / endpointsWanted.length > aheadMax) await sleep(10);
+      while (
+        !end.signal.aborted &&
+        counts.writes - receiver.accepted.size / endpointsWanted.length > aheadMax
+      )
+        await sleep(10);
     }
   };
   const writing = Promise.all(Array.from({ length: writers }, write));
@@ -124,7 +158,11 @@ function startWriting(
 }
 
 /** By turns each alone, and all of them. */
-async function killSome({ services, arrivalsPerKill }: WebhooksPlan, { counts }: Receiver, turn: number): Promise<readonly Service[]> {
+async function killSome(
+  { services, arrivalsPerKill }: WebhooksPlan,
+  { counts }: Receiver,
+  turn: number,
+): Promise<readonly Service[]> {
   const until = counts.requests + Math.round(arrivalsPerKill * (0.5 + Math.random()));
   while (counts.requests < until) await sleep(1);
   const one = services[turn % (services.length + 1)];
@@ -154,23 +192,34 @@ interface Settling {
 }
 
 /** Waits until nothing waits, and gives what is missing then. */
-async function settle({ services, isHurried, onStep }: WebhooksPlan, { endpoints, receiver, last }: Settling): Promise<Found> {
+async function settle(
+  { services, isHurried, onStep }: WebhooksPlan,
+  { endpoints, receiver, last }: Settling,
+): Promise<Found> {
   const beganMs = performance.now();
   const isPatient = (): boolean => performance.now() < Math.max(beganMs, last.arrivalMs) + patienceMs;
   for (;;) {
     await killAll(services);
     const found = await services[0].inspect(async ({ db }) => {
       const missing = await findMissing(db, { endpoints, receiver });
-      if (isHurried) await sql`update webhook_delivery set next_attempt_at = now() where next_attempt_at is not null`.execute(db);
+      if (isHurried)
+        await sql`update webhook_delivery set next_attempt_at = now() where next_attempt_at is not null`.execute(
+          db,
+        );
       return missing;
     });
-    onStep?.(`${services[0].engine}: ${found.missing.length} deliveries of ${found.events} events are still to come`);
+    onStep?.(
+      `${services[0].engine}: ${found.missing.length} deliveries of ${found.events} events are still to come`,
+    );
     if (found.faults.length === 0 || !isPatient()) return found;
     await startAll(services);
     const startedMs = performance.now();
     const hasAll = (): boolean => found.missing.every((arrival) => receiver.accepted.has(arrival));
-    const [allMs, notAllMs] = isHurried ? [stillMs.note, stillMs.hurriedRetry] : [stillMs.lease, stillMs.retry];
-    while (performance.now() - Math.max(startedMs, last.arrivalMs) < (hasAll() ? allMs : notAllMs)) await sleep(50);
+    const [allMs, notAllMs] = isHurried
+      ? [stillMs.note, stillMs.hurriedRetry]
+      : [stillMs.lease, stillMs.retry];
+    while (performance.now() - Math.max(startedMs, last.arrivalMs) < (hasAll() ? allMs : notAllMs))
+      await sleep(50);
   }
 }
 
@@ -188,7 +237,10 @@ interface Found {
 }
 
 /** Of every event since the endpoints were there; an endpoint is not told of itself. */
-async function findMissing(db: Database, { endpoints, receiver }: Pick<Settling, "endpoints" | "receiver">): Promise<Found> {
+async function findMissing(
+  db: Database,
+  { endpoints, receiver }: Pick<Settling, "endpoints" | "receiver">,
+): Promise<Found> {
   const ids = endpoints.map(({ id }) => id);
   const { rows } = await sql<Owed>`
     select w.id as endpoint_id, e.id as event_id, d.status
@@ -205,8 +257,14 @@ async function findMissing(db: Database, { endpoints, receiver }: Pick<Settling,
     events: new Set(rows.map(({ eventId }) => eventId)).size,
     missing: missing.map(arrival),
     faults: [
-      ...missing.map(({ eventId, endpointId, status }) => `${eventId} never arrived at ${endpointId}: its delivery is ${status ?? "not there"}.`),
-      ...undone.map(({ eventId, endpointId, status }) => `The delivery of ${eventId} to ${endpointId} is ${status ?? "not there"}.`),
+      ...missing.map(
+        ({ eventId, endpointId, status }) =>
+          `${eventId} never arrived at ${endpointId}: its delivery is ${status ?? "not there"}.`,
+      ),
+      ...undone.map(
+        ({ eventId, endpointId, status }) =>
+          `The delivery of ${eventId} to ${endpointId} is ${status ?? "not there"}.`,
+      ),
     ],
   };
 }

@@ -33,7 +33,9 @@ function deadLinks(path: string, markdown: string): string[] {
     const target = file === "" ? path : join(dirname(path), file);
     if (!existsSync(join(root, target))) return [link];
     if (anchor === undefined || !target.endsWith(".md")) return [];
-    return anchorsOf(target === path ? markdown : readFileSync(join(root, target), "utf8")).has(anchor) ? [] : [link];
+    return anchorsOf(target === path ? markdown : readFileSync(join(root, target), "utf8")).has(anchor)
+      ? []
+      : [link];
   });
 }
 
@@ -50,8 +52,12 @@ describe("documents", () => {
 
   it("are all led to from somewhere", () => {
     const led = documents.flatMap((path) =>
-      [...withoutCode(readFileSync(join(root, path), "utf8")).matchAll(/\]\(([^)\s#]+)/g)].map(([, link = ""]) => join(dirname(path), link)),
+      [...withoutCode(readFileSync(join(root, path), "utf8")).matchAll(/\]\(([^)\s#]+)/g)].map(
+        ([, link = ""]) => join(dirname(path), link),
+      ),
     );
-    expect(documents.filter((path) => !led.some((target) => path === target || path.startsWith(`${target}/`)))).toEqual([]);
+    expect(
+      documents.filter((path) => !led.some((target) => path === target || path.startsWith(`${target}/`))),
+    ).toEqual([]);
   });
 });

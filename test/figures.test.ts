@@ -1,4 +1,7 @@
-/** The list of what must be shown names what is there: commands that can be run, files of this suite, and no record of anything else. */
+/**
+ * The list of what must be shown names what is there: commands that can be run, files of this suite, and no
+ * record of anything else.
+ */
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { figureList } from "#soak/figure-list.ts";
@@ -24,12 +27,16 @@ const rowOf = (records: readonly FigureRecord[], start: string): string =>
 
 describe("the list of figures", () => {
   it("has seventeen, in their order", () => {
-    expect(figureList.map(({ number }) => number)).toEqual(Array.from({ length: 17 }, (_, index) => index + 1));
+    expect(figureList.map(({ number }) => number)).toEqual(
+      Array.from({ length: 17 }, (_, index) => index + 1),
+    );
   });
 
   it("names commands that are there, on the engines that they have", () => {
     const known = figures.map(({ name, engines }) => ({ name, engines }));
-    const shown = figureList.flatMap(({ shownBy }) => shownBy).filter(({ command }) => command.startsWith("npm run soak"));
+    const shown = figureList
+      .flatMap(({ shownBy }) => shownBy)
+      .filter(({ command }) => command.startsWith("npm run soak"));
     for (const { name, engines } of shown) expect(known).toContainEqual({ name, engines });
   });
 
@@ -46,7 +53,9 @@ describe("the list of figures", () => {
 
 describe("the table of figures", () => {
   it("says what was measured, when and where", () => {
-    expect(rowOf([record], "| 1 |")).toContain("**crash, PGlite**: kills 50, keys 20 000; 0 violations (2026-01-02, 30 min, machine A)");
+    expect(rowOf([record], "| 1 |")).toContain(
+      "**crash, PGlite**: kills 50, keys 20 000; 0 violations (2026-01-02, 30 min, machine A)",
+    );
     expect(renderFigures([record])).toContain("Machine A: a machine.");
   });
 
@@ -54,13 +63,25 @@ describe("the table of figures", () => {
     expect(rowOf([record], "| 1 |")).toContain("**crash, PostgreSQL**: not measured yet");
     expect(rowOf([record], "| 1 |")).not.toContain("not at this size yet");
     const small = { ...record, counts: { kills: 2, keys: 1_500 } };
-    expect(rowOf([small], "| 1 |")).toContain("**not at this size yet: 2 of 50 kills, 1 500 of 20 000 keys**");
+    expect(rowOf([small], "| 1 |")).toContain(
+      "**not at this size yet: 2 of 50 kills, 1 500 of 20 000 keys**",
+    );
   });
 
   it("says what is worse than promised, on each engine by itself", () => {
-    const half = { ...record, figure: 16, name: "memory", counts: { "minutes of load": 12, "MB a minute": 0.4, "descriptors more": 1 } };
-    const row = rowOf([half, { ...half, engine: "postgres", counts: { ...half.counts, "minutes of load": 48 } }], "| 16 |");
-    expect(row).toContain("0 violations; **above: descriptors more is 1, promised 0**; **below: minutes of load is 12, promised 30** (2026");
+    const half = {
+      ...record,
+      figure: 16,
+      name: "memory",
+      counts: { "minutes of load": 12, "MB a minute": 0.4, "descriptors more": 1 },
+    };
+    const row = rowOf(
+      [half, { ...half, engine: "postgres", counts: { ...half.counts, "minutes of load": 48 } }],
+      "| 16 |",
+    );
+    expect(row).toContain(
+      "0 violations; **above: descriptors more is 1, promised 0**; **below: minutes of load is 12, promised 30** (2026",
+    );
     expect(row.match(/below: minutes of load/g)).toHaveLength(1);
 
     const slow = { ...record, name: "bystanders", engine: "postgres" as const, counts: { "p99 ratio": 2.5 } };

@@ -1,4 +1,7 @@
-/** The generated files are what the code gives: `npm test` fails on a difference, `npm run generate` writes them. */
+/**
+ * The generated files are what the code gives: `npm test` fails on a difference, `npm run generate` writes
+ * them.
+ */
 import { readFileSync } from "node:fs";
 import { printSchema } from "graphql";
 import { expect, it } from "vitest";
@@ -51,11 +54,15 @@ it("README.md has the table of the operations that the documents make", async ()
 
 it("schema/event-examples.json is made from the schemas of what events show", async () => {
   const { document } = await describeNow();
-  await expect(`${JSON.stringify(eventExamples(document), null, 2)}\n`).toMatchFileSnapshot("../schema/event-examples.json");
+  await expect(`${JSON.stringify(eventExamples(document), null, 2)}\n`).toMatchFileSnapshot(
+    "../schema/event-examples.json",
+  );
 });
 
 it("schema/example-answers.json is what the demo answers to the examples of the reference", async () => {
-  await expect(`${JSON.stringify(await exampleAnswers(), null, 2)}\n`).toMatchFileSnapshot("../schema/example-answers.json");
+  await expect(`${JSON.stringify(await exampleAnswers(), null, 2)}\n`).toMatchFileSnapshot(
+    "../schema/example-answers.json",
+  );
 });
 
 it("docs/figures.md is the list of what must be shown, with what was measured", async () => {

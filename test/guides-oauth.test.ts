@@ -1,4 +1,7 @@
-/** The OAuth guide's app, as it is printed there, in a process of its own beside the service: a person of the demo lets it in, and it reads who it is. */
+/**
+ * The OAuth guide's app, as it is printed there, in a process of its own beside the service: a person of the
+ * demo lets it in, and it reads who it is.
+ */
 import { expect, it } from "vitest";
 import { freePort } from "#app/open.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
@@ -21,7 +24,9 @@ const createClient = (world: World, redirectUri: string): Promise<string> =>
 
 it("the guide's app is let in by the demo's person and told who it is", async () => {
   const [PORT, callbackPort] = [String(await freePort("127.0.0.1")), await freePort("127.0.0.1")];
-  await using world = await createWorld("pglite", { environment: { PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}` } });
+  await using world = await createWorld("pglite", {
+    environment: { PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}` },
+  });
   // Its library looks at the real clock.
   world.clock.at = new Date();
   await world.app.listen();
@@ -37,7 +42,12 @@ it("the guide's app is let in by the demo's person and told who it is", async ()
   const { email, password } = world.demo.staff;
   const consent = await browser.submit(signIn, { email, password, action: "sign-in" });
   expect(consent.text).toContain("Demo integration");
-  const answered = await browser.submit(consent, { action: "allow", scope: ["catalog:read", "webhooks:read"] });
+  const answered = await browser.submit(consent, {
+    action: "allow",
+    scope: ["catalog:read", "webhooks:read"],
+  });
   expect(await (await fetch(answered.url)).text()).toBe("Back to the terminal.");
-  await expect.poll(output, { timeout: 30_000, interval: 20 }).toMatch(/credential: 'oauth'[\s\S]+name: 'Demo integration'[\s\S]+\n\}\n$/);
+  await expect
+    .poll(output, { timeout: 30_000, interval: 20 })
+    .toMatch(/credential: 'oauth'[\s\S]+name: 'Demo integration'[\s\S]+\n\}\n$/);
 });

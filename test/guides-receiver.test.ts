@@ -1,4 +1,7 @@
-/** The webhook guide's receiver, as it is printed there, in a process of its own beside the service: it registers itself and verifies what it is sent. */
+/**
+ * The webhook guide's receiver, as it is printed there, in a process of its own beside the service: it
+ * registers itself and verifies what it is sent.
+ */
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { freePort } from "#app/open.ts";
@@ -12,8 +15,13 @@ it("the guide's receiver is told of its own ping, and refuses what nobody signed
   await world.app.listen();
   const { port } = world.app.server.server.address() as AddressInfo;
   const PORT = String(await freePort("127.0.0.1"));
-  const output = startGuideProgram({ guide: "webhooks.md", name: "receiver" }, { API: `http://127.0.0.1:${port}`, PORT, KEY: world.demo.keys.full });
-  await expect.poll(output, { timeout: 30_000, interval: 20 }).toMatch(/^SECRET whsec_\S+\nwebhook\.ping whe_[0-9a-z]{26} 1\n$/);
+  const output = startGuideProgram(
+    { guide: "webhooks.md", name: "receiver" },
+    { API: `http://127.0.0.1:${port}`, PORT, KEY: world.demo.keys.full },
+  );
+  await expect
+    .poll(output, { timeout: 30_000, interval: 20 })
+    .toMatch(/^SECRET whsec_\S+\nwebhook\.ping whe_[0-9a-z]{26} 1\n$/);
   const unsigned = await fetch(`http://127.0.0.1:${PORT}/`, { method: "POST", body: "{}" });
   expect(unsigned.status).toBe(400);
 });

@@ -1,4 +1,7 @@
-/** The guide's way of sending again, as it is printed there: it repeats what may be repeated, with the same key, and nothing else. */
+/**
+ * The guide's way of sending again, as it is printed there: it repeats what may be repeated, with the same
+ * key, and nothing else.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,8 +18,13 @@ async function guidedSend(): Promise<Send> {
   return ((await import(file)) as { send: Send }).send;
 }
 
-/** Answers one after the other, the last one from then on; null: closes the connection. Gives the keys it was sent. */
-async function startServer(answers: readonly (readonly [number, object] | null)[]): Promise<{ url: string; keys: unknown[] }> {
+/**
+ * Answers one after the other, the last one from then on; null: closes the connection. Gives the keys it was
+ * sent.
+ */
+async function startServer(
+  answers: readonly (readonly [number, object] | null)[],
+): Promise<{ url: string; keys: unknown[] }> {
   const keys: unknown[] = [];
   const server = createServer((request, response) => {
     keys.push(request.headers["idempotency-key"]);
@@ -29,7 +37,9 @@ async function startServer(answers: readonly (readonly [number, object] | null)[
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, keys };
 }
 
-const failure = (code: string, retryable: boolean): object => ({ error: { code, message: code, retryable, retryAfterSeconds: 0.01 } });
+const failure = (code: string, retryable: boolean): object => ({
+  error: { code, message: code, retryable, retryAfterSeconds: 0.01 },
+});
 const init = { method: "PUT", headers: { "idempotency-key": "one" } };
 
 it("the guide's client sends what may be sent again until it succeeds, under the same key", async () => {

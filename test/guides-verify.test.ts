@@ -1,6 +1,6 @@
 /**
- * The guide's verifiers of webhooks, each by its own interpreter where that is installed: they accept and refuse what the service's own fixture says, and what a
- * real endpoint's secret signed.
+ * The guide's verifiers of webhooks, each by its own interpreter where that is installed: they accept and
+ * refuse what the service's own fixture says, and what a real endpoint's secret signed.
  */
 import { execFile } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
@@ -84,16 +84,30 @@ async function isInstalled(program: string): Promise<boolean> {
   );
 }
 
-async function judge(extension: string, [program, args]: readonly [string, readonly string[]], cases: readonly Case[]): Promise<boolean[]> {
+async function judge(
+  extension: string,
+  [program, args]: readonly [string, readonly string[]],
+  cases: readonly Case[],
+): Promise<boolean[]> {
   const place = temporaryFolder();
   writeFileSync(join(place, "cases.json"), JSON.stringify(cases));
-  writeFileSync(join(place, extension === "go" ? "main.go" : `drive.${extension}`), drivers[`drive.${extension}`] ?? "");
+  writeFileSync(
+    join(place, extension === "go" ? "main.go" : `drive.${extension}`),
+    drivers[`drive.${extension}`] ?? "",
+  );
   if (extension === "go") {
     writeFileSync(join(place, "go.mod"), "module drive\n\ngo 1.19\n");
     await run("mkdir", [join(place, "webhook")]);
   }
-  copyFileSync(join(folder, `verify.${extension}`), join(place, extension === "go" ? "webhook" : "", `verify.${extension}`));
-  const { stdout } = await run(program, args, { cwd: place, env: { ...process.env, GOFLAGS: "-mod=mod", GOPROXY: "off" }, timeout: 120_000 });
+  copyFileSync(
+    join(folder, `verify.${extension}`),
+    join(place, extension === "go" ? "webhook" : "", `verify.${extension}`),
+  );
+  const { stdout } = await run(program, args, {
+    cwd: place,
+    env: { ...process.env, GOFLAGS: "-mod=mod", GOPROXY: "off" },
+    timeout: 120_000,
+  });
   return JSON.parse(stdout) as boolean[];
 }
 
@@ -107,8 +121,13 @@ async function signedCases(): Promise<Case[]> {
   const body = { url: `https://${crypto.randomUUID()}.shop.example/`, eventTypes: ["*"] };
   const made = await world().send({ method: "POST", url: endpoints, headers, body });
   const { endpoint, secret } = made.body.data as { endpoint: { id: string }; secret: { value: string } };
-  const { body: answered } = await world().get(`${endpoints}/${endpoint.id}/signature-fixture`, { authorization });
-  const { live, vectors } = answered.data as { live: { request: Pick<Case, "headers" | "bodyBase64"> }; vectors: Case[] };
+  const { body: answered } = await world().get(`${endpoints}/${endpoint.id}/signature-fixture`, {
+    authorization,
+  });
+  const { live, vectors } = answered.data as {
+    live: { request: Pick<Case, "headers" | "bodyBase64"> };
+    vectors: Case[];
+  };
   const now = Number(live.request.headers["webhook-timestamp"]);
   const genuine: Case = {
     name: "live",
@@ -126,7 +145,12 @@ async function signedCases(): Promise<Case[]> {
     { ...genuine, name: "live, tampered", bodyBase64: tampered.toString("base64"), expect: "reject" },
     { ...genuine, name: "live, of five minutes ago", now: now + 301, expect: "reject" },
     { ...genuine, name: "live, just in time", now: now + 300, expect: "accept" },
-    { ...genuine, name: "live, with no signature", headers: { ...genuine.headers, "webhook-signature": "v1," }, expect: "reject" },
+    {
+      ...genuine,
+      name: "live, with no signature",
+      headers: { ...genuine.headers, "webhook-signature": "v1," },
+      expect: "reject",
+    },
   ];
 }
 
@@ -144,5 +168,6 @@ describe.each(languages)("%s", (_language, extension, program, args) => {
 
 it("stands in the guide as it is run", () => {
   const guide = readFileSync(new URL("../docs/guides/webhooks.md", import.meta.url), "utf8");
-  for (const [, extension] of languages) expect(guide).toContain(`[verify.${extension}](verify/verify.${extension})`);
+  for (const [, extension] of languages)
+    expect(guide).toContain(`[verify.${extension}](verify/verify.${extension})`);
 });

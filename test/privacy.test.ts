@@ -1,6 +1,7 @@
 /**
- * A canary for what is a buyer's or a secret: unmistakable values go through every cart operation, also through requests that fail, and are then
- * looked for in every answer, log line, event, trace and column of every table.
+ * A canary for what is a buyer's or a secret: unmistakable values go through every cart operation, also
+ * through requests that fail, and are then looked for in every answer, log line, event, trace and column of
+ * every table.
  */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +13,10 @@ import { createLog } from "#foundation/log.ts";
 import { type Collector, startCollector } from "#test/support/collector.ts";
 import { type Answer, createWorld, type World } from "#test/support/world.ts";
 
-/** What may be shown is of another kind: the country, the town, half of the postal code, initials, the e-mail's hint. */
+/**
+ * What may be shown is of another kind: the country, the town, half of the postal code, initials, the
+ * e-mail's hint.
+ */
 const markers = {
   name: "Zqxvgiven Zqxvfamily",
   company: "Zqxvcompany",
@@ -47,7 +51,9 @@ const address = {
 /** Where each marker is found, as `marker: place`. */
 function findMarkers(place: string, text: string): string[] {
   const searched = text.toLowerCase();
-  return Object.entries(markers).flatMap(([name, value]) => (searched.includes(value.toLowerCase()) ? [`${name}: ${place}`] : []));
+  return Object.entries(markers).flatMap(([name, value]) =>
+    searched.includes(value.toLowerCase()) ? [`${name}: ${place}`] : [],
+  );
 }
 
 describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engine) => {
@@ -61,7 +67,12 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
 
   beforeAll(async () => {
     collector = await startCollector();
-    stopTracing = startTracing({ endpoint: collector.endpoint, environment: {}, log: createLog("silent"), everyMs: 20 });
+    stopTracing = startTracing({
+      endpoint: collector.endpoint,
+      environment: {},
+      log: createLog("silent"),
+      everyMs: 20,
+    });
     world = await createWorld(engine);
     await makeCode(world, "CANARY");
     await makeCode(world, "CANARY-DEAR", { minimumSubtotalMinor: 1_000_000, currency: "EUR" });
@@ -84,40 +95,66 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     name: string,
     { method, path, body, key = name }: { method: string; path: string; body: unknown; key?: string },
   ): Promise<Answer> => {
-    const headers = { authorization: `Bearer ${world.demo.keys.full}`, "idempotency-key": `${markers.key}-${key.replaceAll(" ", "-")}` };
+    const headers = {
+      authorization: `Bearer ${world.demo.keys.full}`,
+      "idempotency-key": `${markers.key}-${key.replaceAll(" ", "-")}`,
+    };
     const answer = await world.send({ method, url: `${cartsUrl}/${restCart}${path}`, headers, body });
     answers.push({ name: `REST ${name}`, answer });
     return answer;
   };
 
   async function walkRest(): Promise<void> {
-    const set = (name: string, body: unknown, key = name) => rest(name, { method: "PUT", path: "/address", body, key });
+    const set = (name: string, body: unknown, key = name) =>
+      rest(name, { method: "PUT", path: "/address", body, key });
     const statuses = [
       await set("set", { address }),
       await set("set", { address }),
-      await set("set with the same key and another body", { address: { ...address, line2: markers.yard } }, "set"),
+      await set(
+        "set with the same key and another body",
+        { address: { ...address, line2: markers.yard } },
+        "set",
+      ),
       await set("set again", { address, expectedVersion: 2, validation: "basic" }),
       await set("another version", { address, expectedVersion: 99 }),
       await set("bad parts", {
-        address: { ...address, postalCode: `${markers.postalCode}${markers.postalCode}`, phone: markers.street, email: markers.mailbox },
+        address: {
+          ...address,
+          postalCode: `${markers.postalCode}${markers.postalCode}`,
+          phone: markers.street,
+          email: markers.mailbox,
+        },
       }),
       await set("bad region", { address: { ...address, regionCode: "ZQ" } }),
       await set("html", { address: { ...address, line1: `<b>${markers.street}</b>` } }),
-      await set("wrong types", { address: { ...address, line1: [markers.street], city: { name: markers.name } } }),
-      await set("an unknown field", { address: { ...address, zqxvextra: markers.street }, surprise: markers.name }),
+      await set("wrong types", {
+        address: { ...address, line1: [markers.street], city: { name: markers.name } },
+      }),
+      await set("an unknown field", {
+        address: { ...address, zqxvextra: markers.street },
+        surprise: markers.name,
+      }),
       await set("too long", { address: { ...address, recipientName: markers.name.repeat(10) } }),
       await set("broken JSON", `{"address":{"recipientName":"${markers.name}",`),
-      await set("another country", { address: { ...address, countryCode: "US", regionCode: "CA", postalCode: "94103" } }),
+      await set("another country", {
+        address: { ...address, countryCode: "US", regionCode: "CA", postalCode: "94103" },
+      }),
       await rest("apply", { method: "PUT", path: "/promotion", body: { code: "canary" } }),
       await rest("apply too dear", { method: "PUT", path: "/promotion", body: { code: "canary-dear" } }),
       await rest("apply unknown", { method: "PUT", path: "/promotion", body: { code: "unknown" } }),
       await rest("remove", { method: "DELETE", path: "/promotion", body: { expectedVersion: 4 } }),
       await rest("read", { method: "GET", path: "", body: undefined }),
       await rest("revoke another version", { method: "POST", path: "/revoke", body: { expectedVersion: 1 } }),
-      await rest("revoke", { method: "POST", path: "/revoke", body: { expectedVersion: 5, reason: "buyer_request" } }),
+      await rest("revoke", {
+        method: "POST",
+        path: "/revoke",
+        body: { expectedVersion: 5, reason: "buyer_request" },
+      }),
       await set("set after the end", { address }),
     ].map(({ status }) => status);
-    expect(statuses).toEqual([200, 200, 409, 200, 409, 400, 400, 400, 400, 400, 400, 400, 409, 200, 409, 404, 200, 200, 409, 200, 409]);
+    expect(statuses).toEqual([
+      200, 200, 409, 200, 409, 400, 400, 400, 400, 400, 400, 400, 409, 200, 409, 404, 200, 200, 409, 200, 409,
+    ]);
     tokens.push(...answers.flatMap(({ answer }) => answer.body?.data?.addressToken ?? []));
   }
 
@@ -140,43 +177,96 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     tokens.push(set.body.data.cartAddressSet.addressToken);
     await ask("set", "cartAddressSet", { address });
     await ask("another version", "cartAddressSet", { address, expectedVersion: 99 });
-    await ask("bad parts", "cartAddressSet", { address: { ...address, postalCode: "X", email: markers.mailbox } });
-    await ask("too long", "cartAddressSet", { address: { ...address, recipientName: markers.name.repeat(10) } });
-    const buyer = await ask("buyer", "cartBuyerSet", { email: `${markers.buyersMailbox}@${markers.domain}.example` });
+    await ask("bad parts", "cartAddressSet", {
+      address: { ...address, postalCode: "X", email: markers.mailbox },
+    });
+    await ask("too long", "cartAddressSet", {
+      address: { ...address, recipientName: markers.name.repeat(10) },
+    });
+    const buyer = await ask("buyer", "cartBuyerSet", {
+      email: `${markers.buyersMailbox}@${markers.domain}.example`,
+    });
     expect(buyer.body.data.cartBuyerSet.buyer.emailHint).toBe("z•••@z•••.example");
     await ask("a bad e-mail", "cartBuyerSet", { email: `${markers.buyersMailbox} ${markers.domain}` });
   }
 
   const variableCases: [string, unknown, string][] = [
-    ["an unknown field", { address: { ...address, zqxvextra: 1 } }, 'at "input.address" is not valid: Field "zqxvextra" is not defined by type'],
-    ["a missing field", { address: { ...address, recipientName: undefined } }, 'Field "recipientName" of required type "String!" was not provided.'],
-    ["a wrong type", { address: { ...address, line1: [markers.street] } }, 'at "input.address.line1" is not valid: expected type String.'],
-    ["a text for the address", { address: markers.street }, 'at "input.address" is not valid: Expected type "PostalAddressInput" to be an object.'],
-    ["a value of no enum", { address, validation: markers.name }, 'at "input.validation" is not valid: expected type '],
-    ["a text for a number", { address, expectedVersion: markers.phone }, 'at "input.expectedVersion" is not valid: expected type Int.'],
-    ["a number out of range", { address, expectedVersion: Number(markers.phone) }, 'at "input.expectedVersion" is not valid: expected type Int.'],
-    ["a field that is named like a person", { address: { ...address, [markers.name]: 1 } }, "a field is not defined by type"],
+    [
+      "an unknown field",
+      { address: { ...address, zqxvextra: 1 } },
+      'at "input.address" is not valid: Field "zqxvextra" is not defined by type',
+    ],
+    [
+      "a missing field",
+      { address: { ...address, recipientName: undefined } },
+      'Field "recipientName" of required type "String!" was not provided.',
+    ],
+    [
+      "a wrong type",
+      { address: { ...address, line1: [markers.street] } },
+      'at "input.address.line1" is not valid: expected type String.',
+    ],
+    [
+      "a text for the address",
+      { address: markers.street },
+      'at "input.address" is not valid: Expected type "PostalAddressInput" to be an object.',
+    ],
+    [
+      "a value of no enum",
+      { address, validation: markers.name },
+      'at "input.validation" is not valid: expected type ',
+    ],
+    [
+      "a text for a number",
+      { address, expectedVersion: markers.phone },
+      'at "input.expectedVersion" is not valid: expected type Int.',
+    ],
+    [
+      "a number out of range",
+      { address, expectedVersion: Number(markers.phone) },
+      'at "input.expectedVersion" is not valid: expected type Int.',
+    ],
+    [
+      "a field that is named like a person",
+      { address: { ...address, [markers.name]: 1 } },
+      "a field is not defined by type",
+    ],
   ];
 
-  it.each(variableCases)("is not quoted by GraphQL's refusal of %s, which says what was expected", async (_name, input, expected) => {
-    const query = `mutation ($input: PublicCartAddressSetRequest!) { cartAddressSet(cartId: "cart_x", input: $input) { cartId } }`;
-    for (const token of ["storefront", "admin"]) {
-      const { status, text, body } = await world.graphql(query, { variables: { input }, token });
-      expect({ status, found: findMarkers("the answer", text) }).toEqual({ status: expect.any(Number), found: [] });
-      expect(body.errors[0].message).toContain(expected);
-      expect(body.errors[0].message).toContain('Variable "$input"');
-      expect(body.errors[0].extensions.code).toBe("malformed_request");
-    }
-  });
+  it.each(variableCases)(
+    "is not quoted by GraphQL's refusal of %s, which says what was expected",
+    async (_name, input, expected) => {
+      const query = `mutation ($input: PublicCartAddressSetRequest!) { cartAddressSet(cartId: "cart_x", input: $input) { cartId } }`;
+      for (const token of ["storefront", "admin"]) {
+        const { status, text, body } = await world.graphql(query, { variables: { input }, token });
+        expect({ status, found: findMarkers("the answer", text) }).toEqual({
+          status: expect.any(Number),
+          found: [],
+        });
+        expect(body.errors[0].message).toContain(expected);
+        expect(body.errors[0].message).toContain('Variable "$input"');
+        expect(body.errors[0].extensions.code).toBe("malformed_request");
+      }
+    },
+  );
 
-  const addressOf = (parts: string): string => `mutation { cartAddressSet(cartId: "cart_x", input: { address: ${parts} }) { cartId } }`;
+  const addressOf = (parts: string): string =>
+    `mutation { cartAddressSet(cartId: "cart_x", input: { address: ${parts} }) { cartId } }`;
   const documentCases: [string, string, string][] = [
     ["a text for the address", addressOf(`"${markers.street}"`), "expected type PostalAddressInput!."],
     ["a list for a text", addressOf(`{ line1: ["${markers.street}"] }`), "expected type String."],
     ["a number for a text", addressOf(`{ phone: ${markers.phone} }`), "expected type String."],
     ["a bare word for a text", addressOf(`{ line1: ${markers.floor} }`), "expected type String."],
-    ["a value of no enum", `mutation { cartAddressSet(cartId: "c", input: { validation: ${markers.floor} }) { cartId } }`, "expected type "],
-    ["a text for an enum", `mutation { cartAddressSet(cartId: "c", input: { validation: "${markers.name}" }) { cartId } }`, "expected type "],
+    [
+      "a value of no enum",
+      `mutation { cartAddressSet(cartId: "c", input: { validation: ${markers.floor} }) { cartId } }`,
+      "expected type ",
+    ],
+    [
+      "a text for an enum",
+      `mutation { cartAddressSet(cartId: "c", input: { validation: "${markers.name}" }) { cartId } }`,
+      "expected type ",
+    ],
     [
       "a text for a number",
       `mutation { cartAddressSet(cartId: "c", input: { expectedVersion: "${markers.name}" }) { cartId } }`,
@@ -189,21 +279,35 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     ],
     ["a name without quotes", addressOf(`{ recipientName: ${markers.name}, line1: "x" }`), "Syntax Error: "],
     ["a text in the wrong place", addressOf(`{ "${markers.name}": 1 }`), "found String."],
-    ["a text with quotes in it", addressOf(`{ """${markers.floor} "${markers.street}" 1""": 1 }`), "found BlockString."],
+    [
+      "a text with quotes in it",
+      addressOf(`{ """${markers.floor} "${markers.street}" 1""": 1 }`),
+      "found BlockString.",
+    ],
     ["a number in the wrong place", addressOf(`{ ${markers.phone}: 1 }`), "found Int."],
-    ["a text without an end", addressOf(`{ recipientName: "${markers.name} }`), "Syntax Error: Unterminated string."],
+    [
+      "a text without an end",
+      addressOf(`{ recipientName: "${markers.name} }`),
+      "Syntax Error: Unterminated string.",
+    ],
   ];
 
-  it.each(documentCases)("is not quoted by GraphQL's refusal of a document with %s", async (_name, query, expected) => {
-    for (const token of ["storefront", "admin"]) {
-      const { status, text, body } = await world.graphql(query, { token });
-      expect({ status, found: findMarkers("the answer", text) }).toEqual({ status: 400, found: [] });
-      expect(body.errors.map(({ message }: { message: string }) => message).join("\n")).toContain(expected);
-    }
-  });
+  it.each(documentCases)(
+    "is not quoted by GraphQL's refusal of a document with %s",
+    async (_name, query, expected) => {
+      for (const token of ["storefront", "admin"]) {
+        const { status, text, body } = await world.graphql(query, { token });
+        expect({ status, found: findMarkers("the answer", text) }).toEqual({ status: 400, found: [] });
+        expect(body.errors.map(({ message }: { message: string }) => message).join("\n")).toContain(expected);
+      }
+    },
+  );
 
   it("is not quoted where an operation of that name is asked for, or the body cannot be read", async () => {
-    const bodies = [JSON.stringify({ query: "query A { viewer { role } }", operationName: markers.name }), `{"query": ${markers.name}`];
+    const bodies = [
+      JSON.stringify({ query: "query A { viewer { role } }", operationName: markers.name }),
+      `{"query": ${markers.name}`,
+    ];
     for (const body of bodies) {
       const headers = { authorization: `Bearer ${world.demo.tokens.storefront}` };
       const { status, text } = await world.send({ method: "POST", url: "/graphql", headers, body });
@@ -213,7 +317,9 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
 
   it("is in no answer, of success or of refusal", () => {
     expect(answers.length).toBeGreaterThan(25);
-    expect(answers.flatMap(({ name, answer }) => findMarkers(name, answer.text + JSON.stringify(answer.headers)))).toEqual([]);
+    expect(
+      answers.flatMap(({ name, answer }) => findMarkers(name, answer.text + JSON.stringify(answer.headers))),
+    ).toEqual([]);
     expect(bought.answers.length).toBeGreaterThan(10);
     expect(findMarkers("a purchase", JSON.stringify(bought.answers))).toEqual([]);
   });
@@ -226,7 +332,9 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
   it("is in no trace", async () => {
     const count = (): number => collector.spans.filter(({ name }) => name === "insert event").length;
     await expect.poll(count).toBeGreaterThan(10);
-    expect(collector.spans.map(({ name }) => name)).toEqual(expect.arrayContaining(["graphql mutation", "payment authorize", "update cart"]));
+    expect(collector.spans.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["graphql mutation", "payment authorize", "update cart"]),
+    );
     const sent = collector.texts.join("\n");
     expect(findMarkers("a trace", sent)).toEqual([]);
     expect(tokens.filter((token) => sent.includes(token.slice(4)))).toEqual([]);
@@ -255,16 +363,25 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
   const stored = async (): Promise<{ place: string; text: string }[]> => {
     const { db } = world.database;
     const { rows: columns } = await sql<{ tableName: string; columnName: string; dataType: string }>`
-      select table_name, column_name, data_type from information_schema.columns where table_schema = 'public' order by 1, 2`.execute(db);
+      select table_name, column_name, data_type from information_schema.columns where table_schema = 'public' order by 1, 2`.execute(
+      db,
+    );
     const texts: { place: string; text: string }[] = [];
     for (const table of new Set(columns.map(({ tableName }) => tableName))) {
-      const { rows } = await sql<{ text: string }>`select coalesce(string_agg(t::text, ' '), '') as text from ${sql.table(table)} t`.execute(db);
+      const { rows } = await sql<{
+        text: string;
+      }>`select coalesce(string_agg(t::text, ' '), '') as text from ${sql.table(table)} t`.execute(db);
       texts.push({ place: table, text: rows[0]?.text ?? "" });
     }
     for (const { tableName, columnName } of columns.filter(({ dataType }) => dataType === "bytea")) {
-      const { rows } = await sql<{ bytes: Uint8Array | null }>`select ${sql.ref(columnName)} as bytes from ${sql.table(tableName)}`.execute(db);
+      const { rows } = await sql<{
+        bytes: Uint8Array | null;
+      }>`select ${sql.ref(columnName)} as bytes from ${sql.table(tableName)}`.execute(db);
       const bytes = Buffer.concat(rows.flatMap(({ bytes: value }) => (value === null ? [] : [value])));
-      texts.push({ place: `${tableName}.${columnName}`, text: `${bytes.toString("latin1")} ${bytes.toString("utf8")}` });
+      texts.push({
+        place: `${tableName}.${columnName}`,
+        text: `${bytes.toString("latin1")} ${bytes.toString("utf8")}`,
+      });
     }
     return texts;
   };
@@ -292,16 +409,23 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     expect(new Set(tokens).size).toBe(3);
     const everything = [...(await stored()), { place: "the log", text: JSON.stringify(world.logged) }];
     expect(
-      everything.filter(({ text }) => tokens.some((token) => text.includes(token) || text.includes(token.slice(4)))).map(({ place }) => place),
+      everything
+        .filter(({ text }) => tokens.some((token) => text.includes(token) || text.includes(token.slice(4))))
+        .map(({ place }) => place),
     ).toEqual([]);
   });
 
   it("is told of an order to who sends it, also when the addresses of carts are erased", async () => {
     await eraseDue(world.database.db, new Date(world.clock.now().getTime() + 60 * 24 * 3_600_000));
-    const query = "query ($id: ID!) { order(id: $id) { shippingAddress { recipientName line1 postalCode } buyerEmail } }";
+    const query =
+      "query ($id: ID!) { order(id: $id) { shippingAddress { recipientName line1 postalCode } buyerEmail } }";
     const { body } = await world.graphql(query, { variables: { id: bought.orderId }, token: "admin" });
     expect(body.data.order).toEqual({
-      shippingAddress: { recipientName: markers.name, line1: markers.street, postalCode: markers.postalCodeSpaced },
+      shippingAddress: {
+        recipientName: markers.name,
+        line1: markers.street,
+        postalCode: markers.postalCodeSpaced,
+      },
       buyerEmail: `${markers.buyersMailbox}@${markers.domain}.example`,
     });
     expect(findMarkers("the log", JSON.stringify(world.logged))).toEqual([]);
@@ -310,8 +434,19 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
   it("is erased with its key a day after the cart was revoked", async () => {
     world.clock.advance(24 * 3_600_000);
     await eraseDue(world.database.db, world.clock.now());
-    const rows = await world.database.db.selectFrom("personalData").selectAll().where("cartId", "=", restCart).execute();
-    const erased = { countryCode: "NL", regionCode: null, city: null, postalCodePrefix: null, recipientInitials: null, complete: false };
+    const rows = await world.database.db
+      .selectFrom("personalData")
+      .selectAll()
+      .where("cartId", "=", restCart)
+      .execute();
+    const erased = {
+      countryCode: "NL",
+      regionCode: null,
+      city: null,
+      postalCodePrefix: null,
+      recipientInitials: null,
+      complete: false,
+    };
     expect(rows.map(({ sealed, dataKey, keyId, masked }) => ({ sealed, dataKey, keyId, masked }))).toEqual([
       { sealed: null, dataKey: null, keyId: null, masked: erased },
       { sealed: null, dataKey: null, keyId: null, masked: erased },

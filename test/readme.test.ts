@@ -1,4 +1,7 @@
-/** README says what is: its request gives its answer, and it names every setting, command, script, operation and layer, and none that is gone. */
+/**
+ * README says what is: its request gives its answer, and it names every setting, command, script, operation
+ * and layer, and none that is gone.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -46,7 +49,8 @@ describe("README", () => {
     });
     const ended = once(shell, "exit");
     let output = "";
-    for (const stream of [shell.stdout, shell.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+    for (const stream of [shell.stdout, shell.stderr])
+      stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
     // With the curl that it has begun, which would go on for an hour.
     onTestFinished(async () => {
       if (shell.pid !== undefined && shell.exitCode === null) process.kill(-shell.pid, "SIGKILL");
@@ -54,7 +58,9 @@ describe("README", () => {
     });
     await expect
       .poll(() => output, { timeout: 30_000 })
-      .toMatch(/data: \{"data":\{"cartChanged":\{"status":"ACTIVE","version":\d+,"totals":\{"total":\{"amountMinor":\d+/);
+      .toMatch(
+        /data: \{"data":\{"cartChanged":\{"status":"ACTIVE","version":\d+,"totals":\{"total":\{"amountMinor":\d+/,
+      );
   });
 
   it("names every setting, and no other", () => {
@@ -69,9 +75,13 @@ describe("README", () => {
     for (const command of commands) {
       const parts = new RegExp(`\\b${command.name()} ([a-z|]+)\``).exec(told)?.[1]?.split("|") ?? [];
       expect(told).toMatch(new RegExp(`\`${command.name()}[\` ]`));
-      expect(parts.toSorted(), command.name()).toEqual(command.commands.map((part) => part.name()).toSorted());
+      expect(parts.toSorted(), command.name()).toEqual(
+        command.commands.map((part) => part.name()).toSorted(),
+      );
     }
-    const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { scripts: Record<string, string> };
+    const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+      scripts: Record<string, string>;
+    };
     for (const name of Object.keys(scripts).filter((script) => script !== "prepare"))
       expect(readme).toMatch(new RegExp(`npm (run )?${name}\\b(?!:)`));
   });
@@ -86,7 +96,9 @@ describe("README", () => {
 
   it("has a line for every layer", () => {
     const list = /^## Layers$[^]*?^##/m.exec(readme)?.[0] ?? "";
-    const layers = readdirSync(new URL("../src", import.meta.url), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const layers = readdirSync(new URL("../src", import.meta.url), { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    );
     for (const { name } of layers) expect(list).toContain(`${name}/`);
   });
 });

@@ -14,15 +14,27 @@ const patience = { timeout: 30_000, interval: 5 };
 type Render = World["app"]["services"]["render"];
 
 /** As the process does it; what is rendered for the events may be watched. */
-const run = async (world: World, name: string, { render, signal = new AbortController().signal }: { render?: Render; signal?: AbortSignal } = {}) => {
+const run = async (
+  world: World,
+  name: string,
+  { render, signal = new AbortController().signal }: { render?: Render; signal?: AbortSignal } = {},
+) => {
   const sweep = sweeps.find((candidate) => candidate.name === name);
   if (sweep === undefined) throw new Error(`There is no sweep "${name}".`);
   const { services } = world.app;
-  return sweep.run(render === undefined ? services : { ...services, render }, { now: world.clock.now(), signal });
+  return sweep.run(render === undefined ? services : { ...services, render }, {
+    now: world.clock.now(),
+    signal,
+  });
 };
 
 const eventsOf = async (world: World, subjectId: string): Promise<string[]> => {
-  const rows = await world.database.db.selectFrom("event").select("type").where("subjectId", "=", subjectId).orderBy("subjectVersion").execute();
+  const rows = await world.database.db
+    .selectFrom("event")
+    .select("type")
+    .where("subjectId", "=", subjectId)
+    .orderBy("subjectVersion")
+    .execute();
   return rows.map(({ type }) => type);
 };
 
@@ -36,24 +48,38 @@ const versionsOf = (world: World, subjectId: string): Promise<{ type: string; su
     .orderBy("type")
     .execute();
 
-/** Empty carts that were last changed one millisecond after the other, now; in the order in which they run out. */
+/**
+ * Empty carts that were last changed one millisecond after the other, now; in the order in which they run
+ * out.
+ */
 async function makeManyCarts(world: World, count: number): Promise<string[]> {
   const first = await makeCart(world);
   const { db } = world.database;
   const copied = await db.selectFrom("cart").selectAll().where("id", "=", first).executeTakeFirstOrThrow();
   const { deliveryOptions: _, warnings: __, ...values } = copied;
   const rows = Array.from({ length: count }, (___, index) =>
-    Object.assign({}, values, { id: createId("cart"), expiresAt: new Date(values.expiresAt.getTime() + index) }),
+    Object.assign({}, values, {
+      id: createId("cart"),
+      expiresAt: new Date(values.expiresAt.getTime() + index),
+    }),
   );
   await db.insertInto("cart").values(rows).execute();
   await db.updateTable("cart").set({ status: "expired", version: 2 }).where("id", "=", first).execute();
   return rows.map(({ id }) => id);
 }
 
-async function lockBySession(world: World, cartId: string, session: { status: "open" | "processing"; lifeMs: number }): Promise<void> {
+async function lockBySession(
+  world: World,
+  cartId: string,
+  session: { status: "open" | "processing"; lifeMs: number },
+): Promise<void> {
   const { db } = world.database;
   const now = world.clock.now();
-  const cart = await db.selectFrom("cart").select(["merchantId", "country", "currency", "locale"]).where("id", "=", cartId).executeTakeFirstOrThrow();
+  const cart = await db
+    .selectFrom("cart")
+    .select(["merchantId", "country", "currency", "locale"])
+    .where("id", "=", cartId)
+    .executeTakeFirstOrThrow();
   const expiresAt = new Date(now.getTime() + session.lifeMs);
   await db
     .insertInto("hostedCheckoutSession")
@@ -73,7 +99,9 @@ async function lockBySession(world: World, cartId: string, session: { status: "o
 }
 
 const makeCart = async (world: World): Promise<string> => {
-  const { body } = await world.graphql(`mutation { cartCreate(input: { market: "DE" }) { id } }`, { token: "storefront" });
+  const { body } = await world.graphql(`mutation { cartCreate(input: { market: "DE" }) { id } }`, {
+    token: "storefront",
+  });
   return body.data.cartCreate.id;
 };
 
@@ -83,8 +111,19 @@ describeOnBoth("the sweeps", (_open, engine) => {
     const { db } = world.database;
     const cartId = await makeCart(world);
     const key = { authorization: `Bearer ${world.demo.keys.full}`, "idempotency-key": "once" };
-    const address = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
-    const set = await world.send({ method: "PUT", url: `/api/v1/open/storefront/carts/${cartId}/address`, headers: key, body: { address } });
+    const address = {
+      recipientName: "Anna Beispiel",
+      line1: "Musterweg 1",
+      postalCode: "10115",
+      city: "Berlin",
+      countryCode: "DE",
+    };
+    const set = await world.send({
+      method: "PUT",
+      url: `/api/v1/open/storefront/carts/${cartId}/address`,
+      headers: key,
+      body: { address },
+    });
     expect(set.status).toBe(200);
 
     const read = async () => (await world.getWithKey(`/api/v1/open/storefront/carts/${cartId}`)).body.data;
@@ -94,14 +133,31 @@ describeOnBoth("the sweeps", (_open, engine) => {
     world.clock.advance(1);
     expect(await read()).toMatchObject({ status: "expired", version: 2 });
     expect(await run(world, "expire carts")).toBeGreaterThan(0);
-    expect(await read()).toMatchObject({ status: "expired", version: 3, address: null, warnings: [{ code: "address_expired" }] });
+    expect(await read()).toMatchObject({
+      status: "expired",
+      version: 3,
+      address: null,
+      warnings: [{ code: "address_expired" }],
+    });
     expect(await run(world, "expire carts")).toBe(0);
     expect(await eventsOf(world, cartId)).toEqual(["cart.created", "cart.address_set", "cart.expired"]);
 
-    const sealed = () => db.selectFrom("personalData").select(["sealed", "dataKey", "masked"]).where("cartId", "=", cartId).execute();
+    const sealed = () =>
+      db
+        .selectFrom("personalData")
+        .select(["sealed", "dataKey", "masked"])
+        .where("cartId", "=", cartId)
+        .execute();
     // Its life was over long before the cart's.
     await run(world, "erase personal data");
-    const erased = { countryCode: "DE", regionCode: null, city: null, postalCodePrefix: null, recipientInitials: null, complete: false };
+    const erased = {
+      countryCode: "DE",
+      regionCode: null,
+      city: null,
+      postalCodePrefix: null,
+      recipientInitials: null,
+      complete: false,
+    };
     expect(await sealed()).toEqual([{ sealed: null, dataKey: null, masked: erased }]);
 
     expect(await run(world, "delete idempotency records")).toBeGreaterThan(0);
@@ -111,11 +167,21 @@ describeOnBoth("the sweeps", (_open, engine) => {
   it("end a promotion whose window is over, and tell it once", async () => {
     await using world = await createWorld(engine);
     const endsAt = new Date(world.clock.now().getTime() + dayMs).toISOString();
-    const input = { trigger: "CODE", kind: "PERCENTAGE", basisPoints: 1000, titles: [{ locale: "en", text: "Ten" }], endsAt };
-    const made = await world.graphql(`mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }`, { variables: { input } });
+    const input = {
+      trigger: "CODE",
+      kind: "PERCENTAGE",
+      basisPoints: 1000,
+      titles: [{ locale: "en", text: "Ten" }],
+      endsAt,
+    };
+    const made = await world.graphql(
+      `mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }`,
+      { variables: { input } },
+    );
     const { id } = made.body.data.promotionCreate;
     await world.graphql(`mutation { promotionActivate(input: { promotionId: "${id}" }) { status } }`);
-    const status = async () => (await world.graphql(`{ promotion(id: "${id}") { status version } }`)).body.data.promotion;
+    const status = async () =>
+      (await world.graphql(`{ promotion(id: "${id}") { status version } }`)).body.data.promotion;
     await run(world, "end promotions");
     expect(await status()).toEqual({ status: "ACTIVE", version: 2 });
     world.clock.advance(dayMs);
@@ -128,8 +194,17 @@ describeOnBoth("the sweeps", (_open, engine) => {
   it("tell that a promotion has started when it has, not when it is activated for later, each with a version of its own", async () => {
     await using world = await createWorld(engine);
     const startsAt = new Date(world.clock.now().getTime() + dayMs).toISOString();
-    const input = { trigger: "CODE", kind: "PERCENTAGE", basisPoints: 1000, titles: [{ locale: "en", text: "Ten" }], startsAt };
-    const made = await world.graphql(`mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }`, { variables: { input } });
+    const input = {
+      trigger: "CODE",
+      kind: "PERCENTAGE",
+      basisPoints: 1000,
+      titles: [{ locale: "en", text: "Ten" }],
+      startsAt,
+    };
+    const made = await world.graphql(
+      `mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }`,
+      { variables: { input } },
+    );
     const { id } = made.body.data.promotionCreate;
     await world.graphql(`mutation { promotionActivate(input: { promotionId: "${id}" }) { status } }`);
     world.clock.advance(dayMs - 1);
@@ -140,7 +215,9 @@ describeOnBoth("the sweeps", (_open, engine) => {
       { type: "promotion.updated", subjectVersion: 2 },
       { type: "promotion.started", subjectVersion: 3 },
     ]);
-    expect((await world.graphql(`{ promotion(id: "${id}") { status version } }`)).body.data.promotion).toEqual({ status: "ACTIVE", version: 3 });
+    expect(
+      (await world.graphql(`{ promotion(id: "${id}") { status version } }`)).body.data.promotion,
+    ).toEqual({ status: "ACTIVE", version: 3 });
   });
 
   it("write all carts that are due at once, and pass over those that fail, which come again the next time", async () => {
@@ -151,13 +228,28 @@ describeOnBoth("the sweeps", (_open, engine) => {
     // A whole batch fails, and one behind it.
     const broken = new Set([...ids.slice(0, 100), ids[150]]);
     const render: Render = (transaction, subject) =>
-      broken.has(subject.id) ? Promise.reject(new Error("No.")) : world.app.services.render(transaction, subject);
-    const failure: unknown = await run(world, "expire carts", { render }).then(undefined, (error: unknown) => error);
+      broken.has(subject.id)
+        ? Promise.reject(new Error("No."))
+        : world.app.services.render(transaction, subject);
+    const failure: unknown = await run(world, "expire carts", { render }).then(
+      undefined,
+      (error: unknown) => error,
+    );
     if (!(failure instanceof AggregateError)) throw new Error("Nothing failed.");
     expect(failure.message).toMatch(/^101 failed, \d+ did not\.$/);
     expect(failure.errors).toHaveLength(20);
-    expect(failure.errors[0]).toMatchObject({ message: `${ids[0]} was passed over.`, cause: { message: "No." } });
-    const active = () => db.selectFrom("cart").select("id").where("id", "in", ids).where("status", "=", "active").orderBy("expiresAt").execute();
+    expect(failure.errors[0]).toMatchObject({
+      message: `${ids[0]} was passed over.`,
+      cause: { message: "No." },
+    });
+    const active = () =>
+      db
+        .selectFrom("cart")
+        .select("id")
+        .where("id", "in", ids)
+        .where("status", "=", "active")
+        .orderBy("expiresAt")
+        .execute();
     expect((await active()).map(({ id }) => id)).toEqual(ids.filter((id) => broken.has(id)));
     expect(await run(world, "expire carts")).toBe(101);
     expect(await active()).toEqual([]);
@@ -216,10 +308,14 @@ it("a sweep that fails is logged, and the others run all the same", async () => 
   const cartId = await makeCart(world);
   expect(await eventsOf(world, cartId)).toEqual(["cart.created"]);
   world.clock.advance(31 * dayMs);
-  // The render of an event is what fails. The sweep that forgets old events comes after it, and goes through db alone.
+  // The render of an event is what fails. The sweep that forgets old events comes after it, and goes through
+  // db alone.
   const stop = startSweeps({ ...services, render: () => Promise.reject(new Error("No.")) }, log, 5);
   const isLogged = (): boolean =>
-    lines.some((line) => line.includes(`${cartId} was passed over.`) && line.includes("expire carts") && line.includes("No."));
+    lines.some(
+      (line) =>
+        line.includes(`${cartId} was passed over.`) && line.includes("expire carts") && line.includes("No."),
+    );
   await expect.poll(isLogged, patience).toBe(true);
   await expect.poll(() => eventsOf(world, cartId), patience).toEqual([]);
   await stop();

@@ -1,4 +1,7 @@
-/** The example that CONTRIBUTING.md gives of a new operation, done as it stands there in a copy of the project: one document and one test are enough. */
+/**
+ * The example that CONTRIBUTING.md gives of a new operation, done as it stands there in a copy of the
+ * project: one document and one test are enough.
+ */
 import { execFile } from "node:child_process";
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +15,10 @@ const parts = ["src", "schema", "test", "soak", ".meshrc.yaml", "README.md", "pa
 /** The block of code under the line that says which file it is. */
 function blockOf(path: string): string {
   const guide = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
-  const [, block] = new RegExp(`^\`${path.replaceAll(".", String.raw`\.`)}\`:\\n\\n\`\`\`\\w+\\n([^]+?)\`\`\`$`, "m").exec(guide) ?? [];
+  const [, block] =
+    new RegExp(`^\`${path.replaceAll(".", String.raw`\.`)}\`:\\n\\n\`\`\`\\w+\\n([^]+?)\`\`\`$`, "m").exec(
+      guide,
+    ) ?? [];
   if (block === undefined) throw new Error(`CONTRIBUTING.md has no ${path}.`);
   return block;
 }
@@ -27,7 +33,12 @@ function copyProject(): string {
     join(folder, "shared.ts"),
     `export const setup = (project) => { for (const [name, value] of Object.entries(${JSON.stringify(shared)})) project.provide(name, value); };`,
   );
-  const test = { globalSetup: ["shared.ts"], experimental: { viteModuleRunner: false }, testTimeout: 60_000, hookTimeout: 120_000 };
+  const test = {
+    globalSetup: ["shared.ts"],
+    experimental: { viteModuleRunner: false },
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  };
   writeFileSync(join(folder, "vitest.config.ts"), `export default ${JSON.stringify({ test })};`);
   return folder;
 }
@@ -51,7 +62,10 @@ it("a new operation is one document and one test: the rest is generated", async 
   const vitest = (...args: readonly string[]) => {
     const { PATH, HOME } = process.env;
     const binary = join(root, "node_modules/vitest/vitest.mjs");
-    return promisify(execFile)(process.execPath, [binary, "run", ...args], { cwd: folder, env: { PATH, HOME, NO_COLOR: "1" } });
+    return promisify(execFile)(process.execPath, [binary, "run", ...args], {
+      cwd: folder,
+      env: { PATH, HOME, NO_COLOR: "1" },
+    });
   };
   // What `npm run generate` does, but for the files that take a demo to make.
   const { stdout } = await vitest(
@@ -65,7 +79,14 @@ it("a new operation is one document and one test: the rest is generated", async 
 
   const after = filesOf(folder);
   const changed = [...after].filter(([path, text]) => before.get(path) !== text).map(([path]) => path);
-  expect([changed.toSorted(), after.size]).toEqual([[document, test, "README.md", "schema/openapi.json"].toSorted(), before.size + 2]);
-  const { paths } = JSON.parse(after.get("schema/openapi.json") ?? "") as { paths: Record<string, { get: { operationId: string } }> };
-  expect(paths["/api/v1/open/storefront/orders/{orderId}/timeline"]?.get.operationId).toBe("getStorefrontOrderTimeline");
+  expect([changed.toSorted(), after.size]).toEqual([
+    [document, test, "README.md", "schema/openapi.json"].toSorted(),
+    before.size + 2,
+  ]);
+  const { paths } = JSON.parse(after.get("schema/openapi.json") ?? "") as {
+    paths: Record<string, { get: { operationId: string } }>;
+  };
+  expect(paths["/api/v1/open/storefront/orders/{orderId}/timeline"]?.get.operationId).toBe(
+    "getStorefrontOrderTimeline",
+  );
 }, 300_000);

@@ -1,4 +1,7 @@
-/** DataLoaders of rows by their id, and of the rows that belong to an id; and what several fields of one thing need is put together once. */
+/**
+ * DataLoaders of rows by their id, and of the rows that belong to an id; and what several fields of one thing
+ * need is put together once.
+ */
 import DataLoader from "dataloader";
 
 export type One<Row> = DataLoader<string, Row | null>;

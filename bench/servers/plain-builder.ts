@@ -1,4 +1,7 @@
-/** The plain schema's builder, and the types that products and carts share. Values of enums are texts as they are stored. */
+/**
+ * The plain schema's builder, and the types that products and carts share. Values of enums are texts as they
+ * are stored.
+ */
 import SchemaBuilder from "@pothos/core";
 import type { PlainLoaders } from "./plain-loaders.ts";
 import type { Find } from "./yardstick-search.ts";
@@ -69,20 +72,30 @@ export const ImageType = builder.objectRef<ImageValue>("Image").implement({
   }),
 });
 
-export const MerchantType = builder.objectRef<{ readonly id: string; readonly slug: string; readonly name: string }>("MerchantSummary").implement({
-  fields: (t) => ({ id: t.exposeID("id"), slug: t.exposeString("slug"), name: t.exposeString("name") }),
-});
+export const MerchantType = builder
+  .objectRef<{ readonly id: string; readonly slug: string; readonly name: string }>("MerchantSummary")
+  .implement({
+    fields: (t) => ({ id: t.exposeID("id"), slug: t.exposeString("slug"), name: t.exposeString("name") }),
+  });
 
-export const PriceRangeType = builder.objectRef<{ readonly min: MoneyValue; readonly max: MoneyValue }>("PriceRange").implement({
-  fields: (t) => ({ min: t.expose("min", { type: MoneyType }), max: t.expose("max", { type: MoneyType }) }),
-});
+export const PriceRangeType = builder
+  .objectRef<{ readonly min: MoneyValue; readonly max: MoneyValue }>("PriceRange")
+  .implement({
+    fields: (t) => ({ min: t.expose("min", { type: MoneyType }), max: t.expose("max", { type: MoneyType }) }),
+  });
 
-export const absolute = (url: string, publicUrl: string): string => (url.startsWith("/") ? publicUrl + url : url);
+export const absolute = (url: string, publicUrl: string): string =>
+  url.startsWith("/") ? publicUrl + url : url;
 
 /** The place of a variant's availability, from the best, 1, to the worst. */
 export function rankOf(
   { discontinued, availableFrom }: { readonly discontinued: boolean; readonly availableFrom: Date | null },
-  stock: { readonly onHand: number; readonly reserved: number; readonly backorderLimit: number; readonly lowStockThreshold: number } | null,
+  stock: {
+    readonly onHand: number;
+    readonly reserved: number;
+    readonly backorderLimit: number;
+    readonly lowStockThreshold: number;
+  } | null,
 ): number {
   const onShelf = stock === null ? 0 : stock.onHand - stock.reserved;
   if (discontinued) return 6;

@@ -39,7 +39,14 @@ export function createCartLoaders(db: PlainDatabase): PlainCartLoaders {
       ({ id }) => id,
     ),
     cartPromotions: loadMany(
-      (ids) => db.selectFrom("cartPromotion").selectAll().where("cartId", "in", ids).orderBy("position").orderBy("promotionId").execute(),
+      (ids) =>
+        db
+          .selectFrom("cartPromotion")
+          .selectAll()
+          .where("cartId", "in", ids)
+          .orderBy("position")
+          .orderBy("promotionId")
+          .execute(),
       ({ cartId }) => cartId,
     ),
     sessions: loadMany(

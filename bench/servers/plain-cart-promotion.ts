@@ -26,21 +26,32 @@ interface PromotionNode {
 export const moneyOrNull = (amountMinor: number | null, { row }: CartNode): Money | null =>
   amountMinor === null ? null : money(amountMinor, row.currency);
 
-export const findPromotions = once(async ({ row, merchant }: CartNode, { loaders }: PlainContext): Promise<PromotionNode[]> => {
-  const all = await loaders.cartPromotions.load(row.id);
-  const nodes = await Promise.all(
-    all.map(async (applied) => {
-      const [promotion, code] = await Promise.all([
-        loaders.promotions.load(applied.promotionId),
-        applied.promotionCodeId === null ? null : loaders.codes.load(applied.promotionCodeId),
-      ]);
-      if (promotion === null) return [];
-      const title = nameIn(promotion.titles as Names, chainOfAll([row.locale, merchant.defaultLocale])) ?? "";
-      return [{ applied, promotion, code: code?.code ?? null, title, allocations: applied.allocations as readonly Allocation[] }];
-    }),
-  );
-  return nodes.flat();
-});
+export const findPromotions = once(
+  async ({ row, merchant }: CartNode, { loaders }: PlainContext): Promise<PromotionNode[]> => {
+    const all = await loaders.cartPromotions.load(row.id);
+    const nodes = await Promise.all(
+      all.map(async (applied) => {
+        const [promotion, code] = await Promise.all([
+          loaders.promotions.load(applied.promotionId),
+          applied.promotionCodeId === null ? null : loaders.codes.load(applied.promotionCodeId),
+        ]);
+        if (promotion === null) return [];
+        const title =
+          nameIn(promotion.titles as Names, chainOfAll([row.locale, merchant.defaultLocale])) ?? "";
+        return [
+          {
+            applied,
+            promotion,
+            code: code?.code ?? null,
+            title,
+            allocations: applied.allocations as readonly Allocation[],
+          },
+        ];
+      }),
+    );
+    return nodes.flat();
+  },
+);
 
 async function findCode(cart: CartNode, context: PlainContext): Promise<PromotionNode | undefined> {
   return (await findPromotions(cart, context)).find(({ applied }) => applied.trigger === "code");
@@ -50,8 +61,16 @@ export const CartTotals = builder.objectRef<CartNode>("CartTotals").implement({
   fields: (t) => ({
     subtotal: t.field({ type: MoneyType, resolve: ({ row }) => money(row.subtotalMinor, row.currency) }),
     discount: t.field({ type: MoneyType, resolve: ({ row }) => money(row.discountMinor, row.currency) }),
-    shipping: t.field({ type: MoneyType, nullable: true, resolve: (cart) => moneyOrNull(cart.row.shippingMinor, cart) }),
-    tax: t.field({ type: MoneyType, nullable: true, resolve: (cart) => moneyOrNull(cart.row.taxMinor, cart) }),
+    shipping: t.field({
+      type: MoneyType,
+      nullable: true,
+      resolve: (cart) => moneyOrNull(cart.row.shippingMinor, cart),
+    }),
+    tax: t.field({
+      type: MoneyType,
+      nullable: true,
+      resolve: (cart) => moneyOrNull(cart.row.taxMinor, cart),
+    }),
     taxIncluded: t.boolean({ resolve: ({ row }) => row.taxIncluded }),
     total: t.field({ type: MoneyType, resolve: ({ row }) => money(row.totalMinor, row.currency) }),
     estimated: t.boolean({ resolve: ({ row }) => row.shippingMinor === null || row.taxMinor === null }),
@@ -64,7 +83,8 @@ const PromotionValue = builder.objectRef<PromotionNode>("PromotionValue").implem
     amount: t.field({
       type: MoneyType,
       nullable: true,
-      resolve: ({ promotion: { amountMinor, currency } }) => (amountMinor === null || currency === null ? null : money(amountMinor, currency)),
+      resolve: ({ promotion: { amountMinor, currency } }) =>
+        amountMinor === null || currency === null ? null : money(amountMinor, currency),
     }),
   }),
 });
@@ -82,13 +102,18 @@ const AppliedPromotion = builder.objectRef<PromotionNode>("AppliedPromotion").im
   }),
 });
 
-const AutomaticPromotion = builder.objectRef<{ readonly node: PromotionNode; readonly cart: CartNode }>("AutomaticPromotion").implement({
-  fields: (t) => ({
-    id: t.id({ resolve: ({ node }) => node.promotion.id }),
-    title: t.string({ resolve: ({ node }) => node.title }),
-    discount: t.field({ type: MoneyType, resolve: ({ node, cart }) => money(node.applied.discountMinor, cart.row.currency) }),
-  }),
-});
+const AutomaticPromotion = builder
+  .objectRef<{ readonly node: PromotionNode; readonly cart: CartNode }>("AutomaticPromotion")
+  .implement({
+    fields: (t) => ({
+      id: t.id({ resolve: ({ node }) => node.promotion.id }),
+      title: t.string({ resolve: ({ node }) => node.title }),
+      discount: t.field({
+        type: MoneyType,
+        resolve: ({ node, cart }) => money(node.applied.discountMinor, cart.row.currency),
+      }),
+    }),
+  });
 
 const PromotionAllocation = builder
   .objectRef<Allocation & { readonly promotionId: string; readonly cart: CartNode }>("PromotionAllocation")
@@ -97,7 +122,10 @@ const PromotionAllocation = builder
       target: t.string({ resolve: ({ lineId }) => (lineId === null ? "shipping" : "line") }),
       lineId: t.exposeString("lineId", { nullable: true }),
       promotionId: t.exposeString("promotionId"),
-      amount: t.field({ type: MoneyType, resolve: ({ amountMinor, cart }) => money(amountMinor, cart.row.currency) }),
+      amount: t.field({
+        type: MoneyType,
+        resolve: ({ amountMinor, cart }) => money(amountMinor, cart.row.currency),
+      }),
     }),
   });
 
@@ -109,12 +137,18 @@ export const PromotionState = builder.objectRef<CartNode>("CartPromotionState").
   fields: (t) => ({
     cartId: t.id({ resolve: ({ row }) => row.id }),
     cartVersion: t.int({ resolve: ({ row }) => row.version }),
-    state: t.string({ resolve: async (cart, _args, context) => (await findCode(cart, context))?.applied.state ?? "none" }),
+    state: t.string({
+      resolve: async (cart, _args, context) => (await findCode(cart, context))?.applied.state ?? "none",
+    }),
     suspendedReason: t.string({
       nullable: true,
       resolve: async (cart, _args, context) => (await findCode(cart, context))?.applied.suspendedReason,
     }),
-    promotion: t.field({ type: AppliedPromotion, nullable: true, resolve: (cart, _args, context) => findCode(cart, context) }),
+    promotion: t.field({
+      type: AppliedPromotion,
+      nullable: true,
+      resolve: (cart, _args, context) => findCode(cart, context),
+    }),
     automatic: t.field({
       type: [AutomaticPromotion],
       resolve: async (cart, _args, context) => {
@@ -124,13 +158,21 @@ export const PromotionState = builder.objectRef<CartNode>("CartPromotionState").
     }),
     discount: t.field({
       type: MoneyType,
-      resolve: async (cart, _args, context) => money((await findCode(cart, context))?.applied.discountMinor ?? 0, cart.row.currency),
+      resolve: async (cart, _args, context) =>
+        money((await findCode(cart, context))?.applied.discountMinor ?? 0, cart.row.currency),
     }),
     allocations: t.field({
       type: [PromotionAllocation],
       resolve: async (cart, _args, context) => {
         const code = await findCode(cart, context);
-        return code?.allocations.map(({ lineId, amountMinor }) => ({ lineId, amountMinor, promotionId: code.promotion.id, cart })) ?? [];
+        return (
+          code?.allocations.map(({ lineId, amountMinor }) => ({
+            lineId,
+            amountMinor,
+            promotionId: code.promotion.id,
+            cart,
+          })) ?? []
+        );
       },
     }),
     // Of a change's answer.

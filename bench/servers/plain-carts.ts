@@ -3,14 +3,33 @@ import type { Selectable } from "kysely";
 import { toWarning, type WarningView } from "#commerce/carts/render-cart.ts";
 import type { CartLineTable } from "#database/tables.ts";
 import { once } from "./plain-batches.ts";
-import { absolute, builder, type ImageValue, ImageType, MerchantType, MoneyType, type PlainContext, rankOf } from "./plain-builder.ts";
-import { type CartNode, CartTotals, findPromotions, moneyOrNull, PromotionState } from "./plain-cart-promotion.ts";
+import {
+  absolute,
+  builder,
+  type ImageValue,
+  ImageType,
+  MerchantType,
+  MoneyType,
+  type PlainContext,
+  rankOf,
+} from "./plain-builder.ts";
+import {
+  type CartNode,
+  CartTotals,
+  findPromotions,
+  moneyOrNull,
+  PromotionState,
+} from "./plain-cart-promotion.ts";
 import { availabilities, type Money, money } from "./yardstick-parts.ts";
 
-async function findCart(id: string, { loaders, viewer, buyerReference }: PlainContext): Promise<CartNode | null> {
+async function findCart(
+  id: string,
+  { loaders, viewer, buyerReference }: PlainContext,
+): Promise<CartNode | null> {
   const row = await loaders.carts.load(id);
   if (row === null || viewer === null || row.merchantId !== viewer.merchantId) return null;
-  if (buyerReference !== null && row.buyerReference !== null && row.buyerReference !== buyerReference) return null;
+  if (buyerReference !== null && row.buyerReference !== null && row.buyerReference !== buyerReference)
+    return null;
   const merchant = await loaders.merchants.load(row.merchantId);
   return merchant === null ? null : { row, merchant };
 }
@@ -37,10 +56,14 @@ interface Stocked {
 }
 
 const findStock = once(async ({ row }: LineNode, { loaders }: PlainContext): Promise<Stocked> => {
-  const [variant, stock] = await Promise.all([loaders.variantById.load(row.variantId), loaders.stock.load(row.variantId)]);
+  const [variant, stock] = await Promise.all([
+    loaders.variantById.load(row.variantId),
+    loaders.stock.load(row.variantId),
+  ]);
   const product = variant === null ? null : await loaders.products.load(variant.productId);
   if (variant === null || product?.status !== "published") return { rank: 6, available: 0 };
-  const left = stock === null || variant.discontinued ? 0 : stock.onHand - stock.reserved + stock.backorderLimit;
+  const left =
+    stock === null || variant.discontinued ? 0 : stock.onHand - stock.reserved + stock.backorderLimit;
   return { rank: rankOf(variant, stock), available: Math.min(100, Math.max(0, left)) };
 });
 
@@ -87,14 +110,30 @@ const CartLine = builder.objectRef<LineNode>("CartLine").implement({
     }),
     quantity: t.int({ resolve: ({ row }) => row.quantity }),
     unitPrice: t.field({ type: MoneyType, resolve: ({ row, cart }) => moneyOf(row.unitPriceMinor, cart) }),
-    compareAtUnitPrice: t.field({ type: MoneyType, nullable: true, resolve: ({ row, cart }) => moneyOrNull(row.compareAtMinor, cart) }),
+    compareAtUnitPrice: t.field({
+      type: MoneyType,
+      nullable: true,
+      resolve: ({ row, cart }) => moneyOrNull(row.compareAtMinor, cart),
+    }),
     subtotal: t.field({ type: MoneyType, resolve: ({ row, cart }) => moneyOf(row.subtotalMinor, cart) }),
     discount: t.field({ type: MoneyType, resolve: ({ row, cart }) => moneyOf(row.discountMinor, cart) }),
-    tax: t.field({ type: MoneyType, nullable: true, resolve: ({ row, cart }) => moneyOrNull(row.taxMinor, cart) }),
+    tax: t.field({
+      type: MoneyType,
+      nullable: true,
+      resolve: ({ row, cart }) => moneyOrNull(row.taxMinor, cart),
+    }),
     total: t.field({ type: MoneyType, resolve: ({ row, cart }) => moneyOf(row.totalMinor, cart) }),
-    discountAllocations: t.field({ type: [DiscountAllocation], resolve: (line, _args, context) => findDiscounts(line, context) }),
-    availability: t.string({ resolve: async (line, _args, context) => availabilities[(await findStock(line, context)).rank - 1] ?? "" }),
-    availableQuantity: t.int({ resolve: async (line, _args, context) => (await findStock(line, context)).available }),
+    discountAllocations: t.field({
+      type: [DiscountAllocation],
+      resolve: (line, _args, context) => findDiscounts(line, context),
+    }),
+    availability: t.string({
+      resolve: async (line, _args, context) =>
+        availabilities[(await findStock(line, context)).rank - 1] ?? "",
+    }),
+    availableQuantity: t.int({
+      resolve: async (line, _args, context) => (await findStock(line, context)).available,
+    }),
     requiresShipping: t.boolean({ resolve: ({ row }) => row.requiresShipping }),
     restrictions: t.stringList({ resolve: ({ row }) => row.restrictions }),
   }),
@@ -130,31 +169,36 @@ interface DeliveryOption {
   readonly pickup: boolean;
 }
 
-const DeliveryOptionType = builder.objectRef<{ readonly option: DeliveryOption; readonly cart: CartNode }>("DeliveryOption").implement({
-  fields: (t) => ({
-    id: t.id({ resolve: ({ option }) => option.id }),
-    name: t.string({ resolve: ({ option }) => option.name }),
-    carrier: t.string({ nullable: true, resolve: ({ option }) => option.carrier }),
-    price: t.field({ type: MoneyType, resolve: ({ option, cart }) => moneyOf(option.priceMinor, cart) }),
-    minDays: t.int({ resolve: ({ option }) => option.minDays }),
-    maxDays: t.int({ resolve: ({ option }) => option.maxDays }),
-    pickup: t.boolean({ resolve: ({ option }) => option.pickup }),
-  }),
-});
+const DeliveryOptionType = builder
+  .objectRef<{ readonly option: DeliveryOption; readonly cart: CartNode }>("DeliveryOption")
+  .implement({
+    fields: (t) => ({
+      id: t.id({ resolve: ({ option }) => option.id }),
+      name: t.string({ resolve: ({ option }) => option.name }),
+      carrier: t.string({ nullable: true, resolve: ({ option }) => option.carrier }),
+      price: t.field({ type: MoneyType, resolve: ({ option, cart }) => moneyOf(option.priceMinor, cart) }),
+      minDays: t.int({ resolve: ({ option }) => option.minDays }),
+      maxDays: t.int({ resolve: ({ option }) => option.maxDays }),
+      pickup: t.boolean({ resolve: ({ option }) => option.pickup }),
+    }),
+  });
 
 const CartDelivery = builder.objectRef<CartNode>("CartDelivery").implement({
   fields: (t) => ({
     selectedOptionId: t.id({ nullable: true, resolve: ({ row }) => row.deliveryMethodId }),
     options: t.field({
       type: [DeliveryOptionType],
-      resolve: (cart) => (cart.row.deliveryOptions as readonly DeliveryOption[]).map((option) => ({ option, cart })),
+      resolve: (cart) =>
+        (cart.row.deliveryOptions as readonly DeliveryOption[]).map((option) => ({ option, cart })),
     }),
   }),
 });
 
-const CartCheckout = builder.objectRef<{ readonly id: string; readonly status: string }>("CartCheckout").implement({
-  fields: (t) => ({ sessionId: t.exposeID("id"), status: t.exposeString("status") }),
-});
+const CartCheckout = builder
+  .objectRef<{ readonly id: string; readonly status: string }>("CartCheckout")
+  .implement({
+    fields: (t) => ({ sessionId: t.exposeID("id"), status: t.exposeString("status") }),
+  });
 
 const CartWarning = builder.objectRef<WarningView>("CartWarning").implement({
   fields: (t) => ({
@@ -165,9 +209,15 @@ const CartWarning = builder.objectRef<WarningView>("CartWarning").implement({
   }),
 });
 
-const CartRevocation = builder.objectRef<{ readonly reason: string; readonly note: string | null; readonly at: string }>("CartRevocation").implement({
-  fields: (t) => ({ reason: t.exposeString("reason"), note: t.exposeString("note", { nullable: true }), at: t.exposeString("at") }),
-});
+const CartRevocation = builder
+  .objectRef<{ readonly reason: string; readonly note: string | null; readonly at: string }>("CartRevocation")
+  .implement({
+    fields: (t) => ({
+      reason: t.exposeString("reason"),
+      note: t.exposeString("note", { nullable: true }),
+      at: t.exposeString("at"),
+    }),
+  });
 
 const CartType = builder.objectRef<CartNode>("Cart").implement({
   fields: (t) => ({
@@ -180,10 +230,12 @@ const CartType = builder.objectRef<CartNode>("Cart").implement({
     locale: t.string({ resolve: ({ row }) => row.locale }),
     lines: t.field({
       type: [CartLine],
-      resolve: async (cart, _args, { loaders }) => (await loaders.lines.load(cart.row.id)).map((row) => ({ row, cart })),
+      resolve: async (cart, _args, { loaders }) =>
+        (await loaders.lines.load(cart.row.id)).map((row) => ({ row, cart })),
     }),
     totalQuantity: t.int({
-      resolve: async ({ row }, _args, { loaders }) => (await loaders.lines.load(row.id)).reduce((sum, { quantity }) => sum + quantity, 0),
+      resolve: async ({ row }, _args, { loaders }) =>
+        (await loaders.lines.load(row.id)).reduce((sum, { quantity }) => sum + quantity, 0),
     }),
     totals: t.field({ type: CartTotals, resolve: (cart) => cart }),
     promotion: t.field({ type: PromotionState, resolve: (cart) => cart }),
@@ -191,17 +243,29 @@ const CartType = builder.objectRef<CartNode>("Cart").implement({
       type: MaskedAddressType,
       nullable: true,
       resolve: async ({ row: { addressId } }, _args, { loaders }) =>
-        addressId === null ? null : (((await loaders.addresses.load(addressId))?.masked ?? null) as MaskedAddress | null),
+        addressId === null
+          ? null
+          : (((await loaders.addresses.load(addressId))?.masked ?? null) as MaskedAddress | null),
     }),
-    addressTokenExpiresAt: t.string({ nullable: true, resolve: ({ row }) => row.addressExpiresAt?.toISOString() }),
-    delivery: t.field({ type: CartDelivery, nullable: true, resolve: (cart) => (cart.row.deliveryOptions === null ? null : cart) }),
+    addressTokenExpiresAt: t.string({
+      nullable: true,
+      resolve: ({ row }) => row.addressExpiresAt?.toISOString(),
+    }),
+    delivery: t.field({
+      type: CartDelivery,
+      nullable: true,
+      resolve: (cart) => (cart.row.deliveryOptions === null ? null : cart),
+    }),
     checkout: t.field({
       type: CartCheckout,
       nullable: true,
       resolve: async ({ row }, _args, { loaders }) => (await loaders.sessions.load(row.id))[0],
     }),
     orderId: t.id({ nullable: true, resolve: ({ row }) => row.orderId }),
-    warnings: t.field({ type: [CartWarning], resolve: ({ row }) => (row.warnings as Parameters<typeof toWarning>[0][]).map(toWarning) }),
+    warnings: t.field({
+      type: [CartWarning],
+      resolve: ({ row }) => (row.warnings as Parameters<typeof toWarning>[0][]).map(toWarning),
+    }),
     // Of carts that have ended.
     revocation: t.field({ type: CartRevocation, nullable: true, resolve: () => null }),
     createdAt: t.string({ resolve: ({ row }) => row.createdAt.toISOString() }),

@@ -1,4 +1,7 @@
-/** The tables as the plain resolvers read them: Kysely on a pool of pg, whose statements are neither kept nor shared. */
+/**
+ * The tables as the plain resolvers read them: Kysely on a pool of pg, whose statements are neither kept nor
+ * shared.
+ */
 import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { Pool, types } from "pg";
 import type { Tables } from "#database/tables.ts";
@@ -7,7 +10,8 @@ export type PlainDatabase = Kysely<Tables>;
 
 types.setTypeParser(types.builtins.INT8, Number);
 
-export const createPool = (connectionString: string | undefined): Pool => new Pool({ connectionString, max: 10 });
+export const createPool = (connectionString: string | undefined): Pool =>
+  new Pool({ connectionString, max: 10 });
 
 export function openPlain(pool: Pool): PlainDatabase {
   return new Kysely<Tables>({

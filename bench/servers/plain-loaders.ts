@@ -1,4 +1,7 @@
-/** A DataLoader for each relation, with one statement each, made anew for every request: what most people begin with. */
+/**
+ * A DataLoader for each relation, with one statement each, made anew for every request: what most people
+ * begin with.
+ */
 import type { Selectable } from "kysely";
 import type {
   CartLineTable,
@@ -40,7 +43,9 @@ export function createPlainLoaders(db: PlainDatabase): PlainLoaders {
   return { ...createCartLoaders(db), ...rowLoaders(db), ...productLoaders(db), ...merchantLoaders(db) };
 }
 
-function rowLoaders(db: PlainDatabase): Pick<PlainLoaders, "products" | "merchants" | "stock" | "variantById"> {
+function rowLoaders(
+  db: PlainDatabase,
+): Pick<PlainLoaders, "products" | "merchants" | "stock" | "variantById"> {
   return {
     products: loadOne(
       (ids) => db.selectFrom("product").selectAll().where("id", "in", ids).execute(),
@@ -61,10 +66,18 @@ function rowLoaders(db: PlainDatabase): Pick<PlainLoaders, "products" | "merchan
   };
 }
 
-function productLoaders(db: PlainDatabase): Pick<PlainLoaders, "translations" | "categories" | "options" | "media" | "variants" | "prices"> {
+function productLoaders(
+  db: PlainDatabase,
+): Pick<PlainLoaders, "translations" | "categories" | "options" | "media" | "variants" | "prices"> {
   return {
     translations: loadMany(
-      (ids) => db.selectFrom("productTranslation").selectAll().where("productId", "in", ids).orderBy("locale").execute(),
+      (ids) =>
+        db
+          .selectFrom("productTranslation")
+          .selectAll()
+          .where("productId", "in", ids)
+          .orderBy("locale")
+          .execute(),
       ({ productId }) => productId,
     ),
     categories: loadMany(
@@ -80,15 +93,36 @@ function productLoaders(db: PlainDatabase): Pick<PlainLoaders, "translations" | 
       ({ productId }) => productId,
     ),
     options: loadMany(
-      (ids) => db.selectFrom("productOption").selectAll().where("productId", "in", ids).orderBy("position").orderBy("code").execute(),
+      (ids) =>
+        db
+          .selectFrom("productOption")
+          .selectAll()
+          .where("productId", "in", ids)
+          .orderBy("position")
+          .orderBy("code")
+          .execute(),
       ({ productId }) => productId,
     ),
     media: loadMany(
-      (ids) => db.selectFrom("media").selectAll().where("productId", "in", ids).orderBy("position").orderBy("id").execute(),
+      (ids) =>
+        db
+          .selectFrom("media")
+          .selectAll()
+          .where("productId", "in", ids)
+          .orderBy("position")
+          .orderBy("id")
+          .execute(),
       ({ productId }) => productId,
     ),
     variants: loadMany(
-      (ids) => db.selectFrom("variant").selectAll().where("productId", "in", ids).orderBy("position").orderBy("id").execute(),
+      (ids) =>
+        db
+          .selectFrom("variant")
+          .selectAll()
+          .where("productId", "in", ids)
+          .orderBy("position")
+          .orderBy("id")
+          .execute(),
       ({ productId }) => productId,
     ),
     prices: loadMany(
@@ -98,14 +132,24 @@ function productLoaders(db: PlainDatabase): Pick<PlainLoaders, "translations" | 
   };
 }
 
-function merchantLoaders(db: PlainDatabase): Pick<PlainLoaders, "markets" | "countries" | "policies" | "lines"> {
+function merchantLoaders(
+  db: PlainDatabase,
+): Pick<PlainLoaders, "markets" | "countries" | "policies" | "lines"> {
   return {
     markets: loadMany(
-      (ids) => db.selectFrom("market").selectAll().where("merchantId", "in", ids).orderBy("createdAt").orderBy("handle").execute(),
+      (ids) =>
+        db
+          .selectFrom("market")
+          .selectAll()
+          .where("merchantId", "in", ids)
+          .orderBy("createdAt")
+          .orderBy("handle")
+          .execute(),
       ({ merchantId }) => merchantId,
     ),
     countries: loadMany(
-      (ids) => db.selectFrom("marketCountry").selectAll().where("marketId", "in", ids).orderBy("position").execute(),
+      (ids) =>
+        db.selectFrom("marketCountry").selectAll().where("marketId", "in", ids).orderBy("position").execute(),
       ({ marketId }) => marketId,
     ),
     policies: loadMany(
@@ -113,7 +157,14 @@ function merchantLoaders(db: PlainDatabase): Pick<PlainLoaders, "markets" | "cou
       ({ merchantId }) => merchantId,
     ),
     lines: loadMany(
-      (ids) => db.selectFrom("cartLine").selectAll().where("cartId", "in", ids).orderBy("position").orderBy("id").execute(),
+      (ids) =>
+        db
+          .selectFrom("cartLine")
+          .selectAll()
+          .where("cartId", "in", ids)
+          .orderBy("position")
+          .orderBy("id")
+          .execute(),
       ({ cartId }) => cartId,
     ),
   };

@@ -3,7 +3,16 @@ import type { Selectable } from "kysely";
 import type { MediaTable } from "#database/tables.ts";
 import { once } from "./plain-batches.ts";
 import { absolute, builder, ImageType, MoneyType, type PlainContext } from "./plain-builder.ts";
-import { findPrices, findRank, findVariants, presentPrice, ProductListing, type ProductNode, toImage, type VariantNode } from "./plain-products.ts";
+import {
+  findPrices,
+  findRank,
+  findVariants,
+  presentPrice,
+  ProductListing,
+  type ProductNode,
+  toImage,
+  type VariantNode,
+} from "./plain-products.ts";
 import { availabilities, type Money, money, rangeOf } from "./yardstick-parts.ts";
 
 const day = 86_400_000;
@@ -33,17 +42,19 @@ interface OptionValue extends Named {
   readonly values: readonly { readonly code: string; readonly label: string }[];
 }
 
-const findOptions = once(async ({ row, nameOf }: ProductNode, { loaders }: PlainContext): Promise<OptionValue[]> => {
-  const options = await loaders.options.load(row.id);
-  return options.map(({ code, names, choices }) => ({
-    code,
-    name: nameOf(names) ?? code,
-    values: (choices as readonly { readonly code: string; readonly labels: unknown }[]).map((choice) => ({
-      code: choice.code,
-      label: nameOf(choice.labels) ?? choice.code,
-    })),
-  }));
-});
+const findOptions = once(
+  async ({ row, nameOf }: ProductNode, { loaders }: PlainContext): Promise<OptionValue[]> => {
+    const options = await loaders.options.load(row.id);
+    return options.map(({ code, names, choices }) => ({
+      code,
+      name: nameOf(names) ?? code,
+      values: (choices as readonly { readonly code: string; readonly labels: unknown }[]).map((choice) => ({
+        code: choice.code,
+        label: nameOf(choice.labels) ?? choice.code,
+      })),
+    }));
+  },
+);
 
 function offersOf(variant: VariantNode): OfferValue[] {
   return variant.product.markets.flatMap(({ id, currency, countries }) => {
@@ -52,12 +63,18 @@ function offersOf(variant: VariantNode): OfferValue[] {
     const since = price.validFrom.getTime();
     const earlier = variant.prices.filter(
       ({ marketId, validFrom, validUntil }) =>
-        marketId === id && validUntil !== null && validFrom.getTime() < since && validUntil.getTime() > since - 30 * day,
+        marketId === id &&
+        validUntil !== null &&
+        validFrom.getTime() < since &&
+        validUntil.getTime() > since - 30 * day,
     );
     const offer = {
       price: money(price.amountMinor, currency),
       compareAt: price.compareAtMinor === null ? null : money(price.compareAtMinor, currency),
-      lowest30d: earlier.length === 0 ? null : money(Math.min(...earlier.map(({ amountMinor }) => amountMinor)), currency),
+      lowest30d:
+        earlier.length === 0
+          ? null
+          : money(Math.min(...earlier.map(({ amountMinor }) => amountMinor)), currency),
     };
     return countries.map((market) => ({ ...offer, market }));
   });
@@ -98,20 +115,24 @@ const Description = builder.objectRef<{ readonly text: string }>("ProductDescrip
   fields: (t) => ({ format: t.string({ resolve: () => "markdown" }), text: t.exposeString("text") }),
 });
 
-const LocalizedSlug = builder.objectRef<{ readonly locale: string; readonly slug: string }>("LocalizedSlug").implement({
-  fields: (t) => ({ locale: t.exposeString("locale"), slug: t.exposeString("slug") }),
-});
+const LocalizedSlug = builder
+  .objectRef<{ readonly locale: string; readonly slug: string }>("LocalizedSlug")
+  .implement({
+    fields: (t) => ({ locale: t.exposeString("locale"), slug: t.exposeString("slug") }),
+  });
 
-const MediaType = builder.objectRef<{ readonly row: Selectable<MediaTable>; readonly product: ProductNode }>("ProductMedia").implement({
-  fields: (t) => ({
-    type: t.string({ resolve: ({ row }) => row.type }),
-    url: t.string({ resolve: ({ row }, _args, { publicUrl }) => absolute(row.url, publicUrl) }),
-    alt: t.string({ nullable: true, resolve: ({ row, product }) => product.nameOf(row.alts) }),
-    width: t.int({ resolve: ({ row }) => row.width }),
-    height: t.int({ resolve: ({ row }) => row.height }),
-    position: t.int({ resolve: ({ row }) => row.position }),
-  }),
-});
+const MediaType = builder
+  .objectRef<{ readonly row: Selectable<MediaTable>; readonly product: ProductNode }>("ProductMedia")
+  .implement({
+    fields: (t) => ({
+      type: t.string({ resolve: ({ row }) => row.type }),
+      url: t.string({ resolve: ({ row }, _args, { publicUrl }) => absolute(row.url, publicUrl) }),
+      alt: t.string({ nullable: true, resolve: ({ row, product }) => product.nameOf(row.alts) }),
+      width: t.int({ resolve: ({ row }) => row.width }),
+      height: t.int({ resolve: ({ row }) => row.height }),
+      position: t.int({ resolve: ({ row }) => row.position }),
+    }),
+  });
 
 const OptionValueType = builder.objectRef<OptionValue["values"][number]>("ProductOptionValue").implement({
   fields: (t) => ({ code: t.exposeString("code"), label: t.exposeString("label") }),
@@ -143,18 +164,25 @@ const ProductOffer = builder.objectRef<MarketOffer>("ProductOffer").implement({
   }),
 });
 
-const Attribute = builder.objectRef<Named & { readonly value: unknown; readonly unit: string | null }>("ProductAttribute").implement({
-  fields: (t) => ({
-    code: t.exposeString("code"),
-    name: t.exposeString("name"),
-    value: t.field({ type: "JSON", resolve: ({ value }) => value }),
-    unit: t.exposeString("unit", { nullable: true }),
-  }),
-});
+const Attribute = builder
+  .objectRef<Named & { readonly value: unknown; readonly unit: string | null }>("ProductAttribute")
+  .implement({
+    fields: (t) => ({
+      code: t.exposeString("code"),
+      name: t.exposeString("name"),
+      value: t.field({ type: "JSON", resolve: ({ value }) => value }),
+      unit: t.exposeString("unit", { nullable: true }),
+    }),
+  });
 
-const Seo = builder.objectRef<{ readonly seoTitle: string | null; readonly seoDescription: string | null }>("ProductSeo").implement({
-  fields: (t) => ({ title: t.exposeString("seoTitle", { nullable: true }), description: t.exposeString("seoDescription", { nullable: true }) }),
-});
+const Seo = builder
+  .objectRef<{ readonly seoTitle: string | null; readonly seoDescription: string | null }>("ProductSeo")
+  .implement({
+    fields: (t) => ({
+      title: t.exposeString("seoTitle", { nullable: true }),
+      description: t.exposeString("seoDescription", { nullable: true }),
+    }),
+  });
 
 interface PolicyValue {
   readonly type: string;
@@ -163,7 +191,11 @@ interface PolicyValue {
 }
 
 const Policy = builder.objectRef<PolicyValue>("ProductPolicy").implement({
-  fields: (t) => ({ type: t.exposeString("type"), summary: t.exposeString("summary"), url: t.exposeString("url", { nullable: true }) }),
+  fields: (t) => ({
+    type: t.exposeString("type"),
+    summary: t.exposeString("summary"),
+    url: t.exposeString("url", { nullable: true }),
+  }),
 });
 
 async function findOffers(product: ProductNode, context: PlainContext): Promise<MarketOffer[]> {
@@ -177,17 +209,30 @@ async function findOffers(product: ProductNode, context: PlainContext): Promise<
   });
 }
 
-async function findPolicies({ merchant, main, nameOf }: ProductNode, { loaders }: PlainContext): Promise<PolicyValue[]> {
+async function findPolicies(
+  { merchant, main, nameOf }: ProductNode,
+  { loaders }: PlainContext,
+): Promise<PolicyValue[]> {
   const all = await loaders.policies.load(merchant.id);
   return ["return", "warranty", "cancellation"].flatMap((type) => {
     const candidates = all.filter((policy) => policy.type === type);
-    const policy = candidates.find(({ marketId }) => marketId === main.id) ?? candidates.find(({ marketId }) => marketId === null);
+    const policy =
+      candidates.find(({ marketId }) => marketId === main.id) ??
+      candidates.find(({ marketId }) => marketId === null);
     return policy === undefined ? [] : [{ type, summary: nameOf(policy.summaries) ?? "", url: policy.url }];
   });
 }
 
-const schemaAvailabilities = ["InStock", "LimitedAvailability", "BackOrder", "PreOrder", "OutOfStock", "Discontinued"];
-const decimal = ({ amountMinor, exponent }: Money): string => (amountMinor / 10 ** exponent).toFixed(exponent);
+const schemaAvailabilities = [
+  "InStock",
+  "LimitedAvailability",
+  "BackOrder",
+  "PreOrder",
+  "OutOfStock",
+  "Discontinued",
+];
+const decimal = ({ amountMinor, exponent }: Money): string =>
+  (amountMinor / 10 ** exponent).toFixed(exponent);
 
 /** What is undefined is left out of JSON. */
 async function findStructuredData(product: ProductNode, context: PlainContext): Promise<unknown> {
@@ -198,13 +243,18 @@ async function findStructuredData(product: ProductNode, context: PlainContext): 
     findPrices(product, context),
     findRank(product, context),
   ]);
-  const images = media.filter(({ type }) => type === "image").map(({ url }) => absolute(url, context.publicUrl));
+  const images = media
+    .filter(({ type }) => type === "image")
+    .map(({ url }) => absolute(url, context.publicUrl));
   const only = variants.length === 1 ? variants[0] : undefined;
   const range = rangeOf(
     prices.map(({ amountMinor }) => amountMinor),
     main.currency,
   );
-  const offers = range === null ? undefined : { "@type": "AggregateOffer", priceCurrency: main.currency, lowPrice: decimal(range.min) };
+  const offers =
+    range === null
+      ? undefined
+      : { "@type": "AggregateOffer", priceCurrency: main.currency, lowPrice: decimal(range.min) };
   const { ratingAverage, ratingCount } = row;
   return {
     "@context": "https://schema.org",
@@ -216,12 +266,19 @@ async function findStructuredData(product: ProductNode, context: PlainContext): 
     sku: only?.sku,
     gtin: only?.gtin ?? undefined,
     image: images.length > 0 ? images : undefined,
-    aggregateRating: ratingAverage === null ? undefined : { "@type": "AggregateRating", ratingValue: ratingAverage, reviewCount: ratingCount },
-    offers: range === null ? undefined : { ...offers, ...offerEnd(range.max, { rank, count: variants.length }) },
+    aggregateRating:
+      ratingAverage === null
+        ? undefined
+        : { "@type": "AggregateRating", ratingValue: ratingAverage, reviewCount: ratingCount },
+    offers:
+      range === null ? undefined : { ...offers, ...offerEnd(range.max, { rank, count: variants.length }) },
   };
 }
 
-const offerEnd = (max: Money, { rank, count }: { readonly rank: number; readonly count: number }): Readonly<Record<string, unknown>> => ({
+const offerEnd = (
+  max: Money,
+  { rank, count }: { readonly rank: number; readonly count: number },
+): Readonly<Record<string, unknown>> => ({
   highPrice: decimal(max),
   availability: `https://schema.org/${schemaAvailabilities[rank - 1] ?? ""}`,
   offerCount: count,
@@ -238,15 +295,27 @@ export const ProductDetail = builder.objectRef<ProductNode>("ProductDetail").imp
     localizedSlugs: t.field({ type: [LocalizedSlug], resolve: ({ translations }) => [...translations] }),
     media: t.field({
       type: [MediaType],
-      resolve: async (product, _args, { loaders }) => (await loaders.media.load(product.row.id)).map((row) => ({ row, product })),
+      resolve: async (product, _args, { loaders }) =>
+        (await loaders.media.load(product.row.id)).map((row) => ({ row, product })),
     }),
-    options: t.field({ type: [OptionType], resolve: (product, _args, context) => findOptions(product, context) }),
-    variants: t.field({ type: [VariantType], resolve: (product, _args, context) => findVariants(product, context) }),
-    offers: t.field({ type: [ProductOffer], resolve: (product, _args, context) => findOffers(product, context) }),
+    options: t.field({
+      type: [OptionType],
+      resolve: (product, _args, context) => findOptions(product, context),
+    }),
+    variants: t.field({
+      type: [VariantType],
+      resolve: (product, _args, context) => findVariants(product, context),
+    }),
+    offers: t.field({
+      type: [ProductOffer],
+      resolve: (product, _args, context) => findOffers(product, context),
+    }),
     attributes: t.field({
       type: [Attribute],
       resolve: ({ row, nameOf }) =>
-        (row.attributes as readonly { code: string; names: unknown; value: unknown; unit: string | null }[]).map(({ code, names, value, unit }) => ({
+        (
+          row.attributes as readonly { code: string; names: unknown; value: unknown; unit: string | null }[]
+        ).map(({ code, names, value, unit }) => ({
           code,
           name: nameOf(names) ?? code,
           value,
@@ -256,10 +325,17 @@ export const ProductDetail = builder.objectRef<ProductNode>("ProductDetail").imp
     seo: t.field({
       type: Seo,
       nullable: true,
-      resolve: ({ translation }) => (translation.seoTitle === null && translation.seoDescription === null ? null : translation),
+      resolve: ({ translation }) =>
+        translation.seoTitle === null && translation.seoDescription === null ? null : translation,
     }),
-    policies: t.field({ type: [Policy], resolve: (product, _args, context) => findPolicies(product, context) }),
-    structuredData: t.field({ type: "JSON", resolve: (product, _args, context) => findStructuredData(product, context) }),
+    policies: t.field({
+      type: [Policy],
+      resolve: (product, _args, context) => findPolicies(product, context),
+    }),
+    structuredData: t.field({
+      type: "JSON",
+      resolve: (product, _args, context) => findStructuredData(product, context),
+    }),
     status: t.string({ resolve: ({ row }) => row.status }),
   }),
 });

@@ -1,9 +1,25 @@
 /** Products of the plain schema: fields resolve one by one, each from the loaders of the relations it needs. */
 import type { Selectable } from "kysely";
-import type { MediaTable, MerchantTable, PriceTable, ProductTable, ProductTranslationTable, VariantTable } from "#database/tables.ts";
+import type {
+  MediaTable,
+  MerchantTable,
+  PriceTable,
+  ProductTable,
+  ProductTranslationTable,
+  VariantTable,
+} from "#database/tables.ts";
 import { chainOf } from "./locales.ts";
 import { once } from "./plain-batches.ts";
-import { absolute, builder, type ImageValue, ImageType, MerchantType, type PlainContext, PriceRangeType, rankOf } from "./plain-builder.ts";
+import {
+  absolute,
+  builder,
+  type ImageValue,
+  ImageType,
+  MerchantType,
+  type PlainContext,
+  PriceRangeType,
+  rankOf,
+} from "./plain-builder.ts";
 import { availabilities, chainOfAll, nameIn, type Names, rangeOf } from "./yardstick-parts.ts";
 
 export interface PlainMarket {
@@ -31,22 +47,46 @@ export interface Wish {
   readonly chain: readonly string[];
 }
 
-export async function findNode(productId: string, { country, chain }: Wish, { loaders }: PlainContext): Promise<ProductNode | null> {
-  const [row, translations] = await Promise.all([loaders.products.load(productId), loaders.translations.load(productId)]);
+export async function findNode(
+  productId: string,
+  { country, chain }: Wish,
+  { loaders }: PlainContext,
+): Promise<ProductNode | null> {
+  const [row, translations] = await Promise.all([
+    loaders.products.load(productId),
+    loaders.translations.load(productId),
+  ]);
   if (row === null || row.status !== "published") return null;
-  const [merchant, markets] = await Promise.all([loaders.merchants.load(row.merchantId), findMarkets(row.merchantId, loaders)]);
+  const [merchant, markets] = await Promise.all([
+    loaders.merchants.load(row.merchantId),
+    findMarkets(row.merchantId, loaders),
+  ]);
   if (merchant === null || merchant.status !== "active") return null;
-  const main = markets.find(({ countries }) => countries.includes(country ?? merchant.defaultMarket)) ?? markets[0];
+  const main =
+    markets.find(({ countries }) => countries.includes(country ?? merchant.defaultMarket)) ?? markets[0];
   if (main === undefined) return null;
   const fallbacks = chainOfAll([main.defaultLocale, merchant.defaultLocale]);
-  const tag = [...chain, ...fallbacks].find((candidate) => translations.some(({ locale }) => locale === candidate));
+  const tag = [...chain, ...fallbacks].find((candidate) =>
+    translations.some(({ locale }) => locale === candidate),
+  );
   const translation = translations.find(({ locale }) => locale === tag) ?? translations[0];
   if (translation === undefined) return null;
   const names = [...chainOf(translation.locale), ...fallbacks];
-  return { row, merchant, markets, main, translations, translation, nameOf: (all) => nameIn(all as Names, names) };
+  return {
+    row,
+    merchant,
+    markets,
+    main,
+    translations,
+    translation,
+    nameOf: (all) => nameIn(all as Names, names),
+  };
 }
 
-async function findMarkets(merchantId: string, { markets, countries }: PlainContext["loaders"]): Promise<PlainMarket[]> {
+async function findMarkets(
+  merchantId: string,
+  { markets, countries }: PlainContext["loaders"],
+): Promise<PlainMarket[]> {
   const rows = await markets.load(merchantId);
   return Promise.all(
     rows.map(async ({ id, currency, taxIncluded, defaultLocale }) => {
@@ -64,45 +104,62 @@ export interface VariantNode {
   readonly prices: readonly Selectable<PriceTable>[];
 }
 
-export const findVariants = once(async (product: ProductNode, { loaders }: PlainContext): Promise<VariantNode[]> => {
-  const rows = await loaders.variants.load(product.row.id);
-  return Promise.all(
-    rows.map(async (row) => {
-      const [stock, prices] = await Promise.all([loaders.stock.load(row.id), loaders.prices.load(row.id)]);
-      return { row, product, rank: rankOf(row, stock), prices };
-    }),
-  );
-});
+export const findVariants = once(
+  async (product: ProductNode, { loaders }: PlainContext): Promise<VariantNode[]> => {
+    const rows = await loaders.variants.load(product.row.id);
+    return Promise.all(
+      rows.map(async (row) => {
+        const [stock, prices] = await Promise.all([loaders.stock.load(row.id), loaders.prices.load(row.id)]);
+        return { row, product, rank: rankOf(row, stock), prices };
+      }),
+    );
+  },
+);
 
 export const presentPrice = ({ prices }: VariantNode, marketId: string): Selectable<PriceTable> | undefined =>
   prices.find((price) => price.marketId === marketId && price.validUntil === null);
 
 /** In the main market. */
-export async function findPrices(product: ProductNode, context: PlainContext): Promise<Selectable<PriceTable>[]> {
-  return (await findVariants(product, context)).flatMap((variant) => presentPrice(variant, product.main.id) ?? []);
+export async function findPrices(
+  product: ProductNode,
+  context: PlainContext,
+): Promise<Selectable<PriceTable>[]> {
+  return (await findVariants(product, context)).flatMap(
+    (variant) => presentPrice(variant, product.main.id) ?? [],
+  );
 }
 
 /** The best of its variants there; of all of them where none is sold there. */
 export async function findRank(product: ProductNode, context: PlainContext): Promise<number> {
   const variants = await findVariants(product, context);
   const offered = variants.filter((variant) => presentPrice(variant, product.main.id) !== undefined);
-  return variants.length === 0 ? 5 : Math.min(...(offered.length > 0 ? offered : variants).map(({ rank }) => rank));
+  return variants.length === 0
+    ? 5
+    : Math.min(...(offered.length > 0 ? offered : variants).map(({ rank }) => rank));
 }
 
-export const toImage = (media: Selectable<MediaTable>, { nameOf }: ProductNode, publicUrl: string): ImageValue => ({
+export const toImage = (
+  media: Selectable<MediaTable>,
+  { nameOf }: ProductNode,
+  publicUrl: string,
+): ImageValue => ({
   url: absolute(media.url, publicUrl),
   alt: nameOf(media.alts),
   width: media.width,
   height: media.height,
 });
 
-const CategoryType = builder.objectRef<{ readonly slug: string; readonly name: string }>("CategoryLabel").implement({
-  fields: (t) => ({ slug: t.exposeString("slug"), name: t.exposeString("name") }),
-});
+const CategoryType = builder
+  .objectRef<{ readonly slug: string; readonly name: string }>("CategoryLabel")
+  .implement({
+    fields: (t) => ({ slug: t.exposeString("slug"), name: t.exposeString("name") }),
+  });
 
-const RatingType = builder.objectRef<{ readonly average: number; readonly count: number }>("Rating").implement({
-  fields: (t) => ({ average: t.exposeFloat("average"), count: t.exposeInt("count") }),
-});
+const RatingType = builder
+  .objectRef<{ readonly average: number; readonly count: number }>("Rating")
+  .implement({
+    fields: (t) => ({ average: t.exposeFloat("average"), count: t.exposeInt("count") }),
+  });
 
 /** What lists and pages show alike. */
 export const ProductListing = builder.interfaceRef<ProductNode>("ProductListing").implement({
@@ -117,7 +174,10 @@ export const ProductListing = builder.interfaceRef<ProductNode>("ProductListing"
     categories: t.field({
       type: [CategoryType],
       resolve: async ({ row, nameOf }, _args, { loaders }) =>
-        (await loaders.categories.load(row.id)).map(({ slug, names }) => ({ slug, name: nameOf(names) ?? slug })),
+        (await loaders.categories.load(row.id)).map(({ slug, names }) => ({
+          slug,
+          name: nameOf(names) ?? slug,
+        })),
     }),
     image: t.field({
       type: ImageType,
@@ -145,12 +205,18 @@ export const ProductListing = builder.interfaceRef<ProductNode>("ProductListing"
         return rangeOf(amounts, product.main.currency);
       },
     }),
-    availability: t.string({ resolve: async (product, _args, context) => availabilities[(await findRank(product, context)) - 1] ?? "" }),
-    variantCount: t.int({ resolve: async ({ row }, _args, { loaders }) => (await loaders.variants.load(row.id)).length }),
+    availability: t.string({
+      resolve: async (product, _args, context) =>
+        availabilities[(await findRank(product, context)) - 1] ?? "",
+    }),
+    variantCount: t.int({
+      resolve: async ({ row }, _args, { loaders }) => (await loaders.variants.load(row.id)).length,
+    }),
     rating: t.field({
       type: RatingType,
       nullable: true,
-      resolve: ({ row: { ratingAverage: average, ratingCount: count } }) => (average === null || count === null ? null : { average, count }),
+      resolve: ({ row: { ratingAverage: average, ratingCount: count } }) =>
+        average === null || count === null ? null : { average, count },
     }),
     publishedAt: t.string({ resolve: ({ row }) => row.publishedAt?.toISOString() ?? "" }),
     updatedAt: t.string({ resolve: ({ row }) => row.updatedAt.toISOString() }),

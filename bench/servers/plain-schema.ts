@@ -1,4 +1,7 @@
-/** The plain schema, and what its resolvers are given with a request: loaders of its own, and who asks by one statement. */
+/**
+ * The plain schema, and what its resolvers are given with a request: loaders of its own, and who asks by one
+ * statement.
+ */
 import { createHash } from "node:crypto";
 import type { GraphQLSchema } from "graphql";
 import type { Pool } from "pg";
@@ -28,7 +31,10 @@ builder.queryType({
 
 export const plainSchema: GraphQLSchema = builder.toSchema();
 
-export function createPlainContext(pool: Pool, publicUrl: string): (headers: Headers) => Promise<PlainContext> {
+export function createPlainContext(
+  pool: Pool,
+  publicUrl: string,
+): (headers: Headers) => Promise<PlainContext> {
   const db = openPlain(pool);
   const find = createFind(pool);
   return async (headers) => ({
@@ -42,7 +48,11 @@ export function createPlainContext(pool: Pool, publicUrl: string): (headers: Hea
   });
 }
 
-async function findProduct(db: PlainDatabase, merchantSlug: string, productSlug: string): Promise<string | undefined> {
+async function findProduct(
+  db: PlainDatabase,
+  merchantSlug: string,
+  productSlug: string,
+): Promise<string | undefined> {
   const row = await db
     .selectFrom("productSlug")
     .innerJoin("merchant", "merchant.id", "productSlug.merchantId")

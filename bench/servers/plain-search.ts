@@ -1,4 +1,7 @@
-/** The plain schema's search: the yardstick's statement finds and counts, and what is shown of each product comes from the loaders. */
+/**
+ * The plain schema's search: the yardstick's statement finds and counts, and what is shown of each product
+ * comes from the loaders.
+ */
 import { builder, type PlainContext } from "./plain-builder.ts";
 import { findNode, ProductListing, type ProductNode } from "./plain-products.ts";
 import type { Found, SearchMeta } from "./yardstick-search.ts";
@@ -23,11 +26,18 @@ const Hit = builder.objectRef<HitNode>("ProductSearchHit").implement({
 });
 
 const Bucket = builder.objectRef<SearchMeta["facets"][number]["buckets"][number]>("FacetBucket").implement({
-  fields: (t) => ({ value: t.exposeString("value"), label: t.exposeString("label"), count: t.exposeInt("count") }),
+  fields: (t) => ({
+    value: t.exposeString("value"),
+    label: t.exposeString("label"),
+    count: t.exposeInt("count"),
+  }),
 });
 
 const Facet = builder.objectRef<SearchMeta["facets"][number]>("Facet").implement({
-  fields: (t) => ({ key: t.exposeString("key"), buckets: t.field({ type: [Bucket], resolve: ({ buckets }) => [...buckets] }) }),
+  fields: (t) => ({
+    key: t.exposeString("key"),
+    buckets: t.field({ type: [Bucket], resolve: ({ buckets }) => [...buckets] }),
+  }),
 });
 
 const SearchLocale = builder.objectRef<SearchMeta["locale"]>("SearchLocale").implement({
@@ -35,7 +45,10 @@ const SearchLocale = builder.objectRef<SearchMeta["locale"]>("SearchLocale").imp
 });
 
 const SearchQuery = builder.objectRef<SearchMeta["query"]>("SearchQuery").implement({
-  fields: (t) => ({ normalized: t.exposeString("normalized"), corrected: t.exposeString("corrected", { nullable: true }) }),
+  fields: (t) => ({
+    normalized: t.exposeString("normalized"),
+    corrected: t.exposeString("corrected", { nullable: true }),
+  }),
 });
 
 const Meta = builder.objectRef<SearchMeta>("ProductSearchMeta").implement({
@@ -78,7 +91,9 @@ const SearchResult = builder.objectRef<Result>("ProductSearchResult").implement(
   }),
 });
 
-const Sort = builder.enumType("ProductSearchSort", { values: ["relevance", "newest", "price_asc", "popularity"] as const });
+const Sort = builder.enumType("ProductSearchSort", {
+  values: ["relevance", "newest", "price_asc", "popularity"] as const,
+});
 
 builder.queryFields((t) => ({
   productSearch: t.field({
@@ -95,7 +110,13 @@ builder.queryFields((t) => ({
       pageSize: t.arg.int({ required: true }),
     },
     resolve: async (_root, { q, market: country, category, merchant, ...asked }, { find }) => {
-      const found = await find({ ...asked, q: q ?? "", country, category: category ?? null, merchant: merchant ?? null });
+      const found = await find({
+        ...asked,
+        q: q ?? "",
+        country,
+        category: category ?? null,
+        merchant: merchant ?? null,
+      });
       return { found, country };
     },
   }),

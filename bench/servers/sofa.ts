@@ -1,6 +1,7 @@
 /**
- * REST made from a graph by SOFA, over the plain schema: each query is an address, here those of the contract, answered with all fields that its type
- * has. The documents are made once at start, and executed by graphql-js for every request.
+ * REST made from a graph by SOFA, over the plain schema: each query is an address, here those of the
+ * contract, answered with all fields that its type has. The documents are made once at start, and executed by
+ * graphql-js for every request.
  */
 import { createServer } from "node:http";
 import { useSofa } from "sofa-api";

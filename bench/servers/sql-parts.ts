@@ -1,8 +1,10 @@
 /** Pieces of SQL that both of the yardstick's statements are made of. */
 
-export const utcSql = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+export const utcSql = (column: string): string =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-export const urlSql = (url: string, base: string): string => `case when left(${url}, 1) = '/' then ${base} || ${url} else ${url} end`;
+export const urlSql = (url: string, base: string): string =>
+  `case when left(${url}, 1) = '/' then ${base} || ${url} else ${url} end`;
 
 /** The place of its availability, from the best, 1, to the worst. */
 export const rankSql = (variant: string, stock: string): string => `case when ${variant}.discontinued then 6

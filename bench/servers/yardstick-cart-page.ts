@@ -24,7 +24,12 @@ export interface CartLine {
     readonly sku: string;
     readonly title: string;
     readonly variantTitle: string | null;
-    readonly image: { readonly url: string; readonly alt: string | null; readonly width: number; readonly height: number } | null;
+    readonly image: {
+      readonly url: string;
+      readonly alt: string | null;
+      readonly width: number;
+      readonly height: number;
+    } | null;
   };
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
@@ -66,7 +71,15 @@ export interface CartRow {
   readonly total_minor: number;
   readonly delivery_method_id: string | null;
   readonly delivery_options:
-    | readonly { id: string; name: string; carrier: string | null; priceMinor: number; minDays: number; maxDays: number; pickup: boolean }[]
+    | readonly {
+        id: string;
+        name: string;
+        carrier: string | null;
+        priceMinor: number;
+        minDays: number;
+        maxDays: number;
+        pickup: boolean;
+      }[]
     | null;
   readonly warnings: readonly Parameters<typeof toWarning>[0][];
   readonly order_id: string | null;
@@ -85,7 +98,8 @@ export interface CartRow {
   readonly promotions: readonly CartPromotion[] | null;
 }
 
-const orNull = (amountMinor: number | null, currency: string): Money | null => (amountMinor === null ? null : money(amountMinor, currency));
+const orNull = (amountMinor: number | null, currency: string): Money | null =>
+  amountMinor === null ? null : money(amountMinor, currency);
 
 export function writeCartPage(row: CartRow, publicUrl: string): Readonly<Record<string, unknown>> {
   const { currency, delivery_options: options } = row;
@@ -143,7 +157,12 @@ function writeLine(line: CartLine, { currency, promotions }: CartRow, publicUrl:
     image:
       image === null
         ? null
-        : { url: image.url.startsWith("/") ? publicUrl + image.url : image.url, alt: image.alt, width: image.width, height: image.height },
+        : {
+            url: image.url.startsWith("/") ? publicUrl + image.url : image.url,
+            alt: image.alt,
+            width: image.width,
+            height: image.height,
+          },
     quantity: line.quantity,
     unitPrice: money(line.unit, currency),
     compareAtUnitPrice: orNull(line.compareAt, currency),
@@ -163,7 +182,15 @@ function writeLine(line: CartLine, { currency, promotions }: CartRow, publicUrl:
   };
 }
 
-function totalsOf({ currency, subtotal_minor, discount_minor, shipping_minor, tax_minor, tax_included, total_minor }: CartRow): unknown {
+function totalsOf({
+  currency,
+  subtotal_minor,
+  discount_minor,
+  shipping_minor,
+  tax_minor,
+  tax_included,
+  total_minor,
+}: CartRow): unknown {
   return {
     subtotal: money(subtotal_minor, currency),
     discount: money(discount_minor, currency),
@@ -179,7 +206,8 @@ function totalsOf({ currency, subtotal_minor, discount_minor, shipping_minor, ta
 export function writePromotionState(row: CartRow, replaced: string | null): unknown {
   const { currency, locale, default_locale: merchantLocale } = row;
   const promotions = row.promotions ?? [];
-  const titleOf = ({ titles }: CartPromotion): string => nameIn(titles, chainOfAll([locale, merchantLocale])) ?? "";
+  const titleOf = ({ titles }: CartPromotion): string =>
+    nameIn(titles, chainOfAll([locale, merchantLocale])) ?? "";
   const code = promotions.find(({ trigger }) => trigger === "code");
   return {
     cartId: row.id,
@@ -189,7 +217,11 @@ export function writePromotionState(row: CartRow, replaced: string | null): unkn
     promotion: code === undefined ? null : writePromotion(code, titleOf(code)),
     automatic: promotions
       .filter(({ trigger }) => trigger === "automatic")
-      .map((promotion) => ({ id: promotion.promotionId, title: titleOf(promotion), discount: money(promotion.discount, currency) })),
+      .map((promotion) => ({
+        id: promotion.promotionId,
+        title: titleOf(promotion),
+        discount: money(promotion.discount, currency),
+      })),
     discount: money(code?.discount ?? 0, currency),
     allocations: (code?.allocations ?? []).map(({ lineId, amountMinor }) => ({
       target: lineId === null ? "shipping" : "line",
@@ -208,7 +240,10 @@ function writePromotion(code: CartPromotion, title: string): unknown {
     code: code.code,
     title,
     kind: code.kind,
-    value: { basisPoints: code.basisPoints, amount: code.currency === null ? null : orNull(code.amount, code.currency) },
+    value: {
+      basisPoints: code.basisPoints,
+      amount: code.currency === null ? null : orNull(code.amount, code.currency),
+    },
     startsAt: code.startsAt,
     endsAt: code.endsAt,
     combinesWithAutomatic: !code.isExclusive,

@@ -1,4 +1,7 @@
-/** The yardstick's cart: one statement reads it, with JSON where there are many of something. It knows carts that are active, and no others. */
+/**
+ * The yardstick's cart: one statement reads it, with JSON where there are many of something. It knows carts
+ * that are active, and no others.
+ */
 import type { Pool } from "pg";
 import { rankSql, utcSql } from "./sql-parts.ts";
 import { type CartRow, writeCartPage } from "./yardstick-cart-page.ts";
@@ -36,7 +39,10 @@ export interface AskedCart {
   readonly publicUrl: string;
 }
 
-export async function readCartPage(pool: Pool, { cartId, merchantId, publicUrl }: AskedCart): Promise<string | undefined> {
+export async function readCartPage(
+  pool: Pool,
+  { cartId, merchantId, publicUrl }: AskedCart,
+): Promise<string | undefined> {
   const { rows } = await pool.query<CartRow>({ name: "cart", text: statement, values: [cartId, merchantId] });
   const [row] = rows;
   return row === undefined ? undefined : JSON.stringify({ data: writeCartPage(row, publicUrl) });

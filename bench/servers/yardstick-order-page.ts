@@ -11,7 +11,12 @@ interface OrderLine {
     readonly sku: string;
     readonly title: string;
     readonly variantTitle: string | null;
-    readonly image: { readonly url: string; readonly alt: string | null; readonly width: number; readonly height: number } | null;
+    readonly image: {
+      readonly url: string;
+      readonly alt: string | null;
+      readonly width: number;
+      readonly height: number;
+    } | null;
   };
   readonly restrictions: readonly string[];
   readonly unit: number;
@@ -61,7 +66,11 @@ export interface OrderRow {
   readonly tax_minor: number | null;
   readonly total_minor: number;
   readonly reduced_minor: number;
-  readonly promotions: readonly { readonly code: string | null; readonly titles: Names; readonly discountMinor: number }[];
+  readonly promotions: readonly {
+    readonly code: string | null;
+    readonly titles: Names;
+    readonly discountMinor: number;
+  }[];
   readonly cart_id: string;
   readonly session_id: string;
   readonly buyer_reference: string | null;
@@ -87,7 +96,8 @@ export interface OrderRow {
 }
 
 const referenceDigits = 26;
-const orNull = (amountMinor: number | null, currency: string): Money | null => (amountMinor === null ? null : money(amountMinor, currency));
+const orNull = (amountMinor: number | null, currency: string): Money | null =>
+  amountMinor === null ? null : money(amountMinor, currency);
 
 export function writeOrderPage(row: OrderRow, publicUrl: string): Readonly<Record<string, unknown>> {
   const { currency, locale, default_locale: merchantLocale } = row;
@@ -124,16 +134,28 @@ export function writeOrderPage(row: OrderRow, publicUrl: string): Readonly<Recor
       refundedAmount: money(refunded, currency),
       createdAt,
     })),
-    refunds: refunds.map(({ id, status, amount, reason, createdAt }) => ({ id, status, amount: money(amount, currency), reason, createdAt })),
+    refunds: refunds.map(({ id, status, amount, reason, createdAt }) => ({
+      id,
+      status,
+      amount: money(amount, currency),
+      reason,
+      createdAt,
+    })),
     returns: row.returns ?? [],
     buyer: { reference: referenceOf(row), guest: row.buyer_reference === null, emailHint: row.email_hint },
     deliveryAddress: row.address,
     policies: row.policies ?? [],
     cartId: row.cart_id,
     checkoutSessionId: row.session_id,
-    cancellation: row.canceled_at === null ? null : { reason: row.canceled_reason, actor: row.canceled_actor, at: row.canceled_at },
+    cancellation:
+      row.canceled_at === null
+        ? null
+        : { reason: row.canceled_reason, actor: row.canceled_actor, at: row.canceled_at },
     timeline: row.timeline ?? [],
-    links: { cancellationEligibility: `${address}/cancellation-eligibility`, afterSalesEligibility: `${address}/after-sales-eligibility` },
+    links: {
+      cancellationEligibility: `${address}/cancellation-eligibility`,
+      afterSalesEligibility: `${address}/after-sales-eligibility`,
+    },
     placedAt: row.placed_at,
     updatedAt: row.updated_at,
   };
@@ -158,7 +180,12 @@ function writeLine(line: OrderLine, { currency, keptMinor, publicUrl }: Light): 
     image:
       image === null
         ? null
-        : { url: image.url.startsWith("/") ? publicUrl + image.url : image.url, alt: image.alt, width: image.width, height: image.height },
+        : {
+            url: image.url.startsWith("/") ? publicUrl + image.url : image.url,
+            alt: image.alt,
+            width: image.width,
+            height: image.height,
+          },
     unitPrice: money(line.unit, currency),
     quantities: line.quantities,
     subtotal: money(line.subtotal, currency),
@@ -172,7 +199,10 @@ function writeLine(line: OrderLine, { currency, keptMinor, publicUrl }: Light): 
 }
 
 /** The worth of the units that are left, cut so that the shares of all units add up to the line. */
-function refundableMinor({ total, reduced, quantities: { ordered, canceled, refunded } }: OrderLine, keptMinor: number): number {
+function refundableMinor(
+  { total, reduced, quantities: { ordered, canceled, refunded } }: OrderLine,
+  keptMinor: number,
+): number {
   const gone = canceled + refunded;
   const worth = gone >= ordered ? 0 : total - Math.floor((total * gone) / ordered);
   return Math.max(0, Math.min(worth, total - reduced, keptMinor));

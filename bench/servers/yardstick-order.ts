@@ -1,4 +1,7 @@
-/** The yardstick's order: one statement reads it, with JSON where there are many of something, and no more of it than is shown. */
+/**
+ * The yardstick's order: one statement reads it, with JSON where there are many of something, and no more of
+ * it than is shown.
+ */
 import type { Pool } from "pg";
 import { utcSql } from "./sql-parts.ts";
 import { type OrderRow, writeOrderPage } from "./yardstick-order-page.ts";
@@ -44,8 +47,15 @@ export interface AskedOrder {
   readonly publicUrl: string;
 }
 
-export async function readOrderPage(pool: Pool, { orderId, merchantId, publicUrl }: AskedOrder): Promise<string | undefined> {
-  const { rows } = await pool.query<OrderRow>({ name: "order", text: statement, values: [orderId, merchantId] });
+export async function readOrderPage(
+  pool: Pool,
+  { orderId, merchantId, publicUrl }: AskedOrder,
+): Promise<string | undefined> {
+  const { rows } = await pool.query<OrderRow>({
+    name: "order",
+    text: statement,
+    values: [orderId, merchantId],
+  });
   const [row] = rows;
   return row === undefined ? undefined : JSON.stringify({ data: writeOrderPage(row, publicUrl) });
 }

@@ -2,7 +2,14 @@
 import { chainOf } from "./locales.ts";
 
 /** From the best to the worst. */
-export const availabilities = ["in_stock", "low_stock", "backorder", "preorder", "out_of_stock", "discontinued"];
+export const availabilities = [
+  "in_stock",
+  "low_stock",
+  "backorder",
+  "preorder",
+  "out_of_stock",
+  "discontinued",
+];
 
 export type Names = Readonly<Record<string, string>>;
 
@@ -26,14 +33,22 @@ const exponents = new Map<string, number>();
 export function exponentOf(currency: string): number {
   let exponent = exponents.get(currency);
   if (exponent === undefined) {
-    exponent = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
+    exponent =
+      new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ??
+      2;
     exponents.set(currency, exponent);
   }
   return exponent;
 }
 
-export const money = (amountMinor: number, currency: string): Money => ({ amountMinor, currency, exponent: exponentOf(currency) });
+export const money = (amountMinor: number, currency: string): Money => ({
+  amountMinor,
+  currency,
+  exponent: exponentOf(currency),
+});
 
 export function rangeOf(amounts: readonly number[], currency: string): { min: Money; max: Money } | null {
-  return amounts.length === 0 ? null : { min: money(Math.min(...amounts), currency), max: money(Math.max(...amounts), currency) };
+  return amounts.length === 0
+    ? null
+    : { min: money(Math.min(...amounts), currency), max: money(Math.max(...amounts), currency) };
 }

@@ -1,5 +1,13 @@
 /** The product page in the words of the contract, from the row that the statement gives. */
-import { availabilities, chainOfAll, type Money, money, nameIn, type Names, rangeOf } from "./yardstick-parts.ts";
+import {
+  availabilities,
+  chainOfAll,
+  type Money,
+  money,
+  nameIn,
+  type Names,
+  rangeOf,
+} from "./yardstick-parts.ts";
 
 type Price = readonly [amount: number, compareAt: number | null, lowest30d: number | null];
 
@@ -63,18 +71,30 @@ export interface ProductRow {
     seoDescription: string | null;
   }[];
   readonly categories: readonly { slug: string; names: Names }[] | null;
-  readonly options: readonly { code: string; names: Names; choices: readonly { code: string; labels: Names }[] }[] | null;
+  readonly options:
+    | readonly { code: string; names: Names; choices: readonly { code: string; labels: Names }[] }[]
+    | null;
   readonly media: readonly Media[] | null;
   readonly variants: readonly Variant[] | null;
   readonly markets: readonly Market[];
-  readonly policies: readonly { market: string | null; type: string; summaries: Names; url: string | null }[] | null;
+  readonly policies:
+    | readonly { market: string | null; type: string; summaries: Names; url: string | null }[]
+    | null;
 }
 
 const soldOut = 5;
-const schemaAvailabilities = ["InStock", "LimitedAvailability", "BackOrder", "PreOrder", "OutOfStock", "Discontinued"];
+const schemaAvailabilities = [
+  "InStock",
+  "LimitedAvailability",
+  "BackOrder",
+  "PreOrder",
+  "OutOfStock",
+  "Discontinued",
+];
 const shownPolicies = ["return", "warranty", "cancellation"];
 
-const decimal = ({ amountMinor, exponent }: Money): string => (amountMinor / 10 ** exponent).toFixed(exponent);
+const decimal = ({ amountMinor, exponent }: Money): string =>
+  (amountMinor / 10 ** exponent).toFixed(exponent);
 
 /** What is chosen once for the whole page. */
 interface Chosen {
@@ -83,11 +103,16 @@ interface Chosen {
   readonly nameOf: (names: Names) => string | null;
 }
 
-function choose({ translations, markets, default_market: country, default_locale: locale }: ProductRow, asked: readonly string[]): Chosen {
+function choose(
+  { translations, markets, default_market: country, default_locale: locale }: ProductRow,
+  asked: readonly string[],
+): Chosen {
   const main = markets.find(({ countries }) => countries.includes(country)) ?? markets[0];
   if (main === undefined) throw new Error("The merchant has no market.");
   const fallbacks = chainOfAll([main.locale, locale]);
-  const tag = [...asked, ...fallbacks].find((candidate) => translations.some((each) => each.locale === candidate));
+  const tag = [...asked, ...fallbacks].find((candidate) =>
+    translations.some((each) => each.locale === candidate),
+  );
   const translation = translations.find((each) => each.locale === tag) ?? translations[0];
   if (translation === undefined) throw new Error("The product has no translation.");
   const nameChain = [...chainOfAll([translation.locale]), ...fallbacks];
@@ -102,14 +127,18 @@ interface Summary {
   readonly compareAtRange: ReturnType<typeof rangeOf>;
 }
 
-function summarize({ variants, media, rating_average: average, rating_count: count }: ProductRow, { id, currency }: Market): Summary {
+function summarize(
+  { variants, media, rating_average: average, rating_count: count }: ProductRow,
+  { id, currency }: Market,
+): Summary {
   const all = variants ?? [];
   const offered = all.filter(({ prices }) => prices?.[id] !== undefined);
   const prices = offered.flatMap(({ prices: own }) => (own?.[id] === undefined ? [] : [own[id]]));
   return {
     images: (media ?? []).filter(({ type }) => type === "image").map(({ url }) => url),
     rating: average === null || count === null ? null : { average, count },
-    rank: all.length === 0 ? soldOut : Math.min(...(offered.length > 0 ? offered : all).map(({ rank }) => rank)),
+    rank:
+      all.length === 0 ? soldOut : Math.min(...(offered.length > 0 ? offered : all).map(({ rank }) => rank)),
     priceRange: rangeOf(
       prices.map(([amount]) => amount),
       currency,
@@ -123,11 +152,18 @@ function summarize({ variants, media, rating_average: average, rating_count: cou
 
 export function writeProductPage(row: ProductRow, asked: readonly string[]): ProductPage {
   const { translations, markets, attributes } = row;
-  const [options, media, variants, categories] = [row.options ?? [], row.media ?? [], row.variants ?? [], row.categories ?? []];
+  const [options, media, variants, categories] = [
+    row.options ?? [],
+    row.media ?? [],
+    row.variants ?? [],
+    row.categories ?? [],
+  ];
   const { main, translation, nameOf } = choose(row, asked);
   const summary = summarize(row, main);
   const { seoTitle, seoDescription, description } = translation;
-  const pictures = new Map(media.map(({ id, url, alts, width, height }) => [id, { url, alt: nameOf(alts), width, height }]));
+  const pictures = new Map(
+    media.map(({ id, url, alts, width, height }) => [id, { url, alt: nameOf(alts), width, height }]),
+  );
   const labels = options.map(({ code, names, choices }) => ({
     code,
     name: nameOf(names) ?? code,
@@ -152,7 +188,14 @@ export function writeProductPage(row: ProductRow, asked: readonly string[]): Pro
     updatedAt: row.updated_at,
     description: description === null ? null : { format: "markdown", text: description },
     localizedSlugs: translations.map(({ locale, slug }) => ({ locale, slug })),
-    media: media.map(({ type, url, alts, width, height, position }) => ({ type, url, alt: nameOf(alts), width, height, position })),
+    media: media.map(({ type, url, alts, width, height, position }) => ({
+      type,
+      url,
+      alt: nameOf(alts),
+      width,
+      height,
+      position,
+    })),
     options: labels,
     variants: variants.map((variant) => ({
       id: variant.id,
@@ -170,10 +213,18 @@ export function writeProductPage(row: ProductRow, asked: readonly string[]): Pro
     offers: markets.flatMap(({ id, currency, taxIncluded, countries }) => {
       const amounts = variants.flatMap(({ prices }) => prices?.[id]?.[0] ?? []);
       const range = rangeOf(amounts, currency);
-      return range === null ? [] : countries.map((market) => ({ market, currency, taxIncluded, min: range.min, max: range.max }));
+      return range === null
+        ? []
+        : countries.map((market) => ({ market, currency, taxIncluded, min: range.min, max: range.max }));
     }),
-    attributes: attributes.map(({ code, names, value, unit }) => ({ code, name: nameOf(names) ?? code, value, unit })),
-    seo: seoTitle === null && seoDescription === null ? null : { title: seoTitle, description: seoDescription },
+    attributes: attributes.map(({ code, names, value, unit }) => ({
+      code,
+      name: nameOf(names) ?? code,
+      value,
+      unit,
+    })),
+    seo:
+      seoTitle === null && seoDescription === null ? null : { title: seoTitle, description: seoDescription },
     policies: policiesOf(row, main, nameOf),
     structuredData: structuredDataOf(row, { translation, summary }),
     status: "published",
@@ -184,7 +235,8 @@ export function writeProductPage(row: ProductRow, asked: readonly string[]): Pro
 function policiesOf({ policies }: ProductRow, { id }: Market, nameOf: Chosen["nameOf"]): unknown[] {
   return shownPolicies.flatMap((type) => {
     const candidates = (policies ?? []).filter((policy) => policy.type === type);
-    const policy = candidates.find(({ market }) => market === id) ?? candidates.find(({ market }) => market === null);
+    const policy =
+      candidates.find(({ market }) => market === id) ?? candidates.find(({ market }) => market === null);
     return policy === undefined ? [] : [{ type, summary: nameOf(policy.summaries) ?? "", url: policy.url }];
   });
 }
@@ -209,12 +261,21 @@ function structuredDataOf({ id, brand, variants }: ProductRow, { translation, su
     sku: only?.sku,
     gtin: only?.gtin ?? undefined,
     image: images.length > 0 ? images : undefined,
-    aggregateRating: rating === null ? undefined : { "@type": "AggregateRating", ratingValue: rating.average, reviewCount: rating.count },
-    offers: priceRange === null ? undefined : { ...aggregateOffer(priceRange, rank), offerCount: others.length + 1 },
+    aggregateRating:
+      rating === null
+        ? undefined
+        : { "@type": "AggregateRating", ratingValue: rating.average, reviewCount: rating.count },
+    offers:
+      priceRange === null
+        ? undefined
+        : { ...aggregateOffer(priceRange, rank), offerCount: others.length + 1 },
   };
 }
 
-function aggregateOffer({ min, max }: NonNullable<Summary["priceRange"]>, rank: number): Readonly<Record<string, unknown>> {
+function aggregateOffer(
+  { min, max }: NonNullable<Summary["priceRange"]>,
+  rank: number,
+): Readonly<Record<string, unknown>> {
   return {
     "@type": "AggregateOffer",
     priceCurrency: min.currency,
@@ -224,10 +285,15 @@ function aggregateOffer({ min, max }: NonNullable<Summary["priceRange"]>, rank: 
   };
 }
 
-type Labels = readonly { readonly code: string; readonly values: readonly { readonly code: string; readonly label: string }[] }[];
+type Labels = readonly {
+  readonly code: string;
+  readonly values: readonly { readonly code: string; readonly label: string }[];
+}[];
 
 function titleOf({ options }: Variant, labels: Labels): string {
-  return labels.flatMap(({ code, values }) => values.find((value) => value.code === options[code])?.label ?? []).join(" / ");
+  return labels
+    .flatMap(({ code, values }) => values.find((value) => value.code === options[code])?.label ?? [])
+    .join(" / ");
 }
 
 function offersOf({ prices }: Variant, markets: readonly Market[]): unknown[] {
@@ -240,6 +306,11 @@ function offersOf({ prices }: Variant, markets: readonly Market[]): unknown[] {
       compareAt: compareAt === null ? null : money(compareAt, currency),
       lowest30d: lowest === null ? null : money(lowest, currency),
     };
-    return countries.map((market) => ({ market, price: offer.price, compareAt: offer.compareAt, lowest30d: offer.lowest30d }));
+    return countries.map((market) => ({
+      market,
+      price: offer.price,
+      compareAt: offer.compareAt,
+      lowest30d: offer.lowest30d,
+    }));
   });
 }

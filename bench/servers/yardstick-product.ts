@@ -38,8 +38,15 @@ export interface AskedProduct {
   readonly publicUrl: string;
 }
 
-export async function readProductPage(pool: Pool, { merchantSlug, productSlug, chain, publicUrl }: AskedProduct): Promise<ProductPage | undefined> {
-  const { rows } = await pool.query<ProductRow>({ name: "product", text: statement, values: [merchantSlug, productSlug, publicUrl] });
+export async function readProductPage(
+  pool: Pool,
+  { merchantSlug, productSlug, chain, publicUrl }: AskedProduct,
+): Promise<ProductPage | undefined> {
+  const { rows } = await pool.query<ProductRow>({
+    name: "product",
+    text: statement,
+    values: [merchantSlug, productSlug, publicUrl],
+  });
   const [row] = rows;
   return row === undefined ? undefined : writeProductPage(row, chain);
 }

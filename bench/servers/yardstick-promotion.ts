@@ -1,12 +1,19 @@
 /**
- * The yardstick's change of a cart: one transaction of three statements. The first locks the cart and looks for the record of the key, the second
- * reads all that the price hangs on, the third writes cart, record and event together.
+ * The yardstick's change of a cart: one transaction of three statements. The first locks the cart and looks
+ * for the record of the key, the second reads all that the price hangs on, the third writes cart, record and
+ * event together.
  */
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
 import { createId } from "#foundation/ids.ts";
 import { cartSql } from "./yardstick-cart.ts";
-import { type CartLine, type CartPromotion, type CartRow, writeCartPage, writePromotionState } from "./yardstick-cart-page.ts";
+import {
+  type CartLine,
+  type CartPromotion,
+  type CartRow,
+  writeCartPage,
+  writePromotionState,
+} from "./yardstick-cart-page.ts";
 
 export interface AskedPromotion {
   readonly cartId: string;
@@ -59,7 +66,10 @@ interface PricedRow extends CartRow {
   /** By variant. */
   readonly prices: Readonly<Record<string, readonly [amount: number, compareAt: number | null]>>;
   readonly wanted:
-    | (Omit<CartPromotion, "discount" | "allocations" | "basisPoints"> & { readonly codeId: string; readonly basisPoints: number })
+    | (Omit<CartPromotion, "discount" | "allocations" | "basisPoints"> & {
+        readonly codeId: string;
+        readonly basisPoints: number;
+      })
     | null;
 }
 
@@ -80,7 +90,10 @@ export async function applyPromotion(pool: Pool, asked: AskedPromotion): Promise
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-async function applyOnce(client: PoolClient, { cartId, merchantId, installationId, key, code, publicUrl }: AskedPromotion): Promise<Answer> {
+async function applyOnce(
+  client: PoolClient,
+  { cartId, merchantId, installationId, key, code, publicUrl }: AskedPromotion,
+): Promise<Answer> {
   const digest = sha256(key);
   const fingerprint = sha256(`${cartId}\n${code}`);
   const { rows: locked } = await client.query<{ fingerprint: Buffer | null; sealed: Buffer }>({
@@ -91,8 +104,14 @@ async function applyOnce(client: PoolClient, { cartId, merchantId, installationI
   const [earlier] = locked;
   if (earlier === undefined) return { status: 404, body: "{}" };
   if (earlier.fingerprint !== null)
-    return earlier.fingerprint.equals(fingerprint) ? { status: 200, body: earlier.sealed.toString() } : { status: 422, body: "{}" };
-  const { rows } = await client.query<PricedRow>({ name: "priced", text: readSql, values: [cartId, merchantId, code.trim().toLowerCase()] });
+    return earlier.fingerprint.equals(fingerprint)
+      ? { status: 200, body: earlier.sealed.toString() }
+      : { status: 422, body: "{}" };
+  const { rows } = await client.query<PricedRow>({
+    name: "priced",
+    text: readSql,
+    values: [cartId, merchantId, code.trim().toLowerCase()],
+  });
   const [row] = rows;
   if (row === undefined || row.wanted === null) return { status: 422, body: "{}" };
   const now = new Date();
@@ -148,7 +167,9 @@ function priceAnew(row: PricedRow, wanted: NonNullable<PricedRow["wanted"]>, now
   });
   const subtotal = lines.reduce((sum, line) => sum + line.subtotal, 0);
   const discount = lines.reduce((sum, line) => sum + line.discount, 0);
-  const allocations = lines.filter((line) => line.discount > 0).map(({ id, discount: amountMinor }) => ({ lineId: id, amountMinor }));
+  const allocations = lines
+    .filter((line) => line.discount > 0)
+    .map(({ id, discount: amountMinor }) => ({ lineId: id, amountMinor }));
   return {
     ...row,
     version: row.version + 1,
@@ -163,7 +184,11 @@ function priceAnew(row: PricedRow, wanted: NonNullable<PricedRow["wanted"]>, now
   };
 }
 
-function writeEvents(row: CartRow, publicUrl: string, now: Date): { readonly id: string; readonly snapshot: string; readonly thin: string } {
+function writeEvents(
+  row: CartRow,
+  publicUrl: string,
+  now: Date,
+): { readonly id: string; readonly snapshot: string; readonly thin: string } {
   const id = createId("event", now.getTime());
   const bodyOf = (object: Readonly<Record<string, unknown>>): string =>
     JSON.stringify({

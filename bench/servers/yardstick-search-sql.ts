@@ -1,4 +1,7 @@
-/** The yardstick's search statement: a text of its own for every combination of filters, so that the plan PostgreSQL keeps of it fits. */
+/**
+ * The yardstick's search statement: a text of its own for every combination of filters, so that the plan
+ * PostgreSQL keeps of it fits.
+ */
 import { rankSql, urlSql, utcSql } from "./sql-parts.ts";
 import { priceSteps } from "./yardstick-facets.ts";
 
@@ -48,11 +51,29 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
   if (!hasWords) {
     const base = `select ${columns}, ${locale} as locale, 0 as score from search_offer o join merchant m on m.id = o.merchant_id where ${filters}
       order by o.popularity desc, o.published_at desc, o.product_id limit ${matchesMax + 1}`;
-    return around({ base, order: orders[browseOrder] ?? "", hit: "'{}'::text[] as matched, f.score", isBare });
+    return around({
+      base,
+      order: orders[browseOrder] ?? "",
+      hit: "'{}'::text[] as matched, f.score",
+      isBare,
+    });
   }
-  const [all, allPlain, allInTitle, any] = [next("tsquery"), next("tsquery"), next("tsquery"), next("tsquery")];
-  const [phrase, anyCode, anyTitle, anyBrand, anyText] = [next("text"), next("tsquery"), next("tsquery"), next("tsquery"), next("tsquery")];
-  const codes = hasCode ? `when strpos(d.codes, ${next("text")}) > 0 then 1000 when strpos(d.codes, ${next("text")}) > 0 then 500` : "";
+  const [all, allPlain, allInTitle, any] = [
+    next("tsquery"),
+    next("tsquery"),
+    next("tsquery"),
+    next("tsquery"),
+  ];
+  const [phrase, anyCode, anyTitle, anyBrand, anyText] = [
+    next("text"),
+    next("tsquery"),
+    next("tsquery"),
+    next("tsquery"),
+    next("tsquery"),
+  ];
+  const codes = hasCode
+    ? `when strpos(d.codes, ${next("text")}) > 0 then 1000 when strpos(d.codes, ${next("text")}) > 0 then 500`
+    : "";
   const scoreSql = (
     inStock: string,
   ): string => `(case ${codes} when strpos(' ' || d.title_folded, ${phrase}) > 0 then 200 when d.head @@ ${allInTitle} then 100 when d.head @@ ${allPlain} then 50 else 1 end
@@ -68,7 +89,8 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBar
   return around({ base, order: orders[sort] ?? "", hit, isBare });
 }
 
-const list = (rows: string, order: string): string => `(select coalesce(json_agg(r order by ${order}), '[]') from (${rows}) r)`;
+const list = (rows: string, order: string): string =>
+  `(select coalesce(json_agg(r order by ${order}), '[]') from (${rows}) r)`;
 
 interface Parts {
   readonly base: string;

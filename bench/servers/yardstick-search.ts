@@ -1,11 +1,19 @@
 /**
- * The yardstick's search: one statement for matches, page and facets, with the products' summaries written in it. Query words are analysed by
- * the functions that analyse ours (what is measured is not the analysis); the stems of a word are kept in memory once they are known. It does
- * what the benchmark asks for and no more: no correction of misspelt words, and without words no order but popularity.
+ * The yardstick's search: one statement for matches, page and facets, with the products' summaries written in
+ * it. Query words are analysed by the functions that analyse ours (what is measured is not the analysis); the
+ * stems of a word are kept in memory once they are known. It does what the benchmark asks for and no more: no
+ * correction of misspelt words, and without words no order but popularity.
  */
 import type { Pool } from "pg";
 import { type HighlightedTitle, highlightTitle } from "#commerce/search/render-results.ts";
-import { allWords, anyWord, everyForm, type ParsedQuery, parseQuery, wordsToStem } from "#commerce/search/match-query.ts";
+import {
+  allWords,
+  anyWord,
+  everyForm,
+  type ParsedQuery,
+  parseQuery,
+  wordsToStem,
+} from "#commerce/search/match-query.ts";
 import type { Stems } from "#commerce/search/stems.ts";
 import { chainOf } from "./locales.ts";
 import { type Facets, type RawFacets, writeFacets } from "./yardstick-facets.ts";
@@ -84,12 +92,21 @@ export function createSearch(pool: Pool, publicUrl: string): (values: URLSearchP
   const ask = createStatement(pool, { publicUrl, isBare: false });
   return async (params) => {
     const { row, meta, highlight } = await ask(readAsked(params));
-    return JSON.stringify({ data: (row.hits as readonly Hit[]).map((hit) => itemOf(hit, highlight(hit))), meta });
+    return JSON.stringify({
+      data: (row.hits as readonly Hit[]).map((hit) => itemOf(hit, highlight(hit))),
+      meta,
+    });
   };
 }
 
 export interface Found {
-  readonly hits: readonly { readonly id: string; readonly locale: string; score: number; matched: readonly string[]; highlight: string | null }[];
+  readonly hits: readonly {
+    readonly id: string;
+    readonly locale: string;
+    score: number;
+    matched: readonly string[];
+    highlight: string | null;
+  }[];
   readonly meta: SearchMeta;
 }
 
@@ -168,8 +185,14 @@ function itemOf(hit: Hit, title: string | null): unknown {
     summary: hit.summary,
     brand: hit.brand,
     merchant: { id: hit.merchant, slug: hit.merchantSlug, name: hit.merchantName },
-    categories: (hit.categories ?? []).map(({ slug, names }) => ({ slug, name: nameIn(names, chain) ?? slug })),
-    image: image === null ? null : { url: image.url, alt: nameIn(image.alts, chain), width: image.width, height: image.height },
+    categories: (hit.categories ?? []).map(({ slug, names }) => ({
+      slug,
+      name: nameIn(names, chain) ?? slug,
+    })),
+    image:
+      image === null
+        ? null
+        : { url: image.url, alt: nameIn(image.alts, chain), width: image.width, height: image.height },
     priceRange: rangeOf(hit.prices, currency),
     compareAtRange: rangeOf(hit.compares, currency),
     availability: availabilities[hit.rank - 1],

@@ -4,7 +4,9 @@ import { stemmerOf, unstemmed } from "#commerce/search/stems.ts";
 
 const wordsMax = 20_000;
 
-export function createStemCache(pool: Pool): (words: ReadonlySet<string>) => Promise<Map<string, Map<string, string>>> {
+export function createStemCache(
+  pool: Pool,
+): (words: ReadonlySet<string>) => Promise<Map<string, Map<string, string>>> {
   let languages: readonly string[] | undefined;
   const known = new Map<string, readonly string[]>();
 
@@ -29,7 +31,12 @@ export function createStemCache(pool: Pool): (words: ReadonlySet<string>) => Pro
     return new Map(
       languages.map((language) => {
         const place = stemmers.indexOf(language);
-        return [language, place === -1 ? new Map<string, string>() : new Map([...words].map((word) => [word, known.get(word)?.[place] ?? word]))];
+        return [
+          language,
+          place === -1
+            ? new Map<string, string>()
+            : new Map([...words].map((word) => [word, known.get(word)?.[place] ?? word])),
+        ];
       }),
     );
   };

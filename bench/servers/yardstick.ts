@@ -1,6 +1,7 @@
 /**
- * What the others are measured against: node:http and pg written by hand for just these addresses. One named prepared statement for a read,
- * JSON written by PostgreSQL where it can, keys checked by their digest in memory. It neither counts nor logs requests, nor does it check much.
+ * What the others are measured against: node:http and pg written by hand for just these addresses. One named
+ * prepared statement for a read, JSON written by PostgreSQL where it can, keys checked by their digest in
+ * memory. It neither counts nor logs requests, nor does it check much.
  */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -43,16 +44,24 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const holder = authorization === undefined ? null : holderOf(authorization);
   if (holder === undefined) return send(response, 401, "{}");
   const [, merchantSlug, productSlug] = productPath.exec(url) ?? [];
-  if (merchantSlug !== undefined && productSlug !== undefined) return sendProduct(request, response, { merchantSlug, productSlug });
-  if (url.startsWith(searchPath)) return send(response, 200, await search(new URLSearchParams(url.slice(searchPath.length))));
+  if (merchantSlug !== undefined && productSlug !== undefined)
+    return sendProduct(request, response, { merchantSlug, productSlug });
+  if (url.startsWith(searchPath))
+    return send(response, 200, await search(new URLSearchParams(url.slice(searchPath.length))));
   return holder === null ? send(response, 404, "{}") : answerHolder(request, response, holder);
 }
 
-async function answerHolder(request: IncomingMessage, response: ServerResponse, holder: Holder): Promise<void> {
+async function answerHolder(
+  request: IncomingMessage,
+  response: ServerResponse,
+  holder: Holder,
+): Promise<void> {
   const { url = "" } = request;
   const [, cartId, change] = cartPath.exec(url) ?? [];
   if (cartId === undefined) return sendOrder(response, orderPath.exec(url)?.[1] ?? "", holder);
-  return change === undefined ? sendCart(response, cartId, holder) : changeCart(request, response, { cartId, ...holder });
+  return change === undefined
+    ? sendCart(response, cartId, holder)
+    : changeCart(request, response, { cartId, ...holder });
 }
 
 interface Slugs {
@@ -60,7 +69,11 @@ interface Slugs {
   readonly productSlug: string;
 }
 
-async function sendProduct({ headers }: IncomingMessage, response: ServerResponse, { merchantSlug, productSlug }: Slugs): Promise<void> {
+async function sendProduct(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  { merchantSlug, productSlug }: Slugs,
+): Promise<void> {
   const page = await readProductPage(pool, {
     merchantSlug: decodeURIComponent(merchantSlug),
     productSlug: decodeURIComponent(productSlug),
@@ -82,16 +95,24 @@ async function sendOrder(response: ServerResponse, orderId: string, { merchantId
   send(response, page === undefined ? 404 : 200, page ?? "{}");
 }
 
-async function changeCart(request: IncomingMessage, response: ServerResponse, of: Holder & { readonly cartId: string }): Promise<void> {
+async function changeCart(
+  request: IncomingMessage,
+  response: ServerResponse,
+  of: Holder & { readonly cartId: string },
+): Promise<void> {
   const { "idempotency-key": key } = request.headers;
   const { code } = (await json(request)) as { readonly code?: unknown };
-  if (request.method !== "PUT" || typeof key !== "string" || typeof code !== "string") return send(response, 400, "{}");
+  if (request.method !== "PUT" || typeof key !== "string" || typeof code !== "string")
+    return send(response, 400, "{}");
   const { status, body } = await applyPromotion(pool, { ...of, key, code, publicUrl });
   send(response, status, body);
 }
 
 function send(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(body) });
+  response.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": Buffer.byteLength(body),
+  });
   response.end(body);
 }
 

@@ -1,7 +1,8 @@
 /**
- * GraphQL as it comes: Yoga over the same graph, resolvers and loaders as ours, without a gateway, compiled documents or REST before it. It is
- * asked by POST /graphql for exactly the fields that REST answers with. Yoga keeps parsed and validated documents by itself. Keys are verified as
- * ours are; a change is made in one transaction with its event, but without a record of its answer.
+ * GraphQL as it comes: Yoga over the same graph, resolvers and loaders as ours, without a gateway, compiled
+ * documents or REST before it. It is asked by POST /graphql for exactly the fields that REST answers with.
+ * Yoga keeps parsed and validated documents by itself. Keys are verified as ours are; a change is made in one
+ * transaction with its event, but without a record of its answer.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { createServer } from "node:http";
@@ -44,7 +45,9 @@ const services: GraphServices = createServices(
 );
 
 async function viewerOf(authorization: string | null): Promise<Viewer> {
-  return authorization === null ? anonymous : verifyApiKey(db, authorization.replace("Bearer ", ""), systemClock.now());
+  return authorization === null
+    ? anonymous
+    : verifyApiKey(db, authorization.replace("Bearer ", ""), systemClock.now());
 }
 
 const yoga = createYoga({

@@ -1,6 +1,7 @@
 /**
- * GraphQL as most people write it: Yoga, Pothos and Kysely, a resolver for each field and a DataLoader with one statement for each relation, asked by POST
- * /graphql for exactly the fields that REST answers with. Yoga keeps parsed and validated documents by itself.
+ * GraphQL as most people write it: Yoga, Pothos and Kysely, a resolver for each field and a DataLoader with
+ * one statement for each relation, asked by POST /graphql for exactly the fields that REST answers with. Yoga
+ * keeps parsed and validated documents by itself.
  */
 import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";

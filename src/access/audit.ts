@@ -1,6 +1,7 @@
 /**
- * Who did what: entries that nobody changes or deletes, each written in the transaction of what it tells of, so that there is none without the other.
- * They name things by their ids and fields by their names, and hold no secret and nothing of a buyer's.
+ * Who did what: entries that nobody changes or deletes, each written in the transaction of what it tells of,
+ * so that there is none without the other. They name things by their ids and fields by their names, and hold
+ * no secret and nothing of a buyer's.
  */
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
@@ -15,7 +16,10 @@ export type AuditActor = AuditRow["actor"];
 
 export interface Actor {
   readonly actor: AuditActor;
-  /** The key, the grant, the internal token or the account of who was signed in; null: whoever has the shell, or the service. */
+  /**
+   * The key, the grant, the internal token or the account of who was signed in; null: whoever has the shell,
+   * or the service.
+   */
   readonly actorId: string | null;
 }
 
@@ -36,8 +40,14 @@ export interface AuditEntry extends Actor {
 
 const togetherMax = 1000;
 
-/** One statement, unless there are more than a thousand. One alone that need not look for whose it is goes with the commit. */
-export async function appendAudit(transaction: Transaction, ...entries: readonly AuditEntry[]): Promise<void> {
+/**
+ * One statement, unless there are more than a thousand. One alone that need not look for whose it is goes
+ * with the commit.
+ */
+export async function appendAudit(
+  transaction: Transaction,
+  ...entries: readonly AuditEntry[]
+): Promise<void> {
   const [row] = entries.length === 1 ? entries.map(toRow) : [];
   if (row !== undefined && (row.merchantId === null || typeof row.merchantId === "string"))
     return runWithCommit(transaction, insertRows(transaction, "auditEntry", [row]));
@@ -49,7 +59,17 @@ export async function appendAudit(transaction: Transaction, ...entries: readonly
   }
 }
 
-function toRow({ merchantId, now, actor, actorId, action, targetId, targetType, requestId, details }: AuditEntry): Insertable<AuditEntryTable> {
+function toRow({
+  merchantId,
+  now,
+  actor,
+  actorId,
+  action,
+  targetId,
+  targetType,
+  requestId,
+  details,
+}: AuditEntry): Insertable<AuditEntryTable> {
   const kind = targetId === null ? undefined : kindOf(targetId);
   return {
     id: createOrderedId("audit", now.getTime()),
@@ -80,15 +100,19 @@ const owned: Partial<Record<Kind, string>> = {
 function ownerOf(kind: Kind | undefined, targetId: string | null): RawBuilder<string | null> | string | null {
   if (kind === "merchant") return targetId;
   const table = kind === undefined ? undefined : owned[kind];
-  return table === undefined ? null : sql<string | null>`(select merchant_id from ${sql.table(table)} where id = ${targetId})`;
+  return table === undefined
+    ? null
+    : sql<string | null>`(select merchant_id from ${sql.table(table)} where id = ${targetId})`;
 }
 
 const snake = (kind: Kind): string => kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Undefined for whose changes are not written down: buyers' (events tell of them), and nobody's. */
 export function auditedActor(viewer: Viewer): Actor | undefined {
-  if (isIntegrator(viewer)) return { actor: viewer.kind === "oauth" ? "oauth_client" : "api_key", actorId: credentialIdOf(viewer) };
-  if (viewer.kind !== "internal" || viewer.role === "storefront" || viewer.role === "analyst") return undefined;
+  if (isIntegrator(viewer))
+    return { actor: viewer.kind === "oauth" ? "oauth_client" : "api_key", actorId: credentialIdOf(viewer) };
+  if (viewer.kind !== "internal" || viewer.role === "storefront" || viewer.role === "analyst")
+    return undefined;
   return { actor: viewer.role === "operator" ? "operator" : "staff", actorId: credentialIdOf(viewer) };
 }
 
@@ -111,7 +135,10 @@ export interface AuditFilter {
 }
 
 /** Still to be ordered, paged or counted. */
-export function auditList(reader: Reader, filter: AuditFilter): SelectQueryBuilder<Tables, "auditEntry", AuditRow> {
+export function auditList(
+  reader: Reader,
+  filter: AuditFilter,
+): SelectQueryBuilder<Tables, "auditEntry", AuditRow> {
   const { merchantId, from, until } = filter;
   let list = reader.selectFrom("auditEntry").selectAll("auditEntry");
   if (merchantId !== null) list = list.where("auditEntry.merchantId", "=", merchantId);
@@ -120,17 +147,27 @@ export function auditList(reader: Reader, filter: AuditFilter): SelectQueryBuild
     if (value !== null && value !== undefined) list = list.where(`auditEntry.${column}`, "=", value);
   }
   // An id begins with its time, and is what lists are read by.
-  if (from !== null && from !== undefined) list = list.where("auditEntry.id", ">=", firstIdAt("audit", from.getTime()));
-  return until === null || until === undefined ? list : list.where("auditEntry.id", "<", firstIdAt("audit", until.getTime()));
+  if (from !== null && from !== undefined)
+    list = list.where("auditEntry.id", ">=", firstIdAt("audit", from.getTime()));
+  return until === null || until === undefined
+    ? list
+    : list.where("auditEntry.id", "<", firstIdAt("audit", until.getTime()));
 }
 
 const rowsAtOnce = 500;
 
 /** Oldest first, page by page, however many there are. */
-export async function* auditPages(reader: Reader, filter: AuditFilter): AsyncGenerator<readonly AuditRow[], void> {
+export async function* auditPages(
+  reader: Reader,
+  filter: AuditFilter,
+): AsyncGenerator<readonly AuditRow[], void> {
   for (let after: string | undefined; ;) {
     const query = auditList(reader, filter);
-    const rows = await pageById(query, "audit_entry.id", { after, limit: rowsAtOnce, isInverted: false }).execute();
+    const rows = await pageById(query, "audit_entry.id", {
+      after,
+      limit: rowsAtOnce,
+      isInverted: false,
+    }).execute();
     if (rows.length > 0) yield rows;
     if (rows.length < rowsAtOnce) return;
     after = rows.at(-1)?.id;

@@ -1,6 +1,6 @@
 /**
- * Authorization over HTTP: the challenges of refusals, and the paths, algorithms and audience on which the authorization server and the resource server
- * must agree.
+ * Authorization over HTTP: the challenges of refusals, and the paths, algorithms and audience on which the
+ * authorization server and the resource server must agree.
  */
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 
@@ -17,32 +17,58 @@ export interface ChallengeOptions {
   readonly hint?: string;
 }
 
-/** Adds WWW-Authenticate to a refusal, one challenge for each scheme. RFC 6750 section 3: a request without credentials gets no error code. */
-export function challenge(failure: Failure, { publicUrl, schemes, hint }: ChallengeOptions, used: Scheme = schemes[0]): Failure {
+/**
+ * Adds WWW-Authenticate to a refusal, one challenge for each scheme. RFC 6750 section 3: a request without
+ * credentials gets no error code.
+ */
+export function challenge(
+  failure: Failure,
+  { publicUrl, schemes, hint }: ChallengeOptions,
+  used: Scheme = schemes[0],
+): Failure {
   const meant = isOfTokens(failure.code) ? "dpop" : used;
   const scheme = schemes.includes(meant) ? meant : schemes[0];
   const value =
     failure.code === "credentials_missing"
       ? schemes.map((open) => challengeOf(open, publicUrl)).join(", ")
-      : challengeOf(scheme, publicUrl, { error: failure.code.startsWith("dpop_proof_") ? "invalid_dpop_proof" : "invalid_token" });
+      : challengeOf(scheme, publicUrl, {
+          error: failure.code.startsWith("dpop_proof_") ? "invalid_dpop_proof" : "invalid_token",
+        });
   const message = hint === undefined ? failure.message : `${failure.message} ${hint}`;
-  return fail(failure.code, { ...failure.parts, message, headers: { ...failure.parts.headers, "www-authenticate": value } });
+  return fail(failure.code, {
+    ...failure.parts,
+    message,
+    headers: { ...failure.parts.headers, "www-authenticate": value },
+  });
 }
 
-const isOfTokens = (code: FailureCode): boolean => code.startsWith("oauth_token_") || code.startsWith("dpop_proof_");
+const isOfTokens = (code: FailureCode): boolean =>
+  code.startsWith("oauth_token_") || code.startsWith("dpop_proof_");
 
-/** `Bearer` for API keys (RFC 6750), `DPoP` for access tokens (RFC 9449 section 7.1, with RFC 9728 section 5.1). */
-export function challengeOf(scheme: Scheme, publicUrl: string, parameters: Readonly<Record<string, string>> = {}): string {
+/**
+ * `Bearer` for API keys (RFC 6750), `DPoP` for access tokens (RFC 9449 section 7.1, with RFC 9728 section
+ * 5.1).
+ */
+export function challengeOf(
+  scheme: Scheme,
+  publicUrl: string,
+  parameters: Readonly<Record<string, string>> = {},
+): string {
   const before = scheme === "bearer" ? { realm: publicUrl } : { algs: signingAlgorithms.join(" ") };
   const after = scheme === "bearer" ? {} : { resource_metadata: `${publicUrl}${resourceMetadataPath}` };
-  const pairs = Object.entries({ ...before, ...parameters, ...after }).map(([name, value]) => `${name}="${value}"`);
+  const pairs = Object.entries({ ...before, ...parameters, ...after }).map(
+    ([name, value]) => `${name}="${value}"`,
+  );
   return `${scheme === "bearer" ? "Bearer" : "DPoP"} ${pairs.join(", ")}`;
 }
 
 /** JWS algorithms of access tokens and of proofs, as metadata names them. */
 export const signingAlgorithms = ["ES256", "EdDSA"] as const;
 
-/** What proofs are taken with: RFC 9864 has a name of its own for EdDSA on Ed25519, and client libraries sign their proofs under it. */
+/**
+ * What proofs are taken with: RFC 9864 has a name of its own for EdDSA on Ed25519, and client libraries sign
+ * their proofs under it.
+ */
 export const proofAlgorithms = [...signingAlgorithms, "Ed25519"] as const;
 
 export const accessTokenSeconds = 600;

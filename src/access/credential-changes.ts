@@ -1,6 +1,7 @@
 /**
- * Changes of credentials: the events that report them, the notices that make every process drop what it cached of them, and the end of OAuth grants.
- * Notices are sent in the transaction of the change and arrive after its commit.
+ * Changes of credentials: the events that report them, the notices that make every process drop what it
+ * cached of them, and the end of OAuth grants. Notices are sent in the transaction of the change and arrive
+ * after its commit.
  */
 import { sql } from "kysely";
 import { noticeChannel } from "#database/notices.ts";
@@ -73,7 +74,10 @@ export interface GrantEnded {
   readonly clientId: string;
 }
 
-/** One grant, for which the caller writes the audit entry; or all grants of an owner, with the reason for the audit entries written here. */
+/**
+ * One grant, for which the caller writes the audit entry; or all grants of an owner, with the reason for the
+ * audit entries written here.
+ */
 type GrantSelection =
   | { readonly column: "id"; readonly value: string }
   | {
@@ -83,8 +87,9 @@ type GrantSelection =
     };
 
 /**
- * Revokes a grant, or all grants of an installation, a person or a client. From the commit on their tokens are refused, and nothing renews them. Returns
- * the grants that were not revoked before. No events are published: those of the installation say what it may still do.
+ * Revokes a grant, or all grants of an installation, a person or a client. From the commit on their tokens
+ * are refused, and nothing renews them. Returns the grants that were not revoked before. No events are
+ * published: those of the installation say what it may still do.
  */
 export async function revokeGrants(
   transaction: Transaction,
@@ -113,7 +118,8 @@ export async function revokeGrants(
   await dropCredentials(transaction, ownerOf(column, value));
   // Their codes and refresh tokens.
   await sql`delete from oauth_item where grant_id = any(${ids}::text[])`.execute(transaction);
-  if (selection.column !== "id") await appendAudit(transaction, ...ended.map((grant) => auditOf(grant, { now, reason: selection.why })));
+  if (selection.column !== "id")
+    await appendAudit(transaction, ...ended.map((grant) => auditOf(grant, { now, reason: selection.why })));
   return ended;
 }
 
@@ -123,7 +129,16 @@ function auditOf(
   { now, reason }: { readonly now: Date; readonly reason: string },
 ): AuditEntry {
   const details = { clientId, installationId, reason };
-  return { actor: "system", actorId: null, merchantId, now, action: "oauthGrantRevoke", targetId: id, requestId: null, details };
+  return {
+    actor: "system",
+    actorId: null,
+    merchantId,
+    now,
+    action: "oauthGrantRevoke",
+    targetId: id,
+    requestId: null,
+    details,
+  };
 }
 
 function ownerOf(column: GrantSelection["column"], value: string): Dropped {

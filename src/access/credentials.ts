@@ -1,6 +1,7 @@
 /**
- * Verifies the credentials of requests. Rows are cached for a moment, so that most requests need no statement. Verdicts about time are never cached, and
- * rows only while every notice arrives, so that a changed credential is dropped when its notice comes.
+ * Verifies the credentials of requests. Rows are cached for a moment, so that most requests need no
+ * statement. Verdicts about time are never cached, and rows only while every notice arrives, so that a
+ * changed credential is dropped when its notice comes.
  */
 import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
@@ -34,13 +35,31 @@ export interface CredentialVerifierParts {
   readonly createVerifier: (findGrant: FindGrant) => VerifyAccessToken;
 }
 
-export function createCredentialVerifier({ db, clock, isCurrent, events, createVerifier }: CredentialVerifierParts): CredentialVerifier {
+export function createCredentialVerifier({
+  db,
+  clock,
+  isCurrent,
+  events,
+  createVerifier,
+}: CredentialVerifierParts): CredentialVerifier {
   const parts = { clock, isCurrent };
-  const keys = createCredentialCache<KeyRow>({ ...parts, ownersOf: ({ id, installationId, merchantId }) => [id, installationId, merchantId] });
-  const tokens = createCredentialCache<TokenRow>({ ...parts, ownersOf: ({ id, merchantId }) => [id, merchantId] });
+  const keys = createCredentialCache<KeyRow>({
+    ...parts,
+    ownersOf: ({ id, installationId, merchantId }) => [id, installationId, merchantId],
+  });
+  const tokens = createCredentialCache<TokenRow>({
+    ...parts,
+    ownersOf: ({ id, merchantId }) => [id, merchantId],
+  });
   const grants = createCredentialCache<GrantState>({
     ...parts,
-    ownersOf: ({ grantId, installationId, merchantId, clientId, staffId }) => [grantId, installationId, merchantId, clientId, staffId],
+    ownersOf: ({ grantId, installationId, merchantId, clientId, staffId }) => [
+      grantId,
+      installationId,
+      merchantId,
+      clientId,
+      staffId,
+    ],
   });
   const caches = [keys, tokens, grants];
   const stop = onDropped((ownerId) => {
@@ -54,9 +73,14 @@ export function createCredentialVerifier({ db, clock, isCurrent, events, createV
     }
   });
   return {
-    apiKey: (value) => checkApiKey(value, clock.now(), ({ keyId, digest }) => keys.find(digest, () => findKey(db, keyId, value))),
+    apiKey: (value) =>
+      checkApiKey(value, clock.now(), ({ keyId, digest }) =>
+        keys.find(digest, () => findKey(db, keyId, value)),
+      ),
     internalToken: (value) =>
-      checkInternalToken(value, clock.now(), ({ tokenId, digest }) => tokens.find(digest, () => findToken(db, tokenId, value))),
+      checkInternalToken(value, clock.now(), ({ tokenId, digest }) =>
+        tokens.find(digest, () => findToken(db, tokenId, value)),
+      ),
     accessToken: createVerifier((grantId) => grants.find(grantId, () => findGrantState(db, grantId))),
     close: stop,
   };
@@ -90,10 +114,15 @@ interface LookUp<Row> {
   readonly row: Promise<Row | undefined>;
 }
 
-export function createCredentialCache<Row extends object>({ clock, isCurrent, ownersOf }: CacheParts<Row>): CredentialCache<Row> {
+export function createCredentialCache<Row extends object>({
+  clock,
+  isCurrent,
+  ownersOf,
+}: CacheParts<Row>): CredentialCache<Row> {
   const time = { perf: { now: () => clock.now().getTime() }, ttlResolution: 0 };
   const rows = new LRUCache<string, Row>({ ...time, max: rowsMax, ttl: rowMsMax });
-  // Unknown names have a cache of their own, so that requests with invented keys never evict the rows of real ones.
+  // Unknown names have a cache of their own, so that requests with invented keys never evict the rows of real
+  // ones.
   const missing = new LRUCache<string, true>({ ...time, max: rowsMax, ttl: missingMsMax });
   const underWay = new Map<string, LookUp<Row>>();
   /** Rises with every notice: what was asked for before it is not kept after it. */
@@ -129,7 +158,9 @@ export function createCredentialCache<Row extends object>({ clock, isCurrent, ow
         if (row !== undefined || missing.has(name)) return Promise.resolve(row);
       }
       const shared = underWay.get(name);
-      return shared !== undefined && performance.now() - shared.begunAtMs <= sharedMsMax ? shared.row : begin(name, lookUp);
+      return shared !== undefined && performance.now() - shared.begunAtMs <= sharedMsMax
+        ? shared.row
+        : begin(name, lookUp);
     },
     drop: (ownerId) => {
       forget();

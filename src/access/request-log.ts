@@ -1,6 +1,7 @@
 /**
- * A log of the requests of apps over REST, to find out what went wrong: noted in memory when a request is answered, written later, many rows at a time,
- * and listed. It is a sample with a bound for each installation, and no request ever waits for it or fails with it.
+ * A log of the requests of apps over REST, to find out what went wrong: noted in memory when a request is
+ * answered, written later, many rows at a time, and listed. It is a sample with a bound for each
+ * installation, and no request ever waits for it or fails with it.
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -59,7 +60,11 @@ export function createRequestLog({ db, clock, log }: RequestLogParts): RequestLo
       await insert(db, noted);
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn({ err: error, dropped: noted.length }, "What apps sent could not be written down, and is dropped until it can.");
+      if (!isFailing)
+        log.warn(
+          { err: error, dropped: noted.length },
+          "What apps sent could not be written down, and is dropped until it can.",
+        );
       isFailing = true;
     }
   };
@@ -81,7 +86,8 @@ export function createRequestLog({ db, clock, log }: RequestLogParts): RequestLo
       if (rows.length >= rowsMax) return;
       const { installationId, status } = request;
       const count = counts.get(installationId) ?? { failures: 0, successes: 0 };
-      const [kind, max] = status >= 400 ? (["failures", failuresMax] as const) : (["successes", successesMax] as const);
+      const [kind, max] =
+        status >= 400 ? (["failures", failuresMax] as const) : (["successes", successesMax] as const);
       if (count[kind] >= max) return;
       count[kind] += 1;
       counts.set(installationId, count);
@@ -100,19 +106,34 @@ export function createRequestLog({ db, clock, log }: RequestLogParts): RequestLo
 
 /** One statement with one value, however many there are. */
 function insert(db: Database, noted: readonly Row[]): Promise<unknown> {
-  const rows = noted.map(({ id, merchantId, installationId, credentialId, operation, method, status, errorCode, durationMs, at }) => ({
-    id,
-    merchant_id: merchantId,
-    installation_id: installationId,
-    credential_id: credentialId,
-    operation,
-    method,
-    status,
-    error_code: errorCode,
-    duration_ms: durationMs,
-    at,
-  }));
-  return sql`insert into api_request select * from json_populate_recordset(null::api_request, ${JSON.stringify(rows)}::json)`.execute(db);
+  const rows = noted.map(
+    ({
+      id,
+      merchantId,
+      installationId,
+      credentialId,
+      operation,
+      method,
+      status,
+      errorCode,
+      durationMs,
+      at,
+    }) => ({
+      id,
+      merchant_id: merchantId,
+      installation_id: installationId,
+      credential_id: credentialId,
+      operation,
+      method,
+      status,
+      error_code: errorCode,
+      duration_ms: durationMs,
+      at,
+    }),
+  );
+  return sql`insert into api_request select * from json_populate_recordset(null::api_request, ${JSON.stringify(rows)}::json)`.execute(
+    db,
+  );
 }
 
 const sweptAtOnce = 2_000;
@@ -122,7 +143,9 @@ export async function sweepRequests(db: Database, now: Date, signal?: AbortSigna
   const before = firstIdAt("request", now.getTime() - keptDays * 86_400_000);
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
-      delete from api_request where id in (select id from api_request where id < ${before} order by id limit ${sweptAtOnce})`.execute(db);
+      delete from api_request where id in (select id from api_request where id < ${before} order by id limit ${sweptAtOnce})`.execute(
+      db,
+    );
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < sweptAtOnce || signal?.aborted === true) return total;
@@ -141,7 +164,10 @@ export function requestList(
   reader: Reader,
   { installationId, isFailedOnly }: RequestFilter,
 ): SelectQueryBuilder<Tables, "apiRequest", ApiRequestRow> {
-  const list = reader.selectFrom("apiRequest").selectAll("apiRequest").where("installationId", "=", installationId);
+  const list = reader
+    .selectFrom("apiRequest")
+    .selectAll("apiRequest")
+    .where("installationId", "=", installationId);
   // As the index has it, which a parameter would not be seen to be.
   return isFailedOnly ? list.where(sql<boolean>`api_request.status >= 400`) : list;
 }

@@ -1,10 +1,20 @@
-/** Merchants, the apps that integrate with them, and installations: an app let in by a merchant with some scopes. */
+/**
+ * Merchants, the apps that integrate with them, and installations: an app let in by a merchant with some
+ * scopes.
+ */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { fail, failAt, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { brokenConstraint, sqlState, uniqueViolation } from "#database/database-errors.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import type { ApiKeyTable, AppTable, InstallationTable, InternalTokenTable, MerchantTable, Tables } from "#database/tables.ts";
+import type {
+  ApiKeyTable,
+  AppTable,
+  InstallationTable,
+  InternalTokenTable,
+  MerchantTable,
+  Tables,
+} from "#database/tables.ts";
 import { type AccessEvent, dropCredentials, revokeGrants } from "./credential-changes.ts";
 import { type Access, revokeKeys } from "./keys/manage-keys.ts";
 import type { Scope } from "./viewer.ts";
@@ -17,7 +27,11 @@ export interface MerchantInput {
   readonly defaultMarket: string;
 }
 
-export async function createMerchant(transaction: Transaction, access: Access, input: MerchantInput): Promise<string> {
+export async function createMerchant(
+  transaction: Transaction,
+  access: Access,
+  input: MerchantInput,
+): Promise<string> {
   const id = createId("merchant", access.now.getTime());
   await transaction
     .insertInto("merchant")
@@ -25,7 +39,12 @@ export async function createMerchant(transaction: Transaction, access: Access, i
     .execute()
     .catch((error: unknown) => {
       if (sqlState(error) !== uniqueViolation) throw error;
-      throw failAt("already_exists", { in: "body", field: "/slug", code: "duplicate", message: "Another merchant has this slug." });
+      throw failAt("already_exists", {
+        in: "body",
+        field: "/slug",
+        code: "duplicate",
+        message: "Another merchant has this slug.",
+      });
     });
   return id;
 }
@@ -40,9 +59,18 @@ export interface MerchantChange {
 }
 
 /** Changes what is given; a change that changes nothing leaves the version. */
-export async function updateMerchant(transaction: Transaction, access: Access, input: MerchantChange): Promise<void> {
+export async function updateMerchant(
+  transaction: Transaction,
+  access: Access,
+  input: MerchantChange,
+): Promise<void> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
-  const current = await transaction.selectFrom("merchant").selectAll().where("id", "=", input.merchantId).forUpdate().executeTakeFirst();
+  const current = await transaction
+    .selectFrom("merchant")
+    .selectAll()
+    .where("id", "=", input.merchantId)
+    .forUpdate()
+    .executeTakeFirst();
   if (current === undefined) throw fail("merchant_not_found");
   if (typeof input.expectedVersion === "number" && input.expectedVersion !== current.version) {
     throw fail("version_conflict", { conflict: conflictOf("merchant", current, null) });
@@ -56,7 +84,12 @@ export async function updateMerchant(transaction: Transaction, access: Access, i
   if (Object.entries(next).every(([key, value]) => current[key as keyof typeof next] === value)) return;
   await transaction
     .updateTable("merchant")
-    .set({ ...next, ...suspension(current, next, access), version: current.version + 1, updatedAt: access.now })
+    .set({
+      ...next,
+      ...suspension(current, next, access),
+      version: current.version + 1,
+      updatedAt: access.now,
+    })
     .where("id", "=", current.id)
     .execute();
   if (next.status !== current.status) await dropCredentials(transaction, { merchantId: current.id });
@@ -83,7 +116,11 @@ export interface InstallationInput {
 }
 
 /** An app is installed once with a merchant at a time. */
-export async function createInstallation(transaction: Transaction, access: Access, input: InstallationInput): Promise<string> {
+export async function createInstallation(
+  transaction: Transaction,
+  access: Access,
+  input: InstallationInput,
+): Promise<string> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
   const [merchant, app] = await Promise.all([
     transaction.selectFrom("merchant").select("id").where("id", "=", input.merchantId).executeTakeFirst(),
@@ -105,7 +142,12 @@ export async function createInstallation(transaction: Transaction, access: Acces
     .execute()
     .catch((error: unknown) => {
       if (brokenConstraint(error) !== "installation_live") throw error;
-      throw failAt("already_exists", { in: "body", field: "/appId", code: "duplicate", message: "The app is installed with this merchant already." });
+      throw failAt("already_exists", {
+        in: "body",
+        field: "/appId",
+        code: "duplicate",
+        message: "The app is installed with this merchant already.",
+      });
     });
   return id;
 }
@@ -116,7 +158,11 @@ export type InstallationChange = { readonly installationId: string } & (
 );
 
 /** Uninstalling is for good and revokes the installation's keys and grants with it. */
-export async function changeInstallation(transaction: Transaction, access: Access, change: InstallationChange): Promise<AccessEvent[]> {
+export async function changeInstallation(
+  transaction: Transaction,
+  access: Access,
+  change: InstallationChange,
+): Promise<AccessEvent[]> {
   const current = await transaction
     .selectFrom("installation")
     .select(["id", "merchantId", "status", "scopes", "version"])
@@ -125,13 +171,21 @@ export async function changeInstallation(transaction: Transaction, access: Acces
     .forUpdate()
     .executeTakeFirst();
   if (current === undefined) throw fail("resource_not_found", { message: "There is no such installation." });
-  if (current.status === "uninstalled") throw fail("invalid_state", { conflict: conflictOf("installation", current, "uninstalled") });
-  const next = "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
-  const isSame = "scopes" in next ? next.scopes.join(" ") === current.scopes.join(" ") : next.status === current.status;
+  if (current.status === "uninstalled")
+    throw fail("invalid_state", { conflict: conflictOf("installation", current, "uninstalled") });
+  const next =
+    "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
+  const isSame =
+    "scopes" in next ? next.scopes.join(" ") === current.scopes.join(" ") : next.status === current.status;
   if (isSame) return [];
   await transaction
     .updateTable("installation")
-    .set({ ...next, ...suspension(current, next, access), version: current.version + 1, updatedAt: access.now })
+    .set({
+      ...next,
+      ...suspension(current, next, access),
+      version: current.version + 1,
+      updatedAt: access.now,
+    })
     .where("id", "=", current.id)
     .execute();
   await dropCredentials(transaction, { installationId: current.id });
@@ -139,7 +193,8 @@ export async function changeInstallation(transaction: Transaction, access: Acces
   const before = "status" in next ? { status: current.status } : { scopes: scopes.toSorted() };
   const type = "status" in next ? transitions[next.status] : "installation.scopes_changed";
   const isOver = "status" in next && next.status === "uninstalled";
-  if (isOver) await revokeGrants(transaction, access, { column: "installationId", value: id, why: "uninstalled" });
+  if (isOver)
+    await revokeGrants(transaction, access, { column: "installationId", value: id, why: "uninstalled" });
   return [
     { type, id, merchantId, installationId: id, previous: { version, ...before } },
     ...(isOver ? await revokeKeys(transaction, access, { column: "installationId", value: id }) : []),
@@ -147,7 +202,11 @@ export async function changeInstallation(transaction: Transaction, access: Acces
 }
 
 /** Since when it is suspended, where that changes. */
-function suspension(current: { readonly status: string }, next: { readonly status?: string }, { now }: Access): { suspendedAt?: Date | null } {
+function suspension(
+  current: { readonly status: string },
+  next: { readonly status?: string },
+  { now }: Access,
+): { suspendedAt?: Date | null } {
   if (next.status === undefined || next.status === current.status) return {};
   return { suspendedAt: next.status === "suspended" ? now : null };
 }
@@ -187,7 +246,16 @@ const merchantColumns = [
   "updatedAt",
 ] as const;
 const appColumns = ["id", "name", "publisher", "createdAt"] as const;
-const installationColumns = ["id", "merchantId", "appId", "status", "scopes", "version", "installedAt", "updatedAt"] as const;
+const installationColumns = [
+  "id",
+  "merchantId",
+  "appId",
+  "status",
+  "scopes",
+  "version",
+  "installedAt",
+  "updatedAt",
+] as const;
 const apiKeyColumns = [
   "id",
   "merchantId",
@@ -204,7 +272,17 @@ const apiKeyColumns = [
   "rotatesTo",
   "version",
 ] as const;
-const tokenColumns = ["id", "merchantId", "name", "role", "lastFour", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"] as const;
+const tokenColumns = [
+  "id",
+  "merchantId",
+  "name",
+  "role",
+  "lastFour",
+  "createdAt",
+  "expiresAt",
+  "revokedAt",
+  "lastUsedAt",
+] as const;
 
 /** One text however many ids there are, so that it is prepared once. */
 const oneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
@@ -229,15 +307,22 @@ type Owner = string | null;
 
 /* The lists are queries still to be paged or counted; the graph says which. */
 
-export const merchantList = (reader: Reader, owner: Owner): SelectQueryBuilder<Tables, "merchant", MerchantRow> =>
+export const merchantList = (
+  reader: Reader,
+  owner: Owner,
+): SelectQueryBuilder<Tables, "merchant", MerchantRow> =>
   reader
     .selectFrom("merchant")
     .select(merchantColumns)
     .$if(owner !== null, (query) => query.where("id", "=", owner ?? ""));
 
-export const appList = (reader: Reader): SelectQueryBuilder<Tables, "app", AppRow> => reader.selectFrom("app").select(appColumns);
+export const appList = (reader: Reader): SelectQueryBuilder<Tables, "app", AppRow> =>
+  reader.selectFrom("app").select(appColumns);
 
-export const installationList = (reader: Reader, owner: Owner): SelectQueryBuilder<Tables, "installation", InstallationRow> =>
+export const installationList = (
+  reader: Reader,
+  owner: Owner,
+): SelectQueryBuilder<Tables, "installation", InstallationRow> =>
   reader
     .selectFrom("installation")
     .select(installationColumns)
@@ -249,7 +334,10 @@ export const apiKeyList = (reader: Reader, owner: Owner): SelectQueryBuilder<Tab
     .select(apiKeyColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-export const internalTokenList = (reader: Reader, owner: Owner): SelectQueryBuilder<Tables, "internalToken", InternalTokenRow> =>
+export const internalTokenList = (
+  reader: Reader,
+  owner: Owner,
+): SelectQueryBuilder<Tables, "internalToken", InternalTokenRow> =>
   reader
     .selectFrom("internalToken")
     .select(tokenColumns)

@@ -1,6 +1,6 @@
 /**
- * Who calls (the viewer), what the caller may do (scopes, roles) and how often (quotas). A viewer is made once per request by verifying a credential, and
- * from nothing else in the request.
+ * Who calls (the viewer), what the caller may do (scopes, roles) and how often (quotas). A viewer is made
+ * once per request by verifying a credential, and from nothing else in the request.
  */
 
 export interface AnonymousViewer {
@@ -13,7 +13,10 @@ interface InstallationCredential {
   readonly appId: string;
   readonly merchantId: string;
   readonly scopes: ReadonlySet<Scope>;
-  /** Set when all of the merchant's or installation's credentials are cut; two operations may be read all the same. */
+  /**
+   * Set when all of the merchant's or installation's credentials are cut; two operations may be read all the
+   * same.
+   */
   readonly suspended: "installation_suspended" | "merchant_suspended" | null;
 }
 
@@ -24,7 +27,10 @@ export interface ApiKeyViewer extends InstallationCredential {
   readonly keyPrefix: string;
 }
 
-/** An access token that is bound to a key of the client (RFC 9449), of a grant that a person of the merchant gave. */
+/**
+ * An access token that is bound to a key of the client (RFC 9449), of a grant that a person of the merchant
+ * gave.
+ */
 export interface OAuthViewer extends InstallationCredential {
   readonly kind: "oauth";
   readonly grantId: string;
@@ -89,7 +95,10 @@ export function isPerson(viewer: Viewer): viewer is PersonViewer {
   return viewer.kind === "internal" && "staffId" in viewer;
 }
 
-/** What limits count by, the log names and idempotency keys belong to: the key, the grant, the internal token, or the account of a person. */
+/**
+ * What limits count by, the log names and idempotency keys belong to: the key, the grant, the internal token,
+ * or the account of a person.
+ */
 export function credentialIdOf(viewer: IntegratorViewer | InternalViewer): string {
   if (viewer.kind === "internal") return isPerson(viewer) ? viewer.staffId : viewer.tokenId;
   return viewer.kind === "api_key" ? viewer.apiKeyId : viewer.grantId;
@@ -97,7 +106,10 @@ export function credentialIdOf(viewer: IntegratorViewer | InternalViewer): strin
 
 export const anonymous: AnonymousViewer = { kind: "anonymous" };
 
-/** What a credential may be allowed: the four scopes of the contract for integrators, a role for internal tokens. */
+/**
+ * What a credential may be allowed: the four scopes of the contract for integrators, a role for internal
+ * tokens.
+ */
 export const scopes = ["catalog:read", "checkout:quote", "webhooks:read", "webhooks:write"] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -115,7 +127,10 @@ export function isScope(text: string): text is Scope {
   return (scopes as readonly string[]).includes(text);
 }
 
-/** Every quota of the service, in one table. Windows are fixed and start with a caller's first request in them. */
+/**
+ * Every quota of the service, in one table. Windows are fixed and start with a caller's first request in
+ * them.
+ */
 interface Quota {
   readonly quota: number;
   readonly windowSeconds: number;

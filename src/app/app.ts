@@ -1,4 +1,7 @@
-/** Builds a process of the service: what its parts share, its HTTP surfaces in order, and its work beside requests. `close` undoes all of it. */
+/**
+ * Builds a process of the service: what its parts share, its HTTP surfaces in order, and its work beside
+ * requests. `close` undoes all of it.
+ */
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
 import { type CredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
@@ -80,7 +83,19 @@ export async function createApp(options: AppOptions): Promise<App> {
   const parts = await createParts(options);
   const server = await createHttpServer(parts, options);
   const { settings } = options;
-  const { database, services, background, credentials, requests, notices, limiter, mesh, reporting, replica, port } = parts;
+  const {
+    database,
+    services,
+    background,
+    credentials,
+    requests,
+    notices,
+    limiter,
+    mesh,
+    reporting,
+    replica,
+    port,
+  } = parts;
   return {
     server,
     database,
@@ -123,7 +138,10 @@ async function createParts(options: AppOptions) {
   const publicUrl = publicUrlOf({ ...settings, port });
   const events = createServiceEvents();
   // Mesh and the database open at the same time: neither needs the other.
-  const [mesh, database] = await Promise.all([openMesh(options.meshFolder), options.database ?? openConfigured(options)]);
+  const [mesh, database] = await Promise.all([
+    openMesh(options.meshFolder),
+    options.database ?? openConfigured(options),
+  ]);
   const { db } = database;
   const instruments = createInstruments({ role, engine: database.engine }, events);
   const limiter = instruments.ofLimiter(await createLimiter(options, clock));
@@ -165,18 +183,44 @@ async function createParts(options: AppOptions) {
     isCurrent: notices.isCurrent,
     isLimiterAway: () => limiter.isAway(),
   });
-  return { port, mesh, database, instruments, limiter, replica, reporting, services, notices, signingKeys, credentials, requests, background };
+  return {
+    port,
+    mesh,
+    database,
+    instruments,
+    limiter,
+    replica,
+    reporting,
+    services,
+    notices,
+    signingKeys,
+    credentials,
+    requests,
+    background,
+  };
 }
 
 /** The HTTP surfaces, in the order of their registration. A worker shows its health and its metrics alone. */
-async function createHttpServer(parts: Parts, { settings, log, role = "all", exchange }: AppOptions): Promise<FastifyInstance> {
+async function createHttpServer(
+  parts: Parts,
+  { settings, log, role = "all", exchange }: AppOptions,
+): Promise<FastifyInstance> {
   const { mesh, instruments, limiter, services, signingKeys, credentials, requests } = parts;
   const { publicUrl, db, clock } = services;
   const { run } = mesh;
-  const server = await createServer({ publicUrl, log, proxies: settings.trustProxy, observer: instruments.http });
+  const server = await createServer({
+    publicUrl,
+    log,
+    proxies: settings.trustProxy,
+    observer: instruments.http,
+  });
   await server.register(healthPlugin, { db });
   await server.register(metricsPlugin, {
-    ...createExposition({ registry: instruments.registry, readQueue: createQueueReader({ db, clock }), exchange }),
+    ...createExposition({
+      registry: instruments.registry,
+      readQueue: createQueueReader({ db, clock }),
+      exchange,
+    }),
     token: settings.metricsToken,
     isBehindProxy: settings.trustProxy > 0,
   });
@@ -184,7 +228,13 @@ async function createHttpServer(parts: Parts, { settings, log, role = "all", exc
   const api = describeApi(mesh);
   const authentication = createInternalAuthentication({ services, limiter, credentials });
   await server.register(gatewayPlugin, { api, run, services, limiter, credentials, requests, log });
-  await server.register(graphqlPlugin, { mesh, services, log, corsOrigins: settings.corsOrigins, authentication });
+  await server.register(graphqlPlugin, {
+    mesh,
+    services,
+    log,
+    corsOrigins: settings.corsOrigins,
+    authentication,
+  });
   await server.register(reportsPlugin, { run, services, authentication });
   await server.register(oauthPlugin, { services, signingKeys, limiter, log });
   await server.register(consolePlugin, { services, limiter, log });

@@ -1,9 +1,14 @@
 /**
- * Work beside requests: payments, webhook deliveries, and what comes due by the clock. One process does all of it; on PostgreSQL, workers can do it for
- * gateways, which wake them by notices.
+ * Work beside requests: payments, webhook deliveries, and what comes due by the clock. One process does all
+ * of it; on PostgreSQL, workers can do it for gateways, which wake them by notices.
  */
 import { settlePayment } from "#commerce/orders/payment/settle-payment.ts";
-import { createPaymentDriver, drivePayments, type PaymentDrive, type PaymentDriver } from "#commerce/payments/driver.ts";
+import {
+  createPaymentDriver,
+  drivePayments,
+  type PaymentDrive,
+  type PaymentDriver,
+} from "#commerce/payments/driver.ts";
 import { createTestProvider } from "#commerce/payments/test-provider.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
@@ -39,8 +44,14 @@ export interface BackgroundParts {
   readonly role: Role;
 }
 
-export function createBackground(services: GraphServices, { database, settings, notices, log, role }: BackgroundParts): Background {
-  const payments = createPayments(services, { log, connections: database.engine === "pglite" ? embeddedConnections : settings.databasePool });
+export function createBackground(
+  services: GraphServices,
+  { database, settings, notices, log, role }: BackgroundParts,
+): Background {
+  const payments = createPayments(services, {
+    log,
+    connections: database.engine === "pglite" ? embeddedConnections : settings.databasePool,
+  });
   const deliveries = createDeliveries(services, settings, log);
   const { events } = services;
   if (role === "gateway") {
@@ -71,7 +82,10 @@ export function createBackground(services: GraphServices, { database, settings, 
   };
 }
 
-/** The embedded database has one connection for all; up to this many may wait for it, so that a slow provider delays no other payment. */
+/**
+ * The embedded database has one connection for all; up to this many may wait for it, so that a slow provider
+ * delays no other payment.
+ */
 const embeddedConnections = 8;
 const paymentWorkersMax = 8;
 
@@ -91,12 +105,17 @@ function createPayments(services: GraphServices, { log, connections }: PaymentOp
     // Half of the connections are left to requests, however many payments are due.
     workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
     provider: createTestProvider({ db, clock }),
-    settle: (operation, outcome) => settlePayment({ ...services, now: clock.now(), log, reindex: indexProducts }, operation, outcome),
+    settle: (operation, outcome) =>
+      settlePayment({ ...services, now: clock.now(), log, reindex: indexProducts }, operation, outcome),
   };
   return { ...createPaymentDriver(parts), parts, drive: () => drivePayments(parts) };
 }
 
-function createDeliveries(services: GraphServices, settings: Pick<Settings, "webhookAllowLoopback" | "webhookRetryScale">, log: Log): Dispatcher {
+function createDeliveries(
+  services: GraphServices,
+  settings: Pick<Settings, "webhookAllowLoopback" | "webhookRetryScale">,
+  log: Log,
+): Dispatcher {
   const { db, clock, keyring, render, events } = services;
   const sender = createSafeSender({ isLoopbackAllowed: settings.webhookAllowLoopback, clock });
   const dispatcher = createDispatcher({

@@ -1,6 +1,7 @@
 /**
- * The keys that encrypt what is stored: given by ENCRYPTION_KEYS, or, for the embedded database, made once and kept in DATA_DIR. A file of keys
- * is written whole or not at all and never again: whoever replaced it would lose what its keys have encrypted.
+ * The keys that encrypt what is stored: given by ENCRYPTION_KEYS, or, for the embedded database, made once
+ * and kept in DATA_DIR. A file of keys is written whole or not at all and never again: whoever replaced it
+ * would lose what its keys have encrypted.
  */
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -28,9 +29,13 @@ interface KeySettings {
 }
 
 /** Of the keys that were given, or else of those that are kept. */
-export const readKeyring = ({ encryptionKeys, dataDir }: KeySettings): Keyring => createKeyring(encryptionKeys ?? loadEncryptionKeys(dataDir));
+export const readKeyring = ({ encryptionKeys, dataDir }: KeySettings): Keyring =>
+  createKeyring(encryptionKeys ?? loadEncryptionKeys(dataDir));
 
-/** The keys kept in the folder. The first call makes one; of several at the same time one makes it, and all use it. */
+/**
+ * The keys kept in the folder. The first call makes one; of several at the same time one makes it, and all
+ * use it.
+ */
 export function loadEncryptionKeys(dataDir: string): EncryptionKey[] {
   const path = join(dataDir, "encryption-keys");
   try {
@@ -40,7 +45,9 @@ export function loadEncryptionKeys(dataDir: string): EncryptionKey[] {
   } catch (error) {
     throw unusable(dataDir, error);
   }
-  throw new FolderUnusable(`${path} is damaged: it must be ${encryptionKeysRule}. Restore it: without it, what it has encrypted is lost.`);
+  throw new FolderUnusable(
+    `${path} is damaged: it must be ${encryptionKeysRule}. Restore it: without it, what it has encrypted is lost.`,
+  );
 }
 
 /** The content of the file, which is another process's when that was first. */
@@ -55,7 +62,8 @@ function createKeyFile(dataDir: string, path: string): string {
     linkSync(draft, path);
     return text;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return readFileSync(path, "utf8");
+    if (error instanceof Error && "code" in error && error.code === "EEXIST")
+      return readFileSync(path, "utf8");
     throw error;
   } finally {
     rmSync(draft, { force: true });

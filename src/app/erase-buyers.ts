@@ -1,6 +1,6 @@
 /**
- * A buyer's erasure as somebody at the command line asks for it: it is looked what there is, and that is erased, told of and written down in one
- * transaction, in which it is still all there is.
+ * A buyer's erasure as somebody at the command line asks for it: it is looked what there is, and that is
+ * erased, told of and written down in one transaction, in which it is still all there is.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { appendAudit, commandActor } from "#access/audit.ts";
@@ -41,10 +41,14 @@ export async function eraseOnRequest(services: ErasureServices, asked: ErasureAs
   const { db, keyring, now } = services;
   for (let round = 1; round <= roundsMax; round += 1) {
     const finds = await findForErasure(db, keyring, { target: asked.target, now });
-    const erased = await inTransaction(db, (transaction) => eraseFound(transaction, services, { ...asked, finds }));
+    const erased = await inTransaction(db, (transaction) =>
+      eraseFound(transaction, services, { ...asked, finds }),
+    );
     if (erased !== undefined) return erased;
   }
-  throw fail("invalid_state", { message: "The buyer orders or changes something all the time. Nothing was erased: try it again." });
+  throw fail("invalid_state", {
+    message: "The buyer orders or changes something all the time. Nothing was erased: try it again.",
+  });
 }
 
 /** Undefined, and nothing is done, where something came or went since it was looked. */
@@ -59,12 +63,32 @@ async function eraseFound(
   const { merchantId, cartIds, orderIds } = scope;
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   const erased = await withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => {
-    const asked = { merchantId, now, keyring, outbox, publicUrl, buyerReference: null, events: createServiceEvents() };
-    return eraseBuyer(transaction, { ...asked, reindex: (handle, ids) => indexProducts(handle, ids, now) }, { finds, isForced });
+    const asked = {
+      merchantId,
+      now,
+      keyring,
+      outbox,
+      publicUrl,
+      buyerReference: null,
+      events: createServiceEvents(),
+    };
+    return eraseBuyer(
+      transaction,
+      { ...asked, reindex: (handle, ids) => indexProducts(handle, ids, now) },
+      { finds, isForced },
+    );
   });
   // A buyer's reference or an address token would be found here for ever.
   const targetId = target.by === "cart" || target.by === "order" ? target.value : null;
   const details = { by: target.by, ...erased, cartIds, orderIds, ...(isForced ? { forced: true } : {}) };
-  await appendAudit(transaction, { ...commandActor, merchantId, now, action: "privacyErase", targetId, requestId: null, details });
+  await appendAudit(transaction, {
+    ...commandActor,
+    merchantId,
+    now,
+    action: "privacyErase",
+    targetId,
+    requestId: null,
+    details,
+  });
   return erased;
 }

@@ -1,4 +1,7 @@
-/** Opens what the settings name outside of the process: the database (migrated), the rate limiter, and a free port. */
+/**
+ * Opens what the settings name outside of the process: the database (migrated), the rate limiter, and a free
+ * port.
+ */
 import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
@@ -17,7 +20,10 @@ export interface OpenOptions {
   readonly limiter?: RateLimiter | undefined;
 }
 
-export async function createLimiter({ settings, log, limiter }: OpenOptions, clock: Clock): Promise<RateLimiter> {
+export async function createLimiter(
+  { settings, log, limiter }: OpenOptions,
+  clock: Clock,
+): Promise<RateLimiter> {
   if (limiter !== undefined) return limiter;
   const { redisUrl, rateLimitScale } = settings;
   if (redisUrl === undefined) return createMemoryLimiter(rateLimitScale, () => clock.now().getTime());

@@ -1,4 +1,7 @@
-/** Where reports and public reads are read: a replica if DATABASE_READ_URL names one, else the primary; and the counting of searches. */
+/**
+ * Where reports and public reads are read: a replica if DATABASE_READ_URL names one, else the primary; and
+ * the counting of searches.
+ */
 import type { LogEvent } from "kysely";
 import { createSearchCounts } from "#commerce/search/search-counts.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
@@ -40,7 +43,10 @@ export function createReporting({ settings, database, replica, clock, log }: Rep
   return { services: { readOnly, searchCounts }, start: searchCounts.start, stop: searchCounts.stop };
 }
 
-/** The replica of DATABASE_READ_URL: for reports and whatever else analysts ask, and for what is public. Neither takes the other's connections. */
+/**
+ * The replica of DATABASE_READ_URL: for reports and whatever else analysts ask, and for what is public.
+ * Neither takes the other's connections.
+ */
 export interface OpenReplica extends Replica {
   readonly close: () => Promise<void>;
 }
@@ -57,7 +63,11 @@ const analystConnections = 8;
 const analystMs = reportMsMax + 1_000;
 
 /** Undefined: there is none. Nothing is connected to before it is asked. */
-export async function openReplica({ settings, clock, onStatement }: ReplicaOptions): Promise<OpenReplica | undefined> {
+export async function openReplica({
+  settings,
+  clock,
+  onStatement,
+}: ReplicaOptions): Promise<OpenReplica | undefined> {
   const { databaseReadUrl: url, databasePrepared: prepared, databasePool } = settings;
   if (url === undefined) return undefined;
   const open = (poolSize: number, limits: StatementLimits): ReturnType<typeof openDatabase> =>

@@ -1,6 +1,7 @@
 /**
- * Gives every encrypted row a data key that is wrapped by the first of ENCRYPTION_KEYS, so that the others can be taken away. It runs beside the service,
- * page by page, and goes on where it stopped: a row that has the first key already is passed over. A row that somebody changes meanwhile is left to them.
+ * Gives every encrypted row a data key that is wrapped by the first of ENCRYPTION_KEYS, so that the others
+ * can be taken away. It runs beside the service, page by page, and goes on where it stopped: a row that has
+ * the first key already is passed over. A row that somebody changes meanwhile is left to them.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -62,7 +63,11 @@ export async function countToRewrap({ db, keyring }: RewrapParts): Promise<numbe
   return total;
 }
 
-async function countOthers(db: Database, { currentKeyId }: Keyring, { table, keyId }: SealedColumn): Promise<number> {
+async function countOthers(
+  db: Database,
+  { currentKeyId }: Keyring,
+  { table, keyId }: SealedColumn,
+): Promise<number> {
   const { rows } = await sql<{ count: string }>`
     select count(*) as count from ${sql.table(table)} where ${sql.ref(keyId)} <> ${currentKeyId}`.execute(db);
   return Number(rows[0]?.count ?? 0);
@@ -70,15 +75,24 @@ async function countOthers(db: Database, { currentKeyId }: Keyring, { table, key
 
 const rowsAtOnce = 200;
 
-async function rewrapColumn({ db, keyring, onProgress }: RewrapParts, column: SealedColumn): Promise<Rewrapped> {
+async function rewrapColumn(
+  { db, keyring, onProgress }: RewrapParts,
+  column: SealedColumn,
+): Promise<Rewrapped> {
   const broken: string[] = [];
   let rewrapped = 0;
   for await (const rows of pagesOf(db, { column, besides: keyring.currentKeyId })) {
     const renewed = rows.flatMap((row) => rewrapRow(row, { keyring, column, broken }));
-    if (renewed.length > 0) rewrapped += await saveRows(db, { column, currentKeyId: keyring.currentKeyId, renewed });
+    if (renewed.length > 0)
+      rewrapped += await saveRows(db, { column, currentKeyId: keyring.currentKeyId, renewed });
     onProgress?.(rows.length);
   }
-  return { table: column.table, rewrapped, broken, left: (await countOthers(db, keyring, column)) - broken.length };
+  return {
+    table: column.table,
+    rewrapped,
+    broken,
+    left: (await countOthers(db, keyring, column)) - broken.length,
+  };
 }
 
 /** Keys as texts, bytes in hex. */
@@ -105,7 +119,10 @@ async function* pagesOf(db: Database, looking: Looking): AsyncGenerator<OldRow[]
   }
 }
 
-async function findRows(db: Database, { column, besides, after }: Looking & { readonly after: OldRow | undefined }): Promise<OldRow[]> {
+async function findRows(
+  db: Database,
+  { column, besides, after }: Looking & { readonly after: OldRow | undefined },
+): Promise<OldRow[]> {
   const { table, sealed, dataKey, keyId, key } = column;
   const [one, two] = key;
   const names = sql.join(key.map(({ name }) => sql.ref(name)));
@@ -118,11 +135,14 @@ async function findRows(db: Database, { column, besides, after }: Looking & { re
   const { rows } = await sql<OldRow>`
     select ${textOf(one)} as first, ${two === undefined ? sql`''` : textOf(two)} as second,
       ${sql.ref(sealed)} as sealed, ${sql.ref(dataKey)} as data_key, ${sql.ref(keyId)} as key_id
-    from ${sql.table(table)} where ${sql.ref(keyId)} <> ${besides ?? ""} and ${behind} order by ${names} limit ${rowsAtOnce}`.execute(db);
+    from ${sql.table(table)} where ${sql.ref(keyId)} <> ${besides ?? ""} and ${behind} order by ${names} limit ${rowsAtOnce}`.execute(
+    db,
+  );
   return rows;
 }
 
-const textOf = ({ name, type }: SealedKeyColumn): RawBuilder<unknown> => (type === "bytea" ? sql`encode(${sql.ref(name)}, 'hex')` : sql.ref(name));
+const textOf = ({ name, type }: SealedKeyColumn): RawBuilder<unknown> =>
+  type === "bytea" ? sql`encode(${sql.ref(name)}, 'hex')` : sql.ref(name);
 const valueOf = (type: SealedKeyColumn["type"], value: RawBuilder<unknown>): RawBuilder<unknown> =>
   type === "bytea" ? sql`decode(${value}, 'hex')` : value;
 
@@ -150,7 +170,12 @@ function opens(row: OldRow, { keyring, column, broken }: Opening): boolean {
 
 function rewrapRow(row: OldRow, opening: Opening): RenewedRow[] {
   if (!opens(row, opening)) return [];
-  return [{ ...row, newDataKey: opening.keyring.rewrap(row, opening.column.placeOf(row.first, row.second)).dataKey }];
+  return [
+    {
+      ...row,
+      newDataKey: opening.keyring.rewrap(row, opening.column.placeOf(row.first, row.second)).dataKey,
+    },
+  ];
 }
 
 interface Saving {
@@ -163,7 +188,8 @@ interface Saving {
 function saveRows(db: Database, { column, currentKeyId, renewed }: Saving): Promise<number> {
   const { table, dataKey, keyId, key } = column;
   const [one, two] = key;
-  const hex = (value: (row: RenewedRow) => Uint8Array): string[] => renewed.map((row) => Buffer.from(value(row)).toString("hex"));
+  const hex = (value: (row: RenewedRow) => Uint8Array): string[] =>
+    renewed.map((row) => Buffer.from(value(row)).toString("hex"));
   const isSame = sql`t.${sql.ref(one.name)} = ${valueOf(one.type, sql`n.first`)} ${
     two === undefined ? sql`` : sql`and t.${sql.ref(two.name)} = ${valueOf(two.type, sql`n.second`)}`
   }`;
@@ -179,7 +205,10 @@ function saveRows(db: Database, { column, currentKeyId, renewed }: Saving): Prom
   });
 }
 
-/** Every place where something lies encrypted: what has to be known to give its rows new keys, or to look whether they open. */
+/**
+ * Every place where something lies encrypted: what has to be known to give its rows new keys, or to look
+ * whether they open.
+ */
 interface SealedKeyColumn {
   readonly name: string;
   readonly type: "text" | "bytea";
@@ -204,8 +233,22 @@ const bytes = (hex: string): Buffer => Buffer.from(hex, "hex");
 export const sealedColumns: readonly SealedColumn[] = [
   { table: "webhook_secret", ...columns, key: id, placeOf: placeOfSecret },
   { table: "personal_data", ...columns, key: id, placeOf: placeOfPersonalData },
-  { table: "payment", sealed: "token_sealed", dataKey: "token_data_key", keyId: "token_key_id", key: id, placeOf: tokenPlaceOf },
-  { table: "hosted_checkout_session", sealed: "url_sealed", dataKey: "url_data_key", keyId: "url_key_id", key: id, placeOf: secretPlaceOf },
+  {
+    table: "payment",
+    sealed: "token_sealed",
+    dataKey: "token_data_key",
+    keyId: "token_key_id",
+    key: id,
+    placeOf: tokenPlaceOf,
+  },
+  {
+    table: "hosted_checkout_session",
+    sealed: "url_sealed",
+    dataKey: "url_data_key",
+    keyId: "url_key_id",
+    key: id,
+    placeOf: secretPlaceOf,
+  },
   { table: "oauth_signing_key", ...columns, key: id, placeOf: placeOfSigningKey },
   {
     table: "oauth_item",

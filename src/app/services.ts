@@ -1,6 +1,6 @@
 /**
- * What the code of the graph shares in one process, and how events are rendered: an event's object is what its document under `schema/events` selects, in the
- * contract's spelling.
+ * What the code of the graph shares in one process, and how events are rendered: an event's object is what
+ * its document under `schema/events` selects, in the contract's spelling.
  */
 import type { DocumentNode } from "graphql";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
@@ -23,16 +23,24 @@ import { createResolvedNames } from "#webhooks/endpoint-url.ts";
 import { readKeyring } from "./encryption-keys.ts";
 import { publicUrlOf, type Settings } from "./settings.ts";
 
-export type SubjectRender = (services: GraphServices, transaction: Transaction, subject: Subject) => ReturnType<RenderSubject>;
+export type SubjectRender = (
+  services: GraphServices,
+  transaction: Transaction,
+  subject: Subject,
+) => ReturnType<RenderSubject>;
 
 /** Whether somebody in this process follows a subject. */
 type IsWatched = (subject: Subject) => boolean;
 
 /**
- * Completes the services with the rendering of events. Rendering a subject means that its event is being written, so it also notifies after commit: whoever delivers
- * webhooks (once for a transaction), and subscriptions that follow the subject.
+ * Completes the services with the rendering of events. Rendering a subject means that its event is being
+ * written, so it also notifies after commit: whoever delivers webhooks (once for a transaction), and
+ * subscriptions that follow the subject.
  */
-export function createServices(parts: Omit<GraphServices, "render">, renderSubject: SubjectRender): GraphServices {
+export function createServices(
+  parts: Omit<GraphServices, "render">,
+  renderSubject: SubjectRender,
+): GraphServices {
   const { events, watch } = parts;
   const notify = notifyAfterCommit(events, (subject) => watch?.isWatched(subject) === true);
   const services: GraphServices = {
@@ -45,7 +53,10 @@ export function createServices(parts: Omit<GraphServices, "render">, renderSubje
   return services;
 }
 
-function notifyAfterCommit(events: ServiceEvents, isWatched: IsWatched): (transaction: Transaction, subject: Subject) => void {
+function notifyAfterCommit(
+  events: ServiceEvents,
+  isWatched: IsWatched,
+): (transaction: Transaction, subject: Subject) => void {
   const notified = new WeakSet<Transaction>();
   return (transaction, subject) => {
     if (!notified.has(transaction)) afterCommit(transaction, () => events.emit("deliveriesDue"));
@@ -59,14 +70,17 @@ export function createSubjectRender({ events, run }: Pick<Mesh, "events" | "run"
   for (const { subject } of Object.values(eventTypes)) documentOf(events, subject);
   const contexts = new WeakMap<object, GraphContext>();
   return async (services, transaction, { type, id, merchantId, thing, together }) => {
-    const context = contexts.get(together) ?? createContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
+    const context =
+      contexts.get(together) ??
+      createContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
     contexts.set(together, context);
     if (thing !== undefined) prime(context.loaders, { type, id, thing });
     const { data, errors } = await run(documentOf(events, type), context, { variables: { id } });
     const [error] = errors ?? [];
     if (error !== undefined) throw failureOfError(error);
     const { object } = (data ?? {}) as { readonly object?: unknown };
-    if (typeof object !== "object" || object === null) throw new Error(`The ${type satisfies SubjectType} ${id} of an event is not there.`);
+    if (typeof object !== "object" || object === null)
+      throw new Error(`The ${type satisfies SubjectType} ${id} of an event is not there.`);
     return object as Readonly<Record<string, unknown>>;
   };
 }
@@ -88,7 +102,10 @@ function prime(
   if (type === "webhook_endpoint") webhookEndpoints.prime(id, thing as WebhookEndpoint);
 }
 
-/** Renders events for commands, which run without the service. Mesh is opened when a command writes its first event. */
+/**
+ * Renders events for commands, which run without the service. Mesh is opened when a command writes its first
+ * event.
+ */
 export function createCommandRender(db: Database, settings: Settings): RenderSubject {
   let rendering: Promise<ReturnType<typeof createSubjectRender>> | undefined;
   const keyring = readKeyring(settings);

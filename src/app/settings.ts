@@ -1,4 +1,7 @@
-/** The environment, read once at start into one frozen, typed object. A bad value stops the start with one line that names it and its rule. */
+/**
+ * The environment, read once at start into one frozen, typed object. A bad value stops the start with one
+ * line that names it and its rule.
+ */
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { EncryptionKey } from "#foundation/encryption.ts";
@@ -18,9 +21,17 @@ const factor = z
   .regex(/^\d+(\.\d+)?$/, "must be a number, 0 or more")
   .transform(Number);
 const address = (protocols: readonly string[], example: string): z.ZodType<string, string> =>
-  z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), `must be an address like ${example}`);
+  z
+    .string()
+    .refine(
+      (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
+      `must be an address like ${example}`,
+    );
 const postgresUrl = address(["postgres:", "postgresql:"], "postgres://user:password@host:5432/name");
-const httpUrl = address(["http:", "https:"], "https://api.example.com").refine((value) => !value.endsWith("/"), "must not end with a slash");
+const httpUrl = address(["http:", "https:"], "https://api.example.com").refine(
+  (value) => !value.endsWith("/"),
+  "must not end with a slash",
+);
 /** Platforms write it with a slash or without one. */
 const collectorUrl = address(["http:", "https:"], "http://collector:4318")
   .refine((value) => !/[?#]/.test(value), "must not have a query or a fragment")
@@ -87,7 +98,10 @@ export interface Settings {
   readonly databasePrepared: boolean;
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
-  /** The first encrypts, all decrypt. Undefined, on the embedded database only: those that are kept in `dataDir`. */
+  /**
+   * The first encrypts, all decrypt. Undefined, on the embedded database only: those that are kept in
+   * `dataDir`.
+   */
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
@@ -136,8 +150,15 @@ export function readSettings(environment: Environment): Settings {
   });
 }
 
-/** The base of every link: what was set, else where the service listens, so that whatever writes links writes the same. */
-export function publicUrlOf({ publicUrl, host, port }: Pick<Settings, "publicUrl" | "host" | "port">): string {
+/**
+ * The base of every link: what was set, else where the service listens, so that whatever writes links writes
+ * the same.
+ */
+export function publicUrlOf({
+  publicUrl,
+  host,
+  port,
+}: Pick<Settings, "publicUrl" | "host" | "port">): string {
   return publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
@@ -162,7 +183,9 @@ function shown(name: string, value: unknown): string | null {
 }
 
 /** Names of the environment that are one letter off a setting's: most likely meant to be it. */
-export function misspeltSettings(environment: Environment): { readonly given: string; readonly meant: string }[] {
+export function misspeltSettings(
+  environment: Environment,
+): { readonly given: string; readonly meant: string }[] {
   return Object.keys(environment)
     .filter((given) => !settingNames.includes(given))
     .flatMap((given) => {
@@ -182,7 +205,9 @@ function isOneOff(a: string, b: string): boolean {
 
 function parse(environment: Environment): z.infer<typeof schema> {
   // An empty variable is one that is not set: shells and compose files make them easily.
-  const given = Object.fromEntries(settingNames.map((name) => [name, environment[name] === "" ? undefined : environment[name]]));
+  const given = Object.fromEntries(
+    settingNames.map((name) => [name, environment[name] === "" ? undefined : environment[name]]),
+  );
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

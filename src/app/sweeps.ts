@@ -1,4 +1,7 @@
-/** What comes due by the clock alone is written from time to time; until then every read counts it from the clock itself. */
+/**
+ * What comes due by the clock alone is written from time to time; until then every read counts it from the
+ * clock itself.
+ */
 import { sweepProofs } from "#access/oauth/dpop.ts";
 import { sweepItems } from "#access/oauth/oauth-items.ts";
 import { sweepGrants } from "#access/oauth/grants.ts";
@@ -33,26 +36,61 @@ interface Sweep {
 }
 
 export const sweeps: readonly Sweep[] = [
-  { name: "count what is ordered", everyMs: 3_600_000, run: ({ db }, round) => refreshPopularity({ db, ...round }) },
-  { name: "expire checkout sessions", run: ({ db, publicUrl, render }, round) => expireSessions({ db, publicUrl, render, ...round }) },
-  { name: "expire carts", run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }) },
+  {
+    name: "count what is ordered",
+    everyMs: 3_600_000,
+    run: ({ db }, round) => refreshPopularity({ db, ...round }),
+  },
+  {
+    name: "expire checkout sessions",
+    run: ({ db, publicUrl, render }, round) => expireSessions({ db, publicUrl, render, ...round }),
+  },
+  {
+    name: "expire carts",
+    run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }),
+  },
   // After what brings stock back. A pre-order is found as one for a minute at most after its date.
   { name: "index what came due", run: ({ db }, { now, signal }) => refreshDue(db, now, signal) },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
   // Those that were priced anew on the way; anything else is placed when it is submitted.
-  { name: "place free checkouts", run: (services, round) => placeFreeCheckouts({ ...services, reindex: indexProducts, ...round }) },
-  { name: "tell of keys that end soon", run: ({ db, render }, round) => tellExpiringKeys({ db, render, ...round }) },
+  {
+    name: "place free checkouts",
+    run: (services, round) => placeFreeCheckouts({ ...services, reindex: indexProducts, ...round }),
+  },
+  {
+    name: "tell of keys that end soon",
+    run: ({ db, render }, round) => tellExpiringKeys({ db, render, ...round }),
+  },
   { name: "erase personal data", run: ({ db }, { now }) => eraseDue(db, now) },
   { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },
   { name: "forget used proofs", run: ({ db }, { now, signal }) => sweepProofs(db, now, signal) },
-  { name: "delete what the authorization server need not keep", run: ({ db }, { now, signal }) => sweepItems(db, now, signal) },
-  { name: "delete what apps sent some days ago", run: ({ db }, { now, signal }) => sweepRequests(db, now, signal) },
-  { name: "forget sessions at the console", run: ({ db }, { now, signal }) => sweepStaffSessions(db, now, signal) },
-  { name: "delete grants that are long over", run: ({ db }, { now, signal }) => sweepGrants(db, now, signal) },
+  {
+    name: "delete what the authorization server need not keep",
+    run: ({ db }, { now, signal }) => sweepItems(db, now, signal),
+  },
+  {
+    name: "delete what apps sent some days ago",
+    run: ({ db }, { now, signal }) => sweepRequests(db, now, signal),
+  },
+  {
+    name: "forget sessions at the console",
+    run: ({ db }, { now, signal }) => sweepStaffSessions(db, now, signal),
+  },
+  {
+    name: "delete grants that are long over",
+    run: ({ db }, { now, signal }) => sweepGrants(db, now, signal),
+  },
   { name: "delete signing keys that are over", run: ({ db }, { now }) => sweepSigningKeys(db, now) },
-  { name: "close deliveries that nobody awaits", run: ({ db }, { now, signal }) => closeDeliveries(db, now, signal) },
-  { name: "forget what was searched for long ago", everyMs: 3_600_000, run: ({ db }, { now }) => sweepSearchCounts(db, now) },
+  {
+    name: "close deliveries that nobody awaits",
+    run: ({ db }, { now, signal }) => closeDeliveries(db, now, signal),
+  },
+  {
+    name: "forget what was searched for long ago",
+    everyMs: 3_600_000,
+    run: ({ db }, { now }) => sweepSearchCounts(db, now),
+  },
   { name: "delete old events", run: ({ db }, { now, signal }) => sweepEvents(db, now, signal) },
 ];
 
@@ -69,7 +107,9 @@ export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000)
       const now = services.clock.now();
       if (now.getTime() - (ranAtMs.get(name) ?? 0) < pauseMs) continue;
       ranAtMs.set(name, now.getTime());
-      await run(services, { now, signal: stop.signal }).catch((error: unknown) => logFailure(log, name, error));
+      await run(services, { now, signal: stop.signal }).catch((error: unknown) =>
+        logFailure(log, name, error),
+      );
     }
     isIdle = true;
   };
@@ -86,5 +126,6 @@ export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000)
 /** Of one that went on after a row failed, each row's failure has a line of its own. */
 function logFailure(log: Log, sweep: string, error: unknown): void {
   log.error({ err: error, sweep }, "A sweep failed.");
-  if (error instanceof AggregateError) for (const err of error.errors) log.error({ err, sweep }, "A sweep passed over what failed.");
+  if (error instanceof AggregateError)
+    for (const err of error.errors) log.error({ err, sweep }, "A sweep passed over what failed.");
 }

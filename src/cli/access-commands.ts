@@ -1,8 +1,17 @@
-/** Making merchants, apps, installations, keys and tokens from the command line: the same rules as the graph's mutations. */
+/**
+ * Making merchants, apps, installations, keys and tokens from the command line: the same rules as the graph's
+ * mutations.
+ */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createApiKey, revokeApiKey, overlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import { apiKeyList, createApp, createInstallation, createMerchant, internalTokenList } from "#access/tenants.ts";
+import {
+  apiKeyList,
+  createApp,
+  createInstallation,
+  createMerchant,
+  internalTokenList,
+} from "#access/tenants.ts";
 import { isScope, type Role, roles, type Scope, scopes } from "#access/viewer.ts";
 import { isCountry, isSlug, parseLocale } from "#foundation/text.ts";
 import { printResult } from "./output.ts";
@@ -11,7 +20,11 @@ import { command, type Json, parseTime, withDatabase, write } from "./command.ts
 export function addAccessCommands(program: Command): void {
   program.addCommand(new Command("merchant").description("Merchants.").addCommand(merchantCreate()));
   program.addCommand(new Command("app").description("Apps that can be installed.").addCommand(appCreate()));
-  program.addCommand(new Command("installation").description("Installations of apps with merchants.").addCommand(installationCreate()));
+  program.addCommand(
+    new Command("installation")
+      .description("Installations of apps with merchants.")
+      .addCommand(installationCreate()),
+  );
   program.addCommand(
     new Command("key")
       .description("API keys of installations.")
@@ -21,15 +34,25 @@ export function addAccessCommands(program: Command): void {
       .addCommand(keyList()),
   );
   program.addCommand(
-    new Command("token").description("Internal tokens.").addCommand(tokenCreate()).addCommand(tokenRevoke()).addCommand(tokenList()),
+    new Command("token")
+      .description("Internal tokens.")
+      .addCommand(tokenCreate())
+      .addCommand(tokenRevoke())
+      .addCommand(tokenList()),
   );
 }
 
 function merchantCreate(): Command {
   return command("create", "Makes a merchant.")
-    .requiredOption("--slug <slug>", "its name in addresses", parse(isSlug, "It must be 1 to 96 lower-case letters, digits and single hyphens."))
+    .requiredOption(
+      "--slug <slug>",
+      "its name in addresses",
+      parse(isSlug, "It must be 1 to 96 lower-case letters, digits and single hyphens."),
+    )
     .requiredOption("--name <name>", "its name")
-    .addOption(new Option("--mode <mode>", "whether real money moves").choices(["live", "test"]).default("test"))
+    .addOption(
+      new Option("--mode <mode>", "whether real money moves").choices(["live", "test"]).default("test"),
+    )
     .requiredOption(
       "--locale <locale>",
       "the locale that texts fall back to",
@@ -40,11 +63,24 @@ function merchantCreate(): Command {
       "the country whose prices are shown by default",
       parse(isCountry, "It must be an ISO 3166-1 alpha-2 code in upper case."),
     )
-    .action(async (given: Json & { slug: string; name: string; mode: "live" | "test"; locale: string; market: string }) => {
-      const { slug, name, mode, market } = given;
-      const input = { slug, name, mode, defaultLocale: parseLocale(given.locale) ?? given.locale, defaultMarket: market };
-      await write(given, "merchantCreate", async (transaction, access) => ({ id: await createMerchant(transaction, access, input), slug }));
-    });
+    .action(
+      async (
+        given: Json & { slug: string; name: string; mode: "live" | "test"; locale: string; market: string },
+      ) => {
+        const { slug, name, mode, market } = given;
+        const input = {
+          slug,
+          name,
+          mode,
+          defaultLocale: parseLocale(given.locale) ?? given.locale,
+          defaultMarket: market,
+        };
+        await write(given, "merchantCreate", async (transaction, access) => ({
+          id: await createMerchant(transaction, access, input),
+          slug,
+        }));
+      },
+    );
 }
 
 function appCreate(): Command {
@@ -65,7 +101,9 @@ function installationCreate(): Command {
     .option("--scopes <list>", "comma-separated", parseScopes, [...scopes])
     .action(async (given: Json & { merchant: string; app: string; scopes: Scope[] }) => {
       const input = { merchantId: given.merchant, appId: given.app, scopes: given.scopes };
-      await write(given, "installationCreate", async (transaction, access) => ({ id: await createInstallation(transaction, access, input) }));
+      await write(given, "installationCreate", async (transaction, access) => ({
+        id: await createInstallation(transaction, access, input),
+      }));
     });
 }
 
@@ -76,7 +114,12 @@ function keyCreate(): Command {
     .option("--scopes <list>", "comma-separated", parseScopes, [...scopes])
     .option("--expires <time>", "when it ends, RFC 3339", parseTime)
     .action(async (given: Json & { installation: string; name: string; scopes: Scope[]; expires?: Date }) => {
-      const input = { installationId: given.installation, name: given.name, scopes: given.scopes, expiresAt: given.expires ?? null };
+      const input = {
+        installationId: given.installation,
+        name: given.name,
+        scopes: given.scopes,
+        expiresAt: given.expires ?? null,
+      };
       await write(given, "apiKeyCreate", async (transaction, access) => {
         const { apiKeyId, value, happened } = await createApiKey(transaction, access, input);
         access.tell(happened);
@@ -88,11 +131,20 @@ function keyCreate(): Command {
 function keyRotate(): Command {
   return command("rotate", "Makes an API key's successor, which is shown once. Both work for the overlap.")
     .argument("<id>", "the key's id, key_…")
-    .option("--overlap <hours>", `how long the old key goes on working, 0 to ${overlapHours.max} hours`, parseOverlap, overlapHours.usual)
+    .option(
+      "--overlap <hours>",
+      `how long the old key goes on working, 0 to ${overlapHours.max} hours`,
+      parseOverlap,
+      overlapHours.usual,
+    )
     .option("--expires <time>", "when the successor ends, RFC 3339", parseTime)
     .action(async (id: string, given: Json & { overlap: number; expires?: Date }) => {
       await write(given, "apiKeyRotate", async (transaction, access) => {
-        const made = await rotateApiKey(transaction, access, { apiKeyId: id, overlapHours: given.overlap, expiresAt: given.expires });
+        const made = await rotateApiKey(transaction, access, {
+          apiKeyId: id,
+          overlapHours: given.overlap,
+          expiresAt: given.expires,
+        });
         access.tell(made.happened);
         return { id: made.apiKeyId, key: made.value, rotated: id };
       });
@@ -132,7 +184,12 @@ function tokenCreate(): Command {
     .option("--merchant <id>", "the merchant it is for; without it the platform's")
     .option("--expires <time>", "when it ends, RFC 3339", parseTime)
     .action(async (given: Json & { role: Role; name: string; merchant?: string; expires?: Date }) => {
-      const input = { name: given.name, role: given.role, merchantId: given.merchant ?? null, expiresAt: given.expires ?? null };
+      const input = {
+        name: given.name,
+        role: given.role,
+        merchantId: given.merchant ?? null,
+        expiresAt: given.expires ?? null,
+      };
       await write(given, "internalTokenCreate", async (transaction, access) => {
         const { internalTokenId, value } = await createInternalToken(transaction, access, input);
         return { id: internalTokenId, token: value };
@@ -176,12 +233,14 @@ const parse =
 function parseScopes(text: string): Scope[] {
   const list = text === "" ? [] : text.split(",").map((scope) => scope.trim());
   const unknown = list.find((scope) => !isScope(scope));
-  if (unknown !== undefined) throw new InvalidArgumentError(`${unknown} is no scope: there are ${scopes.join(", ")}.`);
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`${unknown} is no scope: there are ${scopes.join(", ")}.`);
   return list.filter(isScope);
 }
 
 function parseOverlap(text: string): number {
   const hours = Number(text);
-  if (!/^\d{1,3}$/.test(text) || hours > overlapHours.max) throw new InvalidArgumentError(`It must be a whole number from 0 to ${overlapHours.max}.`);
+  if (!/^\d{1,3}$/.test(text) || hours > overlapHours.max)
+    throw new InvalidArgumentError(`It must be a whole number from 0 to ${overlapHours.max}.`);
   return hours;
 }

@@ -1,6 +1,6 @@
 /**
- * Shared by the commands: the database of the settings, common options, and `write`, which runs a change of access in one transaction together with
- * its events and its audit entry.
+ * Shared by the commands: the database of the settings, common options, and `write`, which runs a change of
+ * access in one transaction together with its events and its audit entry.
  */
 import { Command, InvalidArgumentError } from "commander";
 import type { AccessEvent } from "#access/credential-changes.ts";
@@ -27,7 +27,10 @@ interface CommandAccess extends Access {
 
 type Result = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** For the audit: the name of the mutation that does the same, and the type of its target where the id does not show it. */
+/**
+ * For the audit: the name of the mutation that does the same, and the type of its target where the id does
+ * not show it.
+ */
 type Action = string | { readonly name: string; readonly targetType: string };
 
 /** The platform's own hands: no merchant is foreign to the command line. */
@@ -40,10 +43,23 @@ export async function write(
     const now = new Date();
     const done = await inTransaction(db, async (transaction) => {
       const happened: AccessEvent[] = [];
-      const result = await work(transaction, { merchantId: null, now, settings, tell: (more) => void happened.push(...more) });
+      const result = await work(transaction, {
+        merchantId: null,
+        now,
+        settings,
+        tell: (more) => void happened.push(...more),
+      });
       await publishAccessEvents(transaction, happened, { db, settings, now });
-      const what = typeof action === "string" ? { action } : { action: action.name, targetType: action.targetType };
-      const entry = { merchantId: null, now, ...what, targetId: result.id, requestId: null, details: idsBeside(result) };
+      const what =
+        typeof action === "string" ? { action } : { action: action.name, targetType: action.targetType };
+      const entry = {
+        merchantId: null,
+        now,
+        ...what,
+        targetId: result.id,
+        requestId: null,
+        details: idsBeside(result),
+      };
       await appendAudit(transaction, { ...commandActor, ...entry });
       return result;
     });
@@ -57,7 +73,8 @@ const idsBeside = ({ id: _target, ...others }: Result): Readonly<Record<string, 
 
 export function parseTime(text: string): Date {
   const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError("It must be a time like 2027-01-31T09:15:00Z.");
+  if (Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError("It must be a time like 2027-01-31T09:15:00Z.");
   return time;
 }
 
@@ -67,21 +84,29 @@ interface CommandServices {
   readonly now: Date;
 }
 
-/** Publishes events of installations and keys, as the service does. The renderer is loaded only if there are events. */
+/**
+ * Publishes events of installations and keys, as the service does. The renderer is loaded only if there are
+ * events.
+ */
 async function publishAccessEvents(
   transaction: Transaction,
   happened: readonly AccessEvent[],
   { db, settings, now }: CommandServices,
 ): Promise<void> {
   if (happened.length === 0) return;
-  const [{ createCommandRender }, { tellAccess }] = await Promise.all([import("#app/services.ts"), import("#graph/access/access-events.ts")]);
+  const [{ createCommandRender }, { tellAccess }] = await Promise.all([
+    import("#app/services.ts"),
+    import("#graph/access/access-events.ts"),
+  ]);
   // Whoever has the shell is staff.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   await tellAccess(transaction, happened, { now, cause, render: createCommandRender(db, settings) });
 }
 
 /** Opens the database of the settings, migrated, for the duration of a command. */
-export async function withDatabase<Done>(work: (database: OpenDatabase, settings: Settings) => Promise<Done>): Promise<Done> {
+export async function withDatabase<Done>(
+  work: (database: OpenDatabase, settings: Settings) => Promise<Done>,
+): Promise<Done> {
   const settings = readSettings(process.env);
   const database = await openDatabase({
     url: settings.databaseUrl,

@@ -1,7 +1,7 @@
 /**
- * The callers of `mesh dev`: opens this service on the database of the settings, without listening, and makes the
- * context of a caller with a valid internal token. The embedded database has room for one process, so a running
- * service must be stopped first.
+ * The callers of `mesh dev`: opens this service on the database of the settings, without listening, and makes
+ * the context of a caller with a valid internal token. The embedded database has room for one process, so a
+ * running service must be stopped first.
  */
 import { type App, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
@@ -15,7 +15,9 @@ let opening: Promise<App> | undefined;
 export async function contextOf(authorization: string): Promise<GraphContext> {
   const [scheme = "", token = ""] = authorization.split(" ");
   if (scheme.toLowerCase() !== "bearer")
-    throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and an internal token." });
+    throw fail("credentials_malformed", {
+      message: "The Authorization header must be `Bearer` and an internal token.",
+    });
   // A database that is in use now may be free for the next request.
   opening ??= open().catch((error: unknown) => {
     opening = undefined;

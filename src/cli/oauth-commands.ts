@@ -1,7 +1,13 @@
 /** `oauth-client`, `grant`: apps as OAuth clients, and what merchants' people granted to them. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { grantList, revokeGrant } from "#access/oauth/grants.ts";
-import { createOauthClient, disableOauthClient, enableOauthClient, oauthClientList, type OauthClientInput } from "#access/oauth/oauth-clients.ts";
+import {
+  createOauthClient,
+  disableOauthClient,
+  enableOauthClient,
+  oauthClientList,
+  type OauthClientInput,
+} from "#access/oauth/oauth-clients.ts";
 import { authMethods } from "#access/authorization.ts";
 import { printResult } from "./output.ts";
 import { command, type Json, withDatabase, write } from "./command.ts";
@@ -16,23 +22,43 @@ export function addOauthCommands(program: Command): void {
       .addCommand(clientList()),
   );
   program.addCommand(
-    new Command("grant").description("What merchants granted to OAuth clients.").addCommand(grantRevoke()).addCommand(grantListing()),
+    new Command("grant")
+      .description("What merchants granted to OAuth clients.")
+      .addCommand(grantRevoke())
+      .addCommand(grantListing()),
   );
 }
 
 function clientCreate(): Command {
   return command("create", "Makes an OAuth client of an app.")
     .requiredOption("--app <id>", "the app's id")
-    .requiredOption("--redirect-uri <uri...>", "where its users may be sent back to, compared character by character")
+    .requiredOption(
+      "--redirect-uri <uri...>",
+      "where its users may be sent back to, compared character by character",
+    )
     .addOption(new Option("--auth <method>", "how it proves who it is").choices(authMethods).default("none"))
     .option("--jwks <json>", "its public keys, with private_key_jwt", parseJwks)
-    .action(async (given: Json & { app: string; redirectUri: string[]; auth: OauthClientInput["authMethod"]; jwks?: OauthClientInput["jwks"] }) => {
-      const input = { appId: given.app, redirectUris: given.redirectUri, authMethod: given.auth, jwks: given.jwks ?? null };
-      await write(given, "oauthClientCreate", async (transaction, access) => ({
-        id: await createOauthClient(transaction, access, input),
-        app: given.app,
-      }));
-    });
+    .action(
+      async (
+        given: Json & {
+          app: string;
+          redirectUri: string[];
+          auth: OauthClientInput["authMethod"];
+          jwks?: OauthClientInput["jwks"];
+        },
+      ) => {
+        const input = {
+          appId: given.app,
+          redirectUris: given.redirectUri,
+          authMethod: given.auth,
+          jwks: given.jwks ?? null,
+        };
+        await write(given, "oauthClientCreate", async (transaction, access) => ({
+          id: await createOauthClient(transaction, access, input),
+          app: given.app,
+        }));
+      },
+    );
 }
 
 function parseJwks(json: string): OauthClientInput["jwks"] {
@@ -49,7 +75,10 @@ const isKeySet = (value: unknown): value is NonNullable<OauthClientInput["jwks"]
   typeof value === "object" && value !== null && "keys" in value && Array.isArray(value.keys);
 
 function clientDisable(): Command {
-  return command("disable", "Switches an OAuth client off for all merchants at once, and revokes what it was granted.")
+  return command(
+    "disable",
+    "Switches an OAuth client off for all merchants at once, and revokes what it was granted.",
+  )
     .argument("<id>", "the client's id, oac_…")
     .action(async (id: string, given: Json) => {
       await write(given, "oauthClientDisable", async (transaction, access) => {
@@ -75,7 +104,9 @@ function clientList(): Command {
     .option("--app <id>", "only of this app")
     .action(async ({ app, json }: Json & { app?: string }) => {
       await withDatabase(async ({ db }) => {
-        const clients = oauthClientList(db).$if(app !== undefined, (query) => query.where("appId", "=", app ?? ""));
+        const clients = oauthClientList(db).$if(app !== undefined, (query) =>
+          query.where("appId", "=", app ?? ""),
+        );
         printResult(await clients.orderBy("id").execute(), json === true);
       });
     });
@@ -98,7 +129,9 @@ function grantListing(): Command {
     .option("--client <id>", "only of this client")
     .action(async ({ merchant, client, json }: Json & { merchant?: string; client?: string }) => {
       await withDatabase(async ({ db }) => {
-        const grants = grantList(db, merchant ?? null).$if(client !== undefined, (query) => query.where("clientId", "=", client ?? ""));
+        const grants = grantList(db, merchant ?? null).$if(client !== undefined, (query) =>
+          query.where("clientId", "=", client ?? ""),
+        );
         printResult(await grants.orderBy("id").execute(), json === true);
       });
     });

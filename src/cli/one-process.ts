@@ -17,7 +17,10 @@ export async function serveAlone(serving: Serving): Promise<void> {
 
 export async function serveAsOneOfMany(serving: Serving): Promise<void> {
   const { settings, log } = serving;
-  const limiter = settings.redisUrl === undefined ? createSharedLimiter(parent, { scale: settings.rateLimitScale, log }) : undefined;
+  const limiter =
+    settings.redisUrl === undefined
+      ? createSharedLimiter(parent, { scale: settings.rateLimitScale, log })
+      : undefined;
   await start({ ...serving, limiter, exchange: createExchange(parent) }, (close, ready) => {
     const stop = stopOnSignal(close, log);
     stopWithParent(() => stop("disconnect"));
@@ -50,13 +53,19 @@ async function start(
 }
 
 /** Before anything is made: what is made looks once whether there are traces. */
-async function traceTo({ tracesEndpoint: endpoint }: Settings, log: Log): Promise<(() => Promise<void>) | undefined> {
+async function traceTo(
+  { tracesEndpoint: endpoint }: Settings,
+  log: Log,
+): Promise<(() => Promise<void>) | undefined> {
   if (endpoint === undefined) return undefined;
   const { startTracing } = await import("#observability/tracing.ts");
   return startTracing({ endpoint, environment: process.env, log });
 }
 
-async function prepareDemoOf({ database, services, clock }: App, dataDir: string): Promise<DemoFile | undefined> {
+async function prepareDemoOf(
+  { database, services, clock }: App,
+  dataDir: string,
+): Promise<DemoFile | undefined> {
   const { prepareDemo } = await import("#demo/prepare-demo.ts");
   return prepareDemo(database, { ...services, dataDir, now: clock.now() });
 }

@@ -3,7 +3,15 @@ import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { generatePassword } from "#access/people/passwords.ts";
 import { rotateSigningKeys } from "#access/oauth/signing-keys.ts";
-import { createStaff, disableStaff, enableStaff, preparePassword, prepareStaff, setStaffPassword, staffList } from "#access/people/staff.ts";
+import {
+  createStaff,
+  disableStaff,
+  enableStaff,
+  preparePassword,
+  prepareStaff,
+  setStaffPassword,
+  staffList,
+} from "#access/people/staff.ts";
 import { readKeyring } from "#app/encryption-keys.ts";
 import { printResult } from "./output.ts";
 import { command, type Json, withDatabase, write } from "./command.ts";
@@ -18,11 +26,18 @@ export function addPeopleCommands(program: Command): void {
       .addCommand(staffEnable())
       .addCommand(listOf("accounts", staffList)),
   );
-  program.addCommand(new Command("signing-key").description("What access tokens are signed with.").addCommand(signingKeyRotate()));
+  program.addCommand(
+    new Command("signing-key")
+      .description("What access tokens are signed with.")
+      .addCommand(signingKeyRotate()),
+  );
 }
 
 function staffCreate(): Command {
-  return command("create", "Makes an account for a person of a merchant. Its password is made and shown once, or read.")
+  return command(
+    "create",
+    "Makes an account for a person of a merchant. Its password is made and shown once, or read.",
+  )
     .requiredOption("--merchant <id>", "the merchant's id")
     .requiredOption("--email <address>", "what the person signs in with")
     .requiredOption("--name <name>", "what the person is called")
@@ -46,14 +61,20 @@ interface PasswordStdin {
 }
 
 /** Read, or made; what was made is shown. */
-async function passwordOf({ passwordStdin }: PasswordStdin): Promise<{ readonly password: string; readonly shown: { readonly password?: string } }> {
-  if (passwordStdin === true) return { password: (await text(process.stdin)).replace(/\r?\n$/, ""), shown: {} };
+async function passwordOf({
+  passwordStdin,
+}: PasswordStdin): Promise<{ readonly password: string; readonly shown: { readonly password?: string } }> {
+  if (passwordStdin === true)
+    return { password: (await text(process.stdin)).replace(/\r?\n$/, ""), shown: {} };
   const password = generatePassword();
   return { password, shown: { password } };
 }
 
 function staffPassword(): Command {
-  return command("password", "Gives an account another password, made and shown once, or read. Whoever had signed in is asked again.")
+  return command(
+    "password",
+    "Gives an account another password, made and shown once, or read. Whoever had signed in is asked again.",
+  )
     .argument("<id>", "the account's id, stf_…")
     .option("--password-stdin", passwordStdinText)
     .option("--revoke-grants", "also end what the person granted to apps, which else stays in force")
@@ -105,11 +126,16 @@ function listOf(things: string, list: typeof staffList): Command {
 }
 
 function signingKeyRotate(): Command {
-  return command("rotate", "Makes new signing keys, which sign from a minute later on. Tokens of the old ones stay good until they end.").action(
-    async (given: Json) => {
-      await write(given, { name: "signingKeyRotate", targetType: "signing_key" }, async (transaction, { now, settings }) => ({
+  return command(
+    "rotate",
+    "Makes new signing keys, which sign from a minute later on. Tokens of the old ones stay good until they end.",
+  ).action(async (given: Json) => {
+    await write(
+      given,
+      { name: "signingKeyRotate", targetType: "signing_key" },
+      async (transaction, { now, settings }) => ({
         id: await rotateSigningKeys(transaction, readKeyring(settings), now),
-      }));
-    },
-  );
+      }),
+    );
+  });
 }

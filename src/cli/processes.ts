@@ -1,6 +1,7 @@
 /**
- * Several processes on one port. The one that was started serves nothing: it takes connections and gives each to one of the others, counts requests
- * for all of them, has what they measure added up, and starts another one where one has ended.
+ * Several processes on one port. The one that was started serves nothing: it takes connections and gives each
+ * to one of the others, counts requests for all of them, has what they measure added up, and starts another
+ * one where one has ended.
  */
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
@@ -26,12 +27,19 @@ export async function serveInProcesses(serving: Serving): Promise<void> {
   stopOnSignal(crew.stop, log);
   const common = { PORT: String(port), PROCESSES: "1" };
   const ready = await crew.add({ command: commands[role], environment: common, isFirst: true });
-  const other = { command: role === "all" ? "gateway" : commands[role], environment: { ...common, DEMO: "0" }, isFirst: false };
+  const other = {
+    command: role === "all" ? "gateway" : commands[role],
+    environment: { ...common, DEMO: "0" },
+    isFirst: false,
+  };
   await Promise.all(Array.from({ length: settings.processes - 1 }, () => crew.add(other)));
   welcome(serving, ready);
 }
 
-const commands = { all: "serve", gateway: "gateway", worker: "worker" } as const satisfies Record<Role, string>;
+const commands = { all: "serve", gateway: "gateway", worker: "worker" } as const satisfies Record<
+  Role,
+  string
+>;
 
 interface Place {
   readonly command: string;
@@ -64,7 +72,10 @@ function createCrew(log: Log, onStart: (child: Worker) => () => void): Crew {
         leave();
         if (isStopping) return;
         on.onEnd(code, signal);
-        log.warn({ event: "process_ended", pid: child.process.pid, code, signal }, "A process has ended: another one takes its place.");
+        log.warn(
+          { event: "process_ended", pid: child.process.pid, code, signal },
+          "A process has ended: another one takes its place.",
+        );
         setTimeout(start, replaceMs, place, on);
       },
     });
@@ -123,7 +134,8 @@ async function end(child: Worker): Promise<void> {
   // One that is not ready yet knows no other way than to end at once.
   child.process.kill("SIGTERM");
   const [code]: unknown[] = await ended;
-  if (typeof code === "number" && code !== 0) throw new Error(`Process ${child.process.pid} ended with ${code}.`);
+  if (typeof code === "number" && code !== 0)
+    throw new Error(`Process ${child.process.pid} ended with ${code}.`);
 }
 
 function portOf(child: Worker): Port {

@@ -34,7 +34,11 @@ function migrateCommand(): Command {
     .action(async ({ json }: { json?: boolean }) => {
       const settings = readSettings(process.env);
       const folder = settings.databaseUrl === undefined ? settings.dataDir : undefined;
-      const database = await openDatabase({ url: settings.databaseUrl, directUrl: settings.databaseDirectUrl, folder });
+      const database = await openDatabase({
+        url: settings.databaseUrl,
+        directUrl: settings.databaseDirectUrl,
+        folder,
+      });
       try {
         printResult({ applied: await migrate(database) }, json === true);
       } finally {
@@ -53,7 +57,9 @@ interface SeedOptions {
 
 function seedCommand(): Command {
   return new Command("seed")
-    .description("Fills an empty database with the demo data, and on request with more products, carts and orders.")
+    .description(
+      "Fills an empty database with the demo data, and on request with more products, carts and orders.",
+    )
     .option("--products <number>", "how many more products (up to 1 000 000)", parseCount, 0)
     .option("--carts <number>", "how many more carts (up to 1 000 000)", parseCount, 0)
     .option("--orders <number>", "how many more orders (up to 1 000 000)", parseCount, 0)
@@ -66,12 +72,28 @@ function seedCommand(): Command {
         const keyring = readKeyring(settings);
         const { createCommandRender } = await import("#app/services.ts");
         const render = createCommandRender(database.db, settings);
-        const demo = await prepareDemo(database, { dataDir: settings.dataDir, publicUrl, now, keyring, render });
+        const demo = await prepareDemo(database, {
+          dataDir: settings.dataDir,
+          publicUrl,
+          now,
+          keyring,
+          render,
+        });
         const merchantId = merchant ?? demo?.merchants.first.id;
         if (merchantId === undefined)
-          throw fail("missing_parameter", { message: "The database has other data than the demo's: say whose products with --merchant." });
+          throw fail("missing_parameter", {
+            message: "The database has other data than the demo's: say whose products with --merchant.",
+          });
         const startedAt = performance.now();
-        await seedMore(database, { merchantId, products, carts, orders, now, keyring, isQuiet: json === true });
+        await seedMore(database, {
+          merchantId,
+          products,
+          carts,
+          orders,
+          now,
+          keyring,
+          isQuiet: json === true,
+        });
         const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
         printResult({ merchant: merchantId, products, carts, orders, seconds }, json === true);
       });
@@ -89,11 +111,20 @@ interface More {
 }
 
 /** Products first: carts and orders are of them. */
-async function seedMore(database: OpenDatabase, { merchantId, products, carts, orders, now, keyring, isQuiet }: More): Promise<void> {
+async function seedMore(
+  database: OpenDatabase,
+  { merchantId, products, carts, orders, now, keyring, isQuiet }: More,
+): Promise<void> {
   if (products + carts + orders === 0) return;
   const { db } = database;
   await withBar({ count: products, things: "products", isQuiet }, (onProgress) =>
-    seedProducts(db, { merchantId, count: products, now, index: (transaction, ids) => indexProducts(transaction, ids, now), onProgress }),
+    seedProducts(db, {
+      merchantId,
+      count: products,
+      now,
+      index: (transaction, ids) => indexProducts(transaction, ids, now),
+      onProgress,
+    }),
   );
   await withBar({ count: carts, things: "carts", isQuiet }, (onProgress) =>
     seedBulkCarts(db, { merchantId, count: carts, now, keyring, onProgress }),
@@ -111,10 +142,15 @@ interface LongWork {
   readonly isQuiet: boolean;
 }
 
-async function withBar({ count, things, isQuiet }: LongWork, work: (onProgress: (done: number) => void) => Promise<void>): Promise<void> {
+async function withBar(
+  { count, things, isQuiet }: LongWork,
+  work: (onProgress: (done: number) => void) => Promise<void>,
+): Promise<void> {
   if (count === 0) return;
   if (isQuiet) return work(() => undefined);
-  const bar = new SingleBar({ format: `{bar} {percentage}% {value}/{total} ${things}, {eta_formatted} left` });
+  const bar = new SingleBar({
+    format: `{bar} {percentage}% {value}/{total} ${things}, {eta_formatted} left`,
+  });
   bar.start(count, 0);
   try {
     await work((done) => bar.update(done));
@@ -127,6 +163,7 @@ const countMax = 1_000_000;
 
 function parseCount(text: string): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 0 || count > countMax) throw new InvalidArgumentError(`It must be a whole number from 0 to ${countMax}.`);
+  if (!Number.isInteger(count) || count < 0 || count > countMax)
+    throw new InvalidArgumentError(`It must be a whole number from 0 to ${countMax}.`);
   return count;
 }

@@ -1,4 +1,7 @@
-/** The start and the end of a serving process: the welcome text with its addresses, and an orderly stop on SIGTERM and SIGINT. */
+/**
+ * The start and the end of a serving process: the welcome text with its addresses, and an orderly stop on
+ * SIGTERM and SIGINT.
+ */
 import cluster from "node:cluster";
 import type { Role } from "#app/background.ts";
 import type { Settings } from "#app/settings.ts";
@@ -31,7 +34,9 @@ export function welcome({ settings, role }: Serving, { address, demo }: Ready): 
   print(`  API        ${address}/docs, as OpenAPI ${address}/openapi.json`);
   print(`  Console    ${address}/console`);
   print(`  GraphiQL   ${address}/graphql`);
-  print(`  Database   ${settings.databaseUrl === undefined ? `embedded, in ${settings.dataDir}` : "PostgreSQL"}`);
+  print(
+    `  Database   ${settings.databaseUrl === undefined ? `embedded, in ${settings.dataDir}` : "PostgreSQL"}`,
+  );
   if (settings.processes > 1) print(`  Processes  ${settings.processes}`);
   if (demo === undefined) return;
   const [product] = demo.products;
@@ -41,7 +46,10 @@ export function welcome({ settings, role }: Serving, { address, demo }: Ready): 
   print(`Demo account for the console and OAuth: ${demo.staff.email} with the password in demo.json\n`);
   print("Try it:");
   print(`  curl -H 'Authorization: Bearer ${demo.keys.full}' ${address}/api/v1/open/catalog/products`);
-  if (product !== undefined) print(`  curl '${address}/api/v1/catalog/merchants/${product.merchantSlug}/products/${product.productSlug}'`);
+  if (product !== undefined)
+    print(
+      `  curl '${address}/api/v1/catalog/merchants/${product.merchantSlug}/products/${product.productSlug}'`,
+    );
   print("");
 }
 
@@ -49,12 +57,16 @@ export function welcome({ settings, role }: Serving, { address, demo }: Ready): 
 const stopMsMax = 10_000;
 const sameSignalMs = 1_000;
 
-/** Ends with 0 when `close` is done. The function that is given back does as a signal does, for the reason it is told. */
+/**
+ * Ends with 0 when `close` is done. The function that is given back does as a signal does, for the reason it
+ * is told.
+ */
 export function stopOnSignal(close: () => Promise<void>, log: Log): (reason: string) => void {
   let stoppingSince: number | undefined;
   const stop = (signal: string): void => {
     if (stoppingSince !== undefined) {
-      // npm and terminals pass a signal on, so a second one at once is the same. Of several processes the first decides.
+      // npm and terminals pass a signal on, so a second one at once is the same. Of several processes the
+      // first decides.
       if (cluster.isPrimary && performance.now() - stoppingSince > sameSignalMs) process.exit(1);
       return;
     }

@@ -1,4 +1,7 @@
-/** `keys check`, `keys rewrap`, `privacy erase`, `audit export`: what has to be done to what is stored, once in a while or when somebody asks. */
+/**
+ * `keys check`, `keys rewrap`, `privacy erase`, `audit export`: what has to be done to what is stored, once
+ * in a while or when somebody asks.
+ */
 import { once } from "node:events";
 import { SingleBar } from "cli-progress";
 import { Command } from "commander";
@@ -16,9 +19,14 @@ import { command, type Json, parseTime, withDatabase } from "./command.ts";
 
 export function addUpkeepCommands(program: Command): void {
   program.addCommand(
-    new Command("keys").description("What encrypts the data at rest (ENCRYPTION_KEYS).").addCommand(keysCheck()).addCommand(keysRewrap()),
+    new Command("keys")
+      .description("What encrypts the data at rest (ENCRYPTION_KEYS).")
+      .addCommand(keysCheck())
+      .addCommand(keysRewrap()),
   );
-  program.addCommand(new Command("privacy").description("What is stored of buyers.").addCommand(privacyErase()));
+  program.addCommand(
+    new Command("privacy").description("What is stored of buyers.").addCommand(privacyErase()),
+  );
   program.addCommand(new Command("audit").description("Who did what.").addCommand(auditExport()));
 }
 
@@ -31,7 +39,10 @@ function keysCheck(): Command {
       const results = await openAll({ db, keyring: readKeyring(settings) });
       const broken = results.flatMap((result) => result.broken);
       printResult(
-        { ...Object.fromEntries(results.map(({ table, opened }) => [table, opened])), ...(json === true ? { broken } : {}) },
+        {
+          ...Object.fromEntries(results.map(({ table, opened }) => [table, opened])),
+          ...(json === true ? { broken } : {}),
+        },
         json === true,
       );
       tell(broken);
@@ -49,8 +60,14 @@ function keysRewrap(): Command {
       const key = keyring.currentKeyId;
       // It may be stopped, and has given some rows their key by then.
       await recordRewrap(db, { key, state: "begun" });
-      const results = await withBar(await countToRewrap({ db, keyring }), json === true, (onProgress) => rewrapAll({ db, keyring, onProgress }));
-      await recordRewrap(db, { key, state: "done", rewrapped: results.reduce((sum, { rewrapped }) => sum + rewrapped, 0) });
+      const results = await withBar(await countToRewrap({ db, keyring }), json === true, (onProgress) =>
+        rewrapAll({ db, keyring, onProgress }),
+      );
+      await recordRewrap(db, {
+        key,
+        state: "done",
+        rewrapped: results.reduce((sum, { rewrapped }) => sum + rewrapped, 0),
+      });
       report(results, { key, isJson: json === true });
     });
   });
@@ -58,18 +75,31 @@ function keysRewrap(): Command {
 
 const recordRewrap = (db: Database, details: Readonly<Record<string, unknown>>): Promise<void> =>
   inTransaction(db, (transaction) =>
-    appendAudit(transaction, { ...commandActor, merchantId: null, now: new Date(), action: "keysRewrap", targetId: null, requestId: null, details }),
+    appendAudit(transaction, {
+      ...commandActor,
+      merchantId: null,
+      now: new Date(),
+      action: "keysRewrap",
+      targetId: null,
+      requestId: null,
+      details,
+    }),
   );
 
 /** 1 where the other keys cannot be taken away yet. */
-function report(results: readonly Rewrapped[], { key, isJson }: { readonly key: string; readonly isJson: boolean }): void {
+function report(
+  results: readonly Rewrapped[],
+  { key, isJson }: { readonly key: string; readonly isJson: boolean },
+): void {
   const broken = results.flatMap((result) => result.broken);
   const left = results.reduce((sum, result) => sum + result.left, 0);
   const counts = Object.fromEntries(results.map(({ table, rewrapped }) => [table, rewrapped]));
   printResult({ key, ...counts, left, ...(isJson ? { broken } : {}) }, isJson);
   tell(broken);
   if (left > 0)
-    process.stderr.write(`${left} rows were written with another key meanwhile: restart every process with ${key} first, then run this again.\n`);
+    process.stderr.write(
+      `${left} rows were written with another key meanwhile: restart every process with ${key} first, then run this again.\n`,
+    );
   if (left > 0) process.exitCode = 1;
 }
 
@@ -78,7 +108,11 @@ function tell(broken: readonly string[]): void {
   if (broken.length > 0) process.exitCode = 1;
 }
 
-async function withBar<Result>(count: number, isQuiet: boolean, work: (onProgress: (rows: number) => void) => Promise<Result>): Promise<Result> {
+async function withBar<Result>(
+  count: number,
+  isQuiet: boolean,
+  work: (onProgress: (rows: number) => void) => Promise<Result>,
+): Promise<Result> {
   if (isQuiet || count === 0) return work(() => undefined);
   const bar = new SingleBar({ format: "{bar} {percentage}% {value}/{total} rows, {eta_formatted} left" });
   bar.start(count, 0);
@@ -99,7 +133,10 @@ interface Erasing extends Json {
 }
 
 function privacyErase(): Command {
-  return command("erase", "Erases a buyer's addresses and e-mails wherever they lie, for good. What was bought, and for how much, stays.")
+  return command(
+    "erase",
+    "Erases a buyer's addresses and e-mails wherever they lie, for good. What was bought, and for how much, stays.",
+  )
     .option("--buyer-reference <reference>", "all of this buyer, with --merchant")
     .option("--merchant <id>", "the merchant whose buyer that is")
     .option("--cart <id>", "what this cart and its order know, cart_…")
@@ -120,16 +157,24 @@ function targetOf({ merchant, ...given }: Erasing): ErasureTarget | string {
     return value === undefined ? [] : [{ by: name, value }];
   });
   const [target] = targets;
-  if (targets.length !== 1 || target === undefined) return "give one of --buyer-reference, --cart, --order and --address-token";
+  if (targets.length !== 1 || target === undefined)
+    return "give one of --buyer-reference, --cart, --order and --address-token";
   const { by, value } = target;
   if (by !== "buyerReference") return { by, value };
-  return merchant === undefined ? "--buyer-reference needs --merchant: each merchant has references of its own" : { by, value, merchantId: merchant };
+  return merchant === undefined
+    ? "--buyer-reference needs --merchant: each merchant has references of its own"
+    : { by, value, merchantId: merchant };
 }
 
 function erase(target: ErasureTarget, isForced: boolean): Promise<Erased> {
   return withDatabase(async ({ db }, settings) => {
     const { createCommandRender } = await import("#app/services.ts");
-    const services = { db, keyring: readKeyring(settings), render: createCommandRender(db, settings), publicUrl: settings.publicUrl ?? "" };
+    const services = {
+      db,
+      keyring: readKeyring(settings),
+      render: createCommandRender(db, settings),
+      publicUrl: settings.publicUrl ?? "",
+    };
     return eraseOnRequest({ ...services, now: new Date() }, { target, isForced });
   });
 }
@@ -140,7 +185,18 @@ interface Exporting extends Json {
   readonly to?: Date;
 }
 
-const fields = ["id", "at", "merchantId", "actor", "actorId", "action", "targetType", "targetId", "requestId", "details"] as const;
+const fields = [
+  "id",
+  "at",
+  "merchantId",
+  "actor",
+  "actorId",
+  "action",
+  "targetType",
+  "targetId",
+  "requestId",
+  "details",
+] as const;
 
 function auditExport(): Command {
   return new Command("export")
@@ -153,11 +209,14 @@ function auditExport(): Command {
     .option("--json", "as JSON, one object a line")
     .exitOverride()
     .action(async ({ merchant, from, to, json }: Exporting) => {
-      if (from !== undefined && to !== undefined && from >= to) throw fail("invalid_parameter", { message: "--from must be before --to." });
+      if (from !== undefined && to !== undefined && from >= to)
+        throw fail("invalid_parameter", { message: "--from must be before --to." });
       await withDatabase(async ({ db }) => {
         if (json !== true) await writeOut(`${fields.join(",")}\r\n`);
         for await (const rows of auditPages(db, { merchantId: merchant ?? null, from, until: to }))
-          await writeOut(rows.map((row) => (json === true ? `${JSON.stringify(row)}\n` : toCsv(row))).join(""));
+          await writeOut(
+            rows.map((row) => (json === true ? `${JSON.stringify(row)}\n` : toCsv(row))).join(""),
+          );
       });
     });
 }
@@ -172,7 +231,14 @@ const toCsv = (row: AuditRow): string =>
   `${fields
     .map((field) => {
       const value = row[field];
-      const text = value === null ? "" : value instanceof Date ? value.toISOString() : typeof value === "string" ? value : JSON.stringify(value);
+      const text =
+        value === null
+          ? ""
+          : value instanceof Date
+            ? value.toISOString()
+            : typeof value === "string"
+              ? value
+              : JSON.stringify(value);
       return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     })
     .join(",")}\r\n`;

@@ -1,10 +1,18 @@
-/** `webhook replay`: sends what did not arrive once more, by the same rules as the graph's mutations. A service that runs sends it. */
+/**
+ * `webhook replay`: sends what did not arrive once more, by the same rules as the graph's mutations. A
+ * service that runs sends it.
+ */
 import { createServiceEvents } from "#foundation/events.ts";
 import { Command, Option } from "commander";
 import { appendAudit, type AuditEntry, commandActor } from "#access/audit.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type BulkReplayed, type BulkReplayInput, type LostStatus, replayDeliveries } from "#webhooks/replay-deliveries.ts";
+import {
+  type BulkReplayed,
+  type BulkReplayInput,
+  type LostStatus,
+  replayDeliveries,
+} from "#webhooks/replay-deliveries.ts";
 import { replayDelivery, type ReplayTenant } from "#webhooks/replay-delivery.ts";
 import type { ReplayReason } from "#webhooks/delivery-rules.ts";
 import { printResult } from "./output.ts";
@@ -30,13 +38,19 @@ const dayMs = 86_400_000;
 export function webhookCommand(): Command {
   return new Command("webhook").description("Webhooks.").addCommand(
     new Command("replay")
-      .description("Sends deliveries once more: one, or all of an endpoint or installation that ended alike in a window of time.")
+      .description(
+        "Sends deliveries once more: one, or all of an endpoint or installation that ended alike in a window of time.",
+      )
       .option("--delivery <id>", "one delivery, whd_…")
       .option("--endpoint <id>", "those of this endpoint, whe_…")
       .option("--installation <id>", "those of this installation, ins_…")
       .option("--since <time>", "of events from then on, RFC 3339; a day ago unless told", parseTime)
       .option("--until <time>", "of events before then; now unless told", parseTime)
-      .addOption(new Option("--status <status>", "those that ended like this").choices(["exhausted", "skipped", "canceled"]).default("exhausted"))
+      .addOption(
+        new Option("--status <status>", "those that ended like this")
+          .choices(["exhausted", "skipped", "canceled"])
+          .default("exhausted"),
+      )
       .addOption(new Option("--reason <reason>", "why").choices(reasons).default("other"))
       .option("--note <text>", "for whoever reads it later")
       .option("--to <id>", "another endpoint of the installation")
@@ -49,8 +63,16 @@ export function webhookCommand(): Command {
 
 async function replay(given: Given): Promise<void> {
   await withDatabase(async ({ db }) => {
-    const tenant: ReplayTenant = { merchantId: null, installationId: null, now: new Date(), events: createServiceEvents() };
-    printResult(given.delivery === undefined ? await replayAll(db, tenant, given) : await replayOne(db, tenant, given), given.json === true);
+    const tenant: ReplayTenant = {
+      merchantId: null,
+      installationId: null,
+      now: new Date(),
+      events: createServiceEvents(),
+    };
+    printResult(
+      given.delivery === undefined ? await replayAll(db, tenant, given) : await replayOne(db, tenant, given),
+      given.json === true,
+    );
   });
 }
 
@@ -62,14 +84,22 @@ async function replayOne(
   const input = { deliveryId: delivery, reason, note, endpointId: to, force };
   const { deliveryId, original } = await inTransaction(db, async (transaction) => {
     const replayed = await replayDelivery(transaction, tenant, input);
-    await record(transaction, tenant, { action: "webhookDeliveryReplay", targetId: delivery, details: { replayId: replayed.deliveryId, reason } });
+    await record(transaction, tenant, {
+      action: "webhookDeliveryReplay",
+      targetId: delivery,
+      details: { replayId: replayed.deliveryId, reason },
+    });
     return replayed;
   });
   return { id: deliveryId, replayOf: original.id };
 }
 
 /** Page by page, each a transaction of its own. */
-async function replayAll(db: Database, tenant: ReplayTenant, given: Given): Promise<Readonly<Record<string, unknown>>> {
+async function replayAll(
+  db: Database,
+  tenant: ReplayTenant,
+  given: Given,
+): Promise<Readonly<Record<string, unknown>>> {
   const { endpoint, installation, status, reason, note, to } = given;
   const until = given.until ?? new Date(tenant.now.getTime() + 1);
   const since = given.since ?? new Date(until.getTime() - dayMs);
@@ -91,7 +121,11 @@ async function replayAll(db: Database, tenant: ReplayTenant, given: Given): Prom
     const page: BulkReplayed = await inTransaction(db, async (transaction) => {
       const done = await replayDeliveries(transaction, tenant, input);
       const details = { replayed: done.replayed, reason };
-      await record(transaction, tenant, { action: "webhookDeliveriesReplay", targetId: endpoint ?? installation ?? null, details });
+      await record(transaction, tenant, {
+        action: "webhookDeliveriesReplay",
+        targetId: endpoint ?? installation ?? null,
+        details,
+      });
       return done;
     });
     replayed += page.replayed;
@@ -101,5 +135,9 @@ async function replayAll(db: Database, tenant: ReplayTenant, given: Given): Prom
   return { replayed, skipped };
 }
 
-const record = (transaction: Transaction, { now }: ReplayTenant, what: Pick<AuditEntry, "action" | "targetId" | "details">): Promise<void> =>
+const record = (
+  transaction: Transaction,
+  { now }: ReplayTenant,
+  what: Pick<AuditEntry, "action" | "targetId" | "details">,
+): Promise<void> =>
   appendAudit(transaction, { ...commandActor, merchantId: null, now, requestId: null, ...what });

@@ -1,4 +1,7 @@
-/** What every command is given beside its transaction and its input, and the check of the version that a caller expects. */
+/**
+ * What every command is given beside its transaction and its input, and the check of the version that a
+ * caller expects.
+ */
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import type { Outbox } from "#webhooks/outbox.ts";
@@ -14,6 +17,7 @@ export interface CommandContext {
 
 /** Throws `version_conflict` if the caller expects another version than `found` has. */
 export function requireVersion(found: FailureConflict, expectedVersion: number | null | undefined): void {
-  if (expectedVersion === null || expectedVersion === undefined || expectedVersion === found.currentVersion) return;
+  if (expectedVersion === null || expectedVersion === undefined || expectedVersion === found.currentVersion)
+    return;
   throw fail("version_conflict", { conflict: found });
 }

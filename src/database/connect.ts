@@ -1,6 +1,6 @@
 /**
- * Opens the database: PostgreSQL where a URL is given, else the embedded PGlite. What stands above sees one Kysely either way, and never
- * which of the two it is.
+ * Opens the database: PostgreSQL where a URL is given, else the embedded PGlite. What stands above sees one
+ * Kysely either way, and never which of the two it is.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,10 @@ export interface OpenDatabase {
   readonly db: Database;
   /** Runs a script of several statements on one connection of its own and gives the rows of each. */
   script<Result>(work: (run: RunScript) => Promise<Result>): Promise<Result>;
-  /** Hears what other processes on this database tell. The embedded one has no others, so that nothing is ever missed. */
+  /**
+   * Hears what other processes on this database tell. The embedded one has no others, so that nothing is ever
+   * missed.
+   */
   listen(channel: string, hearing: Hearing): Listening;
   /** Undefined: the embedded one has one connection, which goes round. */
   pool(): PoolState | undefined;
@@ -55,7 +58,10 @@ export interface PoolState {
 export type RunScript = (sql: string) => Promise<Record<string, unknown>[][]>;
 
 const connectTimeoutMs = 2500;
-/** Of what is run once, at a start: nobody waits for an answer, and a machine that starts many things at once is slow. */
+/**
+ * Of what is run once, at a start: nobody waits for an answer, and a machine that starts many things at once
+ * is slow.
+ */
 const scriptConnectTimeoutMs = 15_000;
 
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
@@ -67,9 +73,14 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
   try {
     // Loaded by whoever has no PostgreSQL alone.
     const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
-    const pglite = await openPGlite({ image, dataDir: folder === undefined ? undefined : join(folder, "database") });
+    const pglite = await openPGlite({
+      image,
+      dataDir: folder === undefined ? undefined : join(folder, "database"),
+    });
     const db = new Kysely<Tables>({
-      dialect: guardDialect(tracedDialect(pipelinedDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false }))),
+      dialect: guardDialect(
+        tracedDialect(pipelinedDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false })),
+      ),
       plugins: [camelCase()],
       ...logOf(onStatement),
     });
@@ -80,7 +91,14 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       release();
     };
     const run: RunScript = async (text) => (await pglite.exec(text)).map((result) => result.rows);
-    return { engine: "pglite", db, script: (work) => work(run), listen: () => alone, pool: () => undefined, close };
+    return {
+      engine: "pglite",
+      db,
+      script: (work) => work(run),
+      listen: () => alone,
+      pool: () => undefined,
+      close,
+    };
   } catch (error) {
     release();
     throw error;
@@ -97,13 +115,26 @@ function takeFolder(folder: string): () => void {
 }
 
 async function openPostgres(options: DatabaseOptions, url: string): Promise<OpenDatabase> {
-  const connection = { connectionTimeoutMillis: connectTimeoutMs, keepAlive: true, types: { getTypeParser: typeParser } };
-  const pool = new Pool({ ...connection, connectionString: url, max: options.poolSize ?? 10, pipeline: true, application_name: "commerce-gateway" });
-  // A connection that breaks while idle is replaced at its next use; without a listener it would end the process.
+  const connection = {
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    types: { getTypeParser: typeParser },
+  };
+  const pool = new Pool({
+    ...connection,
+    connectionString: url,
+    max: options.poolSize ?? 10,
+    pipeline: true,
+    application_name: "commerce-gateway",
+  });
+  // A connection that breaks while idle is replaced at its next use; without a listener it would end the
+  // process.
   pool.on("error", () => undefined);
   // One that breaks while it is in use: whoever uses it is told by its statement.
   pool.on("connect", (client) => client.on("error", () => undefined));
-  const dialect = new PostgresDialect({ pool: statementPool(pool, { prepared: options.prepared !== false, limits: options.limits }) });
+  const dialect = new PostgresDialect({
+    pool: statementPool(pool, { prepared: options.prepared !== false, limits: options.limits }),
+  });
   const db = new Kysely<Tables>({
     dialect: guardDialect(tracedDialect(pipelinedDialect(dialect, { isPipelined: true }))),
     plugins: [camelCase()],
@@ -116,14 +147,22 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     try {
       return await work(async (text) => {
         const results: unknown = await client.query(text);
-        return (Array.isArray(results) ? results : [results]).map((result: QueryResult<Record<string, unknown>>) => result.rows);
+        return (Array.isArray(results) ? results : [results]).map(
+          (result: QueryResult<Record<string, unknown>>) => result.rows,
+        );
       });
     } finally {
       await client.end();
     }
   };
-  const hear: OpenDatabase["listen"] = (channel, hearing) => listen({ connection: direct, channel, db }, hearing);
-  const state = (): PoolState => ({ max: pool.options.max, total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount });
+  const hear: OpenDatabase["listen"] = (channel, hearing) =>
+    listen({ connection: direct, channel, db }, hearing);
+  const state = (): PoolState => ({
+    max: pool.options.max,
+    total: pool.totalCount,
+    idle: pool.idleCount,
+    waiting: pool.waitingCount,
+  });
   return { engine: "postgres", db, script, listen: hear, pool: state, close: () => db.destroy() };
 }
 
@@ -133,4 +172,5 @@ const logOf = (onStatement: DatabaseOptions["onStatement"]): { log?: (event: Log
   onStatement === undefined ? {} : { log: onStatement };
 
 /** bigint as a number: no column may leave the safe range (amounts are checked, counters never get there). */
-const typeParser: CustomTypesConfig["getTypeParser"] = (oid, format) => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format));
+const typeParser: CustomTypesConfig["getTypeParser"] = (oid, format) =>
+  oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format);

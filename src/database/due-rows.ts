@@ -1,6 +1,6 @@
 /**
- * Goes through all rows that are due, a batch at a time. A row that fails stands in nobody's way: it is passed over until the next round, and told
- * of at the end.
+ * Goes through all rows that are due, a batch at a time. A row that fails stands in nobody's way: it is
+ * passed over until the next round, and told of at the end.
  */
 export interface DueRows<Row extends DueRow> {
   /** The next ones behind the given row, in an order in which it does not come again whatever became of it. */
@@ -20,7 +20,11 @@ const batchRowsMax = 100;
 const toldMax = 20;
 
 /** Gives how many were handled; throws an AggregateError at the end where any failed. */
-export async function handleDueRows<Row extends DueRow>({ find, handle, signal }: DueRows<Row>): Promise<number> {
+export async function handleDueRows<Row extends DueRow>({
+  find,
+  handle,
+  signal,
+}: DueRows<Row>): Promise<number> {
   const failures: Error[] = [];
   let handled = 0;
   let failed = 0;
@@ -36,7 +40,10 @@ export async function handleDueRows<Row extends DueRow>({ find, handle, signal }
   return handled;
 }
 
-async function* rowsOf<Row extends DueRow>({ find, signal }: Omit<DueRows<Row>, "handle">): AsyncGenerator<Row, void> {
+async function* rowsOf<Row extends DueRow>({
+  find,
+  signal,
+}: Omit<DueRows<Row>, "handle">): AsyncGenerator<Row, void> {
   for (let rows: readonly Row[] | undefined; rows === undefined || rows.length === batchRowsMax;) {
     rows = await find(rows?.at(-1), batchRowsMax);
     for (const row of rows) {

@@ -1,7 +1,8 @@
 /**
- * One process per embedded database: a lock file with the process's id and start time, so that a lock left by a killed process, or by another
- * one that had the same id, is known to be stale. proper-lockfile judges a lock by its age: a killed process would block the next start until the lock is
- * old enough, and a process that pauses would lose a lock that it still needs.
+ * One process per embedded database: a lock file with the process's id and start time, so that a lock left by
+ * a killed process, or by another one that had the same id, is known to be stale. proper-lockfile judges a
+ * lock by its age: a killed process would block the next start until the lock is old enough, and a process
+ * that pauses would lose a lock that it still needs.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +29,9 @@ export function lockFolder(folder: string): () => void {
       if (held === undefined) continue;
       const owner = parseLock(held);
       if (owner !== undefined && isAlive(owner))
-        throw new FolderInUse(`DATA_DIR ${folder} is in use by process ${owner.pid}: stop it, or choose another DATA_DIR.`);
+        throw new FolderInUse(
+          `DATA_DIR ${folder} is in use by process ${owner.pid}: stop it, or choose another DATA_DIR.`,
+        );
       setAside(path, held);
     }
     throw new FolderInUse(`DATA_DIR ${folder} is being taken by another process.`);
@@ -79,14 +82,21 @@ function readIfThere(path: string): string | undefined {
 function parseLock(text: string): Owner | undefined {
   try {
     const owner: unknown = JSON.parse(text);
-    if (typeof owner !== "object" || owner === null || !("pid" in owner) || typeof owner.pid !== "number") return undefined;
-    return { pid: owner.pid, startedAt: "startedAt" in owner && typeof owner.startedAt === "string" ? owner.startedAt : null };
+    if (typeof owner !== "object" || owner === null || !("pid" in owner) || typeof owner.pid !== "number")
+      return undefined;
+    return {
+      pid: owner.pid,
+      startedAt: "startedAt" in owner && typeof owner.startedAt === "string" ? owner.startedAt : null,
+    };
   } catch {
     return undefined;
   }
 }
 
-/** Our own id in a lock that is not ours is a leftover: this process has just started (in a container ids repeat). */
+/**
+ * Our own id in a lock that is not ours is a leftover: this process has just started (in a container ids
+ * repeat).
+ */
 function isAlive({ pid, startedAt }: Owner): boolean {
   if (pid === process.pid && startedAt !== startTimeOf(pid)) return false;
   try {
@@ -97,7 +107,10 @@ function isAlive({ pid, startedAt }: Owner): boolean {
   return startedAt === null || startTimeOf(pid) === null || startTimeOf(pid) === startedAt;
 }
 
-/** Clock ticks since boot, the 22nd field of /proc/PID/stat; null where there is no such file. The name in field 2 may contain spaces. */
+/**
+ * Clock ticks since boot, the 22nd field of /proc/PID/stat; null where there is no such file. The name in
+ * field 2 may contain spaces.
+ */
 function startTimeOf(pid: number): string | null {
   const stat = readIfThere(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;

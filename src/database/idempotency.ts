@@ -1,7 +1,8 @@
 /**
- * Idempotency: a request that changes something happens once, however often it is sent. One transaction holds the claim of the key, the effect and the
- * record of the answer. Only committed effects are recorded, so that a request that was refused runs again. Also the form of keys and the fingerprint of
- * requests (draft-ietf-httpapi-idempotency-key-header).
+ * Idempotency: a request that changes something happens once, however often it is sent. One transaction holds
+ * the claim of the key, the effect and the record of the answer. Only committed effects are recorded, so that
+ * a request that was refused runs again. Also the form of keys and the fingerprint of requests
+ * (draft-ietf-httpapi-idempotency-key-header).
  */
 import type { Clock } from "#foundation/clock.ts";
 import { createHash, randomBytes } from "node:crypto";
@@ -44,7 +45,10 @@ export interface Once {
   readonly isReplay: boolean;
 }
 
-/** Does the work, or gives what was answered when it was done. What the work throws rolls everything back and is thrown on. */
+/**
+ * Does the work, or gives what was answered when it was done. What the work throws rolls everything back and
+ * is thrown on.
+ */
 export type DoOnce = (claim: Claim, work: (transaction: Transaction) => Promise<Recorded>) => Promise<Once>;
 
 /** Kept for so long after the effect; then the key is a new one. */
@@ -57,10 +61,15 @@ interface OnceServices {
 }
 
 export function createDoOnce(services: OnceServices): DoOnce {
-  // PGlite has one connection: without this a duplicate would wait for the first instead of being told at once.
+  // PGlite has one connection: without this a duplicate would wait for the first instead of being told at
+  // once.
   const running = new Set<string>();
   return async (claim, work) => {
-    const held: HeldClaim = { ...claim, digest: createHash("sha256").update(claim.key).digest(), now: services.clock.now() };
+    const held: HeldClaim = {
+      ...claim,
+      digest: createHash("sha256").update(claim.key).digest(),
+      now: services.clock.now(),
+    };
     const name = `${claim.ownerId} ${held.digest.toString("base64")}`;
     if (running.has(name)) throw fail("idempotency_in_progress");
     running.add(name);
@@ -77,10 +86,17 @@ interface HeldClaim extends Claim {
   readonly now: Date;
 }
 
-async function once(services: OnceServices, claim: HeldClaim, work: (transaction: Transaction) => Promise<Recorded>): Promise<Once> {
+async function once(
+  services: OnceServices,
+  claim: HeldClaim,
+  work: (transaction: Transaction) => Promise<Recorded>,
+): Promise<Once> {
   const { db, keyring } = services;
   let isCommitting = false;
-  const begun = async (transaction: Transaction, [locked, found]: readonly QueryResult<unknown>[]): Promise<Once> => {
+  const begun = async (
+    transaction: Transaction,
+    [locked, found]: readonly QueryResult<unknown>[],
+  ): Promise<Once> => {
     isCommitting = false;
     const [lock] = (locked?.rows ?? []) as readonly Locked[];
     if (lock?.isHeld !== true) throw fail("idempotency_in_progress");
@@ -92,7 +108,8 @@ async function once(services: OnceServices, claim: HeldClaim, work: (transaction
     return { recorded, isReplay: false };
   };
   try {
-    // The record is looked for by a statement of its own: one that also took the lock would see the rows from before it had it.
+    // The record is looked for by a statement of its own: one that also took the lock would see the rows from
+    // before it had it.
     return await inTransaction(db, begun, [lockOf(claim), lookFor(claim)]);
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseAway(error);
@@ -105,7 +122,8 @@ async function once(services: OnceServices, claim: HeldClaim, work: (transaction
 }
 
 /** Another process recorded the same key between our look and our record. */
-const isTaken = (error: unknown): boolean => sqlState(error) === uniqueViolation && brokenConstraint(error) === "idempotency_record_pkey";
+const isTaken = (error: unknown): boolean =>
+  sqlState(error) === uniqueViolation && brokenConstraint(error) === "idempotency_record_pkey";
 
 interface Locked {
   readonly isHeld: boolean;
@@ -128,7 +146,8 @@ interface FoundRecord extends Sealed {
 const lookText = `select fingerprint, status, content_type as "contentType", sealed, data_key as "dataKey", key_id as "keyId", created_at > $3 as "isKept"
   from idempotency_record where owner_id = $1 and idempotency_key = $2`;
 
-const lookFor = ({ ownerId, digest, now }: HeldClaim): CompiledQuery<FoundRecord> => CompiledQuery.raw(lookText, [ownerId, digest, oldest(now)]);
+const lookFor = ({ ownerId, digest, now }: HeldClaim): CompiledQuery<FoundRecord> =>
+  CompiledQuery.raw(lookText, [ownerId, digest, oldest(now)]);
 
 async function findRecord(db: Database, keyring: Keyring, claim: HeldClaim): Promise<Recorded | undefined> {
   const { rows } = await db.executeQuery(lookFor(claim));
@@ -139,7 +158,11 @@ async function findRecord(db: Database, keyring: Keyring, claim: HeldClaim): Pro
 function openRecord(row: FoundRecord, keyring: Keyring, claim: HeldClaim): Recorded {
   const fingerprint = keyring.digest(row, placeOfRecord(claim), claim.fingerprint);
   if (!fingerprint.equals(row.fingerprint)) throw fail("idempotency_key_reused");
-  return { status: row.status, contentType: row.contentType, body: keyring.open(row, placeOfRecord(claim)).toString() };
+  return {
+    status: row.status,
+    contentType: row.contentType,
+    body: keyring.open(row, placeOfRecord(claim)).toString(),
+  };
 }
 
 interface Writing {
@@ -148,18 +171,37 @@ interface Writing {
   readonly isThereAnOldOne: boolean;
 }
 
-async function writeRecord(transaction: Transaction, keyring: Keyring, { claim, recorded, isThereAnOldOne }: Writing): Promise<void> {
+async function writeRecord(
+  transaction: Transaction,
+  keyring: Keyring,
+  { claim, recorded, isThereAnOldOne }: Writing,
+): Promise<void> {
   const { status, contentType, body } = recorded;
   const { ownerId, digest, now } = claim;
   const place = placeOfRecord(claim);
   const { sealed, dataKey, keyId } = keyring.seal(body, place);
   // What was asked may hold a password: its plain digest would let somebody who has the table guess it.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, place, claim.fingerprint);
-  if (isThereAnOldOne) await runWithCommit(transaction, CompiledQuery.raw(forgetText, [ownerId, digest, oldest(now)]));
-  await runWithCommit(transaction, CompiledQuery.raw(writeText, [ownerId, digest, fingerprint, status, contentType, sealed, dataKey, keyId, now]));
+  if (isThereAnOldOne)
+    await runWithCommit(transaction, CompiledQuery.raw(forgetText, [ownerId, digest, oldest(now)]));
+  await runWithCommit(
+    transaction,
+    CompiledQuery.raw(writeText, [
+      ownerId,
+      digest,
+      fingerprint,
+      status,
+      contentType,
+      sealed,
+      dataKey,
+      keyId,
+      now,
+    ]),
+  );
 }
 
-const forgetText = "delete from idempotency_record where owner_id = $1 and idempotency_key = $2 and created_at <= $3";
+const forgetText =
+  "delete from idempotency_record where owner_id = $1 and idempotency_key = $2 and created_at <= $3";
 const writeText = `insert into idempotency_record (owner_id, idempotency_key, fingerprint, status, content_type, sealed, data_key, key_id, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
@@ -204,7 +246,11 @@ interface RecordSearch {
 const lookedAtOnce = 500;
 
 /** One that does not open is found too: nobody can say that it is none. */
-export async function findRecords(reader: Reader, keyring: Keyring, { ownerIds, holds, since }: RecordSearch): Promise<RecordKey[]> {
+export async function findRecords(
+  reader: Reader,
+  keyring: Keyring,
+  { ownerIds, holds, since }: RecordSearch,
+): Promise<RecordKey[]> {
   const found: RecordKey[] = [];
   for (let after: RecordKey | undefined; ;) {
     const rows = await reader
@@ -213,7 +259,9 @@ export async function findRecords(reader: Reader, keyring: Keyring, { ownerIds, 
       .where(sql<boolean>`owner_id = any(${ownerIds}::text[])`)
       .$if(since !== undefined, (query) => query.where(sql<boolean>`created_at >= ${since}`))
       .$if(after !== undefined, (query) =>
-        query.where(sql<boolean>`(owner_id, idempotency_key) > (${after?.ownerId}, ${after?.idempotencyKey}::bytea)`),
+        query.where(
+          sql<boolean>`(owner_id, idempotency_key) > (${after?.ownerId}, ${after?.idempotencyKey}::bytea)`,
+        ),
       )
       .orderBy("ownerId")
       .orderBy("idempotencyKey")
@@ -238,13 +286,18 @@ function openOrNothing(keyring: Keyring, row: Sealed & RecordKey): string | unde
   }
 }
 
-const placeOf = ({ ownerId, idempotencyKey }: RecordKey): Place => placeOfRecord({ ownerId, digest: Buffer.from(idempotencyKey) });
+const placeOf = ({ ownerId, idempotencyKey }: RecordKey): Place =>
+  placeOfRecord({ ownerId, digest: Buffer.from(idempotencyKey) });
 
 /**
- * Forgets answers and keeps their keys taken: whoever retries is told that the key was used for something else, and nothing happens twice. Gives how many
- * there were; one that is named twice counts once.
+ * Forgets answers and keeps their keys taken: whoever retries is told that the key was used for something
+ * else, and nothing happens twice. Gives how many there were; one that is named twice counts once.
  */
-export async function emptyRecords(transaction: Transaction, keyring: Keyring, keys: readonly RecordKey[]): Promise<number> {
+export async function emptyRecords(
+  transaction: Transaction,
+  keyring: Keyring,
+  keys: readonly RecordKey[],
+): Promise<number> {
   const places = new Map(keys.map((key) => [placeOf(key).rowId, key]));
   let emptied = 0;
   for (const { ownerId, idempotencyKey } of places.values()) {

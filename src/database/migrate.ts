@@ -1,6 +1,7 @@
 /**
- * Brings the schema up to date: every migration that is not there yet, in order, all in one transaction, so that a failed one leaves the
- * database as it was. A released migration is never edited; its checksum is kept to notice.
+ * Brings the schema up to date: every migration that is not there yet, in order, all in one transaction, so
+ * that a failed one leaves the database as it was. A released migration is never edited; its checksum is kept
+ * to notice.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -22,7 +23,10 @@ export function readMigrations(from: URL = folder): Migration[] {
 }
 
 /** Returns the names of what it applied. Two processes that start at once wait for each other. */
-export function migrate(database: OpenDatabase, migrations: readonly Migration[] = readMigrations()): Promise<string[]> {
+export function migrate(
+  database: OpenDatabase,
+  migrations: readonly Migration[] = readMigrations(),
+): Promise<string[]> {
   return database.script(async (run) => {
     await run(`begin; select pg_advisory_xact_lock(${advisoryLock});
       create table if not exists schema_migration (name text primary key, checksum text not null, applied_at timestamptz not null default now());`);
@@ -32,9 +36,12 @@ export function migrate(database: OpenDatabase, migrations: readonly Migration[]
       const pending = migrations.filter((migration) => isPending(migration, applied.get(migration.name)));
       for (const { name, sql } of pending) {
         await run(sql).catch((error: unknown) => {
-          throw new Error(`Migration ${name} failed, nothing was changed: ${error instanceof Error ? error.message : String(error)}`, {
-            cause: error,
-          });
+          throw new Error(
+            `Migration ${name} failed, nothing was changed: ${error instanceof Error ? error.message : String(error)}`,
+            {
+              cause: error,
+            },
+          );
         });
         await run(`insert into schema_migration (name, checksum) values ('${name}', '${checksum(sql)}')`);
       }
@@ -50,7 +57,9 @@ export function migrate(database: OpenDatabase, migrations: readonly Migration[]
 function isPending({ name, sql }: Migration, known: unknown): boolean {
   if (known === undefined) return true;
   if (known !== checksum(sql))
-    throw new Error(`Migration ${name} differs from the one that was applied: a released migration is never edited, add a new one.`);
+    throw new Error(
+      `Migration ${name} differs from the one that was applied: a released migration is never edited, add a new one.`,
+    );
   return false;
 }
 

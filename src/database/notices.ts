@@ -1,7 +1,8 @@
 /**
- * Notices between the processes on one PostgreSQL (LISTEN, NOTIFY). A connection that breaks is opened again, and the listener is notified that something
- * may have been missed. A listener that must not miss anything asks `isCurrent` first: whether the connection answers is checked four times a second,
- * whether notices arrive on it every ten seconds (`createNoticeProof`).
+ * Notices between the processes on one PostgreSQL (LISTEN, NOTIFY). A connection that breaks is opened again,
+ * and the listener is notified that something may have been missed. A listener that must not miss anything
+ * asks `isCurrent` first: whether the connection answers is checked four times a second, whether notices
+ * arrive on it every ten seconds (`createNoticeProof`).
  */
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
@@ -52,8 +53,8 @@ export function listen({ connection, channel, db }: ListenParts, { onNotice, onD
   });
 
   /**
-   * The server tells what was committed before it answers, on the one connection: an answer means that everything from before the question has been
-   * heard. To listen once more changes nothing.
+   * The server tells what was committed before it answers, on the one connection: an answer means that
+   * everything from before the question has been heard. To listen once more changes nothing.
    */
   const ask = async (asked: Client, onAnswer: () => void): Promise<void> => {
     const askedAtMs = performance.now();
@@ -97,7 +98,8 @@ async function leave(client: Client | undefined): Promise<void> {
   await client?.end().catch(() => undefined);
 }
 
-const notify = (db: Kysely<Tables>, channel: string, payload: string): Promise<unknown> => sql`select pg_notify(${channel}, ${payload})`.execute(db);
+const notify = (db: Kysely<Tables>, channel: string, payload: string): Promise<unknown> =>
+  sql`select pg_notify(${channel}, ${payload})`.execute(db);
 
 /** So many notices in one moment are one: each takes a lock that all commits of the server share. */
 const togetherMs = 5;
@@ -129,7 +131,10 @@ export interface NoticeProof {
   readonly isGiven: () => boolean;
   /** Whether it was told for a proof, this process's or another's. */
   readonly hear: (payload: string) => boolean;
-  /** The connection answered what it was asked then; all that was told before has been heard by now, or never will be. */
+  /**
+   * The connection answered what it was asked then; all that was told before has been heard by now, or never
+   * will be.
+   */
   readonly onAnswer: (askedAtMs: number) => void;
   /** The connection is gone. */
   readonly forget: () => void;
@@ -138,15 +143,19 @@ export interface NoticeProof {
 const everyMs = 10_000;
 /** After what could not be told. */
 const againMs = 1_000;
-/** Between the commit of what was told and a question whose answer proves that it is lost: for a server that is in no hurry to tell. */
+/**
+ * Between the commit of what was told and a question whose answer proves that it is lost: for a server that
+ * is in no hurry to tell.
+ */
 const arrivesMs = 1_000;
 /** Where nothing can be told any more: as long as what is kept of credentials. */
 const provenMs = 30_000;
 const mark = "proof:";
 
 /**
- * Checks whether notices arrive. A connection that answers may belong to a transaction pooler, which loses notices. So this process sends itself a notice through the
- * pool from time to time, and waits until it arrives.
+ * Checks whether notices arrive. A connection that answers may belong to a transaction pooler, which loses
+ * notices. So this process sends itself a notice through the pool from time to time, and waits until it
+ * arrives.
  */
 export function createNoticeProof({ tell, onDeaf, onRegained }: ProofParts): NoticeProof {
   let told: { readonly payload: string; readonly begunAtMs: number; committedAtMs: number } | undefined;
@@ -156,7 +165,11 @@ export function createNoticeProof({ tell, onDeaf, onRegained }: ProofParts): Not
 
   const isGiven = (): boolean => performance.now() - provenAtMs <= provenMs;
   const begin = (): void => {
-    const mine = { payload: `${mark}${randomUUID()}`, begunAtMs: performance.now(), committedAtMs: Number.POSITIVE_INFINITY };
+    const mine = {
+      payload: `${mark}${randomUUID()}`,
+      begunAtMs: performance.now(),
+      committedAtMs: Number.POSITIVE_INFINITY,
+    };
     told = mine;
     const end = (): void => {
       if (told !== mine) return;

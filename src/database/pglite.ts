@@ -1,11 +1,18 @@
 /**
- * PGlite, PostgreSQL in this process. It has one connection, so a transaction must have it to itself: Kysely's driver hands the same
- * connection to everybody, and a query of another request would join the transaction that happens to be open. Here one waits for the other.
+ * PGlite, PostgreSQL in this process. It has one connection, so a transaction must have it to itself:
+ * Kysely's driver hands the same connection to everybody, and a query of another request would join the
+ * transaction that happens to be open. Here one waits for the other.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { PGlite, types } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
-import { type DatabaseConnection, type DialectAdapter, type Driver, PGliteDialect, PostgresAdapter } from "kysely";
+import {
+  type DatabaseConnection,
+  type DialectAdapter,
+  type Driver,
+  PGliteDialect,
+  PostgresAdapter,
+} from "kysely";
 
 export interface PGliteOptions {
   /** Without it, the database lives in memory. */
@@ -24,7 +31,10 @@ export function openPGlite({ dataDir, image }: PGliteOptions = {}): Promise<PGli
 }
 
 export class SerialPGliteDialect extends PGliteDialect {
-  /** PGlite's own would make Kysely wait for the connection before it asks the driver, and so before the guard (transaction-dialect.ts) could refuse. */
+  /**
+   * PGlite's own would make Kysely wait for the connection before it asks the driver, and so before the guard
+   * (transaction-dialect.ts) could refuse.
+   */
   override createAdapter(): DialectAdapter {
     return new PostgresAdapter();
   }
@@ -37,8 +47,9 @@ export class SerialPGliteDialect extends PGliteDialect {
     driver.acquireConnection = async (options): Promise<DatabaseConnection> => {
       if (isTaken) await new Promise<void>((go) => waiting.push(go));
       isTaken = true;
-      // The database works in this very thread and answers by promises alone: started within a socket's callback, or right after one another, all of its
-      // work would be done before the next socket is read. So sockets and timers come in between.
+      // The database works in this very thread and answers by promises alone: started within a socket's
+      // callback, or right after one another, all of its work would be done before the next socket is read.
+      // So sockets and timers come in between.
       await nextTurn();
       return acquire(options);
     };

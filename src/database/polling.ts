@@ -1,6 +1,6 @@
 /**
- * Looks again and again at what somebody waits for, all of it in one statement, and at nothing while nobody waits. It costs writers nothing, works through
- * every pooler, and sees what any process has committed.
+ * Looks again and again at what somebody waits for, all of it in one statement, and at nothing while nobody
+ * waits. It costs writers nothing, works through every pooler, and sees what any process has committed.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -18,7 +18,10 @@ export interface PollingOptions<Mark> {
   /** By id; what is not there is left out. */
   readonly look: (ids: readonly string[]) => Promise<ReadonlyMap<string, Mark>>;
   readonly everyMs: number;
-  /** However much happens here, it does not look more often than this; and where a look takes long, it rests for four times as long. */
+  /**
+   * However much happens here, it does not look more often than this; and where a look takes long, it rests
+   * for four times as long.
+   */
   readonly pauseMsMin: number;
   /** Told once until it looks well again. */
   readonly onFault: (error: unknown) => void;
@@ -27,7 +30,12 @@ export interface PollingOptions<Mark> {
 /** So much of the time the database has for others. */
 const restPerLook = 4;
 
-export function createPolling<Mark>({ look, everyMs, pauseMsMin, onFault }: PollingOptions<Mark>): Polling<Mark> {
+export function createPolling<Mark>({
+  look,
+  everyMs,
+  pauseMsMin,
+  onFault,
+}: PollingOptions<Mark>): Polling<Mark> {
   const watchers = new Map<string, Set<(mark: Mark | null) => void>>();
   // A shared query runs in a detached async context: the first watcher may be in a trace of its own.
   const inDetachedContext = AsyncLocalStorage.snapshot();
@@ -36,7 +44,8 @@ export function createPolling<Mark>({ look, everyMs, pauseMsMin, onFault }: Poll
 
   const plan = (inMs: number): void => {
     clearTimeout(timer);
-    if (!state.isOver && watchers.size > 0) timer = inDetachedContext(() => setTimeout(() => void go(), inMs).unref());
+    if (!state.isOver && watchers.size > 0)
+      timer = inDetachedContext(() => setTimeout(() => void go(), inMs).unref());
   };
   const tellAll = async (): Promise<void> => {
     const asked = [...watchers.keys()];

@@ -1,7 +1,8 @@
 /**
- * Prepared templates: statements that are built once for each of their forms and kept as text, because building a large statement takes longer than
- * PostgreSQL takes to find a product. Values that differ from call to call are parameters. Also padded in-lists (`id in (…)`, whose length is a power of
- * two, so that few texts are prepared) and inserts made from templates.
+ * Prepared templates: statements that are built once for each of their forms and kept as text, because
+ * building a large statement takes longer than PostgreSQL takes to find a product. Values that differ from
+ * call to call are parameters. Also padded in-lists (`id in (…)`, whose length is a power of two, so that few
+ * texts are prepared) and inserts made from templates.
  */
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
@@ -37,8 +38,15 @@ export interface PreparedTemplate {
   readonly hasManyForms?: boolean;
 }
 
-export function prepareStatement<Row>(reader: Reader, { form, write, values, hasManyForms = false }: PreparedTemplate): CompiledQuery<Row> {
-  const { text, names } = compileOnce(reader, form, hasManyForms ? () => sql`${sql.raw(manyFormsMark)} ${write()}` : write);
+export function prepareStatement<Row>(
+  reader: Reader,
+  { form, write, values, hasManyForms = false }: PreparedTemplate,
+): CompiledQuery<Row> {
+  const { text, names } = compileOnce(
+    reader,
+    form,
+    hasManyForms ? () => sql`${sql.raw(manyFormsMark)} ${write()}` : write,
+  );
   return CompiledQuery.raw(
     text,
     names.map((name) => values[name]),
@@ -59,7 +67,9 @@ function compileOnce(reader: Reader, form: string, write: () => RawBuilder<unkno
   const { sql: text, parameters } = write().compile(reader);
   const names = parameters.map((given) => {
     if (given instanceof Parameter) return given.name;
-    throw new Error("A value that differs from call to call must be a parameter of the template; any other value must be part of the text.");
+    throw new Error(
+      "A value that differs from call to call must be a parameter of the template; any other value must be part of the text.",
+    );
   });
   templates.set(form, { text, names });
   return { text, names };
@@ -76,7 +86,8 @@ interface PaddedInTemplate {
 /** `paddedInList` for a prepared template. */
 export function paddedInTemplate(ids: readonly string[]): PaddedInTemplate {
   const [first] = ids;
-  if (first === undefined || ids.length > lengthMax) return { form: "any", write: () => sql`= any(${parameter("ids")}::text[])`, values: { ids } };
+  if (first === undefined || ids.length > lengthMax)
+    return { form: "any", write: () => sql`= any(${parameter("ids")}::text[])`, values: { ids } };
   const members = padToPowerOfTwo(ids, first);
   const names = members.map((_, index) => `id${index}`);
   return {
@@ -97,8 +108,8 @@ export function padToPowerOfTwo<Member>(members: readonly Member[], filler: Memb
 }
 
 /**
- * Follows a column: `id ${paddedInList(ids)}`. PostgreSQL keeps no plan for an array of unknown length: it estimates ten members, and finds a plan for the
- * true number cheaper each time.
+ * Follows a column: `id ${paddedInList(ids)}`. PostgreSQL keeps no plan for an array of unknown length: it
+ * estimates ten members, and finds a plan for the true number cheaper each time.
  */
 export function paddedInList(ids: readonly string[]): RawBuilder<boolean> {
   const [first = ""] = ids;
@@ -109,15 +120,29 @@ export function paddedInList(ids: readonly string[]): RawBuilder<boolean> {
 /** The number of rows that most changes write at once; larger inserts are compiled each time. */
 const preparedRowsMax = 4;
 
-/** Inserts rows with a text that is made once for each number of rows. All rows must have the columns of the first. */
-export function insertRows<Table extends keyof Tables>(reader: Reader, table: Table, rows: readonly Insertable<Tables[Table]>[]): CompiledQuery {
+/**
+ * Inserts rows with a text that is made once for each number of rows. All rows must have the columns of the
+ * first.
+ */
+export function insertRows<Table extends keyof Tables>(
+  reader: Reader,
+  table: Table,
+  rows: readonly Insertable<Tables[Table]>[],
+): CompiledQuery {
   if (rows.length > preparedRowsMax) return reader.insertInto(table).values(rows).compile();
   const columns = Object.keys(rows[0] ?? {});
   const values: Record<string, unknown> = {};
-  for (const [index, row] of rows.entries()) for (const [column, value] of Object.entries(row)) values[`${column}${index}`] = value;
+  for (const [index, row] of rows.entries())
+    for (const [column, value] of Object.entries(row)) values[`${column}${index}`] = value;
   const write = (): RawBuilder<unknown> => {
-    const tuples = rows.map((_, index) => sql`(${sql.join(columns.map((column) => parameter(`${column}${index}`)))})`);
+    const tuples = rows.map(
+      (_, index) => sql`(${sql.join(columns.map((column) => parameter(`${column}${index}`)))})`,
+    );
     return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))}) values ${sql.join(tuples)}`;
   };
-  return prepareStatement(reader, { form: `insert ${table} ${rows.length} ${columns.join(" ")}`, write, values });
+  return prepareStatement(reader, {
+    form: `insert ${table} ${rows.length} ${columns.join(" ")}`,
+    write,
+    values,
+  });
 }

@@ -1,6 +1,7 @@
 /**
- * Reads for reports run in a transaction in which the database refuses every write. All statements of a transaction see the same snapshot and end after
- * ten seconds. A semaphore lets few reports run at a time, so that the shop keeps connections: the others wait before they ask for one.
+ * Reads for reports run in a transaction in which the database refuses every write. All statements of a
+ * transaction see the same snapshot and end after ten seconds. A semaphore lets few reports run at a time, so
+ * that the shop keeps connections: the others wait before they ask for one.
  */
 import { E_TIMEOUT, Semaphore as MutexSemaphore, withTimeout } from "async-mutex";
 import { CompiledQuery } from "kysely";
@@ -16,11 +17,15 @@ export const reportMsMax = 10_000;
 /** PostgreSQL's own word for a statement that it ended because of its time. */
 const queryCanceled = "57014";
 
-/** How many reports may wait: as many as one query can ask for. They wait for half of the time that a query may take, so that time is left to read. */
+/**
+ * How many reports may wait: as many as one query can ask for. They wait for half of the time that a query
+ * may take, so that time is left to read.
+ */
 const queue = {
   waitingMax: 20,
   waitMs: 5_000,
-  refusal: "Too many reports are being read at the moment. Ask again in a few seconds, and for fewer at once.",
+  refusal:
+    "Too many reports are being read at the moment. Ask again in a few seconds, and for fewer at once.",
 } as const;
 
 export interface ReadOnlyLimits {
@@ -30,7 +35,10 @@ export interface ReadOnlyLimits {
 }
 
 /** The embedded database has no clock to end a statement by: it has no other work meanwhile either. */
-export function createReadOnly(db: Database, { timeoutMs = reportMsMax, runningMax = 1 }: ReadOnlyLimits = {}): ReadOnly {
+export function createReadOnly(
+  db: Database,
+  { timeoutMs = reportMsMax, runningMax = 1 }: ReadOnlyLimits = {},
+): ReadOnly {
   const semaphore = createSemaphore({ runningMax, ...queue });
   const opening = [
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),
@@ -62,8 +70,9 @@ export type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>
 const retryAfterSeconds = 5;
 
 /**
- * Runs at most `runningMax` works at a time; the others wait, first come, first served. Refuses a caller that finds the queue full or has waited for
- * `waitMs`. async-mutex has no bound on its queue, so the callers are counted here.
+ * Runs at most `runningMax` works at a time; the others wait, first come, first served. Refuses a caller that
+ * finds the queue full or has waited for `waitMs`. async-mutex has no bound on its queue, so the callers are
+ * counted here.
  */
 export function createSemaphore({ runningMax, waitingMax, waitMs, refusal }: SemaphoreLimits): Semaphore {
   const semaphore = withTimeout(new MutexSemaphore(runningMax), waitMs);

@@ -35,7 +35,10 @@ interface Waiting<Key> {
   readonly span: Span | undefined;
 }
 
-export function createSharedReads<Key, Row>({ nameOf, find }: SharedReadsOptions<Key, Row>): SharedReads<Key, Row> {
+export function createSharedReads<Key, Row>({
+  nameOf,
+  find,
+}: SharedReadsOptions<Key, Row>): SharedReads<Key, Row> {
   /** By name: the span of the first caller that waits for the key and whose trace is recorded. */
   const spans = new Map<string, Span>();
   /** DataLoader itself has no bound on the batches that run at the same time. */
@@ -55,7 +58,8 @@ export function createSharedReads<Key, Row>({ nameOf, find }: SharedReadsOptions
     } catch (error) {
       // A key that fails must not fail the others. While the database is away, all fail alike and are not
       // read again.
-      if (waiting.length > 1 && !isDatabaseAway(error)) return (await Promise.all(waiting.map((one) => read([one])))).flat();
+      if (waiting.length > 1 && !isDatabaseAway(error))
+        return (await Promise.all(waiting.map((one) => read([one])))).flat();
       return waiting.map(() => (error instanceof Error ? error : new Error(String(error))));
     }
   };
@@ -76,11 +80,14 @@ export function createSharedReads<Key, Row>({ nameOf, find }: SharedReadsOptions
     };
     inDetachedContext(() => setImmediate(() => void running.runExclusive(run)));
   };
-  const loader: DataLoader<Key, Row | null, string> = new DataLoader((keys) => (statement = read(keys.map(begin))), {
-    cacheKeyFn: nameOf,
-    maxBatchSize: keysMax,
-    batchScheduleFn: schedule,
-  });
+  const loader: DataLoader<Key, Row | null, string> = new DataLoader(
+    (keys) => (statement = read(keys.map(begin))),
+    {
+      cacheKeyFn: nameOf,
+      maxBatchSize: keysMax,
+      batchScheduleFn: schedule,
+    },
+  );
 
   return {
     nameOf,
@@ -105,8 +112,8 @@ export interface Loads<Key, Row> {
 }
 
 /**
- * Keeps the rows of a request over reads that requests share. A DataLoader with `batch: false` would do the same, but
- * defers each load to a later tick, which the shared reads wait for anyway.
+ * Keeps the rows of a request over reads that requests share. A DataLoader with `batch: false` would do the
+ * same, but defers each load to a later tick, which the shared reads wait for anyway.
  */
 export class SharedLoads<Key, Row> implements Loads<Key, Row | null> {
   readonly #reads: SharedReads<Key, Row>;

@@ -10,7 +10,10 @@ export interface Page {
   readonly isInverted: boolean;
 }
 
-/** Keyset pages in the order of ids, which is that of creation: no row is seen twice or missed when others are added or removed in between. */
+/**
+ * Keyset pages in the order of ids, which is that of creation: no row is seen twice or missed when others are
+ * added or removed in between.
+ */
 export function pageById<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   column: string,
@@ -35,7 +38,9 @@ export async function cappedCount<Tables, Name extends keyof Tables, Row>(
     .clearOrderBy()
     .select(sql<number>`1`.as("one"))
     .limit(countMax);
-  const { rows } = await sql<{ count: number }>`select count(*) as count from (${counted}) as counted`.execute(reader);
+  const { rows } = await sql<{
+    count: number;
+  }>`select count(*) as count from (${counted}) as counted`.execute(reader);
   return rows[0]?.count ?? 0;
 }
 

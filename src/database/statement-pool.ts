@@ -1,6 +1,7 @@
 /**
- * The pool as Kysely uses it. Statements are prepared once per connection, under a name made from their text. One that is not answered in time
- * takes its connection with it: pg would hand that to the next caller with the statement still running.
+ * The pool as Kysely uses it. Statements are prepared once per connection, under a name made from their text.
+ * One that is not answered in time takes its connection with it: pg would hand that to the next caller with
+ * the statement still running.
  */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
@@ -23,10 +24,16 @@ export interface StatementOptions {
   readonly limits: StatementLimits | undefined;
 }
 
-/** Beyond this many texts the next ones run unnamed: a prepared statement costs the server memory for as long as the connection lives. */
+/**
+ * Beyond this many texts the next ones run unnamed: a prepared statement costs the server memory for as long
+ * as the connection lives.
+ */
 const namesMax = 1000;
 
-/** What a statement begins with whose text is another one for each way of asking: those take no more than their share of names. */
+/**
+ * What a statement begins with whose text is another one for each way of asking: those take no more than
+ * their share of names.
+ */
 export const manyFormsMark = "/* one of many forms */";
 
 /** A long one costs the server up to a megabyte on each connection. */
@@ -39,7 +46,12 @@ export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOpti
   const query = (client: pg.PoolClient, text: string, values: unknown[] = []): Promise<pg.QueryResult> => {
     const name = values.length > 0 ? names.of(text) : undefined;
     holdBack(client);
-    return client.query({ text, values, ...(name === undefined ? {} : { name }), ...limitOf(client, limits) });
+    return client.query({
+      text,
+      values,
+      ...(name === undefined ? {} : { name }),
+      ...limitOf(client, limits),
+    });
   };
 
   const wrap = (client: pg.PoolClient): PostgresPoolClient => {
@@ -56,7 +68,8 @@ export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOpti
           return await query(client, text, values);
         } catch (error) {
           if (isUnanswered(error)) unanswered = error;
-          // Not asked again here: what it was a part of may be over. A transaction is run again by who began it.
+          // Not asked again here: what it was a part of may be over. A transaction is run again by who began
+          // it.
           if (isPlanStale(error)) names.renew();
           throw error;
         }

@@ -1,9 +1,24 @@
 /**
- * Statements and transactions as parts of a trace, on both databases: their text, in which values are numbers of parameters and never stand themselves.
- * What nobody's trace asked for, as the looks of those who work beside requests, is not traced.
+ * Statements and transactions as parts of a trace, on both databases: their text, in which values are numbers
+ * of parameters and never stand themselves. What nobody's trace asked for, as the looks of those who work
+ * beside requests, is not traced.
  */
-import type { AbortableOperationOptions, CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
-import { isTracing, recordedSpan, type Span, type SpanStart, startSpan, traced } from "#foundation/tracing.ts";
+import type {
+  AbortableOperationOptions,
+  CompiledQuery,
+  DatabaseConnection,
+  Dialect,
+  Driver,
+  QueryResult,
+} from "kysely";
+import {
+  isTracing,
+  recordedSpan,
+  type Span,
+  type SpanStart,
+  startSpan,
+  traced,
+} from "#foundation/tracing.ts";
 
 export function tracedDialect(dialect: Dialect): Dialect {
   if (!isTracing()) return dialect;
@@ -33,13 +48,17 @@ function tracedDriver(driver: Driver): Driver {
     const connection = await acquire(options);
     const waitedMs = performance.now() - askedAt;
     const known = inUse.get(connection);
-    if (known === undefined) inUse.set(connection, traceStatements(connection, { transaction: undefined, waitedMs }));
+    if (known === undefined)
+      inUse.set(connection, traceStatements(connection, { transaction: undefined, waitedMs }));
     else known.waitedMs = waitedMs;
     return connection;
   };
   driver.beginTransaction = async (connection, settings) => {
     const use = inUse.get(connection);
-    const begun = recordedSpan() === undefined ? undefined : startSpan({ name: "transaction", attributes: { ...system, ...waited(use) } });
+    const begun =
+      recordedSpan() === undefined
+        ? undefined
+        : startSpan({ name: "transaction", attributes: { ...system, ...waited(use) } });
     if (use !== undefined) use.transaction = begun;
     await begin(connection, settings).catch((error: unknown) => close(use, { error }));
   };
@@ -56,7 +75,10 @@ function tracedDriver(driver: Driver): Driver {
   return driver;
 }
 
-function close(use: InUse | undefined, end: { readonly outcome: string } | { readonly error: unknown }): void {
+function close(
+  use: InUse | undefined,
+  end: { readonly outcome: string } | { readonly error: unknown },
+): void {
   const span = use?.transaction;
   if (use !== undefined) use.transaction = undefined;
   if ("outcome" in end) span?.set({ "commerce.transaction.outcome": end.outcome });
@@ -68,7 +90,10 @@ function close(use: InUse | undefined, end: { readonly outcome: string } | { rea
 /** A connection keeps this for as long as it lives, as Kysely itself does for its log. */
 function traceStatements(connection: DatabaseConnection, use: InUse): InUse {
   const execute = connection.executeQuery.bind(connection);
-  connection.executeQuery = <Row>(query: CompiledQuery, options?: AbortableOperationOptions): Promise<QueryResult<Row>> => {
+  connection.executeQuery = <Row>(
+    query: CompiledQuery,
+    options?: AbortableOperationOptions,
+  ): Promise<QueryResult<Row>> => {
     const parent = use.transaction ?? recordedSpan();
     if (parent === undefined) return execute<Row>(query, options);
     const send = async (span: Span | undefined): Promise<QueryResult<Row>> => {
@@ -85,7 +110,11 @@ const system = { "db.system.name": "postgresql" } as const;
 
 function statementOf({ sql }: CompiledQuery, use: InUse): SpanStart {
   const summary = summaryOf(sql);
-  return { name: summary, kind: "client", attributes: { ...system, "db.query.summary": summary, "db.query.text": sql, ...waited(use) } };
+  return {
+    name: summary,
+    kind: "client",
+    attributes: { ...system, "db.query.summary": summary, "db.query.text": sql, ...waited(use) },
+  };
 }
 
 /** Said once, by whoever comes first. */
@@ -101,15 +130,19 @@ function summaryOf(sql: string): string {
   const text = sql.replace(/^\/\*.*?\*\/\s*/s, "");
   const isInSteps = /^with\b/i.test(text);
   const main = isInSteps ? withoutParentheses(text) : text;
-  const steps = isInSteps ? [...main.matchAll(/(\w+)"? as (?:not )?(?:materialized )?#/gi)].map(([, name]) => name) : [];
-  const [verb = "statement"] = (isInSteps ? /\b(?:select|insert|update|delete|merge)\b/i : /[a-z]+/i).exec(main) ?? [];
+  const steps = isInSteps
+    ? [...main.matchAll(/(\w+)"? as (?:not )?(?:materialized )?#/gi)].map(([, name]) => name)
+    : [];
+  const [verb = "statement"] =
+    (isInSteps ? /\b(?:select|insert|update|delete|merge)\b/i : /[a-z]+/i).exec(main) ?? [];
   const table = [...tablesOf(main), ...tablesOf(text)].find((name) => !steps.includes(name));
   return table === undefined ? verb.toLowerCase() : `${verb.toLowerCase()} ${table}`;
 }
 
 /** A name with a parenthesis right behind it is a function; `for update` names nothing. */
 function* tablesOf(text: string): Generator<string> {
-  for (const [, name] of text.matchAll(/(?:\bfrom|\binto|\bjoin|(?<!\bfor )\bupdate)\s+"?(\w+)(?![\w(#.])/gi)) if (name !== undefined) yield name;
+  for (const [, name] of text.matchAll(/(?:\bfrom|\binto|\bjoin|(?<!\bfor )\bupdate)\s+"?(\w+)(?![\w(#.])/gi))
+    if (name !== undefined) yield name;
 }
 
 function withoutParentheses(text: string): string {

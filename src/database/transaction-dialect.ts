@@ -1,7 +1,8 @@
 /**
- * Two wrappers around Kysely's dialect, both for transactions. Pipelining sends statements without waiting for the answer to the previous one: one round
- * trip for all of them. They still run one after the other, and each sees what was committed before it began. The guard refuses statements on the root
- * handle inside a transaction.
+ * Two wrappers around Kysely's dialect, both for transactions. Pipelining sends statements without waiting
+ * for the answer to the previous one: one round trip for all of them. They still run one after the other, and
+ * each sees what was committed before it began. The guard refuses statements on the root handle inside a
+ * transaction.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
@@ -37,14 +38,20 @@ export function withPipelinedEnds<Result>(ends: PipelinedEnds, work: () => Promi
 }
 
 /**
- * Whether a statement cannot fail before it is sent. A statement that pg could not send would leave the transaction valid, and the commit behind it would
- * succeed without that statement.
+ * Whether a statement cannot fail before it is sent. A statement that pg could not send would leave the
+ * transaction valid, and the commit behind it would succeed without that statement.
  */
 export const canBePipelined = ({ parameters }: CompiledQuery): boolean =>
-  parameters.every((value) => value === null || typeof value !== "object" || value instanceof Uint8Array || value instanceof Date);
+  parameters.every(
+    (value) =>
+      value === null || typeof value !== "object" || value instanceof Uint8Array || value instanceof Date,
+  );
 
 /** `isPipelined`: its connections take statements while others are on their way. */
-export function pipelinedDialect(dialect: Dialect, { isPipelined }: { readonly isPipelined: boolean }): Dialect {
+export function pipelinedDialect(
+  dialect: Dialect,
+  { isPipelined }: { readonly isPipelined: boolean },
+): Dialect {
   return {
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),
@@ -80,7 +87,10 @@ function pipelinedDriver(driver: Driver, send: (steps: readonly Step[]) => Promi
   return driver;
 }
 
-/** Kysely does not roll back a transaction whose begin has failed for it. A connection that cannot roll back is not used again. */
+/**
+ * Kysely does not roll back a transaction whose begin has failed for it. A connection that cannot roll back
+ * is not used again.
+ */
 async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): Promise<void> {
   try {
     await driver.rollbackTransaction(connection);
@@ -90,8 +100,9 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
 }
 
 /**
- * Inside a transaction every statement must go through the transaction's own handle. One on the root handle would wait for ever on PGlite
- * and read stale rows on PostgreSQL; the guard throws at once instead, on both.
+ * Inside a transaction every statement must go through the transaction's own handle. One on the root handle
+ * would wait for ever on PGlite and read stale rows on PostgreSQL; the guard throws at once instead, on
+ * both.
  */
 const insideTransaction = new AsyncLocalStorage<true>();
 
@@ -101,7 +112,8 @@ export function runInsideTransaction<Result>(work: () => Promise<Result>): Promi
 
 /** Called by code that uses the root handle, at once or later. */
 export function refuseInsideTransaction(): void {
-  if (insideTransaction.getStore() === true) throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
+  if (insideTransaction.getStore() === true)
+    throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
 }
 
 export function guardDialect(dialect: Dialect): Dialect {

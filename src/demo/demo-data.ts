@@ -1,6 +1,7 @@
 /**
- * Reads the demo's data files (data/*.json; carts/draw-carts.ts has the rules of sales.json) when the demo is seeded: each once, and only when it is asked for. A file that breaks a rule is refused with
- * its name, the entry and the rule. The rules are the schemas below; what a field means is written beside it.
+ * Reads the demo's data files (data/*.json; carts/draw-carts.ts has the rules of sales.json) when the demo is
+ * seeded: each once, and only when it is asked for. A file that breaks a rule is refused with its name, the
+ * entry and the rule. The rules are the schemas below; what a field means is written beside it.
  */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
@@ -17,11 +18,24 @@ export const words = z.strictObject({ en: text, de: text, ja: text.exactOptional
 export type Words = z.infer<typeof words>;
 const labels = z.record(z.string(), words);
 
-/** Minor units in EUR, USD and JPY, which is the order of the first merchant's markets. Null if the product is not sold there. */
+/**
+ * Minor units in EUR, USD and JPY, which is the order of the first merchant's markets. Null if the product is
+ * not sold there.
+ */
 const amounts = z.tuple([count.nullable(), count.nullable(), count.nullable()]);
 export type Amounts = z.infer<typeof amounts>;
 
-const restrictions = ["age_18", "hazmat", "no_returns", "final_sale", "custom_made", "perishable", "hygiene_sealed", "digital", "gift_card"] as const;
+const restrictions = [
+  "age_18",
+  "hazmat",
+  "no_returns",
+  "final_sale",
+  "custom_made",
+  "perishable",
+  "hygiene_sealed",
+  "digital",
+  "gift_card",
+] as const;
 
 /** A product, from which all its rows follow. */
 const catalogEntry = z.strictObject({
@@ -54,7 +68,13 @@ const catalogEntry = z.strictObject({
   stock: z.array(z.enum(availabilities)).min(1).exactOptional(),
   /** Codes of labels.attributes. */
   attributes: z
-    .array(z.strictObject({ code: text, value: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]), unit: text.nullable() }))
+    .array(
+      z.strictObject({
+        code: text,
+        value: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]),
+        unit: text.nullable(),
+      }),
+    )
     .exactOptional(),
   /** Null if the product has no weight, because it is digital. */
   grams: count.nullable(),
@@ -83,16 +103,26 @@ const catalogFile = z
   .superRefine(({ labels: known, families }, context) => {
     for (const [name, { entries }] of Object.entries(families))
       for (const [index, entry] of entries.entries())
-        for (const message of missingLabels(entry, known)) context.addIssue({ code: "custom", path: ["families", name, "entries", index], message });
+        for (const message of missingLabels(entry, known))
+          context.addIssue({ code: "custom", path: ["families", name, "entries", index], message });
   });
 
 type Labels = z.infer<typeof catalogFile>["labels"];
 
-function unknownCodes(codes: readonly string[], there: Readonly<Record<string, Words>>, place: string): string[] {
-  return codes.filter((code) => !Object.hasOwn(there, code)).map((code) => `"${code}" is not in labels.${place}.`);
+function unknownCodes(
+  codes: readonly string[],
+  there: Readonly<Record<string, Words>>,
+  place: string,
+): string[] {
+  return codes
+    .filter((code) => !Object.hasOwn(there, code))
+    .map((code) => `"${code}" is not in labels.${place}.`);
 }
 
-function missingLabels({ title, slugJa, options = [], attributes = [] }: CatalogEntry, known: Labels): string[] {
+function missingLabels(
+  { title, slugJa, options = [], attributes = [] }: CatalogEntry,
+  known: Labels,
+): string[] {
   const choices = { ...known.colours, ...known.choices };
   return [
     ...unknownCodes(
@@ -110,7 +140,9 @@ function missingLabels({ title, slugJa, options = [], attributes = [] }: Catalog
       known.attributes,
       "attributes",
     ),
-    ...(title.ja !== undefined && slugJa === undefined ? ["A product with a Japanese title needs slugJa."] : []),
+    ...(title.ja !== undefined && slugJa === undefined
+      ? ["A product with a Japanese title needs slugJa."]
+      : []),
   ];
 }
 
@@ -120,7 +152,11 @@ const policy = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("cancellation"),
     ...policyFields,
-    rules: z.strictObject({ mode: z.enum(["immediate", "request", "none"]), windowMinutes: count, afterWindow: z.enum(["request", "deny"]) }),
+    rules: z.strictObject({
+      mode: z.enum(["immediate", "request", "none"]),
+      windowMinutes: count,
+      afterWindow: z.enum(["request", "deny"]),
+    }),
   }),
   z.strictObject({
     type: z.literal("return"),
@@ -132,16 +168,30 @@ const policy = z.discriminatedUnion("type", [
       returnShippingMinor: count.exactOptional(),
     }),
   }),
-  z.strictObject({ type: z.literal("withdrawal"), ...policyFields, rules: z.strictObject({ windowDays: count }) }),
+  z.strictObject({
+    type: z.literal("withdrawal"),
+    ...policyFields,
+    rules: z.strictObject({ windowDays: count }),
+  }),
   z.strictObject({
     type: z.literal("warranty"),
     ...policyFields,
-    rules: z.strictObject({ months: count, repairs: count.exactOptional(), replacements: count.exactOptional() }),
+    rules: z.strictObject({
+      months: count,
+      repairs: count.exactOptional(),
+      replacements: count.exactOptional(),
+    }),
   }),
 ]);
 export type DemoPolicy = z.infer<typeof policy>;
 
-const taxRate = z.strictObject({ country: text, regionCode: text.nullable(), name: text, basisPoints: count, appliesToShipping: z.boolean() });
+const taxRate = z.strictObject({
+  country: text,
+  regionCode: text.nullable(),
+  name: text,
+  basisPoints: count,
+  appliesToShipping: z.boolean(),
+});
 const delivery = z.strictObject({
   code: text,
   names: words,
@@ -221,7 +271,11 @@ const bulkFile = z
     departments: departments.flatMap((department, index) => {
       const found = makes[department.make];
       if (found !== undefined) return [{ ...department, make: found }];
-      context.addIssue({ code: "custom", path: ["departments", index, "make"], message: `"${department.make}" is not in makes.` });
+      context.addIssue({
+        code: "custom",
+        path: ["departments", index, "make"],
+        message: `"${department.make}" is not in makes.`,
+      });
       return [];
     }),
   }));
@@ -235,7 +289,10 @@ export function parseFile<File extends z.ZodType>(name: string, file: File, json
   throw new Error([`src/demo/data/${name} breaks a rule of src/demo/demo-data.ts:`, ...faults].join("\n"));
 }
 
-/** Where a fault is, with the name of the innermost entry that has one: `families.gifts.entries[0].price (GFT-CARD)`. */
+/**
+ * Where a fault is, with the name of the innermost entry that has one: `families.gifts.entries[0].price
+ * (GFT-CARD)`.
+ */
 function placeOf(path: readonly PropertyKey[], data: unknown): string {
   let [place, name, value] = ["", "", data];
   for (const key of path) {
@@ -247,7 +304,9 @@ function placeOf(path: readonly PropertyKey[], data: unknown): string {
 }
 
 const nameOf = (value: unknown): string | undefined =>
-  ["sku", "slug", "handle", "key"].map((key): unknown => Object(value)[key]).find((name) => typeof name === "string");
+  ["sku", "slug", "handle", "key"]
+    .map((key): unknown => Object(value)[key])
+    .find((name) => typeof name === "string");
 
 /** Each takes the text of its file. */
 export const parseDemoData = {
@@ -276,16 +335,23 @@ function withFamilies({ families, ...own }: z.infer<typeof merchant>): DemoMerch
   const slugs = new Set(slugsOf(own.categories));
   const found = families.map((name) => {
     const known = demoCatalog().families[name];
-    if (known === undefined) throw new Error(`src/demo/data/merchants.json: ${own.slug} has the family "${name}", which is not in catalog.json.`);
+    if (known === undefined)
+      throw new Error(
+        `src/demo/data/merchants.json: ${own.slug} has the family "${name}", which is not in catalog.json.`,
+      );
     for (const { sku, categories } of known.entries)
       for (const slug of categories)
-        if (!slugs.has(slug)) throw new Error(`src/demo/data/catalog.json: ${sku} has the category "${slug}", which ${own.slug} does not have.`);
+        if (!slugs.has(slug))
+          throw new Error(
+            `src/demo/data/catalog.json: ${sku} has the category "${slug}", which ${own.slug} does not have.`,
+          );
     return known;
   });
   return { ...own, families: found };
 }
 
-const slugsOf = (categories: readonly CategoryEntry[]): string[] => categories.flatMap(({ slug, children }) => [slug, ...slugsOf(children ?? [])]);
+const slugsOf = (categories: readonly CategoryEntry[]): string[] =>
+  categories.flatMap(({ slug, children }) => [slug, ...slugsOf(children ?? [])]);
 
 /** A label of the catalogue; throws if there is none by that code. */
 export function labelOf(kind: "options" | "attributes" | "colours" | "choices", code: string): Words {

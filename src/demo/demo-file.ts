@@ -1,6 +1,6 @@
 /**
- * `demo.json`: what somebody needs to try the demo, secrets included, so it is readable by its owner only. It is written whole or not at all,
- * and parts that this version does not know are kept.
+ * `demo.json`: what somebody needs to try the demo, secrets included, so it is readable by its owner only. It
+ * is written whole or not at all, and parts that this version does not know are kept.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -10,26 +10,67 @@ import { unusable } from "#database/folder-lock.ts";
 
 const owner = z.object({ id: z.string(), slug: z.string() });
 
-const demoProduct = z.object({ merchantSlug: z.string(), productSlug: z.string(), title: z.string(), sku: z.string() });
+const demoProduct = z.object({
+  merchantSlug: z.string(),
+  productSlug: z.string(),
+  title: z.string(),
+  sku: z.string(),
+});
 export type DemoProduct = z.infer<typeof demoProduct>;
 
-export const cartNames = ["active", "activeSecond", "empty", "locked", "completed", "revoked", "expired", "merged", "otherMerchant"] as const;
+export const cartNames = [
+  "active",
+  "activeSecond",
+  "empty",
+  "locked",
+  "completed",
+  "revoked",
+  "expired",
+  "merged",
+  "otherMerchant",
+] as const;
 
-export const sessionNames = ["open", "processing", "completed", "canceled", "expired", "otherMerchant"] as const;
+export const sessionNames = [
+  "open",
+  "processing",
+  "completed",
+  "canceled",
+  "expired",
+  "otherMerchant",
+] as const;
 export type SessionName = (typeof sessionNames)[number];
 
-export const orderNames = ["placed", "packing", "shipped", "delivered", "canceled", "returned", "otherMerchant"] as const;
+export const orderNames = [
+  "placed",
+  "packing",
+  "shipped",
+  "delivered",
+  "canceled",
+  "returned",
+  "otherMerchant",
+] as const;
 export type OrderName = (typeof orderNames)[number];
 
 export const deliveryNames = ["succeeded", "exhausted", "retrying"] as const;
 export type DeliveryName = (typeof deliveryNames)[number];
 
-export const promotionCodeNames = ["percentage", "fixedAmount", "freeShipping", "minimumSubtotal", "ended", "exhausted", "otherMerchant"] as const;
+export const promotionCodeNames = [
+  "percentage",
+  "fixedAmount",
+  "freeShipping",
+  "minimumSubtotal",
+  "ended",
+  "exhausted",
+  "otherMerchant",
+] as const;
 export type PromotionCodeName = (typeof promotionCodeNames)[number];
 
 const demoFile = z.looseObject({
   baseUrl: z.string(),
-  /** Of the first merchant's installation, but `otherMerchant`; with all four scopes unless the name says which one. */
+  /**
+   * Of the first merchant's installation, but `otherMerchant`; with all four scopes unless the name says
+   * which one.
+   */
   keys: z.object({
     full: z.string(),
     catalogRead: z.string(),
@@ -46,7 +87,10 @@ const demoFile = z.looseObject({
   products: z.array(demoProduct),
   /** Of the first merchant, but `otherMerchant`; each in the state that its name says. */
   carts: z.record(z.enum(cartNames), z.string()),
-  /** As with carts. That of `open` is the checkout of the cart `locked`, that of `completed` the one of the cart `completed`. */
+  /**
+   * As with carts. That of `open` is the checkout of the cart `locked`, that of `completed` the one of the
+   * cart `completed`.
+   */
   sessions: z.record(z.enum(sessionNames), z.string()),
   /** As with carts. That of `delivered` was the cart `completed`. */
   orders: z.record(z.enum(orderNames), z.string()),
@@ -78,7 +122,10 @@ export function demoFilePath(folder: string): string {
   return join(folder, "demo.json");
 }
 
-/** Makes the folder where it is missing and throws FolderUnusable where nothing can be written: known before the secrets are that belong there. */
+/**
+ * Makes the folder where it is missing and throws FolderUnusable where nothing can be written: known before
+ * the secrets are that belong there.
+ */
 export function makeDemoFolder(folder: string): void {
   const probe = draftPath(folder);
   try {
@@ -101,7 +148,10 @@ export function readDemoFile(folder: string): AnyDemoFile | undefined {
     throw error;
   }
   const parsed = anyDemoFile.safeParse(parseJson(text));
-  if (!parsed.success) throw new Error(`${path} is damaged; delete it together with the database beside it to seed the demo anew.`);
+  if (!parsed.success)
+    throw new Error(
+      `${path} is damaged; delete it together with the database beside it to seed the demo anew.`,
+    );
   return parsed.data;
 }
 
@@ -125,7 +175,8 @@ export function refreshDemoFile(folder: string, baseUrl: string): AnyDemoFile | 
   return refreshed;
 }
 
-const draftPath = (folder: string): string => `${demoFilePath(folder)}.${process.pid}.${randomBytes(4).toString("hex")}`;
+const draftPath = (folder: string): string =>
+  `${demoFilePath(folder)}.${process.pid}.${randomBytes(4).toString("hex")}`;
 
 function parseJson(text: string): unknown {
   try {

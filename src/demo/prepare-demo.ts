@@ -1,7 +1,8 @@
 /**
- * Makes sure that the demo is there: seeds an empty database, and gives out keys, tokens, an account, carts, orders and webhooks when demo.json does not have those of
- * this database (it was deleted, the process ended between the two, or an earlier version wrote it). Secrets cannot be read back, carts, orders and
- * deliveries may have become anything, so new ones are made then.
+ * Makes sure that the demo is there: seeds an empty database, and gives out keys, tokens, an account, carts,
+ * orders and webhooks when demo.json does not have those of this database (it was deleted, the process ended
+ * between the two, or an earlier version wrote it). Secrets cannot be read back, carts, orders and deliveries
+ * may have become anything, so new ones are made then.
  */
 import { sql } from "kysely";
 import { type Access, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
@@ -18,7 +19,14 @@ import { createStaff, prepareStaff } from "#access/people/staff.ts";
 import { seedCarts } from "./carts/seed-carts.ts";
 import { type OrdersPlace, seedOrders } from "./orders/seed-orders.ts";
 import { seedWebhooks } from "./webhooks/seed-webhooks.ts";
-import { type AnyDemoFile, cartNames, type DemoFile, makeDemoFolder, readDemoFile, writeDemoFile } from "./demo-file.ts";
+import {
+  type AnyDemoFile,
+  cartNames,
+  type DemoFile,
+  makeDemoFolder,
+  readDemoFile,
+  writeDemoFile,
+} from "./demo-file.ts";
 import { demoProducts, seedDemo } from "./seed-demo.ts";
 
 export interface DemoPlace {
@@ -37,7 +45,10 @@ const slugs = { first: "lindenhof", second: "morgenrot" } as const;
 const seedLock = 7_462_193_016;
 
 /** Undefined when the database has other data than the demo's: that is left alone. */
-export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, now, keyring, render }: DemoPlace): Promise<DemoFile | undefined> {
+export async function prepareDemo(
+  { db }: OpenDatabase,
+  { dataDir, publicUrl, now, keyring, render }: DemoPlace,
+): Promise<DemoFile | undefined> {
   // With PostgreSQL nobody else needs the folder, so a database of others must start without it.
   if ((await findDemo(db)) !== undefined || (await isEmpty(db))) makeDemoFolder(dataDir);
   const known = readDemoFile(dataDir);
@@ -49,10 +60,18 @@ export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, no
     const isKnown = known?.merchants.first.id === merchants.first.id;
     const parts: Partial<AnyDemoFile> = isKnown ? known : {};
     const credentials = isKnown ? {} : await describeMerchants(transaction, { merchants, now });
-    const sales = await describeSales(transaction, { known: parts, owners: merchants, keyring, publicUrl, now });
+    const sales = await describeSales(transaction, {
+      known: parts,
+      owners: merchants,
+      keyring,
+      publicUrl,
+      now,
+    });
     const { orders, webhooks } = { ...parts, ...sales };
     const isSent = orders === undefined || webhooks !== undefined;
-    const sent = isSent ? {} : await seedWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
+    const sent = isSent
+      ? {}
+      : await seedWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
     const isPeopled = parts.staff !== undefined && parts.oauthClient !== undefined;
     const people = isPeopled ? {} : await seedPeople(transaction, { owner: merchants.first, now });
     return { ...credentials, ...sales, ...sent, ...people };
@@ -118,14 +137,27 @@ interface Sales extends Omit<OrdersPlace, "promotionCodes"> {
   readonly known: Partial<AnyDemoFile>;
 }
 
-/** Carts are new where they were not known; checkouts and orders as well, and with them the two carts that they are of. */
-async function describeSales(transaction: Transaction, { known, ...place }: Sales): Promise<Partial<DemoFile>> {
+/**
+ * Carts are new where they were not known; checkouts and orders as well, and with them the two carts that
+ * they are of.
+ */
+async function describeSales(
+  transaction: Transaction,
+  { known, ...place }: Sales,
+): Promise<Partial<DemoFile>> {
   const { carts, promotionCodes } = known;
-  const seeded = carts === undefined || promotionCodes === undefined ? await seedCarts(transaction, place) : { carts, promotionCodes };
+  const seeded =
+    carts === undefined || promotionCodes === undefined
+      ? await seedCarts(transaction, place)
+      : { carts, promotionCodes };
   if (seeded.carts === carts && known.sessions !== undefined && known.orders !== undefined) return {};
   const orders = await seedOrders(transaction, { ...place, promotionCodes: seeded.promotionCodes });
   const all: Partial<DemoFile["carts"]> = { ...seeded.carts, ...orders.carts };
-  return { ...seeded, ...orders, carts: Object.fromEntries(cartNames.map((name) => [name, all[name]])) as DemoFile["carts"] };
+  return {
+    ...seeded,
+    ...orders,
+    carts: Object.fromEntries(cartNames.map((name) => [name, all[name]])) as DemoFile["carts"],
+  };
 }
 
 const toOwners = ({ first, second }: DemoMerchants): DemoFile["merchants"] => ({
@@ -138,10 +170,22 @@ interface Issue {
   readonly now: Date;
 }
 
-async function issueCredentials(transaction: Transaction, { merchants, now }: Issue): Promise<Pick<DemoFile, "keys" | "tokens">> {
+async function issueCredentials(
+  transaction: Transaction,
+  { merchants, now }: Issue,
+): Promise<Pick<DemoFile, "keys" | "tokens">> {
   const access: Access = { merchantId: null, now };
-  const key = (name: string, granted: readonly Scope[], owner = merchants.first): Promise<{ apiKeyId: string; value: string }> =>
-    createApiKey(transaction, access, { installationId: owner.installationId, name: `Demo: ${name}`, scopes: granted, expiresAt: null });
+  const key = (
+    name: string,
+    granted: readonly Scope[],
+    owner = merchants.first,
+  ): Promise<{ apiKeyId: string; value: string }> =>
+    createApiKey(transaction, access, {
+      installationId: owner.installationId,
+      name: `Demo: ${name}`,
+      scopes: granted,
+      expiresAt: null,
+    });
   const token = async (role: Role): Promise<string> =>
     (
       await createInternalToken(transaction, access, {
@@ -175,9 +219,17 @@ async function issueCredentials(transaction: Transaction, { merchants, now }: Is
   };
 }
 
-async function expiredKey(transaction: Transaction, { access, merchants }: { access: Access; merchants: DemoMerchants }): Promise<string> {
+async function expiredKey(
+  transaction: Transaction,
+  { access, merchants }: { access: Access; merchants: DemoMerchants },
+): Promise<string> {
   const yesterday = new Date(access.now.getTime() - 86_400_000);
-  const input = { installationId: merchants.first.installationId, name: "Demo: expired", scopes, expiresAt: yesterday };
+  const input = {
+    installationId: merchants.first.installationId,
+    name: "Demo: expired",
+    scopes,
+    expiresAt: yesterday,
+  };
   return (await createApiKey(transaction, access, input)).value;
 }
 
@@ -190,13 +242,32 @@ interface PeoplePlace {
 }
 
 /** Done again it makes others: a password cannot be read back. */
-async function seedPeople(transaction: Transaction, { owner, now }: PeoplePlace): Promise<Pick<DemoFile, "staff" | "oauthClient">> {
+async function seedPeople(
+  transaction: Transaction,
+  { owner, now }: PeoplePlace,
+): Promise<Pick<DemoFile, "staff" | "oauthClient">> {
   const access = { merchantId: null, now };
-  const before = await transaction.selectFrom("staffAccount").select("id").where("merchantId", "=", owner.id).execute();
+  const before = await transaction
+    .selectFrom("staffAccount")
+    .select("id")
+    .where("merchantId", "=", owner.id)
+    .execute();
   const email = `demo${before.length === 0 ? "" : `.${before.length + 1}`}@${owner.slug}.example`;
   const password = generatePassword();
-  await createStaff(transaction, access, { merchantId: owner.id, ...(await prepareStaff({ email, name: "Demo", password })) });
-  const { appId } = await transaction.selectFrom("installation").select("appId").where("id", "=", owner.installationId).executeTakeFirstOrThrow();
-  const clientId = await createOauthClient(transaction, access, { appId, redirectUris: [redirectUri], authMethod: "none", jwks: null });
+  await createStaff(transaction, access, {
+    merchantId: owner.id,
+    ...(await prepareStaff({ email, name: "Demo", password })),
+  });
+  const { appId } = await transaction
+    .selectFrom("installation")
+    .select("appId")
+    .where("id", "=", owner.installationId)
+    .executeTakeFirstOrThrow();
+  const clientId = await createOauthClient(transaction, access, {
+    appId,
+    redirectUris: [redirectUri],
+    authMethod: "none",
+    jwks: null,
+  });
   return { staff: { email, password }, oauthClient: { clientId, redirectUri } };
 }

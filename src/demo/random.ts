@@ -1,9 +1,13 @@
-/** Numbers that look random and are always the same for the same name, so that the demo is one catalogue and not another one each time. */
+/**
+ * Numbers that look random and are always the same for the same name, so that the demo is one catalogue and
+ * not another one each time.
+ */
 
 /** FNV-1a, 32 bits. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
 
@@ -24,7 +28,10 @@ export function pick<Item>(random: () => number, items: readonly Item[]): Item {
   return item;
 }
 
-/** A GTIN-13 in the range that GS1 leaves to a shop's own use (prefix 2), so that it can never be the code of somebody's real product. */
+/**
+ * A GTIN-13 in the range that GS1 leaves to a shop's own use (prefix 2), so that it can never be the code of
+ * somebody's real product.
+ */
 export function gtinOf(number: number): string {
   const body = `2${String(number % 100_000_000_000).padStart(11, "0")}`;
   return body + gtinCheckDigit(body);
@@ -33,6 +40,7 @@ export function gtinOf(number: number): string {
 /** GS1 modulo 10: weights 3 and 1 by turns, from the right. */
 function gtinCheckDigit(body: string): string {
   let sum = 0;
-  for (let index = 0; index < body.length; index += 1) sum += Number(body.at(-1 - index)) * (index % 2 === 0 ? 3 : 1);
+  for (let index = 0; index < body.length; index += 1)
+    sum += Number(body.at(-1 - index)) * (index % 2 === 0 ? 3 : 1);
   return String((10 - (sum % 10)) % 10);
 }

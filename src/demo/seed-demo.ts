@@ -1,6 +1,7 @@
 /**
- * Fills an empty database with the two demo merchants, their catalogues, the searches of four weeks and an app installed at both. Keys, tokens and the search index are
- * the caller's: it knows the secrets and the clock.
+ * Fills an empty database with the two demo merchants, their catalogues, the searches of four weeks and an
+ * app installed at both. Keys, tokens and the search index are the caller's: it knows the secrets and the
+ * clock.
  */
 import { scopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -52,16 +53,27 @@ export async function seedDemo(transaction: Transaction, { now }: { readonly now
   await insertRows(transaction, { searchQueryDay: searchRows(now) });
   const [firstId, secondId] = [first.merchant.merchant.id, second.merchant.merchant.id];
   const at = new Date(now.getTime() - catalogueAgeDays * dayMs);
-  const [firstInstallation, secondInstallation] = await insertApp(transaction, { at, merchantIds: [firstId, secondId] });
+  const [firstInstallation, secondInstallation] = await insertApp(transaction, {
+    at,
+    merchantIds: [firstId, secondId],
+  });
   return {
-    merchants: { first: { id: firstId, slug: owners.first.slug }, second: { id: secondId, slug: owners.second.slug } },
+    merchants: {
+      first: { id: firstId, slug: owners.first.slug },
+      second: { id: secondId, slug: owners.second.slug },
+    },
     installations: { first: firstInstallation, second: secondInstallation },
     products: demoProducts(),
-    productIds: [...first.products, ...second.products].filter(({ product }) => product.status === "published").map(({ product }) => product.id),
+    productIds: [...first.products, ...second.products]
+      .filter(({ product }) => product.status === "published")
+      .map(({ product }) => product.id),
   };
 }
 
-function fill(merchant: DemoMerchant, { now, firstNumber }: { readonly now: Date; readonly firstNumber: number }): Filled {
+function fill(
+  merchant: DemoMerchant,
+  { now, firstNumber }: { readonly now: Date; readonly firstNumber: number },
+): Filled {
   const rows = merchantRows(merchant, new Date(now.getTime() - merchantAgeDays * dayMs));
   const all = merchant.families.flatMap(({ care, entries }) => entries.map((entry) => ({ care, entry })));
   const products = all.map(({ care, entry }, index) =>
@@ -79,7 +91,10 @@ function fill(merchant: DemoMerchant, { now, firstNumber }: { readonly now: Date
 }
 
 /** Spread over the catalogue's age with the families mixed, and no two alike. */
-function ageDays(entry: CatalogEntry, { index, count }: { readonly index: number; readonly count: number }): number {
+function ageDays(
+  entry: CatalogEntry,
+  { index, count }: { readonly index: number; readonly count: number },
+): number {
   const share = (((index + 1) * 0.618_033_988_75) % 1) * (count / (count + 1));
   const youngest = entry.priceBefore === undefined && entry.priceRose === undefined ? 1 : historyAgeDays;
   return youngest + share * (catalogueAgeDays - youngest);
@@ -123,7 +138,12 @@ async function insertApp(
   transaction: Transaction,
   { at, merchantIds }: { readonly at: Date; readonly merchantIds: readonly [first: string, second: string] },
 ): Promise<[first: string, second: string]> {
-  const app = { id: createId("app", at.getTime()), name: "Demo integration", publisher: "Lindenhof", createdAt: at };
+  const app = {
+    id: createId("app", at.getTime()),
+    name: "Demo integration",
+    publisher: "Lindenhof",
+    createdAt: at,
+  };
   const install = (merchantId: string): Row<"installation"> => ({
     id: createId("installation", at.getTime()),
     merchantId,
@@ -162,6 +182,13 @@ function rowsOf(
     const at = new Date(now.getTime() - ago * dayMs);
     const isWeekend = at.getUTCDay() % 6 === 0;
     const searches = Math.round(perDay * (0.6 + 0.8 * random()) * (isWeekend ? 1.5 : 1));
-    return { day: at.toISOString().slice(0, 10), merchantId: null, country, query, searches, empty: isMissed ? searches : 0 };
+    return {
+      day: at.toISOString().slice(0, 10),
+      merchantId: null,
+      country,
+      query,
+      searches,
+      empty: isMissed ? searches : 0,
+    };
   }).filter(({ searches }) => searches >= clientsMin);
 }

@@ -1,4 +1,7 @@
-/** The only source of the present: everything that compares or stores a time takes it from here, so that a test can move it. */
+/**
+ * The only source of the present: everything that compares or stores a time takes it from here, so that a
+ * test can move it.
+ */
 export interface Clock {
   now(): Date;
 }

@@ -1,6 +1,7 @@
 /**
- * Notifications inside one process. Code that has done something emits an event after its transaction has committed; whoever reacts to it subscribes at start (`app/`).
- * Nothing waits for a subscriber, and nothing is lost with a notification: what is due stands in the database and is also found by the clock.
+ * Notifications inside one process. Code that has done something emits an event after its transaction has
+ * committed; whoever reacts to it subscribes at start (`app/`). Nothing waits for a subscriber, and nothing
+ * is lost with a notification: what is due stands in the database and is also found by the clock.
  */
 import { EventEmitter } from "node:events";
 

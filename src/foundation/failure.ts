@@ -1,6 +1,7 @@
 /**
- * The closed registry of failures: code → HTTP status → public text. Domain code throws `fail("cart_locked", …)`; gateway and graph
- * translate it once each. Anything else that is thrown is a bug: logged whole, shown as `internal_error`.
+ * The closed registry of failures: code → HTTP status → public text. Domain code throws `fail("cart_locked",
+ * …)`; gateway and graph translate it once each. Anything else that is thrown is a bug: logged whole, shown
+ * as `internal_error`.
  */
 export interface FailureKind {
   readonly status: number;
@@ -202,21 +203,31 @@ export function toErrorBody(failure: Failure, requestId: string, publicUrl: stri
 /** Where a code is explained. */
 export const docUrlOf = (code: string, publicUrl: string): string => `${publicUrl}/docs/errors#${code}`;
 
-/** Everything retryable says when, except a locked cart: how long a buyer takes to check out is nobody's to promise. */
+/**
+ * Everything retryable says when, except a locked cart: how long a buyer takes to check out is nobody's to
+ * promise.
+ */
 export function retryAfterSecondsOf(failure: Failure): number | null {
   if (failure.parts.retryAfterSeconds !== undefined) return failure.parts.retryAfterSeconds;
   return failure.retryable && failure.code !== "cart_locked" ? 1 : null;
 }
 
-/** A Failure stays what it is, also inside a GraphQL error; anything else is a bug and becomes `internal_error` with its cause kept for the log. */
+/**
+ * A Failure stays what it is, also inside a GraphQL error; anything else is a bug and becomes
+ * `internal_error` with its cause kept for the log.
+ */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
-  if (thrown instanceof Error && "originalError" in thrown && thrown.originalError !== undefined) return toFailure(thrown.originalError);
+  if (thrown instanceof Error && "originalError" in thrown && thrown.originalError !== undefined)
+    return toFailure(thrown.originalError);
   return fail("internal_error", { cause: thrown });
 }
 
 /** Environment variables as Node gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A setting from the environment has a bad value. The message names the setting, its rule and what is allowed; the process does not start. */
+/**
+ * A setting from the environment has a bad value. The message names the setting, its rule and what is
+ * allowed; the process does not start.
+ */
 export class BadSetting extends Error {}

@@ -1,6 +1,6 @@
 /**
- * What an input breaks, as pure functions that answer with lists, so that a client learns of all its faults at once and before any row is
- * read. `field` is always a JSON Pointer into the input.
+ * What an input breaks, as pure functions that answer with lists, so that a client learns of all its faults
+ * at once and before any row is read. `field` is always a JSON Pointer into the input.
  */
 import { fail, failAt, type Failure, type FailureCode, type FailureDetail } from "./failure.ts";
 import { isCleanText, isCountry } from "./text.ts";
@@ -18,7 +18,11 @@ export function faultAt(field: string, code: string, message: string): FailureDe
 }
 
 /** For what only the rows can tell: a thing that isn't there, a name that is taken. */
-export function refuseAt(failure: FailureCode, field: string, { code, message }: { readonly code: string; readonly message: string }): Failure {
+export function refuseAt(
+  failure: FailureCode,
+  field: string,
+  { code, message }: { readonly code: string; readonly message: string },
+): Failure {
   return failAt(failure, faultAt(field, code, message));
 }
 
@@ -32,13 +36,20 @@ export interface TextRule {
 const lineBreak = /[\t\n\r\u0085\u2028\u2029]/;
 
 /** Absent text breaks nothing. */
-export function textFaults(field: string, text: string | null | undefined, { min = 1, max, lines = "one" }: TextRule): Faults {
+export function textFaults(
+  field: string,
+  text: string | null | undefined,
+  { min = 1, max, lines = "one" }: TextRule,
+): Faults {
   if (text === null || text === undefined) return [];
   const characters = Array.from(text).length;
   if (characters > max) return [faultAt(field, "too_long", `It may have ${max} characters at most.`)];
-  if (characters < min || (min > 0 && text.trim() === "")) return [faultAt(field, "too_short", "It must not be empty.")];
-  if (!isCleanText(text)) return [faultAt(field, "control_character", "It has control characters or broken Unicode.")];
-  if (lines === "one" && lineBreak.test(text)) return [faultAt(field, "control_character", "It must stand on one line.")];
+  if (characters < min || (min > 0 && text.trim() === ""))
+    return [faultAt(field, "too_short", "It must not be empty.")];
+  if (!isCleanText(text))
+    return [faultAt(field, "control_character", "It has control characters or broken Unicode.")];
+  if (lines === "one" && lineBreak.test(text))
+    return [faultAt(field, "control_character", "It must stand on one line.")];
   return [];
 }
 
@@ -47,7 +58,11 @@ export interface NumberRule {
   readonly max: number;
 }
 
-export function integerFaults(field: string, value: number | null | undefined, { min, max }: NumberRule): Faults {
+export function integerFaults(
+  field: string,
+  value: number | null | undefined,
+  { min, max }: NumberRule,
+): Faults {
   if (value === null || value === undefined) return [];
   if (Number.isSafeInteger(value) && value >= min && value <= max) return [];
   const code = !Number.isInteger(value) ? "wrong_type" : value < min ? "too_small" : "too_large";
@@ -63,12 +78,17 @@ export function countFaults(field: string, list: readonly unknown[], { min, max 
 /** A list that may be absent, of at most `max` entries, none of them twice. */
 export function listFaults(field: string, list: readonly string[] | null | undefined, max: number): Faults {
   if (list === null || list === undefined) return [];
-  return [...countFaults(field, list, { min: 0, max }), ...repeatFaults(list, (index) => `${field}/${index}`)];
+  return [
+    ...countFaults(field, list, { min: 0, max }),
+    ...repeatFaults(list, (index) => `${field}/${index}`),
+  ];
 }
 
 /** Every key that stood there before. */
 export function repeatFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
-  return keys.flatMap((key, index) => (keys.indexOf(key) < index ? [faultAt(fieldOf(index), "duplicate", "It stands there twice.")] : []));
+  return keys.flatMap((key, index) =>
+    keys.indexOf(key) < index ? [faultAt(fieldOf(index), "duplicate", "It stands there twice.")] : [],
+  );
 }
 
 /** `noun` names what the value is, for the message. */
@@ -77,11 +97,15 @@ export function choiceFaults(
   value: string,
   { allowed, noun }: { readonly allowed: readonly string[]; readonly noun: string },
 ): Faults {
-  return allowed.includes(value) ? [] : [{ ...faultAt(field, "not_allowed", `There is no such ${noun}.`), allowed }];
+  return allowed.includes(value)
+    ? []
+    : [{ ...faultAt(field, "not_allowed", `There is no such ${noun}.`), allowed }];
 }
 
 export function countryFaults(field: string, country: string): Faults {
-  return isCountry(country) ? [] : [faultAt(field, "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")];
+  return isCountry(country)
+    ? []
+    : [faultAt(field, "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")];
 }
 
 /** An absent currency breaks nothing. */

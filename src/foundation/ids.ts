@@ -1,6 +1,6 @@
 /**
- * Identifiers: a prefix that says what the thing is, `_`, and a ULID in lower-case Crockford base32 (48 bits of time, 80 random
- * bits), so that ids sort by creation, are unguessable and can be grepped in any log.
+ * Identifiers: a prefix that says what the thing is, `_`, and a ULID in lower-case Crockford base32 (48 bits
+ * of time, 80 random bits), so that ids sort by creation, are unguessable and can be grepped in any log.
  */
 import { randomFillSync } from "node:crypto";
 import { isCleanText } from "./text.ts";
@@ -72,7 +72,10 @@ function randomBits(): Uint8Array {
 
 let ordered = 0;
 
-/** For what is read in the order of its making: ids of one process and one millisecond sort in that order too, and can be guessed. */
+/**
+ * For what is read in the order of its making: ids of one process and one millisecond sort in that order too,
+ * and can be guessed.
+ */
 export function createOrderedId(kind: Kind, at: number): string {
   ordered += 1;
   return `${prefixes[kind]}_${timeOf(at)}${digitsOf(ordered, 8)}${base32(randomBits().subarray(0, 5))}`;
@@ -100,7 +103,9 @@ export function isId(kind: Kind, text: string): boolean {
   return text.startsWith(prefix) && tail.test(text.slice(prefix.length));
 }
 
-const kinds = new Map(Object.entries(prefixes).map(([kind, prefix]) => [prefix, kind as Kind] as const)) as ReadonlyMap<string, Kind>;
+const kinds = new Map(
+  Object.entries(prefixes).map(([kind, prefix]) => [prefix, kind as Kind] as const),
+) as ReadonlyMap<string, Kind>;
 
 /** What an id is of; undefined for what is none. */
 export function kindOf(text: string): Kind | undefined {
@@ -124,7 +129,10 @@ function base32(bytes: Uint8Array): string {
   return text;
 }
 
-/** An id from a caller, safe to send to PostgreSQL, which refuses NUL in a text. Text that is not clean becomes "", which is no id. */
+/**
+ * An id from a caller, safe to send to PostgreSQL, which refuses NUL in a text. Text that is not clean
+ * becomes "", which is no id.
+ */
 export function toId(text: string): string {
   return isCleanText(text) ? text : "";
 }

@@ -1,4 +1,7 @@
-/** The log: one JSON line per event, built from an allow-list, so that nothing a client sent can reach it by accident. */
+/**
+ * The log: one JSON line per event, built from an allow-list, so that nothing a client sent can reach it by
+ * accident.
+ */
 import { type DestinationStream, type Logger, pino } from "pino";
 
 export type Log = Logger;
@@ -26,10 +29,16 @@ export async function createPrettyOutput(): Promise<DestinationStream> {
   return PinoPretty({ colorize: true, ignore: "pid,hostname", sync: true });
 }
 
-/** PIPE_BUF of Linux: what several processes write to one pipe is whole up to here, and above it may have another's lines in its middle. */
+/**
+ * PIPE_BUF of Linux: what several processes write to one pipe is whole up to here, and above it may have
+ * another's lines in its middle.
+ */
 const bytesAtOnceMax = 4096;
 
-/** The lines of one turn of the event loop are written together at its end: a write for each line would cost more than all the rest of it. */
+/**
+ * The lines of one turn of the event loop are written together at its end: a write for each line would cost
+ * more than all the rest of it.
+ */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true });
   let lines: string[] = [];
@@ -81,8 +90,8 @@ function fitting(line: string): string {
 }
 
 /**
- * What is known of an error and is ours to keep. A database's message and detail quote the data that was sent, so of its errors only the
- * SQLSTATE, the constraint and the way through our code are written.
+ * What is known of an error and is ours to keep. A database's message and detail quote the data that was
+ * sent, so of its errors only the SQLSTATE, the constraint and the way through our code are written.
  */
 function toLogged(error: unknown, causesMax = 5): unknown {
   if (!(error instanceof Error)) return error === undefined ? undefined : { type: typeof error };

@@ -1,4 +1,7 @@
-/** Money is an integer of minor units, a currency (ISO 4217) and the currency's exponent; no amount is ever a float. */
+/**
+ * Money is an integer of minor units, a currency (ISO 4217) and the currency's exponent; no amount is ever a
+ * float.
+ */
 export interface Money {
   readonly amountMinor: number;
   readonly currency: string;
@@ -18,7 +21,9 @@ export function isCurrency(text: string): boolean {
 export function exponentOf(currency: string): number {
   let exponent = exponents.get(currency);
   if (exponent === undefined) {
-    exponent = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
+    exponent =
+      new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ??
+      2;
     exponents.set(currency, exponent);
   }
   return exponent;

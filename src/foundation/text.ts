@@ -1,10 +1,16 @@
-/** Text: what counts as clean text, slugs and references; locales (BCP 47), countries and the languages that a request accepts. */
+/**
+ * Text: what counts as clean text, slugs and references; locales (BCP 47), countries and the languages that a
+ * request accepts.
+ */
 import { LRUCache } from "lru-cache";
 
 export const localeLengthMax = 35;
 const headerLengthMax = 1000;
 
-/** Clients send the same few tags and headers again and again, and reading one takes longer than all else that is done with it. */
+/**
+ * Clients send the same few tags and headers again and again, and reading one takes longer than all else that
+ * is done with it.
+ */
 const knownMax = 5000;
 const knownTags = new LRUCache<string, { readonly locale: string | undefined }>({ max: knownMax });
 const knownChains = new LRUCache<string, readonly string[]>({ max: knownMax });
@@ -32,16 +38,23 @@ export function localeChain(locale: string): readonly string[] {
   let known = knownChains.get(locale);
   if (known === undefined) {
     const parts = locale.split("-");
-    knownChains.set(locale, (known = parts.map((_, index) => parts.slice(0, parts.length - index).join("-"))));
+    knownChains.set(
+      locale,
+      (known = parts.map((_, index) => parts.slice(0, parts.length - index).join("-"))),
+    );
   }
   return known;
 }
 
 /**
- * The locale a thing is shown in: the first of the asked locales' chains that it has, else the first of the fallbacks' chains,
- * else the first it has. Undefined only when it has none.
+ * The locale a thing is shown in: the first of the asked locales' chains that it has, else the first of the
+ * fallbacks' chains, else the first it has. Undefined only when it has none.
  */
-export function chooseLocale(available: readonly string[], asked: readonly string[], fallbacks: readonly string[]): string | undefined {
+export function chooseLocale(
+  available: readonly string[],
+  asked: readonly string[],
+  fallbacks: readonly string[],
+): string | undefined {
   return firstOf(available, asked) ?? firstOf(available, fallbacks) ?? available.toSorted()[0];
 }
 
@@ -50,7 +63,10 @@ function firstOf(available: readonly string[], wanted: readonly string[]): strin
   return undefined;
 }
 
-/** The tags of an `Accept-Language` header by falling quality (RFC 9110 section 12.5.4); what is malformed is passed over. */
+/**
+ * The tags of an `Accept-Language` header by falling quality (RFC 9110 section 12.5.4); what is malformed is
+ * passed over.
+ */
 export function parseAcceptLanguage(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   const text = header.slice(0, headerLengthMax);
@@ -64,10 +80,19 @@ function readAcceptLanguage(text: string): readonly string[] {
     .split(",")
     .map((part, position) => {
       const [tag = "", ...parameters] = part.trim().split(";");
-      const quality = parameters.map((parameter) => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(parameter)?.[1]).find((q) => q !== undefined);
-      return { locale: parseLocale(tag.trim()), quality: quality === undefined ? 1 : Number(quality), position };
+      const quality = parameters
+        .map((parameter) => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(parameter)?.[1])
+        .find((q) => q !== undefined);
+      return {
+        locale: parseLocale(tag.trim()),
+        quality: quality === undefined ? 1 : Number(quality),
+        position,
+      };
     })
-    .filter((entry): entry is { locale: string; quality: number; position: number } => entry.locale !== undefined && entry.quality > 0)
+    .filter(
+      (entry): entry is { locale: string; quality: number; position: number } =>
+        entry.locale !== undefined && entry.quality > 0,
+    )
     .toSorted((a, b) => b.quality - a.quality || a.position - b.position)
     .map(({ locale }) => locale);
 }
@@ -102,12 +127,20 @@ export function isSlug(text: string): boolean {
 }
 
 export function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;");
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
 }
 
 const referencePattern = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
 
-/** A frontend's own stable name for a buyer: 1 to 128 printable ASCII characters without space and @, so that an e-mail is none. */
+/**
+ * A frontend's own stable name for a buyer: 1 to 128 printable ASCII characters without space and @, so that
+ * an e-mail is none.
+ */
 export function isBuyerReference(text: string): boolean {
   return referencePattern.test(text);
 }

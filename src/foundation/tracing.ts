@@ -1,6 +1,8 @@
 /**
- * Traces: what a request did, and how long each part of it took. Nothing of OpenTelemetry is loaded by this file: where a collector is named, `src/observability/tracing.ts`
- * puts a tracer here, and without one everything is a single look whether there is any. A span has names, ids and counts of ours, and nothing that somebody sent.
+ * Traces: what a request did, and how long each part of it took. Nothing of OpenTelemetry is loaded by this
+ * file: where a collector is named, `src/observability/tracing.ts` puts a tracer here, and without one
+ * everything is a single look whether there is any. A span has names, ids and counts of ours, and nothing
+ * that somebody sent.
  */
 export type Attributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;
 
@@ -91,9 +93,13 @@ export interface TraceContext {
   readonly isSampled: boolean;
 }
 
-const form = /^(?<version>[\da-f]{2})-(?<traceId>[\da-f]{32})-(?<spanId>[\da-f]{16})-(?<flags>[\da-f]{2})(?<more>-.*)?$/;
+const form =
+  /^(?<version>[\da-f]{2})-(?<traceId>[\da-f]{32})-(?<spanId>[\da-f]{16})-(?<flags>[\da-f]{2})(?<more>-.*)?$/;
 
-/** W3C Trace Context, section 3.2: later versions may have more behind it; what is not valid is as if it were not there. */
+/**
+ * W3C Trace Context, section 3.2: later versions may have more behind it; what is not valid is as if it were
+ * not there.
+ */
 export function parseTraceparent(text: string): TraceContext | undefined {
   const { version = "", traceId = "", spanId = "", flags = "", more } = form.exec(text)?.groups ?? {};
   const isUnknown = version === "ff" || (version === "00" && more !== undefined);

@@ -1,10 +1,20 @@
-/** Puts the OpenAPI document together: the operations from their documents, and what is sent from the documents of events. */
+/**
+ * Puts the OpenAPI document together: the operations from their documents, and what is sent from the
+ * documents of events.
+ */
 import { getNullableType, GraphQLNonNull, Kind } from "graphql";
 import { type Operation, readContract } from "./contract.ts";
 import { toOpenApi } from "./openapi.ts";
 import { answerShape, type Components, fieldsOf, type JsonSchema } from "./shapes.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
-import { envelopeSchema, eventNames, fixedByType, objectSchemaName, stabilityOf, subjectTypes } from "#webhooks/event-catalogue.ts";
+import {
+  envelopeSchema,
+  eventNames,
+  fixedByType,
+  objectSchemaName,
+  stabilityOf,
+  subjectTypes,
+} from "#webhooks/event-catalogue.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
 
 export interface ApiDescription {
@@ -20,14 +30,18 @@ type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
 /** Throws, with the document's name, if a document does not fit. */
 export function describeApi(mesh: DescribedMesh): ApiDescription {
   const { operations, components } = readContract(mesh.contractSchema, mesh.operations);
-  for (const subject of subjectTypes) components.set(objectSchemaName(subject), objectSchema(mesh, subject, components));
+  for (const subject of subjectTypes)
+    components.set(objectSchemaName(subject), objectSchema(mesh, subject, components));
   const events = eventNames.map((name) => ({
     name,
     description: eventTypes[name].description,
     stability: stabilityOf(name),
     fixed: fixedByType(name, schemas),
   }));
-  return { operations, document: toOpenApi({ operations, components, sent: { envelope: envelopeSchema, events } }) };
+  return {
+    operations,
+    document: toOpenApi({ operations, components, sent: { envelope: envelopeSchema, events } }),
+  };
 }
 
 /** The whole thing, or its id alone: for who asked for no more, and where the body would be too large. */
@@ -43,10 +57,15 @@ const thinSchema: JsonSchema = {
   additionalProperties: false,
 };
 
-function wholeSchema({ contractSchema, events }: DescribedMesh, subject: SubjectType, components: Components): JsonSchema {
+function wholeSchema(
+  { contractSchema, events }: DescribedMesh,
+  subject: SubjectType,
+  components: Components,
+): JsonSchema {
   const definition = events.get(subject)?.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const [node] = fieldsOf(definition?.selectionSet);
   const field = contractSchema.getQueryType()?.getFields()[node?.name.value ?? ""];
-  if (node === undefined || field === undefined) throw new Error(`schema/events has no document named ${subject}.`);
+  if (node === undefined || field === undefined)
+    throw new Error(`schema/events has no document named ${subject}.`);
   return answerShape(new GraphQLNonNull(getNullableType(field.type)), node.selectionSet, components);
 }

@@ -1,4 +1,7 @@
-/** One REST request on its way: what the steps know of it so far. A step passes on by returning and refuses by throwing a Failure. */
+/**
+ * One REST request on its way: what the steps know of it so far. A step passes on by returning and refuses by
+ * throwing a Failure.
+ */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
@@ -37,7 +40,10 @@ export interface GatewayServices {
   /** Takes what became of a request with a credential, at once and without fail. */
   readonly noteRequest: (request: NotedRequest) => void;
   /** Runs the call's document through Mesh: once for its key if `once` is given. */
-  readonly execute: (call: Call, once: OnceRequest<ExecutionResult> | null) => Promise<ExecutionResult> | ExecutionResult;
+  readonly execute: (
+    call: Call,
+    once: OnceRequest<ExecutionResult> | null,
+  ) => Promise<ExecutionResult> | ExecutionResult;
 }
 
 export interface Step {

@@ -1,6 +1,7 @@
 /**
- * The documents under schema/operations become the REST operations: the only reader of their directives. Everything else about an operation
- * (route, validation, scope, limits, compiled executor, OpenAPI) is derived from what stands here, once at start.
+ * The documents under schema/operations become the REST operations: the only reader of their directives.
+ * Everything else about an operation (route, validation, scope, limits, compiled executor, OpenAPI) is
+ * derived from what stands here, once at start.
  */
 import {
   type DocumentNode,
@@ -69,8 +70,14 @@ export interface Operation {
   readonly document: DocumentNode;
 }
 
-/** The documents are valid on `schema`, the contract's (`mesh/open-mesh.ts`). Throws, with the operation's name, if a directive does not fit. */
-export function readContract(schema: GraphQLSchema, documents: readonly DocumentNode[]): { operations: Operation[]; components: Components } {
+/**
+ * The documents are valid on `schema`, the contract's (`mesh/open-mesh.ts`). Throws, with the operation's
+ * name, if a directive does not fit.
+ */
+export function readContract(
+  schema: GraphQLSchema,
+  documents: readonly DocumentNode[],
+): { operations: Operation[]; components: Components } {
   const components: Components = new Map();
   const operations = documents
     .map((document) => readOperation(schema, document, components))
@@ -93,7 +100,9 @@ function readOperation(schema: GraphQLSchema, document: DocumentNode, components
     stability: binding["stability"] === "CANDIDATE" ? "candidate" : "stable",
     security: securityOf(schema, definition),
     isIdempotent: directiveOf(schema, definition, "idempotent") !== undefined,
-    parameters: variables.filter((variable) => !isBody(variable)).map((variable) => readParameter(schema, definition, { variable, path })),
+    parameters: variables
+      .filter((variable) => !isBody(variable))
+      .map((variable) => readParameter(schema, definition, { variable, path })),
     body: readBody(schema, variables.find(isBody)),
     response: String(binding["response"]),
     languageField: typeof binding["language"] === "string" ? binding["language"] : null,
@@ -109,7 +118,8 @@ function readOperation(schema: GraphQLSchema, document: DocumentNode, components
 
 function definitionOf(document: DocumentNode): OperationDefinitionNode {
   const definition = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
-  if (definition?.name === undefined) throw new Error("A document under schema/operations has no named operation.");
+  if (definition?.name === undefined)
+    throw new Error("A document under schema/operations has no named operation.");
   return definition;
 }
 
@@ -126,7 +136,8 @@ function readBody(schema: GraphQLSchema, variable: VariableNode | undefined): Op
 }
 
 function failureCode(name: unknown): FailureCode {
-  if (typeof name !== "string" || !Object.hasOwn(failureKinds, name)) throw new Error(`${String(name)} is no failure of the registry.`);
+  if (typeof name !== "string" || !Object.hasOwn(failureKinds, name))
+    throw new Error(`${String(name)} is no failure of the registry.`);
   return name as FailureCode;
 }
 
@@ -140,7 +151,12 @@ function failureLimitOf(schema: GraphQLSchema, definition: OperationDefinitionNo
   if (limit === undefined) return null;
   const id = nameOf(definition);
   const codes = (limit["codes"] as readonly string[]).map(failureCode);
-  return { bucket: bucketOf(id, limit["bucket"]), credentialBucket: bucketOf(id, limit["credentialBucket"]), codes, by: String(limit["by"]) };
+  return {
+    bucket: bucketOf(id, limit["bucket"]),
+    credentialBucket: bucketOf(id, limit["credentialBucket"]),
+    codes,
+    by: String(limit["by"]),
+  };
 }
 
 function refusalsOf(schema: GraphQLSchema, definition: OperationDefinitionNode): FailureCode[] {
@@ -155,18 +171,32 @@ function readParameter(
 ): Parameter {
   const name = variable.variable.name.value;
   if (variable.defaultValue !== undefined)
-    throw new Error(`schema/operations: $${name}: give the default to the graph's argument; the compiled executor reads none here.`);
+    throw new Error(
+      `schema/operations: $${name}: give the default to the graph's argument; the compiled executor reads none here.`,
+    );
   const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
   const shape = intakeShape(type, argumentOf(schema, definition, name));
-  return { name, in: path.includes(`{${name}}`) ? "path" : "query", required: isNonNullType(type), type, schema: shape };
+  return {
+    name,
+    in: path.includes(`{${name}}`) ? "path" : "query",
+    required: isNonNullType(type),
+    type,
+    schema: shape,
+  };
 }
 
 /** The argument that a variable goes to: it has the description and the bounds. */
-function argumentOf(schema: GraphQLSchema, definition: OperationDefinitionNode, variable: string): GraphQLArgument | undefined {
+function argumentOf(
+  schema: GraphQLSchema,
+  definition: OperationDefinitionNode,
+  variable: string,
+): GraphQLArgument | undefined {
   const search = (type: GraphQLObjectType, nodes: readonly FieldNode[]): GraphQLArgument | undefined => {
     for (const node of nodes) {
       const field = type.getFields()[node.name.value];
-      const use = node.arguments?.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === variable);
+      const use = node.arguments?.find(
+        ({ value }) => value.kind === Kind.VARIABLE && value.name.value === variable,
+      );
       const below = field && getNullableType(field.type);
       const found = use
         ? field?.args.find(({ name }) => name === use.name.value)
@@ -181,12 +211,17 @@ function argumentOf(schema: GraphQLSchema, definition: OperationDefinitionNode, 
   return root ? search(root, fieldsOf(definition.selectionSet)) : undefined;
 }
 
-function readAnswer(schema: GraphQLSchema, definition: OperationDefinitionNode, components: Components): { answer: JsonSchema; envelope: string[] } {
+function readAnswer(
+  schema: GraphQLSchema,
+  definition: OperationDefinitionNode,
+  components: Components,
+): { answer: JsonSchema; envelope: string[] } {
   let type = schema.getRootType(definition.operation);
   let nodes = fieldsOf(definition.selectionSet);
   const envelope: string[] = [];
   while (type) {
-    if (nodes.some((node) => node.alias?.value === "data")) return { answer: envelopeShape(type, nodes, components), envelope };
+    if (nodes.some((node) => node.alias?.value === "data"))
+      return { answer: envelopeShape(type, nodes, components), envelope };
     const [only, second] = nodes;
     if (only === undefined || second !== undefined) break;
     envelope.push(only.alias?.value ?? only.name.value);
@@ -199,12 +234,20 @@ function readAnswer(schema: GraphQLSchema, definition: OperationDefinitionNode, 
 }
 
 /** A null `data` is the operation's 404, so what is answered with 200 has one. */
-function envelopeShape(type: GraphQLObjectType, nodes: readonly FieldNode[], components: Components): JsonSchema {
+function envelopeShape(
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  components: Components,
+): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   for (const node of nodes) {
     const field = type.getFields()[node.name.value];
     if (field !== undefined)
-      properties[node.alias?.value ?? node.name.value] = answerShape(new GraphQLNonNull(getNullableType(field.type)), node.selectionSet, components);
+      properties[node.alias?.value ?? node.name.value] = answerShape(
+        new GraphQLNonNull(getNullableType(field.type)),
+        node.selectionSet,
+        components,
+      );
   }
   return { type: "object", properties, required: Object.keys(properties) };
 }

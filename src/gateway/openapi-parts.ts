@@ -1,4 +1,7 @@
-/** Parts of the OpenAPI document that are the same for all operations: security schemes, failures, rate limits, and webhooks. */
+/**
+ * Parts of the OpenAPI document that are the same for all operations: security schemes, failures, rate
+ * limits, and webhooks.
+ */
 import { oauthPaths, serverMetadataPath, signingAlgorithms } from "#access/authorization.ts";
 import { type Bucket, quotas, scopeDescriptions, shownName } from "#access/viewer.ts";
 import type { Security } from "#mesh/operation-security.ts";
@@ -33,7 +36,8 @@ export const securitySchemes = {
   },
 } as const;
 
-export const requiredScope = (security: Security): string => (security.kind === "anonymous" ? "none" : (security.scope ?? "none"));
+export const requiredScope = (security: Security): string =>
+  security.kind === "anonymous" ? "none" : (security.scope ?? "none");
 
 /** One of them will do. */
 export const eitherCredential: readonly Requirement[] = [{ apiKey: [] }, { oauth: [] }];
@@ -44,7 +48,10 @@ export function securityOf(security: Security): readonly Requirement[] {
   return security.kind === "oauth" ? [oauth] : [{ apiKey: [] }, oauth];
 }
 
-/** In the registry's order; statuses outside of the contract (405, 408, 431, 5xx) may come of anything and are left out. */
+/**
+ * In the registry's order; statuses outside of the contract (405, 408, 431, 5xx) may come of anything and are
+ * left out.
+ */
 export function errorCodesOf(operation: Operation): FailureCode[] {
   const codes = new Set<FailureCode>([
     "malformed_request",
@@ -82,7 +89,14 @@ function parameterCodes({ parameters }: Operation): FailureCode[] {
 
 function bodyCodes({ body }: Operation): FailureCode[] {
   if (body === null) return ["unexpected_body"];
-  const form: FailureCode[] = ["invalid_json", "unsupported_media_type", "request_too_large", "missing_body", "unknown_field", "invalid_field"];
+  const form: FailureCode[] = [
+    "invalid_json",
+    "unsupported_media_type",
+    "request_too_large",
+    "missing_body",
+    "unknown_field",
+    "invalid_field",
+  ];
   return requiresField(body.schema) ? [...form, "missing_field"] : form;
 }
 
@@ -90,11 +104,27 @@ const requiresField = ({ required = [] }: JsonSchema): boolean => required.lengt
 
 function credentialCodes({ security }: Operation): FailureCode[] {
   if (security.kind === "anonymous") return [];
-  const token: FailureCode[] = ["oauth_token_invalid", "oauth_token_expired", "dpop_proof_missing", "dpop_proof_invalid"];
-  const key: FailureCode[] = security.kind === "api_key" ? ["api_key_invalid", "api_key_expired", "api_key_revoked"] : [];
-  const suspension: FailureCode[] = security.whileSuspended ? [] : ["installation_suspended", "merchant_suspended"];
+  const token: FailureCode[] = [
+    "oauth_token_invalid",
+    "oauth_token_expired",
+    "dpop_proof_missing",
+    "dpop_proof_invalid",
+  ];
+  const key: FailureCode[] =
+    security.kind === "api_key" ? ["api_key_invalid", "api_key_expired", "api_key_revoked"] : [];
+  const suspension: FailureCode[] = security.whileSuspended
+    ? []
+    : ["installation_suspended", "merchant_suspended"];
   const scope: FailureCode[] = security.scope === null ? [] : ["scope_missing"];
-  return ["credentials_missing", "credentials_malformed", ...key, ...token, ...suspension, ...scope, "too_many_failed_attempts"];
+  return [
+    "credentials_missing",
+    "credentials_malformed",
+    ...key,
+    ...token,
+    ...suspension,
+    ...scope,
+    "too_many_failed_attempts",
+  ];
 }
 
 /** The part of the OpenAPI document that says how often an operation may be called. */
@@ -103,7 +133,10 @@ interface ShownLimit {
   readonly quota: number;
   readonly windowSeconds: number;
   readonly counts: "requests" | "failures";
-  /** Whose they are: a credential's, an installation's, an address's, or those of a path parameter by its name. */
+  /**
+   * Whose they are: a credential's, an installation's, an address's, or those of a path parameter by its
+   * name.
+   */
   readonly per: string;
 }
 
@@ -165,18 +198,42 @@ export function toWebhooks({ envelope, events }: WebhookDescription): WebhookPar
 
 /** The first three are those of Standard Webhooks. */
 const headers: readonly (readonly [string, string, JsonSchema])[] = [
-  ["WebhookId", "webhook-id", { type: "string", description: "The event's id: the same in every attempt and replay." }],
-  ["WebhookTimestamp", "webhook-timestamp", { type: "string", pattern: "^\\d+$", description: "When this attempt was made, in Unix seconds." }],
+  [
+    "WebhookId",
+    "webhook-id",
+    { type: "string", description: "The event's id: the same in every attempt and replay." },
+  ],
+  [
+    "WebhookTimestamp",
+    "webhook-timestamp",
+    { type: "string", pattern: "^\\d+$", description: "When this attempt was made, in Unix seconds." },
+  ],
   [
     "WebhookSignature",
     "webhook-signature",
-    { type: "string", description: "`v1,` and the signature in base64; while a secret is replaced two, with a space between them." },
+    {
+      type: "string",
+      description:
+        "`v1,` and the signature in base64; while a secret is replaced two, with a space between them.",
+    },
   ],
   ["WebhookEventType", "webhook-event-type", { type: "string", description: "The event's type." }],
   ["WebhookDeliveryId", "webhook-delivery-id", { type: "string", description: "What is replayed by." }],
-  ["WebhookInstallationId", "webhook-installation-id", { type: "string", description: "The installation that is told." }],
-  ["WebhookAttempt", "webhook-attempt", { type: "integer", minimum: 1, maximum: 10, description: "Counts the attempts of the delivery." }],
-  ["WebhookReplay", "webhook-replay", { type: "boolean", description: "Whether somebody had it sent once more." }],
+  [
+    "WebhookInstallationId",
+    "webhook-installation-id",
+    { type: "string", description: "The installation that is told." },
+  ],
+  [
+    "WebhookAttempt",
+    "webhook-attempt",
+    { type: "integer", minimum: 1, maximum: 10, description: "Counts the attempts of the delivery." },
+  ],
+  [
+    "WebhookReplay",
+    "webhook-replay",
+    { type: "boolean", description: "Whether somebody had it sent once more." },
+  ],
 ];
 
 function toHeader(name: string, { description, ...schema }: JsonSchema): Part {
@@ -194,7 +251,9 @@ function toOperation({ name, description, stability, fixed }: EventDescription):
     parameters: headers.map(([key]) => ({ $ref: `#/components/parameters/${key}` })),
     requestBody: {
       required: true,
-      content: { "application/json": { schema: { allOf: [{ $ref: `#/components/schemas/${envelopeName}` }, fixed] } } },
+      content: {
+        "application/json": { schema: { allOf: [{ $ref: `#/components/schemas/${envelopeName}` }, fixed] } },
+      },
     },
     responses: {
       "2XX": { description: "It has arrived." },

@@ -44,7 +44,8 @@ const meanings: Readonly<Record<(typeof statuses)[number], string>> = {
 const tagDescriptions: Readonly<Record<string, string>> = {
   Catalog: "Published products: lists, search and product pages.",
   "Hosted checkout": "Checkouts on the hosted page, each of one cart.",
-  "Storefront orders": "What buyers have bought, what may still be canceled of it, and what may be sent back.",
+  "Storefront orders":
+    "What buyers have bought, what may still be canceled of it, and what may be sent back.",
   "Storefront carts": "What buyers are about to buy: addresses, promotions, and the end of a cart.",
   Webhooks: "Where an installation is told of what happens.",
   Identity: "Whose credential this is, and whether its installation is ready.",
@@ -78,17 +79,28 @@ export function toOpenApi({ operations, components, sent }: Described): Part {
     },
     servers: [{ url: "/", description: "This service." }],
     externalDocs: { description: "The reference to read, guides, and what every error means.", url: "/docs" },
-    tags: [...[...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: tagDescriptions[name] ?? name })), webhookTag],
+    tags: [
+      ...[...new Set(operations.map(({ tag }) => tag))].map((name) => ({
+        name,
+        description: tagDescriptions[name] ?? name,
+      })),
+      webhookTag,
+    ],
     security: eitherCredential,
     paths,
     webhooks,
     components: {
       securitySchemes,
-      parameters: { ...(operations.some(({ isIdempotent }) => isIdempotent) ? { IdempotencyKey: idempotencyKey } : {}), ...parts.parameters },
+      parameters: {
+        ...(operations.some(({ isIdempotent }) => isIdempotent) ? { IdempotencyKey: idempotencyKey } : {}),
+        ...parts.parameters,
+      },
       headers: {
         RequestId: requestIdHeader,
         ApiStability: stabilityHeader,
-        ...(operations.some(({ isIdempotent }) => isIdempotent) ? { IdempotentReplayed: replayedHeader } : {}),
+        ...(operations.some(({ isIdempotent }) => isIdempotent)
+          ? { IdempotentReplayed: replayedHeader }
+          : {}),
         ...(operations.some(({ versionField }) => versionField !== null) ? { ETag: etagHeader } : {}),
       },
       responses: Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)])),
@@ -117,22 +129,36 @@ function toOperation(operation: Operation): Part {
     "x-error-codes": errorCodesOf(operation),
     externalDocs: { description: "With examples.", url: `/docs/operations/${operation.id}` },
     security: securityOf(operation.security),
-    parameters: [...operation.parameters.map(toParameter), ...(operation.isIdempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [])],
+    parameters: [
+      ...operation.parameters.map(toParameter),
+      ...(operation.isIdempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+    ],
     ...(operation.body === null
       ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: { $ref: `#/components/schemas/${operation.body.name}` } } } } }),
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              "application/json": { schema: { $ref: `#/components/schemas/${operation.body.name}` } },
+            },
+          },
+        }),
     responses: {
       200: {
         description: "Success.",
         headers: {
           "X-Request-Id": { $ref: "#/components/headers/RequestId" },
           "X-Api-Stability": { $ref: "#/components/headers/ApiStability" },
-          ...(operation.isIdempotent ? { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } } : {}),
+          ...(operation.isIdempotent
+            ? { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }
+            : {}),
           ...(operation.versionField === null ? {} : { ETag: { $ref: "#/components/headers/ETag" } }),
         },
         content: { "application/json": { schema: answerReference(operation) } },
       },
-      ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
+      ...Object.fromEntries(
+        statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+      ),
     },
   };
 }
@@ -144,23 +170,32 @@ function toParameter({ name, in: place, required, schema }: Parameter): Part {
 
 const shared = "OperationResponse";
 
-/** The operations that share one response schema say beside it what is in their `data`, so that generated clients see its fields. */
+/**
+ * The operations that share one response schema say beside it what is in their `data`, so that generated
+ * clients see its fields.
+ */
 function answerReference({ response, answer }: Operation): Part {
   const reference = { $ref: `#/components/schemas/${response}` };
-  return response === shared ? { allOf: [reference, { required: ["data"], properties: { data: answer.properties?.["data"] } }] } : reference;
+  return response === shared
+    ? { allOf: [reference, { required: ["data"], properties: { data: answer.properties?.["data"] } }] }
+    : reference;
 }
 
 function answerSchemas(operations: readonly Operation[]): Record<string, JsonSchema> {
   return Object.fromEntries(
     operations.map(({ response, answer }) => [
       response,
-      response === shared ? { type: "object", properties: { data: { type: "object" } }, required: ["data"] } : answer,
+      response === shared
+        ? { type: "object", properties: { data: { type: "object" } }, required: ["data"] }
+        : answer,
     ]),
   );
 }
 
 function bodySchemas(operations: readonly Operation[]): Record<string, JsonSchema> {
-  return Object.fromEntries(operations.flatMap(({ body }) => (body === null ? [] : [[body.name, body.schema]])));
+  return Object.fromEntries(
+    operations.flatMap(({ body }) => (body === null ? [] : [[body.name, body.schema]])),
+  );
 }
 
 const idempotencyKey: Part = {
@@ -182,13 +217,19 @@ const stabilityHeader: Part = {
 };
 
 const replayedHeader: Part = {
-  description: "Whether an earlier request with this Idempotency-Key had the effect; the body is that request's, byte for byte.",
+  description:
+    "Whether an earlier request with this Idempotency-Key had the effect; the body is that request's, byte for byte.",
   schema: { type: "string", enum: ["true", "false"] },
 };
-const etagHeader: Part = { description: 'The version: `"v7"` is version 7. For information.', schema: { type: "string", pattern: '^"v\\d+"$' } };
+const etagHeader: Part = {
+  description: 'The version: `"v7"` is version 7. For information.',
+  schema: { type: "string", pattern: '^"v\\d+"$' },
+};
 
 function errorResponse(status: (typeof statuses)[number]): Part {
-  const codes = Object.entries(failureKinds).flatMap(([code, kind]) => (kind.status === status && !graphOnly.has(code as FailureCode) ? [code] : []));
+  const codes = Object.entries(failureKinds).flatMap(([code, kind]) =>
+    kind.status === status && !graphOnly.has(code as FailureCode) ? [code] : [],
+  );
   return {
     description: `${meanings[status]} Codes: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
     headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
@@ -205,13 +246,29 @@ const errorSchema: JsonSchema = {
   properties: {
     error: {
       type: "object",
-      required: ["code", "message", "requestId", "retryable", "retryAfterSeconds", "details", "conflict", "docUrl"],
+      required: [
+        "code",
+        "message",
+        "requestId",
+        "retryable",
+        "retryAfterSeconds",
+        "details",
+        "conflict",
+        "docUrl",
+      ],
       properties: {
-        code: { type: "string", description: "Stable, for programs. The codes of each status stand with it.", examples: ["product_not_found"] },
+        code: {
+          type: "string",
+          description: "Stable, for programs. The codes of each status stand with it.",
+          examples: ["product_not_found"],
+        },
         message: { type: "string", description: "English, for people." },
         requestId: { type: "string", description: "The request's id." },
         retryable: { type: "boolean", description: "Whether the same request may succeed later, unchanged." },
-        retryAfterSeconds: { type: ["integer", "null"], description: "How long to wait before trying again." },
+        retryAfterSeconds: {
+          type: ["integer", "null"],
+          description: "How long to wait before trying again.",
+        },
         details: {
           type: "array",
           maxItems: 20,
@@ -221,10 +278,21 @@ const errorSchema: JsonSchema = {
             required: ["in", "field", "code", "message", "allowed"],
             properties: {
               in: { type: "string", enum: ["path", "query", "header", "body", "limit"] },
-              field: { type: "string", description: "A parameter's name, or a JSON Pointer (RFC 6901) into the body." },
-              code: { type: "string", description: "The rule that is broken.", examples: ["pattern_mismatch"] },
+              field: {
+                type: "string",
+                description: "A parameter's name, or a JSON Pointer (RFC 6901) into the body.",
+              },
+              code: {
+                type: "string",
+                description: "The rule that is broken.",
+                examples: ["pattern_mismatch"],
+              },
               message: { type: "string" },
-              allowed: { type: ["array", "null"], items: { type: "string" }, description: "What would be allowed, where that is short." },
+              allowed: {
+                type: ["array", "null"],
+                items: { type: "string" },
+                description: "What would be allowed, where that is short.",
+              },
             },
           },
         },

@@ -21,8 +21,8 @@ declare module "fastify" {
 }
 
 /**
- * The steps of a REST request, in order. A new policy is one line here. Steps that refuse a request for its form come before it is executed or
- * replayed, and none of them has an effect.
+ * The steps of a REST request, in order. A new policy is one line here. Steps that refuse a request for its
+ * form come before it is executed or replayed, and none of them has an effect.
  */
 export const steps: readonly Step[] = [
   limitByAddress,
@@ -38,7 +38,11 @@ export const steps: readonly Step[] = [
 
 type RunStep = (call: Call) => Promise<void> | void;
 
-export function mountOperations(server: FastifyInstance, services: GatewayServices, operations: readonly Operation[]): void {
+export function mountOperations(
+  server: FastifyInstance,
+  services: GatewayServices,
+  operations: readonly Operation[],
+): void {
   server.decorateRequest("call", null);
   for (const operation of operations) mount(server, services, operation);
   for (const [path, group] of Map.groupBy(operations, (operation) => operation.path)) {
@@ -54,7 +58,8 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
   const applying = steps
     .filter((step) => step.appliesTo(operation))
     .map((step) => ({ phase: step.phase, run: tracedStep(step.name, step.create(services, operation)) }));
-  const inPhase = (phase: "headers" | "body"): RunStep[] => applying.filter((step) => step.phase === phase).map(({ run }) => run);
+  const inPhase = (phase: "headers" | "body"): RunStep[] =>
+    applying.filter((step) => step.phase === phase).map(({ run }) => run);
   const beforeBody = inPhase("headers");
   const afterBody = inPhase("body");
   const headers = fixedHeaders(operation);
@@ -95,21 +100,35 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
 const stepsShown: ReadonlySet<string> = new Set(["identify", "validate", "execute"]);
 
 function tracedStep(name: string, run: RunStep): RunStep {
-  return isTracing() && stepsShown.has(name) ? (call): ReturnType<RunStep> => tracedPart({ name }, () => run(call)) : run;
+  return isTracing() && stepsShown.has(name)
+    ? (call): ReturnType<RunStep> => tracedPart({ name }, () => run(call))
+    : run;
 }
 
 /** What was asked without a credential is nobody's. */
-function noteAnswered({ operation, request, reply, requestId, viewer, refused }: Call, { noteRequest }: GatewayServices): void {
+function noteAnswered(
+  { operation, request, reply, requestId, viewer, refused }: Call,
+  { noteRequest }: GatewayServices,
+): void {
   const { statusCode: status } = reply;
   const owner = isIntegrator(viewer) ? credentialOwnerOf(viewer) : status === 401 ? refused : undefined;
   if (owner === undefined) return;
   const { method, failureCode: errorCode } = request;
-  noteRequest({ ...owner, id: requestId, operation: operation.id, method, status, errorCode, durationMs: Math.round(reply.elapsedTime) });
+  noteRequest({
+    ...owner,
+    id: requestId,
+    operation: operation.id,
+    method,
+    status,
+    errorCode,
+    durationMs: Math.round(reply.elapsedTime),
+  });
 }
 
 /** What the log says of who asks. */
 function shownOf(viewer: Viewer): FastifyRequest["credential"] {
-  if (viewer.kind === "api_key") return { installationId: viewer.installationId, keyPrefix: viewer.keyPrefix };
+  if (viewer.kind === "api_key")
+    return { installationId: viewer.installationId, keyPrefix: viewer.keyPrefix };
   return viewer.kind === "oauth" ? { installationId: viewer.installationId, grantId: viewer.grantId } : null;
 }
 
@@ -132,7 +151,11 @@ function fixedHeaders({ security, stability, languageField }: Operation): Record
 const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 /** Runs the document of a REST operation for its caller. */
-export function executorOf(run: Run, services: GraphServices, runPublic: RunPublic): GatewayServices["execute"] {
+export function executorOf(
+  run: Run,
+  services: GraphServices,
+  runPublic: RunPublic,
+): GatewayServices["execute"] {
   return (call, once) => {
     const { operation, viewer, requestId, request, variables } = call;
     const { id, document, languageField, security } = operation;
@@ -147,7 +170,8 @@ export function executorOf(run: Run, services: GraphServices, runPublic: RunPubl
       once,
       onOnce: once === null ? undefined : recorderOf(call),
     };
-    const runOn = (source?: Source): ReturnType<Run> => run(document, createContext(services, { ...caller, source }), { variables });
+    const runOn = (source?: Source): ReturnType<Run> =>
+      run(document, createContext(services, { ...caller, source }), { variables });
     return security.kind === "anonymous" ? runPublic(runOn) : runOn();
   };
 }

@@ -1,4 +1,7 @@
-/** The REST API: the twenty operations of `schema/operations` with their policies, and the OpenAPI document that describes them. */
+/**
+ * The REST API: the twenty operations of `schema/operations` with their policies, and the OpenAPI document
+ * that describes them.
+ */
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import type { Credentials } from "#access/credentials.ts";
 import type { RequestLog } from "#access/request-log.ts";
@@ -22,10 +25,17 @@ export interface GatewayOptions {
   readonly log: Log;
 }
 
-export const gatewayPlugin: FastifyPluginAsync<GatewayOptions> = async (server, { api, run, services, limiter, credentials, requests, log }) => {
+export const gatewayPlugin: FastifyPluginAsync<GatewayOptions> = async (
+  server,
+  { api, run, services, limiter, credentials, requests, log },
+) => {
   const { db, clock, publicUrl } = services;
   const execute = executorOf(run, services, createReplicaFallback(services, { clock, log }));
-  mountOperations(server, { db, clock, publicUrl, limiter, credentials, noteRequest: requests.note, execute }, api.operations);
+  mountOperations(
+    server,
+    { db, clock, publicUrl, limiter, credentials, noteRequest: requests.note, execute },
+    api.operations,
+  );
   mountDocument(server, JSON.stringify(addressed(api.document, publicUrl), null, 2));
 };
 
@@ -44,7 +54,10 @@ type Part = Readonly<Record<string, unknown>>;
 
 const own: ReadonlySet<string> = new Set(Object.values(oauthPaths));
 
-/** Completes the addresses of the OpenAPI document, which names no host, with the public URL of this service and its path. */
+/**
+ * Completes the addresses of the OpenAPI document, which names no host, with the public URL of this service
+ * and its path.
+ */
 export function addressed(document: Part, publicUrl: string): Part {
   const complete = (part: unknown, name = ""): unknown => {
     if (typeof part === "string") return isAddress(part, name) ? publicUrl + part : part;
@@ -56,4 +69,5 @@ export function addressed(document: Part, publicUrl: string): Part {
 }
 
 const isAddress = (text: string, name: string): boolean =>
-  (name === "url" && (text === "/docs" || text.startsWith("/docs/"))) || (name.endsWith("Url") && own.has(text));
+  (name === "url" && (text === "/docs" || text.startsWith("/docs/"))) ||
+  (name.endsWith("Url") && own.has(text));

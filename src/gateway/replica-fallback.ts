@@ -1,6 +1,7 @@
 /**
- * Sends public reads to the replica, if there is one, and to the primary database if the replica fails: it is unreachable, hangs, cancels a statement or
- * lacks the columns of the last migration. After a failure public reads go to the primary for some seconds before one of them tries the replica again.
+ * Sends public reads to the replica, if there is one, and to the primary database if the replica fails: it is
+ * unreachable, hangs, cancels a statement or lacks the columns of the last migration. After a failure public
+ * reads go to the primary for some seconds before one of them tries the replica again.
  */
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
@@ -30,7 +31,8 @@ export function createReplicaFallback(
   const note = (error: unknown): void => {
     if ((error !== undefined) === isAway) return;
     isAway = error !== undefined;
-    if (isAway) log.warn({ err: error }, "The replica does not answer: public reads go to the primary meanwhile.");
+    if (isAway)
+      log.warn({ err: error }, "The replica does not answer: public reads go to the primary meanwhile.");
     else log.info({}, "The replica answers again.");
   };
   return async (ask) => {

@@ -1,4 +1,7 @@
-/** JSON Schemas (2020-12) of what the graph takes and gives: the one source of the OpenAPI document and of the gateway's validation. */
+/**
+ * JSON Schemas (2020-12) of what the graph takes and gives: the one source of the OpenAPI document and of the
+ * gateway's validation.
+ */
 import {
   type FieldNode,
   type GraphQLArgument,
@@ -26,7 +29,10 @@ export interface JsonSchema {
   readonly required?: readonly string[];
 }
 
-/** Collects the schemas of object types, so that one shape stands once in the document under the graph's name for it. */
+/**
+ * Collects the schemas of object types, so that one shape stands once in the document under the graph's name
+ * for it.
+ */
 export type Components = Map<string, JsonSchema>;
 
 const builtIn: Readonly<Record<string, JsonSchema>> = {
@@ -37,33 +43,52 @@ const builtIn: Readonly<Record<string, JsonSchema>> = {
   Float: { type: "number" },
 };
 
-export const enumValues = (type: GraphQLNamedType): string[] => (isEnumType(type) ? type.getValues().map(({ value }) => String(value)) : []);
+export const enumValues = (type: GraphQLNamedType): string[] =>
+  isEnumType(type) ? type.getValues().map(({ value }) => String(value)) : [];
 
 function leaf(type: GraphQLNamedType): JsonSchema {
   if (isEnumType(type)) return { type: "string", enum: enumValues(type) };
   if (!isScalarType(type)) throw new Error(`${type.name} is no leaf.`);
   const schema = builtIn[type.name] ?? (type.extensions["jsonSchema"] as JsonSchema | undefined);
-  if (schema === undefined) throw new Error(`The scalar ${type.name} does not say what it looks like in JSON.`);
+  if (schema === undefined)
+    throw new Error(`The scalar ${type.name} does not say what it looks like in JSON.`);
   // Mesh merges the extensions of several sources, and repeats the items of lists.
-  return Array.isArray(schema["examples"]) ? { ...schema, examples: [...new Set<unknown>(schema["examples"])] } : schema;
+  return Array.isArray(schema["examples"])
+    ? { ...schema, examples: [...new Set<unknown>(schema["examples"])] }
+    : schema;
 }
 
-const described = (description: string | null | undefined): JsonSchema => (description ? { description } : {});
+const described = (description: string | null | undefined): JsonSchema =>
+  description ? { description } : {};
 
 function orNull(schema: JsonSchema): JsonSchema {
-  if (typeof schema.type !== "string" || schema["oneOf"] !== undefined) return { anyOf: [schema, { type: "null" }] };
+  if (typeof schema.type !== "string" || schema["oneOf"] !== undefined)
+    return { anyOf: [schema, { type: "null" }] };
   const { enum: values, ...rest } = schema;
-  return { ...rest, type: [schema.type, "null"], ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}) };
+  return {
+    ...rest,
+    type: [schema.type, "null"],
+    ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}),
+  };
 }
 
 /** What a selection on a type answers. Every selected field is always there; null says that there is nothing. */
-export function answerShape(type: GraphQLOutputType, selection: SelectionSetNode | undefined, components: Components): JsonSchema {
+export function answerShape(
+  type: GraphQLOutputType,
+  selection: SelectionSetNode | undefined,
+  components: Components,
+): JsonSchema {
   if (isNonNullType(type)) return solidShape(type.ofType, selection, components);
   return orNull(solidShape(type, selection, components));
 }
 
-function solidShape(type: GraphQLOutputType, selection: SelectionSetNode | undefined, components: Components): JsonSchema {
-  if (isListType(type)) return { type: "array", items: answerShape(type.ofType as GraphQLOutputType, selection, components) };
+function solidShape(
+  type: GraphQLOutputType,
+  selection: SelectionSetNode | undefined,
+  components: Components,
+): JsonSchema {
+  if (isListType(type))
+    return { type: "array", items: answerShape(type.ofType as GraphQLOutputType, selection, components) };
   if (!isObjectType(type)) return outgoing(leaf(type as GraphQLNamedType));
   const properties: Record<string, JsonSchema> = {};
   for (const node of fieldsOf(selection)) {
@@ -74,7 +99,12 @@ function solidShape(type: GraphQLOutputType, selection: SelectionSetNode | undef
       ...described(field.description),
     };
   }
-  const shape: JsonSchema = { type: "object", ...described(type.description), properties, required: Object.keys(properties) };
+  const shape: JsonSchema = {
+    type: "object",
+    ...described(type.description),
+    properties,
+    required: Object.keys(properties),
+  };
   return named(type.name, shape, components);
 }
 
@@ -94,7 +124,9 @@ function named(name: string, shape: JsonSchema, components: Components): JsonSch
 export function fieldsOf(selection: SelectionSetNode | undefined): FieldNode[] {
   return (selection?.selections ?? []).map((node) => {
     if (node.kind !== Kind.FIELD)
-      throw new Error("A selection for REST has fields only: fragments are inlined before, and unions are not supported.");
+      throw new Error(
+        "A selection for REST has fields only: fragments are inlined before, and unions are not supported.",
+      );
     return node;
   });
 }
@@ -104,8 +136,12 @@ type Declared = GraphQLArgument | GraphQLInputField;
 /** What an argument or input field takes, with the bounds declared for it in the graph. */
 export function intakeShape(type: GraphQLInputType, declared?: Declared): JsonSchema {
   if (isNonNullType(type)) return intakeShape(type.ofType, declared);
-  const extra = { ...described(declared?.description), ...(declared?.defaultValue === undefined ? {} : { default: declared.defaultValue }) };
-  if (isListType(type)) return { type: "array", items: intakeShape(type.ofType), ...boundsOf(declared), ...extra };
+  const extra = {
+    ...described(declared?.description),
+    ...(declared?.defaultValue === undefined ? {} : { default: declared.defaultValue }),
+  };
+  if (isListType(type))
+    return { type: "array", items: intakeShape(type.ofType), ...boundsOf(declared), ...extra };
   if (!isInputObjectType(type)) return { ...leaf(type), ...boundsOf(declared), ...extra };
   const fields = Object.values(type.getFields());
   return {
@@ -122,7 +158,9 @@ function boundsOf(declared: Declared | undefined): JsonSchema {
   const schemas = declared?.extensions["@pothos/plugin-validation"] as { schemas?: z.ZodType[] } | undefined;
   return Object.assign(
     {},
-    ...(schemas?.schemas ?? []).map((schema) => withoutDialect(z.toJSONSchema(schema, { io: "input" }) as JsonSchema)),
+    ...(schemas?.schemas ?? []).map((schema) =>
+      withoutDialect(z.toJSONSchema(schema, { io: "input" }) as JsonSchema),
+    ),
   ) as JsonSchema;
 }
 

@@ -1,4 +1,7 @@
-/** The Pothos builder of the graph: scalars, plugins, authorization, the failure of a validation rule, and enums. */
+/**
+ * The Pothos builder of the graph: scalars, plugins, authorization, the failure of a validation rule, and
+ * enums.
+ */
 import SchemaBuilder from "@pothos/core";
 import ComplexityPlugin from "@pothos/plugin-complexity";
 import RelayPlugin from "@pothos/plugin-relay";
@@ -66,7 +69,8 @@ export const builder = new SchemaBuilder<GraphTypes>({
     authorizeOnSubscribe: true,
   },
   validation: { validationError: ({ issues }) => toValidationFailure(issues) },
-  // The cost of a query is found once, before it runs (mesh/plugins/limits.ts); the own documents of this service were measured when they were written.
+  // The cost of a query is found once, before it runs (mesh/plugins/limits.ts); the own documents of this
+  // service were measured when they were written.
   complexity: { disabled: true, defaultListMultiplier: 20 },
 });
 
@@ -81,12 +85,16 @@ interface Issue {
 
 function toValidationFailure(issues: readonly Issue[]): Failure {
   const details = issues.map(toDetail);
-  return fail("invalid_field", { details, ...(details[0] === undefined ? {} : { message: `${details[0].field}: ${details[0].message}` }) });
+  return fail("invalid_field", {
+    details,
+    ...(details[0] === undefined ? {} : { message: `${details[0].field}: ${details[0].message}` }),
+  });
 }
 
 function toDetail(issue: Issue): FailureDetail {
   const path = (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step));
-  // An input type is exactly a REST body, so its fields are named as in the body: without the argument's own name.
+  // An input type is exactly a REST body, so its fields are named as in the body: without the argument's own
+  // name.
   const steps = path[0] === "input" ? path.slice(1) : path;
   return {
     in: "body",
@@ -113,10 +121,14 @@ interface EnumParts<Value extends string> {
   readonly values: Readonly<Record<Value, string>>;
 }
 
-/** Defines an enum: UPPER_SNAKE in the graph, lower_snake (of scopes with a colon) in the database and over REST. */
+/**
+ * Defines an enum: UPPER_SNAKE in the graph, lower_snake (of scopes with a colon) in the database and over
+ * REST.
+ */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the ref.
 export function defineEnum<Value extends string>(name: string, { description, values }: EnumParts<Value>) {
   const defined: Record<string, { value: Value; description: string }> = {};
-  for (const value in values) defined[value.replace(":", "_").toUpperCase()] = { value, description: values[value] };
+  for (const value in values)
+    defined[value.replace(":", "_").toUpperCase()] = { value, description: values[value] };
   return builder.enumType(name, { description, values: defined });
 }

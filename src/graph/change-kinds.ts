@@ -1,6 +1,6 @@
 /**
- * The kinds of mutations. Each says what its commands get beside the transaction and the input, and the arguments that
- * its mutations have in common: `changeMutation({ ...cartChange, name, … })`.
+ * The kinds of mutations. Each says what its commands get beside the transaction and the input, and the
+ * arguments that its mutations have in common: `changeMutation({ ...cartChange, name, … })`.
  */
 import type { AccessEvent } from "#access/credential-changes.ts";
 import type { Access } from "#access/keys/manage-keys.ts";
@@ -15,11 +15,23 @@ import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint
 import { type Cause, withOutbox } from "#webhooks/outbox.ts";
 import type { ReplayTenant } from "#webhooks/replay-delivery.ts";
 import { tellAccess } from "./access/access-events.ts";
-import { type Caller, callerOf, type GraphContext, isOwnSession, orderActorOf, ownerOf, pagesAndFrontends, tenantOf, tokenIdOf } from "./context.ts";
+import {
+  type Caller,
+  callerOf,
+  type GraphContext,
+  isOwnSession,
+  orderActorOf,
+  ownerOf,
+  pagesAndFrontends,
+  tenantOf,
+  tokenIdOf,
+} from "./context.ts";
 import type { ChangeContext, ChangeKind } from "./mutation.ts";
 
 /** The context of changes of one merchant: their events are written when the command is done. */
-const ofMerchant = <Context>(contextOf: (base: CommandContext, request: GraphContext) => Context): ChangeContext<Context> => ({
+const ofMerchant = <Context>(
+  contextOf: (base: CommandContext, request: GraphContext) => Context,
+): ChangeContext<Context> => ({
   hasMerchantId: true,
   open: (request, argument) => {
     const merchantId = tenantOf(request, argument);
@@ -28,7 +40,12 @@ const ofMerchant = <Context>(contextOf: (base: CommandContext, request: GraphCon
       run: ({ transaction, now }, command) => {
         const circumstances = { merchantId, now, cause: causeOf(request), render: request.services.render };
         return withOutbox(transaction, circumstances, (outbox) =>
-          command(contextOf({ merchantId, now, outbox, reindex: (handle, ids) => indexProducts(handle, ids, now) }, request)),
+          command(
+            contextOf(
+              { merchantId, now, outbox, reindex: (handle, ids) => indexProducts(handle, ids, now) },
+              request,
+            ),
+          ),
         );
       },
     };
@@ -36,9 +53,15 @@ const ofMerchant = <Context>(contextOf: (base: CommandContext, request: GraphCon
 });
 
 /** What belongs to a merchant: products, markets, promotions. */
-export const merchantChange: ChangeKind<CommandContext> = { context: ofMerchant((base) => base), idempotency: "optional" };
+export const merchantChange: ChangeKind<CommandContext> = {
+  context: ofMerchant((base) => base),
+  idempotency: "optional",
+};
 
-const toCart = (base: CommandContext, { services, publicUrl, buyerReference }: GraphContext): CartCommandContext => ({
+const toCart = (
+  base: CommandContext,
+  { services, publicUrl, buyerReference }: GraphContext,
+): CartCommandContext => ({
   ...base,
   keyring: services.keyring,
   publicUrl,
@@ -47,9 +70,15 @@ const toCart = (base: CommandContext, { services, publicUrl, buyerReference }: G
 });
 
 /** A new cart, or what a buyer keeps. */
-export const anyCartChange: ChangeKind<CartCommandContext> = { context: ofMerchant(toCart), idempotency: "optional" };
+export const anyCartChange: ChangeKind<CartCommandContext> = {
+  context: ofMerchant(toCart),
+  idempotency: "optional",
+};
 
-export const cartChange: ChangeKind<CartCommandContext, "cartId"> = { ...anyCartChange, target: { cartId: "The cart, `cart_…`." } };
+export const cartChange: ChangeKind<CartCommandContext, "cartId"> = {
+  ...anyCartChange,
+  target: { cartId: "The cart, `cart_…`." },
+};
 
 const toSession = (base: CommandContext, request: GraphContext): SessionCommandContext => ({
   ...toCart(base, request),
@@ -58,7 +87,10 @@ const toSession = (base: CommandContext, request: GraphContext): SessionCommandC
 });
 
 /** A new checkout session. */
-export const anySessionChange: ChangeKind<SessionCommandContext> = { context: ofMerchant(toSession), idempotency: "optional" };
+export const anySessionChange: ChangeKind<SessionCommandContext> = {
+  context: ofMerchant(toSession),
+  idempotency: "optional",
+};
 
 export const sessionChange: ChangeKind<SessionCommandContext, "sessionId"> = {
   ...anySessionChange,
@@ -79,10 +111,15 @@ export const sessionPaymentChange: ChangeKind<SessionCommandContext & OrderComma
   idempotency: "required",
 };
 
-const orderContext = ofMerchant((base, request): OrderCommandContext => ({ ...toCart(base, request), actor: orderActorOf(request) }));
+const orderContext = ofMerchant((base, request): OrderCommandContext => ({
+  ...toCart(base, request),
+  actor: orderActorOf(request),
+}));
 
 /** An order or one of its parts: money or goods move, so the idempotency key is required. */
-const ofOrder = <On extends string>(target: Readonly<Record<On, string>>): ChangeKind<OrderCommandContext, On> => ({
+const ofOrder = <On extends string>(
+  target: Readonly<Record<On, string>>,
+): ChangeKind<OrderCommandContext, On> => ({
   context: orderContext,
   target,
   idempotency: "required",
@@ -100,7 +137,16 @@ export const anyEndpointChange: ChangeKind<EndpointCommandContext> = {
   context: ofMerchant(({ merchantId, now, outbox }, request): EndpointCommandContext => {
     const { keyring, render, isLoopbackAllowed } = request.services;
     const installationId = installationIdOf(request);
-    return { merchantId, installationId, now, cause: causeOf(request), outbox, keyring, render, isLoopbackAllowed };
+    return {
+      merchantId,
+      installationId,
+      now,
+      cause: causeOf(request),
+      outbox,
+      keyring,
+      render,
+      isLoopbackAllowed,
+    };
   }),
   idempotency: "required",
 };
@@ -122,14 +168,18 @@ export const replayChange: ChangeKind<ReplayTenant> = {
 };
 
 /** The caller's installation; null for callers that act for any installation of the merchant. */
-const installationIdOf = ({ viewer }: GraphContext): string | null => (isIntegrator(viewer) ? viewer.installationId : null);
+const installationIdOf = ({ viewer }: GraphContext): string | null =>
+  isIntegrator(viewer) ? viewer.installationId : null;
 
 export interface AccessContext extends Access {
   /** Takes the events of installations and keys. */
   readonly publish: (events: readonly AccessEvent[]) => void;
 }
 
-/** Merchants, apps, installations, credentials and staff: who may do what. A token of one merchant changes what is that merchant's. */
+/**
+ * Merchants, apps, installations, credentials and staff: who may do what. A token of one merchant changes
+ * what is that merchant's.
+ */
 export const accessChange: ChangeKind<AccessContext> = {
   context: {
     hasMerchantId: false,
@@ -140,7 +190,11 @@ export const accessChange: ChangeKind<AccessContext> = {
         run: async ({ transaction, now }, command) => {
           const events: AccessEvent[] = [];
           const changed = await command({ merchantId, now, publish: (more) => void events.push(...more) });
-          await tellAccess(transaction, events, { now, cause: causeOf(request), render: request.services.render });
+          await tellAccess(transaction, events, {
+            now,
+            cause: causeOf(request),
+            render: request.services.render,
+          });
           return changed;
         },
       };

@@ -1,4 +1,7 @@
-/** Lists as Relay connections, in the order of creation unless told otherwise: what every list of the graph is made with. */
+/**
+ * Lists as Relay connections, in the order of creation unless told otherwise: what every list of the graph is
+ * made with.
+ */
 import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
 import type { SelectQueryBuilder } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -26,7 +29,10 @@ export const pageCost = ({
 });
 
 /** The names and descriptions of a list's types. */
-export const listTypes = (name: string, plural: string): [{ name: string; description: string }, { name: string; description: string }] => [
+export const listTypes = (
+  name: string,
+  plural: string,
+): [{ name: string; description: string }, { name: string; description: string }] => [
   { name: `${name}Connection`, description: `A page of ${plural}.` },
   { name: `${name}Edge`, description: `A place in a list of ${plural}.` },
 ];
@@ -35,7 +41,9 @@ export const pageSizeMax = 100;
 export const pageSizeDefault = 20;
 
 /** What it is paged by; or how a page is found where there is a better way. */
-type Paging<Row> = { readonly column: string; readonly isNewestFirst?: boolean } | { readonly pageOf: (page: Page) => Promise<readonly Row[]> };
+type Paging<Row> =
+  | { readonly column: string; readonly isNewestFirst?: boolean }
+  | { readonly pageOf: (page: Page) => Promise<readonly Row[]> };
 
 type Listed<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly db: Database;
@@ -86,12 +94,22 @@ function pageOf<Tables, Name extends keyof Tables, Row>(
   return pageById(query, paging.column, paging.isNewestFirst === true ? turned(page) : page).execute();
 }
 
-function toPage(part: { after?: string | undefined; before?: string | undefined; limit: number; inverted: boolean }): Page {
+function toPage(part: {
+  after?: string | undefined;
+  before?: string | undefined;
+  limit: number;
+  inverted: boolean;
+}): Page {
   return { after: part.after, before: part.before, limit: part.limit, isInverted: part.inverted };
 }
 
 /** The same page of the list the other way round. */
-const turned = ({ after, before, limit, isInverted }: Page): Page => ({ after: before, before: after, limit, isInverted: !isInverted });
+const turned = ({ after, before, limit, isInverted }: Page): Page => ({
+  after: before,
+  before: after,
+  limit,
+  isInverted: !isInverted,
+});
 
 function requirePage({ first, last }: DefaultConnectionArguments): void {
   for (const [name, value] of Object.entries({ first, last })) {

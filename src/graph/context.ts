@@ -1,4 +1,7 @@
-/** What every resolver is given: who asks, the database, the time, and loaders that live as long as the request. */
+/**
+ * What every resolver is given: who asks, the database, the time, and loaders that live as long as the
+ * request.
+ */
 import type { ExecutionResult } from "graphql";
 import type { ServiceEvents } from "#foundation/events.ts";
 import { anonymous, credentialIdOf, type Role, type Viewer } from "#access/viewer.ts";
@@ -29,7 +32,10 @@ export interface GraphContext {
   readonly operationId: string | null;
   /** What the mutation prepared before its transaction began; undefined if it prepares nothing. */
   readonly prepared: unknown;
-  /** The idempotency of a REST operation; null if it has none, and for GraphQL documents, which have their key in an argument. */
+  /**
+   * The idempotency of a REST operation; null if it has none, and for GraphQL documents, which have their key
+   * in an argument.
+   */
   readonly once: OnceRequest<ExecutionResult> | null;
   /** Called when a request with an idempotency key was answered. */
   readonly onOnce: ((answer: Once) => void) | undefined;
@@ -95,7 +101,11 @@ export interface CallerDetails {
   readonly onOnce?: GraphContext["onOnce"];
 }
 
-export function createContext(services: GraphServices, caller: CallerDetails, transaction?: Transaction): GraphContext {
+export function createContext(
+  services: GraphServices,
+  caller: CallerDetails,
+  transaction?: Transaction,
+): GraphContext {
   const source = caller.source ?? services;
   const db = transaction ?? source.db;
   return {
@@ -113,18 +123,29 @@ export function createContext(services: GraphServices, caller: CallerDetails, tr
     clock: services.clock,
     publicUrl: services.publicUrl,
     rateLimitScale: services.rateLimitScale,
-    loaders: createLoaders({ db, clock: services.clock, reads: transaction === undefined ? source.reads : undefined }),
+    loaders: createLoaders({
+      db,
+      clock: services.clock,
+      reads: transaction === undefined ? source.reads : undefined,
+    }),
   };
 }
 
 /** The same caller's context inside a transaction: every resolver and loader uses the transaction's handle. */
-export function contextInTransaction<Context extends GraphContext>(context: Context, transaction: Transaction): Context {
-  return { ...context, db: transaction, loaders: createLoaders({ db: transaction, clock: context.clock, reads: undefined }) };
+export function contextInTransaction<Context extends GraphContext>(
+  context: Context,
+  transaction: Transaction,
+): Context {
+  return {
+    ...context,
+    db: transaction,
+    loaders: createLoaders({ db: transaction, clock: context.clock, reads: undefined }),
+  };
 }
 
 /**
- * The callers that a field names. Anonymous callers and integrators come over REST, the roles are those of internal
- * tokens; `system` renders events, and `buyer` is on the page of one checkout session.
+ * The callers that a field names. Anonymous callers and integrators come over REST, the roles are those of
+ * internal tokens; `system` renders events, and `buyer` is on the page of one checkout session.
  */
 export type Caller = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | Role;
 
@@ -135,7 +156,9 @@ export function callerOf(viewer: Viewer): Caller {
 }
 
 /** The scopes of `@pothos/plugin-scope-auth`: a field names the kinds of callers that it is open to. */
-export const authScopes = ({ viewer }: WithViewer): { readonly callers: (callers: readonly Caller[]) => boolean } => ({
+export const authScopes = ({
+  viewer,
+}: WithViewer): { readonly callers: (callers: readonly Caller[]) => boolean } => ({
   callers: (callers) => callers.includes(callerOf(viewer)),
 });
 
@@ -155,7 +178,14 @@ export const frontends: readonly Caller[] = ["storefront", ...staff];
 export const pagesAndFrontends: readonly Caller[] = ["buyer", ...frontends];
 /** Everybody who may change a cart. */
 export const everyClient: readonly Caller[] = [...integrators, ...frontends];
-export const everybody: readonly Caller[] = ["anonymous", ...integrators, "storefront", "admin", "analyst", "operator"];
+export const everybody: readonly Caller[] = [
+  "anonymous",
+  ...integrators,
+  "storefront",
+  "admin",
+  "analyst",
+  "operator",
+];
 
 /** The merchant that a credential is bound to; null if it is one of the platform. */
 export function ownerOf({ viewer }: GraphContext): string | null {
@@ -163,9 +193,14 @@ export function ownerOf({ viewer }: GraphContext): string | null {
   return viewer.merchantId;
 }
 
-/** The merchant whose rows a list shows: the token's own, or the one that a token of the platform names; null: all. */
+/**
+ * The merchant whose rows a list shows: the token's own, or the one that a token of the platform names; null:
+ * all.
+ */
 export function listedOwner(context: GraphContext, merchantId: string | null | undefined): string | null {
-  return ownerOf(context) === null && (merchantId === null || merchantId === undefined) ? null : tenantOf(context, merchantId);
+  return ownerOf(context) === null && (merchantId === null || merchantId === undefined)
+    ? null
+    : tenantOf(context, merchantId);
 }
 
 /** The merchant that a mutation acts on: the token's own, or the one that a token of the platform names. */
@@ -179,15 +214,18 @@ export function tenantOf(context: GraphContext, merchantId: string | null | unde
       message: "merchantId is required with a token of the platform.",
     });
   }
-  if (owner !== null && merchantId !== null && merchantId !== undefined && merchantId !== owner) throw fail("merchant_not_found");
+  if (owner !== null && merchantId !== null && merchantId !== undefined && merchantId !== owner)
+    throw fail("merchant_not_found");
   return owner ?? merchantId ?? "";
 }
 
 /** The page of a session may only see and change this session. */
-export const isOwnSession = (sessionId: string, { viewer }: WithViewer): boolean => viewer.kind !== "buyer" || viewer.sessionId === sessionId;
+export const isOwnSession = (sessionId: string, { viewer }: WithViewer): boolean =>
+  viewer.kind !== "buyer" || viewer.sessionId === sessionId;
 
 /** The id of the caller's internal token or of the staff account at the console; null: another credential. */
-export const tokenIdOf = ({ viewer }: WithViewer): string | null => (viewer.kind === "internal" ? credentialIdOf(viewer) : null);
+export const tokenIdOf = ({ viewer }: WithViewer): string | null =>
+  viewer.kind === "internal" ? credentialIdOf(viewer) : null;
 
 /** The actor of an order's timeline. */
 export function orderActorOf({ viewer }: WithViewer): OrderActor {

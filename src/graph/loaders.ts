@@ -1,6 +1,7 @@
 /**
- * The loaders of a request: loads of the same tick go as one statement, and what was loaded is kept for the request.
- * Carts, orders and public products are read together with other requests of the process (`database/shared-reads.ts`).
+ * The loaders of a request: loads of the same tick go as one statement, and what was loaded is kept for the
+ * request. Carts, orders and public products are read together with other requests of the process
+ * (`database/shared-reads.ts`).
  */
 import DataLoader from "dataloader";
 import { findPersonalData, type SealedRow } from "#commerce/addresses/personal-data.ts";
@@ -65,7 +66,11 @@ import {
   findLogs,
   pairOf,
 } from "#webhooks/delivery-log.ts";
-import { findEndpoints, findEndpointsOf, type WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
+import {
+  findEndpoints,
+  findEndpointsOf,
+  type WebhookEndpoint,
+} from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { findFixtures, type SealedFixture } from "#webhooks/endpoints/endpoint-secrets.ts";
 import { createSharedReads, type Loads, SharedLoads, type SharedReads } from "#database/shared-reads.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
@@ -138,10 +143,14 @@ interface LoaderSource {
 
 /** Each is made when it is asked for: a request needs few of them. */
 const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Loaders[Name] } = {
-  carts: ({ db, clock, reads }) => (reads === undefined ? byIdIfThere((ids) => findCarts(db, ids, clock.now())) : new SharedLoads(reads.carts)),
+  carts: ({ db, clock, reads }) =>
+    reads === undefined
+      ? byIdIfThere((ids) => findCarts(db, ids, clock.now()))
+      : new SharedLoads(reads.carts),
   sessions: ({ db }) => byIdIfThere((ids) => findSessions(db, ids)),
   paymentFailures: ({ db }) => byIdIfThere((ids) => findPaymentFailures(db, ids)),
-  orders: ({ db, reads }) => (reads === undefined ? byIdIfThere((ids) => findOrders(db, ids)) : new SharedLoads(reads.orders)),
+  orders: ({ db, reads }) =>
+    reads === undefined ? byIdIfThere((ids) => findOrders(db, ids)) : new SharedLoads(reads.orders),
   personalData: ({ db }) => byIdIfThere((ids) => findPersonalData(db, ids)),
   afterSalesFacts: ({ db }) =>
     new DataLoader((questions) => answerAfterSales(db, questions), {
@@ -149,7 +158,8 @@ const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Load
     }),
   products: ({ db, clock }) => byIdIfThere((ids) => findProductAggregates(db, ids, clock.now())),
   productIdsOfVariants: ({ db }) => byIdIfThere((ids) => findProductsOf(db, ids)),
-  publicProducts: ({ db, clock, reads }) => (reads === undefined ? publicProducts(db, clock) : new SharedLoads(reads.publicProducts)),
+  publicProducts: ({ db, clock, reads }) =>
+    reads === undefined ? publicProducts(db, clock) : new SharedLoads(reads.publicProducts),
   productLists: ({ db }) => byId((merchantIds) => listPublishedProducts(db, merchantIds)),
   categories: ({ db }) => byId(async (ids) => keyed(await findCategories(db, ids))),
   merchants: ({ db }) => byId(async (ids) => keyed(await findMerchants(db, ids))),
@@ -179,7 +189,9 @@ const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Load
       (ids) => findPolicies(db, ids),
     ),
   promotionCodes: ({ db }) =>
-    new DataLoader((pages) => promotionCodePages(db, pages), { cacheKeyFn: (page) => `${page.promotionId} ${promotionPageKey(page)}` }),
+    new DataLoader((pages) => promotionCodePages(db, pages), {
+      cacheKeyFn: (page) => `${page.promotionId} ${promotionPageKey(page)}`,
+    }),
   promotionCodeCounts: ({ db }) =>
     new DataLoader(async (ids) => {
       const counts = await countPromotionCodes(db, ids);
@@ -197,7 +209,9 @@ const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Load
     new DataLoader(
       async (asked) => {
         const found = await findEvents(db, asked, clock.now());
-        return asked.map((pair) => found.get(pairOf(pair)) ?? new Error(`There is no event ${pair.eventId}.`));
+        return asked.map(
+          (pair) => found.get(pairOf(pair)) ?? new Error(`There is no event ${pair.eventId}.`),
+        );
       },
       { cacheKeyFn: pairOf },
     ),
@@ -238,38 +252,54 @@ function publicProducts(db: Database, clock: Clock): Loads<PublicAddress, Public
 }
 
 /** Asked in one request, they are asked for one time. */
-async function answerAfterSales(db: Database, questions: readonly AfterSalesQuestion[]): Promise<AfterSalesFacts[]> {
+async function answerAfterSales(
+  db: Database,
+  questions: readonly AfterSalesQuestion[],
+): Promise<AfterSalesFacts[]> {
   const now = questions[0]?.now ?? new Date(0);
   const orders = questions.map(({ order }) => order);
   const found = await findAfterSalesFacts(db, orders, now);
-  return orders.map(({ id }) => found.get(id) ?? { now, siblingsInStock: new Map(), returnsOfBuyer: 0, turns: [] });
+  return orders.map(
+    ({ id }) => found.get(id) ?? { now, siblingsInStock: new Map(), returnsOfBuyer: 0, turns: [] },
+  );
 }
 
-const keyed = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> => new Map(rows.map((row) => [row.id, row]));
+const keyed = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
+  new Map(rows.map((row) => [row.id, row]));
 
 /** An id that is not there fails its own load alone: what points at it is broken, or was deleted meanwhile. */
-function byId<Row extends object>(find: (ids: readonly string[]) => Promise<Map<string, Row>>): DataLoader<string, Row> {
+function byId<Row extends object>(
+  find: (ids: readonly string[]) => Promise<Map<string, Row>>,
+): DataLoader<string, Row> {
   return new DataLoader(async (ids) => {
     const found = await find(ids);
     return ids.map((id) => found.get(id) ?? new Error(`There is no row ${id}.`));
   });
 }
 
-function byIdIfThere<Row>(find: (ids: readonly string[]) => Promise<Map<string, Row>>): DataLoader<string, Row | null> {
+function byIdIfThere<Row>(
+  find: (ids: readonly string[]) => Promise<Map<string, Row>>,
+): DataLoader<string, Row | null> {
   return new DataLoader(async (ids) => {
     const found = await find(ids);
     return ids.map((id) => found.get(id) ?? null);
   });
 }
 
-function groupsBy<Row>(owner: (row: Row) => string, find: (owners: readonly string[]) => Promise<Row[]>): DataLoader<string, Row[]> {
+function groupsBy<Row>(
+  owner: (row: Row) => string,
+  find: (owners: readonly string[]) => Promise<Row[]>,
+): DataLoader<string, Row[]> {
   return new DataLoader(async (owners) => {
     const groups = Map.groupBy(await find(owners), owner);
     return owners.map((id) => groups.get(id) ?? []);
   });
 }
 
-/** What a process reads for many requests at once (shared-reads.ts): the aggregates that most requests ask for one of. */
+/**
+ * What a process reads for many requests at once (shared-reads.ts): the aggregates that most requests ask for
+ * one of.
+ */
 export interface Reads {
   readonly carts: SharedReads<string, CartAggregate>;
   readonly orders: SharedReads<string, OrderAggregate>;
@@ -278,18 +308,26 @@ export interface Reads {
 
 const itself = (id: string): string => id;
 
-const nameOfAddress = ({ merchantSlug, productSlug }: PublicAddress): string => `${merchantSlug}/${productSlug}`;
+const nameOfAddress = ({ merchantSlug, productSlug }: PublicAddress): string =>
+  `${merchantSlug}/${productSlug}`;
 
 export function createReads(db: Database, clock: Clock): Reads {
   return {
     carts: createSharedReads({ nameOf: itself, find: (ids) => findCarts(db, ids, clock.now()) }),
     orders: createSharedReads({ nameOf: itself, find: (ids) => findOrders(db, ids) }),
-    publicProducts: createSharedReads({ nameOf: nameOfAddress, find: (addresses) => readPublicProducts(db, addresses, clock.now()) }),
+    publicProducts: createSharedReads({
+      nameOf: nameOfAddress,
+      find: (addresses) => readPublicProducts(db, addresses, clock.now()),
+    }),
   };
 }
 
 /** By address. */
-async function readPublicProducts(db: Database, addresses: readonly PublicAddress[], now: Date): Promise<ReadonlyMap<string, PublicProductRow>> {
+async function readPublicProducts(
+  db: Database,
+  addresses: readonly PublicAddress[],
+  now: Date,
+): Promise<ReadonlyMap<string, PublicProductRow>> {
   const rows = await findPublicProducts(db, addresses, now);
   return new Map(rows.map((row) => [`${row.merchantSlug}/${row.productSlug}`, row]));
 }

@@ -1,7 +1,8 @@
 /**
- * The factory of all mutations. `changeMutation` defines the field and its arguments, and runs its command in one transaction with the
- * events and the audit entry. The kinds of mutations (`change-kinds.ts`) differ in the context that their commands get. A request with an
- * idempotency key has its transaction already (`mesh/plugins/idempotency.ts`); it also holds the recorded answer.
+ * The factory of all mutations. `changeMutation` defines the field and its arguments, and runs its command in
+ * one transaction with the events and the audit entry. The kinds of mutations (`change-kinds.ts`) differ in
+ * the context that their commands get. A request with an idempotency key has its transaction already
+ * (`mesh/plugins/idempotency.ts`); it also holds the recorded answer.
  */
 import type { InputRef, OutputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { GraphQLField, GraphQLSchema } from "graphql";
@@ -14,7 +15,10 @@ import { type Caller, type GraphContext, type GraphServices, staff } from "./con
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
-/** What the commands of a kind of mutations get beside the transaction and the input, and what happens around them. */
+/**
+ * What the commands of a kind of mutations get beside the transaction and the input, and what happens around
+ * them.
+ */
 export interface ChangeContext<Context> {
   /** Whether the mutation has the argument `merchantId`, for callers of the platform. */
   readonly hasMerchantId: boolean;
@@ -26,7 +30,10 @@ export interface OpenChange<Context> {
   /** Null is the platform. */
   readonly merchantId: string | null;
   /** Makes the context of the command, and writes the events of its changes. */
-  readonly run: <Changed>(at: ChangeMoment, command: (context: Context) => Promise<Changed>) => Promise<Changed>;
+  readonly run: <Changed>(
+    at: ChangeMoment,
+    command: (context: Context) => Promise<Changed>,
+  ) => Promise<Changed>;
 }
 
 export interface ChangeMoment {
@@ -35,10 +42,14 @@ export interface ChangeMoment {
 }
 
 /**
- * What a mutation does before its transaction begins, because it takes long or needs the network: a password's hash, DNS.
- * `mesh/idempotent-document.ts` calls it with the argument `input` if the transaction is opened for an idempotency key.
+ * What a mutation does before its transaction begins, because it takes long or needs the network: a
+ * password's hash, DNS. `mesh/idempotent-document.ts` calls it with the argument `input` if the transaction
+ * is opened for an idempotency key.
  */
-export type MutationPreparation<Input = unknown, Prepared = unknown> = (input: Input, services: GraphServices) => Promise<Prepared>;
+export type MutationPreparation<Input = unknown, Prepared = unknown> = (
+  input: Input,
+  services: GraphServices,
+) => Promise<Prepared>;
 
 /** What mutations of one kind have in common. */
 export interface ChangeKind<Context, Ids extends string = never> {
@@ -48,8 +59,8 @@ export interface ChangeKind<Context, Ids extends string = never> {
   /** Arguments with the ids of what the mutation acts on, with their descriptions. */
   readonly target?: Readonly<Record<Ids, string>>;
   /**
-   * Whether the argument `idempotencyKey` is required: where doing it twice would cost money or goods. `required_or_header`
-   * is for mutations that are also REST operations, which have their key in a header.
+   * Whether the argument `idempotencyKey` is required: where doing it twice would cost money or goods.
+   * `required_or_header` is for mutations that are also REST operations, which have their key in a header.
    */
   readonly idempotency: "optional" | "required" | "required_or_header";
   /** Throws if the caller may not do this after all. Runs before everything else. */
@@ -60,7 +71,15 @@ type InputOf<Input, Ids extends string, OptionalIds extends string> = Input &
   Readonly<Record<Ids, string>> &
   Readonly<Partial<Record<OptionalIds, string | null>>>;
 
-interface ChangeMutation<Input extends object, Ids extends string, OptionalIds extends string, Context, Prepared, Changed, Type> {
+interface ChangeMutation<
+  Input extends object,
+  Ids extends string,
+  OptionalIds extends string,
+  Context,
+  Prepared,
+  Changed,
+  Type,
+> {
   readonly name: string;
   readonly description: string;
   readonly context: ChangeContext<Context>;
@@ -90,7 +109,10 @@ interface Answered<Changed, Shape> {
 
 type AnyChange = ChangeMutation<object, string, string, unknown, unknown, unknown, OutputRef>;
 
-/** The parts of any mutation. Pothos decides by conditional types what a resolver gives, and TypeScript leaves those open for type parameters. */
+/**
+ * The parts of any mutation. Pothos decides by conditional types what a resolver gives, and TypeScript leaves
+ * those open for type parameters.
+ */
 interface AnyMutation extends Omit<AnyChange, "check" | "prepare" | "run"> {
   readonly check?: (request: GraphContext, input: object) => void;
   readonly prepare?: MutationPreparation;
@@ -98,7 +120,10 @@ interface AnyMutation extends Omit<AnyChange, "check" | "prepare" | "run"> {
   readonly answer?: (request: GraphContext, changed: unknown) => unknown;
 }
 
-/** The argument that makes a mutation happen once; the plugin `mesh/plugins/idempotency.ts` holds requests to it. */
+/**
+ * The argument that makes a mutation happen once; the plugin `mesh/plugins/idempotency.ts` holds requests to
+ * it.
+ */
 export const idempotencyKeyArgument = "idempotencyKey";
 
 const idempotencyKeyDescription =
@@ -112,7 +137,10 @@ export function changeMutation<
   Ids extends string = never,
   OptionalIds extends string = never,
   Prepared = undefined,
->(parts: ChangeMutation<Input, Ids, OptionalIds, Context, Prepared, Changed, Type> & Answered<Changed, ShapeFromTypeParam<Types, Type, false>>): void;
+>(
+  parts: ChangeMutation<Input, Ids, OptionalIds, Context, Prepared, Changed, Type> &
+    Answered<Changed, ShapeFromTypeParam<Types, Type, false>>,
+): void;
 export function changeMutation<
   Input extends object,
   Context,
@@ -120,23 +148,51 @@ export function changeMutation<
   Ids extends string = never,
   OptionalIds extends string = never,
   Prepared = undefined,
->(parts: ChangeMutation<Input, Ids, OptionalIds, Context, Prepared, ShapeFromTypeParam<Types, Type, false>, Type>): void;
+>(
+  parts: ChangeMutation<
+    Input,
+    Ids,
+    OptionalIds,
+    Context,
+    Prepared,
+    ShapeFromTypeParam<Types, Type, false>,
+    Type
+  >,
+): void;
 export function changeMutation(parts: AnyMutation): void {
-  const { name, description, context, callers = staff, input, inputDescription = "What shall change.", type, idempotency } = parts;
+  const {
+    name,
+    description,
+    context,
+    callers = staff,
+    input,
+    inputDescription = "What shall change.",
+    type,
+    idempotency,
+  } = parts;
   const keyDescription =
-    idempotency === "required_or_header" ? `${idempotencyKeyDescription} Needed with an internal token.` : idempotencyKeyDescription;
+    idempotency === "required_or_header"
+      ? `${idempotencyKeyDescription} Needed with an internal token.`
+      : idempotencyKeyDescription;
   builder.mutationField(name, (t) => {
     const ids = (descriptions: Readonly<Record<string, string>> = {}, required = false) =>
-      Object.fromEntries(Object.entries(descriptions).map(([id, text]) => [id, t.arg.id({ required, description: text })]));
+      Object.fromEntries(
+        Object.entries(descriptions).map(([id, text]) => [id, t.arg.id({ required, description: text })]),
+      );
     return t.field({
       type,
       description,
       authScopes: { callers },
       args: {
-        ...(context.hasMerchantId ? ids({ merchantId: "The merchant; needed with a token of the platform." }) : {}),
+        ...(context.hasMerchantId
+          ? ids({ merchantId: "The merchant; needed with a token of the platform." })
+          : {}),
         ...ids(parts.target, true),
         ...ids(parts.optionalTarget),
-        [idempotencyKeyArgument]: t.arg.string({ required: idempotency === "required", description: keyDescription }),
+        [idempotencyKeyArgument]: t.arg.string({
+          required: idempotency === "required",
+          description: keyDescription,
+        }),
         input: t.arg({ type: input, required: true, description: inputDescription }),
       },
       resolve: (_root, args, request) => runMutation(parts, args, request),
@@ -161,7 +217,9 @@ async function runMutation(parts: AnyMutation, args: Arguments, request: GraphCo
   const now = request.clock.now();
   const { merchantId, run: runWith } = context.open(request, merchantArgument);
   const changed = await inOneTransaction(request.db, async (transaction) => {
-    const done = await runWith({ transaction, now }, (commandContext) => run(transaction, commandContext, { ...input, ...ids, prepared }));
+    const done = await runWith({ transaction, now }, (commandContext) =>
+      run(transaction, commandContext, { ...input, ...ids, prepared }),
+    );
     await recordMutation(transaction, request, { mutation: { name, args }, merchantId, now, changed: done });
     return done;
   });
@@ -169,7 +227,10 @@ async function runMutation(parts: AnyMutation, args: Arguments, request: GraphCo
 }
 
 /** Runs the work in the transaction of the request's idempotency key, or in one of its own. */
-function inOneTransaction<Result>(db: Database, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+function inOneTransaction<Result>(
+  db: Database,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
   return isTransaction(db) ? work(db) : inTransaction(db, work);
 }
 
@@ -184,18 +245,24 @@ declare module "graphql" {
 }
 
 /** Gives the preparation of a mutation, or undefined if it has none. */
-export const preparationOf = ({ extensions }: Pick<GraphQLField<unknown, unknown>, "extensions">): MutationPreparation | undefined =>
+export const preparationOf = ({
+  extensions,
+}: Pick<GraphQLField<unknown, unknown>, "extensions">): MutationPreparation | undefined =>
   extensions.change?.prepare;
 
 /** Throws if a mutation was not made by `changeMutation`: it would neither be recorded nor prepared. */
 export function requireChanges(schema: GraphQLSchema): GraphQLSchema {
   for (const { name, extensions } of Object.values(schema.getMutationType()?.getFields() ?? {}))
-    if (extensions.change === undefined) throw new Error(`The mutation ${name} must be defined with changeMutation.`);
+    if (extensions.change === undefined)
+      throw new Error(`The mutation ${name} must be defined with changeMutation.`);
   return schema;
 }
 
 /** What was changed a moment ago in this request must be read anew. */
-export function loadAnew<Key, Row>(loader: { clear(key: Key): { load(key: Key): Promise<Row> } }, key: Key): Promise<Row> {
+export function loadAnew<Key, Row>(
+  loader: { clear(key: Key): { load(key: Key): Promise<Row> } },
+  key: Key,
+): Promise<Row> {
   return loader.clear(key).load(key);
 }
 
@@ -214,7 +281,11 @@ interface RecordedChange {
   readonly changed: unknown;
 }
 
-async function recordMutation(transaction: Transaction, context: GraphContext, change: RecordedChange): Promise<void> {
+async function recordMutation(
+  transaction: Transaction,
+  context: GraphContext,
+  change: RecordedChange,
+): Promise<void> {
   const { viewer, operationId, requestId } = context;
   const { mutation, merchantId, now, changed } = change;
   const actor = auditedActor(viewer);
@@ -245,7 +316,8 @@ const idWithin = (changed: unknown): string | undefined =>
         .map((part: { readonly id?: unknown } | null) => idIn(part?.id))
         .find((id) => id !== undefined);
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
 
 /** Its own id, or the first that it names. */
 function idOf(value: unknown): string | undefined {
@@ -266,11 +338,16 @@ const circumstances = new Set(["expectedVersion", "reason", "note"]);
 const keepingNotes = new Set(["cartPromotionRemove"]);
 
 /** The names of the fields that were given, and whatever else was named by its id. */
-function detailsOf({ name, args }: CalledMutation, targetId: string | null): Readonly<Record<string, unknown>> {
+function detailsOf(
+  { name, args }: CalledMutation,
+  targetId: string | null,
+): Readonly<Record<string, unknown>> {
   const input = isObject(args["input"]) ? args["input"] : {};
   const given = Object.entries(input).filter(([, value]) => value !== undefined && value !== null);
   const ids = namedIds(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
-  const fields = given.map(([field]) => field).filter((field) => !circumstances.has(field) && idIn(input[field]) === undefined);
+  const fields = given
+    .map(([field]) => field)
+    .filter((field) => !circumstances.has(field) && idIn(input[field]) === undefined);
   const { reason, note } = input;
   return {
     ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),

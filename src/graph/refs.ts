@@ -1,4 +1,7 @@
-/** The object types of the graph, declared empty so that files may point at each other's types without importing each other. */
+/**
+ * The object types of the graph, declared empty so that files may point at each other's types without
+ * importing each other.
+ */
 import type { ImageView, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
 import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
 import type { CategoryRow, ProductAggregate, VariantPart } from "#commerce/catalog/read-products.ts";
@@ -17,7 +20,13 @@ import type { Money } from "#foundation/money.ts";
 import type { Viewer } from "#access/viewer.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderView } from "#commerce/orders/render-order.ts";
-import type { FulfillmentView, PaymentView, RefundView, ReturnView, WarrantyView } from "#commerce/orders/render-parts.ts";
+import type {
+  FulfillmentView,
+  PaymentView,
+  RefundView,
+  ReturnView,
+  WarrantyView,
+} from "#commerce/orders/render-parts.ts";
 import type { DeliveryView, EventView } from "#webhooks/delivery-log.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { builder } from "./builder.ts";

@@ -1,11 +1,19 @@
 /**
- * The graph's scalars. Each says by `jsonSchema` what it looks like in JSON (the OpenAPI document and the gateway's validation read it there) and
- * by `failure` which code a malformed one has; `normalize` is applied to what a client sends before it is checked; `isSentAsIs` says that its values
- * are what is answered.
+ * The graph's scalars. Each says by `jsonSchema` what it looks like in JSON (the OpenAPI document and the
+ * gateway's validation read it there) and by `failure` which code a malformed one has; `normalize` is applied
+ * to what a client sends before it is checked; `isSentAsIs` says that its values are what is answered.
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
 import { type FailureCode, failAt } from "#foundation/failure.ts";
-import { isCleanText, isCountry, isSlug, localeLengthMax, parseLocale, slugLengthMax, slugPattern } from "#foundation/text.ts";
+import {
+  isCleanText,
+  isCountry,
+  isSlug,
+  localeLengthMax,
+  parseLocale,
+  slugLengthMax,
+  slugPattern,
+} from "#foundation/text.ts";
 import { isCurrency } from "#foundation/money.ts";
 import { isDay } from "#foundation/period.ts";
 import { builder } from "./builder.ts";
@@ -24,9 +32,16 @@ interface ScalarRule<Value> {
 
 function scalar<Value>({ parse, rule, ...rest }: ScalarRule<Value>): GraphQLScalarType<Value, unknown> {
   const parseValue = (value: unknown): Value => {
-    const parsed = parse(typeof value === "string" && rest.normalize !== undefined ? rest.normalize(value) : value);
+    const parsed = parse(
+      typeof value === "string" && rest.normalize !== undefined ? rest.normalize(value) : value,
+    );
     if (parsed === undefined)
-      throw failAt(rest.failure ?? "invalid_field", { in: "body", field: "", code: "invalid_format", message: `${rest.name}: ${rule}` });
+      throw failAt(rest.failure ?? "invalid_field", {
+        in: "body",
+        field: "",
+        code: "invalid_format",
+        message: `${rest.name}: ${rule}`,
+      });
     return parsed;
   };
   return new GraphQLScalarType<Value, unknown>({
@@ -35,7 +50,8 @@ function scalar<Value>({ parse, rule, ...rest }: ScalarRule<Value>): GraphQLScal
     ...(rest.specifiedByURL === undefined ? {} : { specifiedByURL: rest.specifiedByURL }),
     serialize: rest.serialize ?? ((value) => value),
     parseValue,
-    parseLiteral: (node: ValueNode, variables) => parseValue(node.kind === Kind.INT ? Number(node.value) : valueFromASTUntyped(node, variables)),
+    parseLiteral: (node: ValueNode, variables) =>
+      parseValue(node.kind === Kind.INT ? Number(node.value) : valueFromASTUntyped(node, variables)),
     extensions: {
       isSentAsIs: rest.serialize === undefined,
       jsonSchema: rest.jsonSchema,
@@ -56,7 +72,10 @@ const dateTime = scalar<Date>({
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3339",
   jsonSchema: { type: "string", format: "date-time", examples: ["2026-01-31T09:15:00.000Z"] },
   rule: "RFC 3339; answers are in UTC with milliseconds and Z (24 characters).",
-  parse: (value) => (typeof value === "string" && dateTimePattern.test(value) && !Number.isNaN(Date.parse(value)) ? new Date(value) : undefined),
+  parse: (value) =>
+    typeof value === "string" && dateTimePattern.test(value) && !Number.isNaN(Date.parse(value))
+      ? new Date(value)
+      : undefined,
   serialize: (value) => (value instanceof Date ? value.toISOString() : value),
 });
 
@@ -93,7 +112,8 @@ const countryCode = scalar<string>({
   jsonSchema: { type: "string", pattern: "^[A-Za-z]{2}$", format: "country-code", examples: ["DE"] },
   failure: "unknown_market",
   rule: "ISO 3166-1 alpha-2, two letters; answers are in upper case.",
-  // ASCII alone: elsewhere letters change their number or become others (ß is SS in upper case, and SS a country).
+  // ASCII alone: elsewhere letters change their number or become others (ß is SS in upper case, and SS a
+  // country).
   normalize: (value) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : value),
   parse: (value) => (typeof value === "string" && isCountry(value) ? value : undefined),
 });
@@ -102,7 +122,13 @@ const localeCode = scalar<string>({
   name: "LocaleCode",
   description: "A language, with script and region where they matter.",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc5646",
-  jsonSchema: { type: "string", minLength: 2, maxLength: localeLengthMax, format: "locale", examples: ["de", "en-GB"] },
+  jsonSchema: {
+    type: "string",
+    minLength: 2,
+    maxLength: localeLengthMax,
+    format: "locale",
+    examples: ["de", "en-GB"],
+  },
   failure: "invalid_locale",
   rule: "A BCP 47 tag of at most 35 characters; extension subtags are dropped, answers are in canonical form.",
   parse: (value) => (typeof value === "string" ? parseLocale(value) : undefined),
@@ -111,7 +137,13 @@ const localeCode = scalar<string>({
 const slug = scalar<string>({
   name: "Slug",
   description: "A name for addresses.",
-  jsonSchema: { type: "string", minLength: 1, maxLength: slugLengthMax, pattern: slugPattern.source, examples: ["trail-running-shoe"] },
+  jsonSchema: {
+    type: "string",
+    minLength: 1,
+    maxLength: slugLengthMax,
+    pattern: slugPattern.source,
+    examples: ["trail-running-shoe"],
+  },
   rule: "1 to 96 lower-case letters, digits and single hyphens between them.",
   parse: (value) => (typeof value === "string" && isSlug(value) ? value : undefined),
 });
@@ -122,7 +154,8 @@ const url = scalar<string>({
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3986",
   jsonSchema: { type: "string", format: "uri", maxLength: 2048 },
   rule: "RFC 3986 with scheme, at most 2048 characters.",
-  parse: (value) => (typeof value === "string" && value.length <= 2048 && URL.canParse(value) ? value : undefined),
+  parse: (value) =>
+    typeof value === "string" && value.length <= 2048 && URL.canParse(value) ? value : undefined,
 });
 
 const searchText = scalar<string>({
@@ -131,7 +164,8 @@ const searchText = scalar<string>({
   jsonSchema: { type: "string", maxLength: 256 },
   rule: "At most 256 characters after Unicode normalisation (NFC) and trimming.",
   normalize: (value) => value.normalize("NFC").trim(),
-  parse: (value) => (typeof value === "string" && Array.from(value).length <= 256 && isCleanText(value) ? value : undefined),
+  parse: (value) =>
+    typeof value === "string" && Array.from(value).length <= 256 && isCleanText(value) ? value : undefined,
 });
 
 const attributeValue = scalar<string | number | boolean | string[]>({
@@ -147,7 +181,10 @@ const attributeValue = scalar<string | number | boolean | string[]>({
 });
 
 const isStringMap = (value: unknown): value is Record<string, string> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every((item) => typeof item === "string");
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((item) => typeof item === "string");
 
 const stringMap = scalar<Record<string, string>>({
   name: "StringMap",

@@ -1,4 +1,7 @@
-/** The whole graph: imports every part for its effect on the builder. GraphQL Mesh loads this file by .meshrc.yaml. */
+/**
+ * The whole graph: imports every part for its effect on the builder. GraphQL Mesh loads this file by
+ * .meshrc.yaml.
+ */
 import "./scalars.ts";
 import "./catalog/products.ts";
 import "./catalog/product-detail.ts";
@@ -48,7 +51,10 @@ import { builder } from "./builder.ts";
 import { requireChanges } from "./mutation.ts";
 
 builder.queryType({ description: "Everything that can be read." });
-builder.mutationType({ description: "Everything that can be changed. Each mutation is one transaction: all of it happens, or nothing." });
+builder.mutationType({
+  description:
+    "Everything that can be changed. Each mutation is one transaction: all of it happens, or nothing.",
+});
 builder.subscriptionType({
   description:
     "What can be followed: server-sent events, for a POST with `Accept: text/event-stream`. Each begins with the present state. An answer of null is the last: it is not there, or not for the asker.",

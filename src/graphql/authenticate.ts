@@ -1,4 +1,7 @@
-/** Who calls `/graphql` and the reports: verifies an internal token or the console's session before the body is read, and keeps the viewer until the answer. */
+/**
+ * Who calls `/graphql` and the reports: verifies an internal token or the console's session before the body
+ * is read, and keeps the viewer until the answer.
+ */
 import type { FastifyRequest } from "fastify";
 import type { Credentials } from "#access/credentials.ts";
 import { recordTokenUse } from "#access/keys/internal-tokens.ts";
@@ -38,7 +41,10 @@ function authenticationOf({
     publicUrl,
     schemes: ["bearer"],
     verify: ({ scheme, token: text }) => {
-      if (scheme !== "bearer") throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and the internal token." });
+      if (scheme !== "bearer")
+        throw fail("credentials_malformed", {
+          message: "The Authorization header must be `Bearer` and the internal token.",
+        });
       return credentials.internalToken(text);
     },
   };
@@ -77,7 +83,10 @@ export function noteCredential(request: FastifyRequest, viewer: InternalViewer):
 
 const replays = new WeakMap<FastifyRequest, boolean>();
 
-/** Whether an earlier request had the effect, for the header `Idempotent-Replayed`; undefined if no key was sent. */
+/**
+ * Whether an earlier request had the effect, for the header `Idempotent-Replayed`; undefined if no key was
+ * sent.
+ */
 export function setReplayed(request: FastifyRequest, isReplay: boolean): void {
   replays.set(request, isReplay);
 }

@@ -1,6 +1,7 @@
 /**
- * Server-sent events: writes the results of a subscription to its connection, and keeps the list of open streams. A caller may have so many, the process
- * so many in all, each for an hour at most; once a second every caller's credential is checked again.
+ * Server-sent events: writes the results of a subscription to its connection, and keeps the list of open
+ * streams. A caller may have so many, the process so many in all, each for an hour at most; once a second
+ * every caller's credential is checked again.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Readable } from "node:stream";
@@ -59,7 +60,14 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
     };
     const gone = (): void => end();
     const shown = JSON.stringify([headers.authorization, headers.cookie]);
-    const entry: Entry = { signal: over.signal, end, caller, callerId, shown, endsAt: clock.now().getTime() + lifeMsMax };
+    const entry: Entry = {
+      signal: over.signal,
+      end,
+      caller,
+      callerId,
+      shown,
+      endsAt: clock.now().getTime() + lifeMsMax,
+    };
     entries.add(entry);
     if (entries.size === 1) checking = inNobodysName(() => setInterval(() => void check(), checkMs).unref());
     socket.once("close", gone);
@@ -71,7 +79,9 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
     isChecking = true;
     const now = clock.now().getTime();
     for (const { endsAt, end } of entries) if (endsAt <= now) end();
-    await Promise.all([...Map.groupBy(entries, ({ shown }) => shown).values()].map((alike) => checkAlike(alike, recheck)));
+    await Promise.all(
+      [...Map.groupBy(entries, ({ shown }) => shown).values()].map((alike) => checkAlike(alike, recheck)),
+    );
     isChecking = false;
   };
   return {
@@ -84,9 +94,13 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
 }
 
 function requireRoom(entries: readonly Entry[], callerId: string, isOver: boolean): void {
-  if (isOver) throw fail("service_unavailable", { message: "This process is about to stop.", retryAfterSeconds });
+  if (isOver)
+    throw fail("service_unavailable", { message: "This process is about to stop.", retryAfterSeconds });
   if (entries.length >= streamsMax)
-    throw fail("service_unavailable", { message: `This process has ${streamsMax} streams open, which is the limit.`, retryAfterSeconds });
+    throw fail("service_unavailable", {
+      message: `This process has ${streamsMax} streams open, which is the limit.`,
+      retryAfterSeconds,
+    });
   if (entries.filter((entry) => entry.callerId === callerId).length < streamsOfCallerMax) return;
   throw fail("rate_limited", {
     message: `There are ${streamsOfCallerMax} streams open with this credential, which is the limit: close one first.`,
@@ -106,7 +120,10 @@ async function checkAlike(alike: readonly Entry[], recheck: StreamParts["recheck
   }
 }
 
-/** Results as server-sent events, by the protocol of graphql-sse: each as `next`, at the end `complete`, and a comment when nothing was said for a while. */
+/**
+ * Results as server-sent events, by the protocol of graphql-sse: each as `next`, at the end `complete`, and a
+ * comment when nothing was said for a while.
+ */
 export interface Results extends OpenStream {
   /** Waits for the next thing that is to be told; `return` ends it at once. */
   readonly steps: AsyncIterator<unknown>;
@@ -135,7 +152,11 @@ export function sendEvents(reply: FastifyReply, results: Results): FastifyReply 
   else signal.addEventListener("abort", leave, { once: true });
   return reply
     .code(200)
-    .headers({ "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no" })
+    .headers({
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+    })
     .send(body);
 }
 

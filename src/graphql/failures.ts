@@ -27,7 +27,11 @@ export function showFailures(services: FailureServices): Plugin<GraphContext> {
 }
 
 /** A result that is not sent by Yoga: an event of a subscription. */
-export function showResult(result: ExecutionResult, caller: FastifyRequest, services: FailureServices): object {
+export function showResult(
+  result: ExecutionResult,
+  caller: FastifyRequest,
+  services: FailureServices,
+): object {
   if (result.errors === undefined) return result;
   const { errors } = publicErrors(result, caller, services);
   return { errors: errors.map((error) => error.toJSON()), data: result.data, extensions: result.extensions };
@@ -43,13 +47,23 @@ function publicErrors(
   if (failures.some(({ status }) => status >= 500)) caller.span?.markFailed();
   caller.failureCode = failures[0]?.code ?? null;
   for (const failure of failures) {
-    if (failure.status >= 500) log.error({ requestId: caller.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
+    if (failure.status >= 500)
+      log.error(
+        { requestId: caller.id, code: failure.code, err: failure.cause },
+        "A GraphQL request failed on our side.",
+      );
   }
-  const errors = failures.map((failure, index) => asPublicError(failure, result.errors?.[index], { requestId: caller.id, publicUrl }));
+  const errors = failures.map((failure, index) =>
+    asPublicError(failure, result.errors?.[index], { requestId: caller.id, publicUrl }),
+  );
   return { errors, status: statusOf(failures, result) };
 }
 
-function asPublicError(failure: Failure, error: unknown, origin: { readonly requestId: string; readonly publicUrl: string }): PublicError {
+function asPublicError(
+  failure: Failure,
+  error: unknown,
+  origin: { readonly requestId: string; readonly publicUrl: string },
+): PublicError {
   return error instanceof PublicError ? error : new PublicError(failure, origin, error);
 }
 

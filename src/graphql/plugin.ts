@@ -1,6 +1,7 @@
 /**
- * `POST /graphql`, for internal frontends, analysts and the console. Yoga parses and validates requests, Mesh executes them. Callers show an internal token;
- * the console's own pages show its session. Every error has the body that the REST contract has under `error`.
+ * `POST /graphql`, for internal frontends, analysts and the console. Yoga parses and validates requests, Mesh
+ * executes them. Callers show an internal token; the console's own pages show its session. Every error has
+ * the body that the REST contract has under `error`.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { DocumentNode, ExecutionArgs } from "graphql";
@@ -39,10 +40,14 @@ export interface GraphqlOptions {
 }
 
 const mebibyte = 1024 * 1024;
-const bytesMaxOf = ({ role }: InternalViewer): number => (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
+const bytesMaxOf = ({ role }: InternalViewer): number =>
+  (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
 
 export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, options) => {
-  const streams = createOpenStreams({ clock: options.services.clock, recheck: options.authentication.recheck });
+  const streams = createOpenStreams({
+    clock: options.services.clock,
+    recheck: options.authentication.recheck,
+  });
   server.addHook("preClose", (done) => {
     streams.close();
     options.services.watch?.close();
@@ -64,11 +69,13 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
       noteCredential(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
       // Told so before it is read, where it says how long it is.
-      if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax) throw fail("request_too_large");
+      if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax)
+        throw fail("request_too_large");
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
     handler: async (request, reply) => {
-      // Whatever a client accepts, it gets JSON, but for subscriptions: a refusal it cannot read would help nobody.
+      // Whatever a client accepts, it gets JSON, but for subscriptions: a refusal it cannot read would help
+      // nobody.
       noteAccept(request);
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { caller: request });
@@ -89,11 +96,17 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, 
       return reply.code(204).send();
     });
   }
-  refuseOtherMethods(server, "/graphql", options.corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
+  refuseOtherMethods(
+    server,
+    "/graphql",
+    options.corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"],
+  );
 };
 
 /** The context of a request that was let in. */
-function contextsOf({ services }: Pick<GraphqlOptions, "services">): (request: FastifyRequest) => GraphContext {
+function contextsOf({
+  services,
+}: Pick<GraphqlOptions, "services">): (request: FastifyRequest) => GraphContext {
   return (request) => {
     const viewer = viewerOf(request);
     if (viewer === undefined) throw fail("credentials_missing");
@@ -141,7 +154,8 @@ function createGraphYoga(
         run,
         streams,
         recheck,
-        contextOf: (asker, viewer) => createContext(services, { ...askerOf(asker, viewer), client: clientOf(asker) }),
+        contextOf: (asker, viewer) =>
+          createContext(services, { ...askerOf(asker, viewer), client: clientOf(asker) }),
         publicUrl: services.publicUrl,
         log,
       }),
@@ -176,7 +190,10 @@ interface TextCache<Value extends object> {
 }
 
 /** Yoga's caches of parsed documents and of documents that do not parse, bounded in memory. */
-const documentCaches = (): { readonly documentCache: TextCache<DocumentNode>; readonly errorCache: TextCache<Error> } => ({
+const documentCaches = (): {
+  readonly documentCache: TextCache<DocumentNode>;
+  readonly errorCache: TextCache<Error>;
+} => ({
   documentCache: createTextCache(),
   errorCache: createTextCache(),
 });
@@ -200,11 +217,19 @@ function answerFailure(error: unknown, { request, reply, options }: Refusal): vo
   const failure: Failure = toHttpFailure(error);
   request.failureCode = failure.code;
   if (failure.status >= 500)
-    options.log.error({ requestId: request.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
+    options.log.error(
+      { requestId: request.id, code: failure.code, err: failure.cause },
+      "A GraphQL request failed on our side.",
+    );
   const extensions = toErrorBody(failure, request.id, options.services.publicUrl);
   void reply
     .code(failure.status)
-    .headers({ ...failure.parts.headers, ...(extensions.retryAfterSeconds === null ? {} : { "retry-after": String(extensions.retryAfterSeconds) }) })
+    .headers({
+      ...failure.parts.headers,
+      ...(extensions.retryAfterSeconds === null
+        ? {}
+        : { "retry-after": String(extensions.retryAfterSeconds) }),
+    })
     .header("cache-control", "no-store")
     .type("application/json; charset=utf-8")
     .send(JSON.stringify({ errors: [{ message: failure.message, extensions }] }));
@@ -219,8 +244,9 @@ function toHttpFailure(error: unknown): Failure {
 }
 
 /**
- * Only the browsers named may call, and only with a token of their own: they are never told that they may send credentials, nor the console's header, and
- * a cookie counts for this service's own pages alone (`http/staff-session.ts`).
+ * Only the browsers named may call, and only with a token of their own: they are never told that they may
+ * send credentials, nor the console's header, and a cookie counts for this service's own pages alone
+ * (`http/staff-session.ts`).
  */
 function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
@@ -238,11 +264,19 @@ function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: Fa
   };
 }
 
-/** Null where the header is not sent. Throws where it is malformed: taking it for nobody would show a buyer somebody else's things. */
+/**
+ * Null where the header is not sent. Throws where it is malformed: taking it for nobody would show a buyer
+ * somebody else's things.
+ */
 function buyerReferenceOf(request: FastifyRequest): string | null {
   const value = request.headers["x-buyer-reference"];
   if (value === undefined) return null;
   if (typeof value === "string" && isBuyerReference(value)) return value;
   const message = "X-Buyer-Reference has 1 to 128 printable ASCII characters without space and @.";
-  throw failAt("malformed_request", { in: "header", field: "X-Buyer-Reference", code: "pattern_mismatch", message });
+  throw failAt("malformed_request", {
+    in: "header",
+    field: "X-Buyer-Reference",
+    code: "pattern_mismatch",
+    message,
+  });
 }

@@ -1,6 +1,7 @@
 /**
- * Subscriptions: Yoga parses, validates and measures their documents; from there on they are streams of events. Each event is executed anew, with what the
- * subscriber may see at that moment and with loaders of its own.
+ * Subscriptions: Yoga parses, validates and measures their documents; from there on they are streams of
+ * events. Each event is executed anew, with what the subscriber may see at that moment and with loaders of
+ * its own.
  */
 import type { FastifyRequest } from "fastify";
 import {
@@ -86,7 +87,9 @@ async function begin(args: Subscribing, door: StreamDoor): Promise<ExecutionResu
     const steps = source[Symbol.asyncIterator]();
     const tell = (step: unknown): Promise<Told> => tellStep(step, args, door);
     const tellEnd = (reason: unknown): object | undefined =>
-      reason instanceof Failure ? showResult({ errors: [asPublicError(reason, args.contextValue)] }, caller, door) : undefined;
+      reason instanceof Failure
+        ? showResult({ errors: [asPublicError(reason, args.contextValue)] }, caller, door)
+        : undefined;
     begun.set(caller, { ...stream, steps, tell, tellEnd });
     return { data: {} };
   } catch (error) {
@@ -100,7 +103,10 @@ function refused({ end }: OpenStream, result: ExecutionResult): ExecutionResult 
   return result;
 }
 
-/** GraphQL has no answer to a subscription to nothing: `@skip` and `@include` may stand anywhere but at its root. */
+/**
+ * GraphQL has no answer to a subscription to nothing: `@skip` and `@include` may stand anywhere but at its
+ * root.
+ */
 function requireRoot({ document, operationName }: Subscribing): void {
   const root = getOperationAST(document, operationName)?.selectionSet;
   if (root === undefined || !isConditional(root, document)) return;
@@ -115,24 +121,29 @@ function requireRoot({ document, operationName }: Subscribing): void {
 /** Validated before: no fragment comes round to itself. */
 function isConditional({ selections }: SelectionSetNode, document: DocumentNode): boolean {
   return selections.some((selection) => {
-    if (selection.directives?.some(({ name }) => name.value === "skip" || name.value === "include") === true) return true;
+    if (selection.directives?.some(({ name }) => name.value === "skip" || name.value === "include") === true)
+      return true;
     if (selection.kind === Kind.FIELD) return false;
     const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragmentOf(selection, document);
     return inner !== undefined && isConditional(inner.selectionSet, document);
   });
 }
 
-const fragmentOf = ({ name }: FragmentSpreadNode, { definitions }: DocumentNode): FragmentDefinitionNode | undefined =>
-  definitions.find((definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name.value) as
-    | FragmentDefinitionNode
-    | undefined;
+const fragmentOf = (
+  { name }: FragmentSpreadNode,
+  { definitions }: DocumentNode,
+): FragmentDefinitionNode | undefined =>
+  definitions.find(
+    (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name.value,
+  ) as FragmentDefinitionNode | undefined;
 
 const notAccepted = (): Failure =>
   failAt("malformed_request", {
     in: "header",
     field: "Accept",
     code: "required",
-    message: "A subscription is answered with server-sent events: send it by POST with `Accept: text/event-stream`.",
+    message:
+      "A subscription is answered with server-sent events: send it by POST with `Accept: text/event-stream`.",
   });
 
 async function tellStep(step: unknown, args: Subscribing, door: StreamDoor): Promise<Told> {
@@ -143,15 +154,24 @@ async function tellStep(step: unknown, args: Subscribing, door: StreamDoor): Pro
 }
 
 /** Executes the document on one event, for the caller as it is now. */
-async function runStep(step: unknown, args: Subscribing, { recheck, contextOf, run }: StreamDoor): Promise<ExecutionResult> {
+async function runStep(
+  step: unknown,
+  args: Subscribing,
+  { recheck, contextOf, run }: StreamDoor,
+): Promise<ExecutionResult> {
   const { caller } = args.contextValue;
   const { document, operationName, variableValues: variables } = args;
   try {
-    return await run(document, contextOf(caller, await recheck(caller)), { variables, operationName, rootValue: step });
+    return await run(document, contextOf(caller, await recheck(caller)), {
+      variables,
+      operationName,
+      rootValue: step,
+    });
   } catch (error) {
     // Sent and logged as everywhere else: otherwise the stream would end without a reason.
     return { errors: [asPublicError(orUnavailable(toFailure(error)), args.contextValue)] };
   }
 }
 
-const asPublicError = (failure: Failure, context: GraphContext): PublicError => new PublicError(failure, context);
+const asPublicError = (failure: Failure, context: GraphContext): PublicError =>
+  new PublicError(failure, context);

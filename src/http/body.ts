@@ -64,15 +64,18 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return bytes.length;
 }
 
-const tooDeep = (): Error => fail("invalid_json", { message: `The body is nested deeper than ${depthMax} levels.` });
-const tooWide = (): Error => fail("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
+const tooDeep = (): Error =>
+  fail("invalid_json", { message: `The body is nested deeper than ${depthMax} levels.` });
+const tooWide = (): Error =>
+  fail("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
 
 function requireTame(value: unknown, path: string, depth: number): void {
   if (typeof value !== "object" || value === null) return;
   if (depth > depthMax) throw tooDeep();
   // Paths are built only for objects and lists, not for each plain item of a long list.
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) if (isHolder(value[index])) requireTame(value[index], `${path}/${index}`, depth + 1);
+    for (let index = 0; index < value.length; index += 1)
+      if (isHolder(value[index])) requireTame(value[index], `${path}/${index}`, depth + 1);
     return;
   }
   const keys = Object.keys(value);
@@ -84,11 +87,20 @@ type Members = Readonly<Record<string, unknown>>;
 
 const isHolder = (value: unknown): boolean => typeof value === "object" && value !== null;
 
-function requireTameMember(value: Members, { key, path, depth }: { readonly key: string; readonly path: string; readonly depth: number }): void {
+function requireTameMember(
+  value: Members,
+  { key, path, depth }: { readonly key: string; readonly path: string; readonly depth: number },
+): void {
   const isTame = key !== "__proto__" && key !== "constructor";
   if (isTame && !isHolder(value[key])) return;
   const field = `${path}/${key.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-  if (!isTame) throw failAt("unknown_field", { in: "body", field, code: "unknown", message: `${field} is not known here.` });
+  if (!isTame)
+    throw failAt("unknown_field", {
+      in: "body",
+      field,
+      code: "unknown",
+      message: `${field} is not known here.`,
+    });
   requireTame(value[key], field, depth + 1);
 }
 
@@ -100,12 +112,15 @@ const formBytesMax = 16 * 1024;
  */
 export function takeForms(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string", bodyLimit: formBytesMax }, (_request, body, parsed) =>
-    parsed(null, new URLSearchParams(body.toString())),
+  server.addContentTypeParser(
+    "application/x-www-form-urlencoded",
+    { parseAs: "string", bodyLimit: formBytesMax },
+    (_request, body, parsed) => parsed(null, new URLSearchParams(body.toString())),
   );
 }
 
-export const formOf = ({ body }: FastifyRequest): URLSearchParams => (body instanceof URLSearchParams ? body : new URLSearchParams());
+export const formOf = ({ body }: FastifyRequest): URLSearchParams =>
+  body instanceof URLSearchParams ? body : new URLSearchParams();
 
 /**
  * Checks the browser's headers on where a form came from. It is the second protection, after SameSite
@@ -113,5 +128,8 @@ export const formOf = ({ body }: FastifyRequest): URLSearchParams => (body insta
  */
 export function isFromHere({ headers }: FastifyRequest, origin: string): boolean {
   const site = headers["sec-fetch-site"];
-  return (site === undefined || site === "same-origin") && (headers.origin === undefined || headers.origin === origin);
+  return (
+    (site === undefined || site === "same-origin") &&
+    (headers.origin === undefined || headers.origin === origin)
+  );
 }

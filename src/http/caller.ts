@@ -10,9 +10,7 @@ import type { Bucket } from "#access/viewer.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";
 import { limitFailure, type RateLimiter } from "./rate-limiter.ts";
 
-/**
- * Every line of a header. Node keeps only the first of several lines or joins them; the raw headers have all.
- */
+/** Every line of a header. Node keeps only the first of several lines or joins them; the raw headers have all. */
 export function headerLines(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];
   if (request.headers[name] === undefined) return lines;
@@ -36,11 +34,14 @@ export interface Authorization {
 export function readAuthorization(values: readonly string[]): Authorization | undefined {
   const [value, second] = values;
   if (value === undefined) return undefined;
-  if (second !== undefined) throw fail("credentials_malformed", { message: "There is more than one Authorization header." });
+  if (second !== undefined)
+    throw fail("credentials_malformed", { message: "There is more than one Authorization header." });
   const [, name, token] = authorizationForm.exec(value.trim()) ?? [];
   const scheme = knownSchemes.find((known) => known === name?.toLowerCase());
   if (scheme === undefined || token === undefined) {
-    throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token." });
+    throw fail("credentials_malformed", {
+      message: "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token.",
+    });
   }
   return { scheme, token };
 }
@@ -58,7 +59,11 @@ export interface Authentication<Visit, Viewer> extends ChallengeOptions {
  * Valid credentials are accepted also from an address with too many failed attempts. A missing credential
  * does not count as an attempt.
  */
-export async function authenticate<Visit, Viewer>(request: FastifyRequest, visit: Visit, route: Authentication<Visit, Viewer>): Promise<Viewer> {
+export async function authenticate<Visit, Viewer>(
+  request: FastifyRequest,
+  visit: Visit,
+  route: Authentication<Visit, Viewer>,
+): Promise<Viewer> {
   let authorization: Authorization | undefined;
   try {
     authorization = readAuthorization(headerLines(request, "authorization"));
@@ -93,7 +98,11 @@ export function addressKey(address: string): string {
  * The address of the socket; behind n proxies the n-th address from the right of X-Forwarded-For, because
  * clients can invent all addresses to the left of it.
  */
-export function clientAddress(socketAddress: string | undefined, forwardedFor: string | undefined, proxies: number): string {
+export function clientAddress(
+  socketAddress: string | undefined,
+  forwardedFor: string | undefined,
+  proxies: number,
+): string {
   if (proxies === 0 || forwardedFor === undefined) return socketAddress ?? "unknown";
   const hops = forwardedFor.split(",").map((hop) => hop.trim());
   return withoutPort(hops[hops.length - proxies] ?? socketAddress ?? "unknown");

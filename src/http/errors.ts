@@ -7,7 +7,14 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/database-errors.ts";
-import { fail, type Failure, type FailureCode, retryAfterSecondsOf, toErrorBody, toFailure } from "#foundation/failure.ts";
+import {
+  fail,
+  type Failure,
+  type FailureCode,
+  retryAfterSecondsOf,
+  toErrorBody,
+  toFailure,
+} from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { createId } from "#foundation/ids.ts";
 
@@ -40,12 +47,19 @@ export function sendFailure(
   reply: FastifyReply,
   { failure, services }: { failure: Failure; services: ErrorServices },
 ): void {
-  if (failure.status >= 500) services.log.error({ requestId: request.id, code: failure.code, err: failure.cause }, "A request failed on our side.");
+  if (failure.status >= 500)
+    services.log.error(
+      { requestId: request.id, code: failure.code, err: failure.cause },
+      "A request failed on our side.",
+    );
   request.failureCode = failure.code;
   const retryAfter = retryAfterSecondsOf(failure);
   void reply
     .code(failure.status)
-    .headers({ ...failure.parts.headers, ...(retryAfter === null ? {} : { "retry-after": String(retryAfter) }) })
+    .headers({
+      ...failure.parts.headers,
+      ...(retryAfter === null ? {} : { "retry-after": String(retryAfter) }),
+    })
     .header("cache-control", "no-store")
     .type("application/json; charset=utf-8")
     .send(JSON.stringify({ error: toErrorBody(failure, request.id, services.publicUrl) }));
@@ -66,7 +80,11 @@ interface RawAnswer {
  * Answers broken HTTP, too large headers and slow requests, which have no request object yet; Node would send
  * no body.
  */
-export function answerClientError(error: Error & { readonly code?: string }, socket: Socket, { publicUrl, headers }: RawAnswer): void {
+export function answerClientError(
+  error: Error & { readonly code?: string },
+  socket: Socket,
+  { publicUrl, headers }: RawAnswer,
+): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;

@@ -75,7 +75,11 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
 }
 
 /** The state of a caller's quota, by the count of its window. */
-export function stateOf(bucket: Bucket, quota: number, { count, msLeft }: { count: number; msLeft: number }): LimitState {
+export function stateOf(
+  bucket: Bucket,
+  quota: number,
+  { count, msLeft }: { count: number; msLeft: number },
+): LimitState {
   return {
     bucket,
     quota,
@@ -96,7 +100,11 @@ export interface Counted {
  * Counts a request, sets the rate limit headers, and throws if the quota is exceeded. Returns a promise only
  * if the limiter does.
  */
-export function takeOne(limiter: RateLimiter, reply: FastifyReply, { bucket, key }: Counted): Promise<void> | void {
+export function takeOne(
+  limiter: RateLimiter,
+  reply: FastifyReply,
+  { bucket, key }: Counted,
+): Promise<void> | void {
   const counted = limiter.consume(bucket, key);
   if (counted instanceof Promise) return counted.then((state) => judge(reply, state));
   judge(reply, counted);
@@ -109,7 +117,11 @@ function judge(reply: FastifyReply, state: LimitState | undefined): void {
 }
 
 /** Throws if the next request would exceed the quota, and counts nothing. */
-export async function refuseUsedUp(limiter: RateLimiter, reply: FastifyReply, { bucket, key }: Counted): Promise<void> {
+export async function refuseUsedUp(
+  limiter: RateLimiter,
+  reply: FastifyReply,
+  { bucket, key }: Counted,
+): Promise<void> {
   const state = await limiter.peek(bucket, key);
   if (state === undefined || state.remaining > 0) return;
   showLimit(reply, state);
@@ -117,7 +129,10 @@ export async function refuseUsedUp(limiter: RateLimiter, reply: FastifyReply, { 
 }
 
 /** draft-ietf-httpapi-ratelimit-headers: additive, for clients that look there. */
-function showLimit(reply: FastifyReply, { bucket, quota, windowSeconds, remaining, resetSeconds }: LimitState): void {
+function showLimit(
+  reply: FastifyReply,
+  { bucket, quota, windowSeconds, remaining, resetSeconds }: LimitState,
+): void {
   void reply
     .header("ratelimit-policy", `"${bucket}";q=${quota};w=${windowSeconds}`)
     .header("ratelimit", `"${bucket}";r=${remaining};t=${resetSeconds}`);

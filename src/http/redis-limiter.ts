@@ -20,7 +20,8 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
   const noteRedis = (isThere: boolean): void => {
     if (isAway === !isThere) return;
     isAway = !isThere;
-    if (isAway) log.warn({ event: "rate_limiter_away" }, "Redis is away: rate limits are counted per process.");
+    if (isAway)
+      log.warn({ event: "rate_limiter_away" }, "Redis is away: rate limits are counted per process.");
     else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
   };
   redis.on("error", () => noteRedis(false));
@@ -30,7 +31,12 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
   const limiterOf = (bucket: Bucket, quota: number): RateLimiterRedis => {
     const known =
       limiters.get(bucket) ??
-      new RateLimiterRedis({ storeClient: redis, keyPrefix: `cg:${bucket}`, points: quota, duration: quotas[bucket].windowSeconds });
+      new RateLimiterRedis({
+        storeClient: redis,
+        keyPrefix: `cg:${bucket}`,
+        points: quota,
+        duration: quotas[bucket].windowSeconds,
+      });
     limiters.set(bucket, known);
     return known;
   };
@@ -41,11 +47,15 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
     try {
       const result = cost === 1 ? await limiter.consume(key) : await limiter.get(key);
       noteRedis(true);
-      return stateOf(bucket, quota, { count: result?.consumedPoints ?? 0, msLeft: result?.msBeforeNext ?? quotas[bucket].windowSeconds * 1000 });
+      return stateOf(bucket, quota, {
+        count: result?.consumedPoints ?? 0,
+        msLeft: result?.msBeforeNext ?? quotas[bucket].windowSeconds * 1000,
+      });
     } catch (error) {
       // The library rejects with the count when the quota is exceeded: Redis has answered.
       noteRedis(error instanceof RateLimiterRes);
-      if (error instanceof RateLimiterRes) return stateOf(bucket, quota, { count: error.consumedPoints, msLeft: error.msBeforeNext });
+      if (error instanceof RateLimiterRes)
+        return stateOf(bucket, quota, { count: error.consumedPoints, msLeft: error.msBeforeNext });
       return cost === 1 ? memory.consume(bucket, key) : memory.peek(bucket, key);
     }
   };

@@ -1,4 +1,7 @@
-/** Each request as a span of its trace: its route by the template, its status and its error's code, and of its caller the installation alone. */
+/**
+ * Each request as a span of its trace: its route by the template, its status and its error's code, and of its
+ * caller the installation alone.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isTracing, type Span, startSpan } from "#foundation/tracing.ts";
 

@@ -1,6 +1,7 @@
 /**
- * The HTTP server: limits of form, one request id, one log line and the contract's shape for every answer, whoever gives it. The operations are
- * mounted by operations.ts; pages and /graphql come beside them from above.
+ * The HTTP server: limits of form, one request id, one log line and the contract's shape for every answer,
+ * whoever gives it. The operations are mounted by operations.ts; pages and /graphql come beside them from
+ * above.
  */
 import { METHODS } from "node:http";
 import underPressure from "@fastify/under-pressure";
@@ -18,7 +19,9 @@ declare module "fastify" {
     /** Where it is less than the route's bodyLimit: what this caller may send. */
     bodyBytesMax: number | null;
     /** For the log: who asked. */
-    credential: Readonly<Partial<Record<"installationId" | "keyPrefix" | "tokenId" | "grantId" | "staffId", string>>> | null;
+    credential: Readonly<
+      Partial<Record<"installationId" | "keyPrefix" | "tokenId" | "grantId" | "staffId", string>>
+    > | null;
   }
   interface FastifyContextConfig {
     /** Of a REST operation. */
@@ -49,15 +52,24 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    // Node's own answer to a missing Host has no body: it is refused below, in the contract's shape. It looks for slow callers once a second.
-    http: { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
+    // Node's own answer to a missing Host has no body: it is refused below, in the contract's shape. It looks
+    // for slow callers once a second.
+    http: {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false,
+    },
     forceCloseConnections: "idle",
     // What still arrives while stopping is served.
     return503OnClosing: false,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: (error, socket) =>
-      answerClientError(error, socket, { publicUrl: options.publicUrl, headers: browserHeaders(options.publicUrl) }),
+      answerClientError(error, socket, {
+        publicUrl: options.publicUrl,
+        headers: browserHeaders(options.publicUrl),
+      }),
     frameworkErrors: (error, request, reply) => {
       showRequest(request, reply, options);
       sendFailure(request, reply, { failure: toPublicFailure(error), services: options });
@@ -75,7 +87,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
-      if (request.bodyBytesMax !== null && bytes.length > request.bodyBytesMax) throw fail("request_too_large");
+      if (request.bodyBytesMax !== null && bytes.length > request.bodyBytesMax)
+        throw fail("request_too_large");
       done(null, parseJsonBody(bytes as Buffer));
     } catch (error) {
       done(error as Error, undefined);
@@ -90,7 +103,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     done(refusalOf(request));
   });
   // Node's own answer to an Expect that it does not know has no body either.
-  server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
+  server.server.on("checkExpectation", (request, response) =>
+    server.server.emit("request", request, response),
+  );
   logRequests(server, options);
   closeIdleConnectionsAtEnd(server);
   await refuseUnderPressure(server);
@@ -116,18 +131,27 @@ const knownExpectation = /(?:^|\W)100-continue(?:$|\W)/i;
 
 /** What is refused before a body is read. RFC 9112 section 3.2: a request of HTTP/1.1 names its host. */
 function refusalOf({ is404, raw: { httpVersion, headers } }: FastifyRequest): Failure | undefined {
-  if (httpVersion === "0.9") return fail("malformed_request", { message: "The request names no version of HTTP." });
-  if (httpVersion === "1.1" && headers.host === undefined) return fail("malformed_request", { message: "The Host header is missing." });
+  if (httpVersion === "0.9")
+    return fail("malformed_request", { message: "The request names no version of HTTP." });
+  if (httpVersion === "1.1" && headers.host === undefined)
+    return fail("malformed_request", { message: "The Host header is missing." });
   if (httpVersion === "1.1" && headers.expect !== undefined && !knownExpectation.test(headers.expect))
     return fail("malformed_request", { message: "The Expect header may say 100-continue and nothing else." });
   return is404 ? fail("route_not_found") : undefined;
 }
 
-/** Fastify's own trustProxy believes the leftmost of n; ours counts from the right, where the proxies are that we know. */
+/**
+ * Fastify's own trustProxy believes the leftmost of n; ours counts from the right, where the proxies are that
+ * we know.
+ */
 function setAddress(request: FastifyRequest, proxies: number): void {
   if (proxies === 0) return;
   const header = request.headers["x-forwarded-for"];
-  const address = clientAddress(request.raw.socket.remoteAddress, Array.isArray(header) ? header.join(",") : header, proxies);
+  const address = clientAddress(
+    request.raw.socket.remoteAddress,
+    Array.isArray(header) ? header.join(",") : header,
+    proxies,
+  );
   Object.defineProperty(request, "ip", { value: address });
 }
 
@@ -157,7 +181,10 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer
 
 const sweepMs = 50;
 
-/** Connections that are idle when closing begins are closed by then; one whose last request is answered later would be waited for. */
+/**
+ * Connections that are idle when closing begins are closed by then; one whose last request is answered later
+ * would be waited for.
+ */
 function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
   server.addHook("preClose", (done) => {
     const sweep = setInterval(() => server.server.closeIdleConnections(), sweepMs).unref();
@@ -168,7 +195,10 @@ function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
 
 const eventLoopDelayMsMax = 1_000;
 const sampleMs = 1_000;
-/** Whoever looks after the service must see it then of all times; a process that is said to be dead would be ended, and the others get its load. */
+/**
+ * Whoever looks after the service must see it then of all times; a process that is said to be dead would be
+ * ended, and the others get its load.
+ */
 const servedAlways: ReadonlySet<string> = new Set(["/metrics", "/healthz", "/readyz"]);
 
 /** Overload: anonymous callers are sent away first, callers with a key at three times the delay. */
@@ -184,8 +214,15 @@ async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
     sampleInterval: sampleMs,
     // eslint-disable-next-line max-params -- The plugin's own signature.
     pressureHandler: (request, _reply, _type, value) => {
-      if (performance.now() < countsFrom || !isShed({ headers: request.headers, route: request.routeOptions.url }, value ?? 0)) return;
-      throw fail("service_unavailable", { retryAfterSeconds: 2, message: "The service is overloaded for the moment." });
+      if (
+        performance.now() < countsFrom ||
+        !isShed({ headers: request.headers, route: request.routeOptions.url }, value ?? 0)
+      )
+        return;
+      throw fail("service_unavailable", {
+        retryAfterSeconds: 2,
+        message: "The service is overloaded for the moment.",
+      });
     },
   });
 }

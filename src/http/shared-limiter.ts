@@ -48,7 +48,10 @@ interface Waiting extends Question {
 const timeoutMs = 1_000;
 
 /** The limiter of a process that asks its parent. */
-export function createSharedLimiter(port: Port, { scale, log }: { readonly scale: number; readonly log: Log }): RateLimiter {
+export function createSharedLimiter(
+  port: Port,
+  { scale, log }: { readonly scale: number; readonly log: Log },
+): RateLimiter {
   const alone = createMemoryLimiter(scale);
   let isAway = false;
   const channel = openChannel(port, {
@@ -58,8 +61,16 @@ export function createSharedLimiter(port: Port, { scale, log }: { readonly scale
     noteParent: (isThere) => {
       if (isAway === !isThere) return;
       isAway = !isThere;
-      if (isAway) log.warn({ event: "rate_limiter_away" }, "The process that counts does not answer: rate limits are counted per process.");
-      else log.info({ event: "rate_limiter_back" }, "The process that counts answers: rate limits are shared again.");
+      if (isAway)
+        log.warn(
+          { event: "rate_limiter_away" },
+          "The process that counts does not answer: rate limits are counted per process.",
+        );
+      else
+        log.info(
+          { event: "rate_limiter_back" },
+          "The process that counts answers: rate limits are shared again.",
+        );
     },
   });
   const ask = (question: Question): Promise<LimitState | undefined> | LimitState | undefined => {
@@ -146,13 +157,19 @@ async function answerQuestions(port: Port, { turn, asks }: Questions, limiter: R
   port.send({ type: "limits-answered", turn, states } satisfies Answers);
 }
 
-function count(limiter: RateLimiter, { what, bucket, key }: Question): Promise<LimitState | undefined> | LimitState | undefined {
+function count(
+  limiter: RateLimiter,
+  { what, bucket, key }: Question,
+): Promise<LimitState | undefined> | LimitState | undefined {
   if (what !== "giveBack") return limiter[what](bucket, key);
   const given = limiter.giveBack(bucket, key);
   return given instanceof Promise ? given.then(() => undefined) : undefined;
 }
 
 /** Both ends are this program, so the type of a message determines its shape. */
-function isOfType<Message extends { readonly type: string }>(message: unknown, type: Message["type"]): message is Message {
+function isOfType<Message extends { readonly type: string }>(
+  message: unknown,
+  type: Message["type"],
+): message is Message {
   return typeof message === "object" && message !== null && "type" in message && message.type === type;
 }

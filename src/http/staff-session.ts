@@ -6,7 +6,12 @@
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { findStaffSession, isSessionSecret, recordSessionUse, type StaffSession } from "#access/people/staff-sessions.ts";
+import {
+  findStaffSession,
+  isSessionSecret,
+  recordSessionUse,
+  type StaffSession,
+} from "#access/people/staff-sessions.ts";
 import type { PersonViewer } from "#access/viewer.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -33,12 +38,17 @@ export interface CallerParts {
 const words = new Set(["1", "background"]);
 
 /** Returns undefined for requests that the console did not send, whatever cookies they have. */
-export async function findConsoleCaller(request: FastifyRequest, parts: CallerParts): Promise<PersonViewer | undefined> {
+export async function findConsoleCaller(
+  request: FastifyRequest,
+  parts: CallerParts,
+): Promise<PersonViewer | undefined> {
   const { db, clock, publicUrl } = parts;
   const { headers } = request;
-  if (headers.authorization !== undefined || !words.has(String(headers["x-commerce-console"]))) return undefined;
+  if (headers.authorization !== undefined || !words.has(String(headers["x-commerce-console"])))
+    return undefined;
   const isTold = headers["sec-fetch-site"] !== undefined || headers.origin !== undefined;
-  if (!isTold || !isFromHere(request, new URL(publicUrl).origin)) throw fail("credentials_missing", { message: elsewhere });
+  if (!isTold || !isFromHere(request, new URL(publicUrl).origin))
+    throw fail("credentials_missing", { message: elsewhere });
   const now = clock.now();
   const { secret, session } = await requireSession(request, parts, now);
   if (session.isSuspended) throw fail("merchant_suspended");
@@ -52,7 +62,11 @@ interface FoundSession {
   readonly session: StaffSession;
 }
 
-async function requireSession(request: FastifyRequest, { db, publicUrl, isUse, onUnknown }: CallerParts, now: Date): Promise<FoundSession> {
+async function requireSession(
+  request: FastifyRequest,
+  { db, publicUrl, isUse, onUnknown }: CallerParts,
+  now: Date,
+): Promise<FoundSession> {
   const secret = readConsoleCookie(request, publicUrl);
   const session = await findStaffSession(db, secret, now);
   if (secret !== undefined && session !== undefined) return { secret, session };
@@ -67,12 +81,14 @@ const isByPerson = ({ headers }: FastifyRequest): boolean =>
 const elsewhere = "The console's session counts for the console's own pages alone.";
 
 /** `__Host-`: over https no other host and no page that came over http can have set a cookie of this name. */
-const nameAt = (publicUrl: string): string => `${isSecure(publicUrl) ? "__Host-" : ""}console-${markOf(publicUrl)}`;
+const nameAt = (publicUrl: string): string =>
+  `${isSecure(publicUrl) ? "__Host-" : ""}console-${markOf(publicUrl)}`;
 /**
  * Cookies are shared by all ports of a host: without the mark, several services on one host would sign each
  * other out.
  */
-const markOf = (publicUrl: string): string => createHash("sha256").update(publicUrl).digest("hex").slice(0, 8);
+const markOf = (publicUrl: string): string =>
+  createHash("sha256").update(publicUrl).digest("hex").slice(0, 8);
 const isSecure = (publicUrl: string): boolean => publicUrl.startsWith("https:");
 
 export function readConsoleCookie({ headers }: FastifyRequest, publicUrl: string): string | undefined {
@@ -87,7 +103,11 @@ export function setConsoleCookie(reply: FastifyReply, publicUrl: string, secret:
 }
 
 export function clearConsoleCookie(reply: FastifyReply, publicUrl: string): void {
-  void reply.header("set-cookie", `${nameAt(publicUrl)}=; expires=Thu, 01 Jan 1970 00:00:00 GMT; ${attributesAt(publicUrl)}`);
+  void reply.header(
+    "set-cookie",
+    `${nameAt(publicUrl)}=; expires=Thu, 01 Jan 1970 00:00:00 GMT; ${attributesAt(publicUrl)}`,
+  );
 }
 
-const attributesAt = (publicUrl: string): string => `path=/; httponly; samesite=strict${isSecure(publicUrl) ? "; secure" : ""}`;
+const attributesAt = (publicUrl: string): string =>
+  `path=/; httponly; samesite=strict${isSecure(publicUrl) ? "; secure" : ""}`;

@@ -5,11 +5,17 @@ import { isCleanText } from "#foundation/text.ts";
 import type { PolicyArgs } from "./run.ts";
 
 /** Throws 400 `invalid_field` for the first text that is not clean, with a JSON Pointer into the request. */
-export function requireClean({ document, variableValues }: Pick<PolicyArgs, "document" | "variableValues">): void {
+export function requireClean({
+  document,
+  variableValues,
+}: Pick<PolicyArgs, "document" | "variableValues">): void {
   const field = uncleanLiteral(document) ?? uncleanValue(variableValues ?? {}, "/variables");
   if (field === undefined) return;
   const message = `${field} has a control character or a lone surrogate.`;
-  throw fail("invalid_field", { message, details: [{ in: "body", field, code: "control_character", message }] });
+  throw fail("invalid_field", {
+    message,
+    details: [{ in: "body", field, code: "control_character", message }],
+  });
 }
 
 /** Yoga keeps the documents that it has parsed, so each is looked at once. */

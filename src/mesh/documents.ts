@@ -1,6 +1,7 @@
 /**
- * Loads the documents of `.meshrc.yaml`. Operations and events share selections as fragments; the compiler and the OpenAPI document read fields alone, so
- * loading a document replaces each spread by the fields of its fragment.
+ * Loads the documents of `.meshrc.yaml`. Operations and events share selections as fragments; the compiler
+ * and the OpenAPI document read fields alone, so loading a document replaces each spread by the fields of its
+ * fragment.
  */
 import { basename } from "node:path";
 import {
@@ -114,8 +115,9 @@ function faultAt({ operation, around }: Place, message: string): Error {
 }
 
 /**
- * The documents of `.meshrc.yaml`, ready to run: REST operations (with `@rest`), and for each kind of event subject the
- * document that reads what an event shows. Fragments are inlined, and enum values are spelled as the contract does.
+ * The documents of `.meshrc.yaml`, ready to run: REST operations (with `@rest`), and for each kind of event
+ * subject the document that reads what an event shows. Fragments are inlined, and enum values are spelled as
+ * the contract does.
  */
 export interface MeshDocuments {
   readonly operations: readonly DocumentNode[];
@@ -130,14 +132,22 @@ interface LoadedDocument {
 }
 
 /** Throws, with the file's name, if a document does not fit the schema. */
-export function readDocuments(contractSchema: GraphQLSchema, loaded: readonly LoadedDocument[]): MeshDocuments {
+export function readDocuments(
+  contractSchema: GraphQLSchema,
+  loaded: readonly LoadedDocument[],
+): MeshDocuments {
   const fragments = fragmentsOf(loaded.map(({ document }) => document));
   const operations: DocumentNode[] = [];
   const events = new Map<string, DocumentNode>();
-  for (const { document: written, location } of loaded.toSorted((a, b) => (a.location < b.location ? -1 : 1))) {
+  for (const { document: written, location } of loaded.toSorted((a, b) =>
+    a.location < b.location ? -1 : 1,
+  )) {
     const definition = written.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
     if (definition === undefined) continue;
-    const document = ownDocument(withContractEnums(contractSchema, inlineFragments(written, fragments)), `The document ${basename(location)}`);
+    const document = ownDocument(
+      withContractEnums(contractSchema, inlineFragments(written, fragments)),
+      `The document ${basename(location)}`,
+    );
     const [fault] = validate(contractSchema, document);
     if (fault !== undefined) throw new Error(`${basename(location)}: ${fault.message}`);
     // Compiled now, so that a document that does not compile stops the start.
@@ -148,4 +158,5 @@ export function readDocuments(contractSchema: GraphQLSchema, loaded: readonly Lo
   return { operations, events };
 }
 
-const isRestOperation = ({ directives = [] }: OperationDefinitionNode): boolean => directives.some(({ name }) => name.value === "rest");
+const isRestOperation = ({ directives = [] }: OperationDefinitionNode): boolean =>
+  directives.some(({ name }) => name.value === "rest");

@@ -1,4 +1,7 @@
-/** Reads the idempotency key of a GraphQL document, digests what is asked with it, and runs what its mutations prepare before the transaction. */
+/**
+ * Reads the idempotency key of a GraphQL document, digests what is asked with it, and runs what its mutations
+ * prepare before the transaction.
+ */
 import {
   type DocumentNode,
   type FieldNode,
@@ -22,8 +25,8 @@ import type { PolicyArgs } from "./run.ts";
 import { contractSchemaOf, isOwnDocument } from "./contract-schema.ts";
 
 /**
- * The key of the document's one mutation; undefined if it has none. Throws 400 `idempotency_key_invalid` if the key is
- * malformed, or if the document has more than one root field.
+ * The key of the document's one mutation; undefined if it has none. Throws 400 `idempotency_key_invalid` if
+ * the key is malformed, or if the document has more than one root field.
  */
 export function keyOfDocument({ document, operationName, variableValues }: PolicyArgs): string | undefined {
   const operation = getOperationAST(document, operationName);
@@ -32,24 +35,40 @@ export function keyOfDocument({ document, operationName, variableValues }: Polic
   const values = { ...defaultTexts(operation), ...variableValues };
   const text = fields.map((field) => keyArgument(field, values)).find((key) => key !== undefined);
   if (text === undefined) return undefined;
-  if (fields.length > 1) throw refusal("single_field", "A document with an idempotencyKey has exactly one root field.");
+  if (fields.length > 1)
+    throw refusal("single_field", "A document with an idempotencyKey has exactly one root field.");
   const key = parseIdempotencyKey(text);
   if (key === undefined)
-    throw refusal("pattern_mismatch", 'idempotencyKey has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.');
+    throw refusal(
+      "pattern_mismatch",
+      'idempotencyKey has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.',
+    );
   return key;
 }
 
 /**
- * SHA-256 over the operation that runs, its variables and the buyer it is for: an answer for one buyer is never
- * replayed to another.
+ * SHA-256 over the operation that runs, its variables and the buyer it is for: an answer for one buyer is
+ * never replayed to another.
  */
-export function fingerprintOfDocument({ document, operationName, variableValues, contextValue }: PolicyArgs): Buffer {
+export function fingerprintOfDocument({
+  document,
+  operationName,
+  variableValues,
+  contextValue,
+}: PolicyArgs): Buffer {
   const operation = getOperationAST(document, operationName);
   const names = (operation?.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
-  const variables = Object.fromEntries(names.flatMap((name) => (variableValues?.[name] === undefined ? [] : [[name, variableValues[name]]])));
+  const variables = Object.fromEntries(
+    names.flatMap((name) => (variableValues?.[name] === undefined ? [] : [[name, variableValues[name]]])),
+  );
   const chosen = separateOperations(document)[operation?.name?.value ?? ""] ?? document;
   const { buyerReference } = contextValue;
-  return fingerprintOf({ document: print(chosen), operationName: operation?.name?.value ?? null, variables, buyerReference });
+  return fingerprintOf({
+    document: print(chosen),
+    operationName: operation?.name?.value ?? null,
+    variables,
+    buyerReference,
+  });
 }
 
 /** The root fields of an operation, fragments included, without `__typename` and introspection. */
@@ -58,7 +77,8 @@ export function rootFieldsOf(selectionSet: SelectionSetNode, document: DocumentN
     if (selection.kind === Kind.FIELD) return selection.name.value.startsWith("__") ? [] : [selection];
     if (selection.kind === Kind.INLINE_FRAGMENT) return rootFieldsOf(selection.selectionSet, document);
     const fragment = document.definitions.find(
-      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value,
+      (definition) =>
+        definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value,
     );
     return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFieldsOf(fragment.selectionSet, document) : [];
   });
@@ -88,9 +108,9 @@ type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>
 const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
 /**
- * Runs what a mutation needs from outside the database before its transaction begins: DNS for a webhook URL, the hash
- * of a password. A mutation declares it on its field (`MutationPreparation` in `graph/mutation.ts`). Returns what was
- * prepared, or undefined if the mutation prepares nothing.
+ * Runs what a mutation needs from outside the database before its transaction begins: DNS for a webhook URL,
+ * the hash of a password. A mutation declares it on its field (`MutationPreparation` in `graph/mutation.ts`).
+ * Returns what was prepared, or undefined if the mutation prepares nothing.
  */
 export async function prepareMutations(args: PolicyArgs): Promise<unknown> {
   const schema = isOwnDocument(args.document) ? contractSchemaOf(args.schema) : args.schema;
@@ -104,12 +124,16 @@ export async function prepareMutations(args: PolicyArgs): Promise<unknown> {
   // Variables that do not fit are refused by the executor, with GraphQL's own errors.
   if (coerced === undefined) return undefined;
   let last: unknown;
-  for (const [node, field] of prepared) last = await preparationOf(field)?.(getArgumentValues(field, node, coerced)["input"], services);
+  for (const [node, field] of prepared)
+    last = await preparationOf(field)?.(getArgumentValues(field, node, coerced)["input"], services);
   return last;
 }
 
 /** The root fields of the document that have something to prepare; found once for each document. */
-function preparedMutations(schema: GraphQLSchema, { document, operationName }: PolicyArgs): readonly Mutation[] {
+function preparedMutations(
+  schema: GraphQLSchema,
+  { document, operationName }: PolicyArgs,
+): readonly Mutation[] {
   const known = mutations.get(document);
   if (known !== undefined) return known;
   const operation = getOperationAST(document, operationName);

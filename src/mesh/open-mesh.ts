@@ -1,7 +1,7 @@
 /**
- * Opens GraphQL Mesh as `.meshrc.yaml` says. Mesh's own code reads the file (`processConfig`, which the `mesh` command
- * calls too) and assembles sources, transforms, definitions, plugins and documents. The command line package itself is
- * not loaded: it would take a second and 80 MB more at every start.
+ * Opens GraphQL Mesh as `.meshrc.yaml` says. Mesh's own code reads the file (`processConfig`, which the
+ * `mesh` command calls too) and assembles sources, transforms, definitions, plugins and documents. The
+ * command line package itself is not loaded: it would take a second and 80 MB more at every start.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,12 +33,16 @@ const projectFolder = fileURLToPath(new URL("../../", import.meta.url));
 export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
   const config = await readConfiguration(dir);
   const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
-  // Mesh adds this plugin last when there are documents: it would run a document by its hash, without validation.
+  // Mesh adds this plugin last when there are documents: it would run a document by its hash, without
+  // validation.
   if (config.documents.length > 0 && plugins.pop()?.onParams === undefined)
     throw new Error("Mesh's plugin for persisted documents is not where it was.");
   const mesh = await getMesh({ ...config, additionalEnvelopPlugins: plugins });
   const contractSchema = contractSchemaOf(mesh.schema);
-  const documents = config.documents.map(({ document, location = "" }) => ({ document: document as DocumentNode, location }));
+  const documents = config.documents.map(({ document, location = "" }) => ({
+    document: document as DocumentNode,
+    location,
+  }));
   return {
     schema: mesh.schema,
     contractSchema,
@@ -59,7 +63,10 @@ function readConfiguration(dir: string): ReturnType<typeof processConfig> {
 
 /** `${NAME}` and `${NAME:default}` are environment variables, as in Mesh's command line. */
 const withEnvironment = (text: string): string =>
-  text.replaceAll(/\$\{(?<name>[^}:]*)(?::(?<fallback>[^}]*))?\}/g, (_, name: string, fallback = "") => process.env[name] || String(fallback));
+  text.replaceAll(
+    /\$\{(?<name>[^}:]*)(?::(?<fallback>[^}]*))?\}/g,
+    (_, name: string, fallback = "") => process.env[name] || String(fallback),
+  );
 
 type ImportFn = NonNullable<NonNullable<Parameters<typeof processConfig>[1]>["importFn"]>;
 
@@ -67,19 +74,29 @@ type ImportFn = NonNullable<NonNullable<Parameters<typeof processConfig>[1]>["im
 const importFrom =
   (dir: string): ImportFn =>
   async <Module>(name: string): Promise<Module> => {
-    const module = (await import(name.startsWith(".") ? join(dir, name) : name)) as Module & { readonly default?: Module };
+    const module = (await import(name.startsWith(".") ? join(dir, name) : name)) as Module & {
+      readonly default?: Module;
+    };
     return module.default ?? module;
   };
 
 /**
- * The part of a Mesh plugin that a GraphQL server needs when it executes through `run`: parsing, validation, and its
- * hooks on requests and results. The hooks around an execution are left out, because Mesh calls them inside `run`.
+ * The part of a Mesh plugin that a GraphQL server needs when it executes through `run`: parsing, validation,
+ * and its hooks on requests and results. The hooks around an execution are left out, because Mesh calls them
+ * inside `run`.
  */
 function serverPlugin(plugin: Plugin): Plugin {
-  const { onExecute: _execute, onContextBuilding: _context, onEnveloped: _enveloped, onPluginInit, ...hooks } = plugin;
+  const {
+    onExecute: _execute,
+    onContextBuilding: _context,
+    onEnveloped: _enveloped,
+    onPluginInit,
+    ...hooks
+  } = plugin;
   if (onPluginInit === undefined) return hooks;
   return {
     ...hooks,
-    onPluginInit: (payload) => onPluginInit({ ...payload, addPlugin: (added) => payload.addPlugin(serverPlugin(added)) }),
+    onPluginInit: (payload) =>
+      onPluginInit({ ...payload, addPlugin: (added) => payload.addPlugin(serverPlugin(added)) }),
   };
 }

@@ -1,5 +1,14 @@
-/** What a document's directives (`schema/rest.graphql`) say about its callers, and the check that a caller may execute it. */
-import { getArgumentValues, getOperationAST, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from "graphql";
+/**
+ * What a document's directives (`schema/rest.graphql`) say about its callers, and the check that a caller may
+ * execute it.
+ */
+import {
+  getArgumentValues,
+  getOperationAST,
+  type DocumentNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from "graphql";
 import { challengeOf } from "#access/authorization.ts";
 import { type Bucket, isBucket, isIntegrator, isScope, type Scope, type Viewer } from "#access/viewer.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
@@ -14,7 +23,11 @@ export type Security =
 export type DirectiveArguments = Readonly<Record<string, unknown>>;
 
 /** The arguments of a directive on an operation; undefined if the operation does not have the directive. */
-export function directiveOf(schema: GraphQLSchema, node: OperationDefinitionNode, name: string): DirectiveArguments | undefined {
+export function directiveOf(
+  schema: GraphQLSchema,
+  node: OperationDefinitionNode,
+  name: string,
+): DirectiveArguments | undefined {
   const definition = schema.getDirective(name);
   const use = node.directives?.find((candidate) => candidate.name.value === name);
   return definition && use ? getArgumentValues(definition, use) : undefined;
@@ -22,14 +35,20 @@ export function directiveOf(schema: GraphQLSchema, node: OperationDefinitionNode
 
 /** Throws, with the operation's name, if a rate limit of that name does not exist. */
 export function bucketOf(operation: string, name: unknown): Bucket {
-  if (typeof name !== "string" || !isBucket(name)) throw new Error(`${operation}: there is no rate limit ${String(name)}.`);
+  if (typeof name !== "string" || !isBucket(name))
+    throw new Error(`${operation}: there is no rate limit ${String(name)}.`);
   return name;
 }
 
-/** Throws, with the operation's name, unless the operation has exactly one of `@anonymous`, `@requires` and `@oauth`. */
+/**
+ * Throws, with the operation's name, unless the operation has exactly one of `@anonymous`, `@requires` and
+ * `@oauth`.
+ */
 export function securityOf(schema: GraphQLSchema, definition: OperationDefinitionNode): Security {
   const id = definition.name?.value ?? "An unnamed operation";
-  const [open, requires, oauth] = ["anonymous", "requires", "oauth"].map((name) => directiveOf(schema, definition, name));
+  const [open, requires, oauth] = ["anonymous", "requires", "oauth"].map((name) =>
+    directiveOf(schema, definition, name),
+  );
   if ([open, requires, oauth].filter((one) => one !== undefined).length !== 1) {
     throw new Error(`${id} must have exactly one of @anonymous, @requires and @oauth.`);
   }
@@ -43,7 +62,8 @@ export function securityOf(schema: GraphQLSchema, definition: OperationDefinitio
 /** Throws 403 `scope_missing` unless the caller's API key or access token has the scope. */
 export function requireScope(viewer: Viewer, scope: Scope, publicUrl: string): void {
   if (isIntegrator(viewer) && viewer.scopes.has(scope)) return;
-  const [what, scheme] = viewer.kind === "oauth" ? (["access token", "dpop"] as const) : (["key", "bearer"] as const);
+  const [what, scheme] =
+    viewer.kind === "oauth" ? (["access token", "dpop"] as const) : (["key", "bearer"] as const);
   const message = `The ${what} needs the scope ${scope}.`;
   throw fail("scope_missing", {
     message,
@@ -62,13 +82,20 @@ export interface DocumentDemands {
 const demands = new WeakMap<DocumentNode, DocumentDemands | null>();
 
 /** Null if the document is no REST operation: it has no `@rest`. Read once for each document. */
-export function demandsOf(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): DocumentDemands | null {
+export function demandsOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName?: string | null,
+): DocumentDemands | null {
   const read = demands.get(document);
   if (read !== undefined) return read;
   const definition = getOperationAST(document, operationName);
   const isOperation = definition?.directives?.some(({ name }) => name.value === "rest") === true;
   const found = isOperation
-    ? { security: securityOf(schema, definition), isIdempotent: directiveOf(schema, definition, "idempotent") !== undefined }
+    ? {
+        security: securityOf(schema, definition),
+        isIdempotent: directiveOf(schema, definition, "idempotent") !== undefined,
+      }
     : null;
   // With several operations in one document, the next request may name another one.
   if (document.definitions.length === 1) demands.set(document, found);
@@ -80,9 +107,13 @@ export function requireAccess(viewer: Viewer, security: Security, publicUrl: str
   if (security.kind === "anonymous") return;
   if (viewer.kind === "internal") throw internalRefusal();
   if (!isIntegrator(viewer)) throw fail("credentials_missing");
-  if (security.kind === "oauth" && viewer.kind !== "oauth") throw fail("oauth_token_invalid", { message: "This operation needs an access token." });
+  if (security.kind === "oauth" && viewer.kind !== "oauth")
+    throw fail("oauth_token_invalid", { message: "This operation needs an access token." });
   if (security.scope !== null) requireScope(viewer, security.scope, publicUrl);
 }
 
 const internalRefusal = (): Failure =>
-  fail("role_not_allowed", { message: "A document with @rest is executed with an API key. With an internal token, send it without its directives." });
+  fail("role_not_allowed", {
+    message:
+      "A document with @rest is executed with an API key. With an internal token, send it without its directives.",
+  });

@@ -1,6 +1,7 @@
 /**
- * GraphQL errors that carry a failure of the registry, and the translation of every other error into one: messages of graphql-js become failures that name
- * the field and the rule, and what the registry does not know is masked as `internal_error`.
+ * GraphQL errors that carry a failure of the registry, and the translation of every other error into one:
+ * messages of graphql-js become failures that name the field and the rule, and what the registry does not
+ * know is masked as `internal_error`.
  */
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from "graphql";
 import { orUnavailable } from "#database/database-errors.ts";
@@ -13,8 +14,8 @@ export interface ErrorOrigin {
 }
 
 /**
- * Has no `originalError`: Mesh copies the stack of an original error into the answer in development and logs it in
- * production. The original stays in `cause`, which is never sent.
+ * Has no `originalError`: Mesh copies the stack of an original error into the answer in development and logs
+ * it in production. The original stays in `cause`, which is never sent.
  */
 export class PublicError extends GraphQLError {
   readonly failure: Failure;
@@ -38,25 +39,30 @@ export const failureOfError = (error: GraphQLError | GraphQLFormattedError): Fai
   error instanceof PublicError ? error.failure : toFailure(error);
 
 /**
- * Whatever was thrown, as an error of a GraphQL result that is not translated yet. What is thrown is never the client's
- * fault, not even a GraphQL error: faults of a document come as errors of a result.
+ * Whatever was thrown, as an error of a GraphQL result that is not translated yet. What is thrown is never
+ * the client's fault, not even a GraphQL error: faults of a document come as errors of a result.
  */
 export function asGraphqlError(thrown: unknown): GraphQLError {
   if (thrown instanceof GraphQLError && thrown.originalError !== undefined) return thrown;
   const isPlain = thrown instanceof Error && !(thrown instanceof GraphQLError);
-  return new GraphQLError("", { originalError: isPlain ? thrown : new Error("This was thrown.", { cause: thrown }) });
+  return new GraphQLError("", {
+    originalError: isPlain ? thrown : new Error("This was thrown.", { cause: thrown }),
+  });
 }
 
 /**
- * `suggests`: GraphQL may name fields that resemble an unknown one. A storefront token does not get these names,
- * because they would show what other roles can read.
+ * `suggests`: GraphQL may name fields that resemble an unknown one. A storefront token does not get these
+ * names, because they would show what other roles can read.
  */
 export function failuresOfResult(result: ExecutionResult, suggests: boolean): readonly Failure[] {
   return (result.errors ?? []).map((error) => failureOf(error, { isExecuted: "data" in result, suggests }));
 }
 
 interface Circumstances {
-  /** Whether the result has `data`: a document that cannot be parsed or validated, or whose variables do not fit, has none. */
+  /**
+   * Whether the result has `data`: a document that cannot be parsed or validated, or whose variables do not
+   * fit, has none.
+   */
   readonly isExecuted: boolean;
   readonly suggests: boolean;
 }
@@ -65,18 +71,22 @@ function failureOf(error: unknown, { isExecuted, suggests }: Circumstances): Fai
   if (error instanceof PublicError) return error.failure;
   const original = error instanceof GraphQLError ? error.originalError : error;
   if (original instanceof Failure) return original;
-  const isGraphqlsOwn = error instanceof GraphQLError && (original === undefined || original === null || original instanceof GraphQLError);
+  const isGraphqlsOwn =
+    error instanceof GraphQLError &&
+    (original === undefined || original === null || original instanceof GraphQLError);
   if (!isGraphqlsOwn) return orUnavailable(toFailure(original));
   // GraphQL's own message helps a client to mend the document, except for the values that it quotes.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
   if (isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });
   const message = withoutValues(error.message);
-  return fail("malformed_request", { message: suggests ? message : message.replace(/ Did you mean .*$/s, "") });
+  return fail("malformed_request", {
+    message: suggests ? message : message.replace(/ Did you mean .*$/s, ""),
+  });
 }
 
 /**
- * GraphQL's own refusals without the values that they quote: what does not fit its type may be a buyer's address. What stays is what the schema
- * has a name for, where it is, and what was expected there.
+ * GraphQL's own refusals without the values that they quote: what does not fit its type may be a buyer's
+ * address. What stays is what the schema has a name for, where it is, and what was expected there.
  */
 export function withoutValues(message: string): string {
   return withoutQuotedValues(message.replaceAll(longName, "…"));
@@ -87,15 +97,23 @@ const longName = /\w{201,}/g;
 
 function withoutQuotedValues(message: string): string {
   const variable = /^Variable "\$(?<name>\w+)" got invalid value /.exec(message)?.groups?.["name"];
-  if (variable !== undefined) return `Variable "$${variable}"${placeOf(message, variable)} is not valid${expectationOf(message)}`;
-  if (message.startsWith("Syntax Error: ")) return withoutForeignQuotes(message.replace(foundToken, "$<kind>"));
-  return isAboutLiteral(message) ? `A value is not valid${expectationOf(message)}` : withoutForeignQuotes(message);
+  if (variable !== undefined)
+    return `Variable "$${variable}"${placeOf(message, variable)} is not valid${expectationOf(message)}`;
+  if (message.startsWith("Syntax Error: "))
+    return withoutForeignQuotes(message.replace(foundToken, "$<kind>"));
+  return isAboutLiteral(message)
+    ? `A value is not valid${expectationOf(message)}`
+    : withoutForeignQuotes(message);
 }
 
 /** The path is the last thing before the reason; an index or a field's name cannot hold a value. */
 function placeOf(message: string, variable: string): string {
-  const paths = [...message.matchAll(/ at "(?<path>\w+(?:\.\w+|\[\d+\])*)"; /g)].flatMap(({ groups }) => groups?.["path"] ?? []);
-  const path = paths.findLast((found) => found === variable || found.startsWith(`${variable}.`) || found.startsWith(`${variable}[`));
+  const paths = [...message.matchAll(/ at "(?<path>\w+(?:\.\w+|\[\d+\])*)"; /g)].flatMap(
+    ({ groups }) => groups?.["path"] ?? [],
+  );
+  const path = paths.findLast(
+    (found) => found === variable || found.startsWith(`${variable}.`) || found.startsWith(`${variable}[`),
+  );
   return path === undefined ? "" : ` at "${path}"`;
 }
 
@@ -135,7 +153,8 @@ function findExpectation(message: string): string | undefined {
   }
   for (const type of types) {
     const groups = [...message.matchAll(type)].at(-1)?.groups;
-    if (groups?.["type"] !== undefined) return `expected type ${groups["type"]}.${groups["suggestion"] ?? ""}`;
+    if (groups?.["type"] !== undefined)
+      return `expected type ${groups["type"]}.${groups["suggestion"] ?? ""}`;
   }
   const owner = new RegExp(`is not defined by type ${typeName}\\.`).exec(message)?.groups?.["type"];
   return owner === undefined ? undefined : `a field is not defined by type "${owner}".`;
@@ -153,9 +172,16 @@ const foundToken = /(?<kind>(?:found|Unexpected) (?:Name|Int|Float|String|BlockS
 /** A name, a type, a coordinate of the schema, or a sign of the grammar. */
 const known = /^(?:[$@]?[A-Za-z_]\w*(?:\.\w+)*|[\w![\]]+|[!$&()[\]{|}:=@.…]{1,3})$/;
 
-/** What is unknown is taken away from its first quotation mark to the last one of all: it may hold such marks itself. */
+/**
+ * What is unknown is taken away from its first quotation mark to the last one of all: it may hold such marks
+ * itself.
+ */
 function withoutForeignQuotes(message: string): string {
   if (message.startsWith("Unknown operation named ")) return "Unknown operation.";
-  const foreign = [...message.matchAll(/"(?<text>[^"]*)"/g)].find(({ groups }) => !known.test(groups?.["text"] ?? ""));
-  return foreign === undefined ? message : `${message.slice(0, foreign.index)}"…"${message.slice(message.lastIndexOf('"') + 1)}`;
+  const foreign = [...message.matchAll(/"(?<text>[^"]*)"/g)].find(
+    ({ groups }) => !known.test(groups?.["text"] ?? ""),
+  );
+  return foreign === undefined
+    ? message
+    : `${message.slice(0, foreign.index)}"…"${message.slice(message.lastIndexOf('"') + 1)}`;
 }

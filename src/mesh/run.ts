@@ -1,7 +1,7 @@
 /**
- * The one way in which this service executes a GraphQL document. REST operations, event payloads, the checkout page,
- * `/graphql`, events of subscriptions and CSV reports all call `run`, so every policy under `plugins:` in
- * `.meshrc.yaml` sees every execution.
+ * The one way in which this service executes a GraphQL document. REST operations, event payloads, the
+ * checkout page, `/graphql`, events of subscriptions and CSV reports all call `run`, so every policy under
+ * `plugins:` in `.meshrc.yaml` sees every execution.
  */
 import type { getMesh } from "@graphql-mesh/runtime";
 import { handleMaybePromise, isPromise } from "@whatwg-node/promise-helpers";
@@ -18,8 +18,15 @@ export interface RunOptions {
   readonly rootValue?: unknown;
 }
 
-/** Whatever fails is in `errors`, translated by the plugin `failures.ts`. Rejects only if a hook of an added plugin throws, which callers mask as every bug. */
-export type Run = (document: DocumentNode, context: GraphContext, options?: RunOptions) => Promise<ExecutionResult> | ExecutionResult;
+/**
+ * Whatever fails is in `errors`, translated by the plugin `failures.ts`. Rejects only if a hook of an added
+ * plugin throws, which callers mask as every bug.
+ */
+export type Run = (
+  document: DocumentNode,
+  context: GraphContext,
+  options?: RunOptions,
+) => Promise<ExecutionResult> | ExecutionResult;
 
 /** A plugin whose context hooks do nothing in this service: they find the caller for `mesh dev`. */
 export interface MeshDevPlugin extends Plugin {
@@ -29,8 +36,9 @@ export interface MeshDevPlugin extends Plugin {
 type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
 
 /**
- * Does what `mesh.execute` does, with the same plugins, on the given context object. What Mesh adds to every context (its cache, its logger, the
- * sources) is the same for all, so it is built once; only a plugin with context hooks makes Mesh build each context.
+ * Does what `mesh.execute` does, with the same plugins, on the given context object. What Mesh adds to every
+ * context (its cache, its logger, the sources) is the same for all, so it is built once; only a plugin with
+ * context hooks makes Mesh build each context.
  */
 export function createRun({ schema, getEnveloped }: MeshInstance, configured: readonly MeshDevPlugin[]): Run {
   // Mesh's own plugins, those of the configuration, and whatever these have added.
@@ -46,7 +54,10 @@ export function createRun({ schema, getEnveloped }: MeshInstance, configured: re
 
 type Extend = (context: GraphContext) => unknown;
 
-/** No source gets our callers' headers, which have their credentials: `{context.headers[…]}` in a configuration is empty. */
+/**
+ * No source gets our callers' headers, which have their credentials: `{context.headers[…]}` in a
+ * configuration is empty.
+ */
 const noHeaders = { headers: {} };
 
 function extendAlike(getEnveloped: MeshInstance["getEnveloped"]): Extend {
@@ -62,7 +73,12 @@ const extendEach =
       () => void Object.assign(context, noHeaders),
     );
 
-function hasContextHooks({ onContextBuilding, onEnveloped, onPluginInit, isOnlyForMeshDev }: MeshDevPlugin): boolean {
+function hasContextHooks({
+  onContextBuilding,
+  onEnveloped,
+  onPluginInit,
+  isOnlyForMeshDev,
+}: MeshDevPlugin): boolean {
   return isOnlyForMeshDev !== true && (onContextBuilding ?? onEnveloped ?? onPluginInit) !== undefined;
 }
 
@@ -91,12 +107,15 @@ interface ExecutePayload {
 type ExecuteHook = (payload: ExecutePayload) => MaybePromise<DoneHooks | null | undefined>;
 
 /**
- * Calls `onExecute` and `onExecuteDone` of all plugins of a Mesh instance in their order, as Envelop specifies
- * (https://the-guild.dev/graphql/envelop/v4/plugins/lifecycle). Envelop's own loop around the same hooks allocates
- * 16 KB for each execution, a fifth of what reading a cart allocates. The first plugin sets the executor.
+ * Calls `onExecute` and `onExecuteDone` of all plugins of a Mesh instance in their order, as Envelop
+ * specifies (https://the-guild.dev/graphql/envelop/v4/plugins/lifecycle). Envelop's own loop around the same
+ * hooks allocates 16 KB for each execution, a fifth of what reading a cart allocates. The first plugin sets
+ * the executor.
  */
 export function executeWith(plugins: readonly Plugin[]): Execute {
-  const hooks = plugins.flatMap(({ onExecute }) => (onExecute === undefined ? [] : [onExecute as unknown as ExecuteHook]));
+  const hooks = plugins.flatMap(({ onExecute }) =>
+    onExecute === undefined ? [] : [onExecute as unknown as ExecuteHook],
+  );
   return (args) => {
     const done: DoneHooks[] = [];
     const outcome: { stopped?: ExecutionResult } = {};
@@ -137,7 +156,11 @@ const noExecutor: Execute = () => {
   throw new Error("No plugin has set an executor.");
 };
 
-function finish(first: ExecutionResult, args: ExecutionArgs, done: readonly DoneHooks[]): MaybePromise<ExecutionResult> {
+function finish(
+  first: ExecutionResult,
+  args: ExecutionArgs,
+  done: readonly DoneHooks[],
+): MaybePromise<ExecutionResult> {
   let result = first;
   const setResult = (next: ExecutionResult): void => {
     result = next;
@@ -157,12 +180,15 @@ export interface PolicyArgs extends Omit<ExecutionArgs, "contextValue"> {
 
 export type Execute = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
 
-/** Gives the executor to use instead of `execute`, or undefined if the policy has nothing to do with this document. */
+/**
+ * Gives the executor to use instead of `execute`, or undefined if the policy has nothing to do with this
+ * document.
+ */
 export type Policy = (args: PolicyArgs, execute: Execute) => Execute | undefined;
 
 /**
- * A Mesh plugin with one policy. Plugins are called in the order of `.meshrc.yaml`, and each wraps the executor that
- * the ones before it have set: the last plugin of the list is the outermost.
+ * A Mesh plugin with one policy. Plugins are called in the order of `.meshrc.yaml`, and each wraps the
+ * executor that the ones before it have set: the last plugin of the list is the outermost.
  */
 export function policyPlugin(policy: Policy): Plugin {
   return {

@@ -1,12 +1,22 @@
 /**
- * What oidc-provider keeps, on our tables. Grants and clients are rows of their own, which others change too; the rest are sealed items. Of several who
- * use one code or one refresh token up at once, one alone goes on, and for the others the grant is over: somebody has it who should not.
+ * What oidc-provider keeps, on our tables. Grants and clients are rows of their own, which others change too;
+ * the rest are sealed items. Of several who use one code or one refresh token up at once, one alone goes on,
+ * and for the others the grant is over: somebody has it who should not.
  */
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import { revokeGrants } from "#access/credential-changes.ts";
 import { findGrants } from "#access/oauth/grants.ts";
 import { findOauthClient, type OauthClientOfApp } from "#access/oauth/oauth-clients.ts";
-import { consumeItem, deleteItem, findItem, type ItemTaken, type ItemToKeep, keepItem, keepOnce, type OauthItem } from "#access/oauth/oauth-items.ts";
+import {
+  consumeItem,
+  deleteItem,
+  findItem,
+  type ItemTaken,
+  type ItemToKeep,
+  keepItem,
+  keepOnce,
+  type OauthItem,
+} from "#access/oauth/oauth-items.ts";
 import { audienceOf } from "#access/authorization.ts";
 import { scopes } from "#access/viewer.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -15,7 +25,10 @@ import { toFailure } from "#foundation/failure.ts";
 import type { OidcLibrary } from "./exchange.ts";
 import type { OauthServices } from "./oauth-services.ts";
 
-type AdapterServices = Pick<OauthServices, "db" | "clock" | "keyring" | "publicUrl" | "limitGrant" | "onRevoked">;
+type AdapterServices = Pick<
+  OauthServices,
+  "db" | "clock" | "keyring" | "publicUrl" | "limitGrant" | "onRevoked"
+>;
 
 export function createAdapters(services: AdapterServices, library: OidcLibrary): (kind: string) => Adapter {
   /** A database that is away is told as what it is. */
@@ -31,7 +44,11 @@ export function createAdapters(services: AdapterServices, library: OidcLibrary):
   };
   return (kind) => {
     const adapter =
-      kind === "Grant" ? grantAdapter(services, library) : kind === "Client" ? clientAdapter(services) : itemAdapter(kind, services, library);
+      kind === "Grant"
+        ? grantAdapter(services, library)
+        : kind === "Client"
+          ? clientAdapter(services)
+          : itemAdapter(kind, services, library);
     return {
       upsert: (id, payload, expiresIn) => translated(adapter.upsert(id, payload, expiresIn)),
       find: (id) => translated(adapter.find(id)),
@@ -81,7 +98,11 @@ function grantAdapter(services: AdapterServices, library: OidcLibrary): Adapter 
   };
 }
 
-function endGrant({ db, clock, onRevoked }: AdapterServices, { Provider }: OidcLibrary, grantId: string): Promise<void> {
+function endGrant(
+  { db, clock, onRevoked }: AdapterServices,
+  { Provider }: OidcLibrary,
+  grantId: string,
+): Promise<void> {
   const now = clock.now();
   // The request that this is part of.
   const requestId = Provider.ctx?.response.get("x-request-id") ?? null;
@@ -102,7 +123,10 @@ function clientAdapter({ db }: AdapterServices): Adapter {
   };
 }
 
-/** As RFC 7591 names it. Whoever may be sent back to an address of the machine itself is a native app (RFC 8252), whatever port it got. */
+/**
+ * As RFC 7591 names it. Whoever may be sent back to an address of the machine itself is a native app (RFC
+ * 8252), whatever port it got.
+ */
 function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClientOfApp): AdapterPayload {
   return {
     client_id: id,
@@ -121,11 +145,23 @@ function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClient
 
 const usedCodeMs = 600_000;
 /** By which oidc-provider knows a used refresh token and whose it was. */
-const remainingFields = ["kind", "jti", "iat", "exp", "clientId", "accountId", "grantId", "scope", "jkt", "expiresWithSession"] as const;
+const remainingFields = [
+  "kind",
+  "jti",
+  "iat",
+  "exp",
+  "clientId",
+  "accountId",
+  "grantId",
+  "scope",
+  "jkt",
+  "expiresWithSession",
+] as const;
 
 /**
- * A used code is known for ten minutes more, so that the grant ends for whoever comes late with it too. Used refresh tokens lie about by the thousand, one
- * for each ten minutes of an app's: of them stays what tells that they were used.
+ * A used code is known for ten minutes more, so that the grant ends for whoever comes late with it too. Used
+ * refresh tokens lie about by the thousand, one for each ten minutes of an app's: of them stays what tells
+ * that they were used.
  */
 const remainsOf: Readonly<Record<string, (now: Date) => NonNullable<ItemTaken["toRemains"]>>> = {
   AuthorizationCode: (now) => (payload) => ({
@@ -133,7 +169,9 @@ const remainsOf: Readonly<Record<string, (now: Date) => NonNullable<ItemTaken["t
     expiresAt: new Date(now.getTime() + usedCodeMs),
   }),
   RefreshToken: () => (payload) => ({
-    payload: Object.fromEntries(remainingFields.filter((field) => field in payload).map((field) => [field, payload[field]])),
+    payload: Object.fromEntries(
+      remainingFields.filter((field) => field in payload).map((field) => [field, payload[field]]),
+    ),
   }),
 };
 
@@ -158,15 +196,21 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcLibra
       }),
     find: async (id) => {
       const item = await findItem(services, { kind, by: "id", value: id, now: clock.now() });
-      if (kind === "RefreshToken" && item !== undefined && item.grantId !== null) await limitRefreshes(item.grantId, services, library);
+      if (kind === "RefreshToken" && item !== undefined && item.grantId !== null)
+        await limitRefreshes(item.grantId, services, library);
       return toPayload(item);
     },
-    findByUid: async (uid) => toPayload(await findItem(services, { kind, by: "uid", value: uid, now: clock.now() })),
+    findByUid: async (uid) =>
+      toPayload(await findItem(services, { kind, by: "uid", value: uid, now: clock.now() })),
     consume: async (id) => {
       const now = clock.now();
-      const { isTaken, grantId } = await consumeItem({ db, keyring }, { kind, id, now, toRemains: remainsOf[kind]?.(now) });
+      const { isTaken, grantId } = await consumeItem(
+        { db, keyring },
+        { kind, id, now, toRemains: remainsOf[kind]?.(now) },
+      );
       if (isTaken) return;
-      if (kind === "PushedAuthorizationRequest") throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
+      if (kind === "PushedAuthorizationRequest")
+        throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
       // Gone where somebody has revoked the grant meanwhile.
       if (grantId !== null) await endGrant(services, library, grantId);
       throw new InvalidGrant("it was used before");
@@ -178,15 +222,23 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcLibra
 }
 
 /** Each use keeps a row for as long as the token would have lived. */
-async function limitRefreshes(grantId: string, { limitGrant }: AdapterServices, { errors, Provider }: OidcLibrary): Promise<void> {
+async function limitRefreshes(
+  grantId: string,
+  { limitGrant }: AdapterServices,
+  { errors, Provider }: OidcLibrary,
+): Promise<void> {
   const secondsLeft = await limitGrant(grantId);
   if (secondsLeft === undefined) return;
   Provider.ctx?.set("retry-after", String(secondsLeft));
-  const refusal = new errors.TemporarilyUnavailable(`the grant's tokens were renewed too often: try again in ${secondsLeft} s`);
+  const refusal = new errors.TemporarilyUnavailable(
+    `the grant's tokens were renewed too often: try again in ${secondsLeft} s`,
+  );
   throw Object.assign(refusal, { status: 429, statusCode: 429 });
 }
 
 const toPayload = (item: OauthItem | undefined): AdapterPayload | undefined =>
-  item === undefined ? undefined : { ...item.payload, ...(item.consumedAt === null ? {} : { consumed: seconds(item.consumedAt) }) };
+  item === undefined
+    ? undefined
+    : { ...item.payload, ...(item.consumedAt === null ? {} : { consumed: seconds(item.consumedAt) }) };
 
 const seconds = (at: Date): number => Math.floor(at.getTime() / 1000);

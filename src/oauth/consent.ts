@@ -1,6 +1,7 @@
 /**
- * Consent: what an app asks for, and what a person gives of it. Giving is one transaction: the installation, the grant, and that it was answered once. What
- * was given stands by its interaction: cut short between that and the way back to the app, whoever comes again goes on with it and is not asked twice.
+ * Consent: what an app asks for, and what a person gives of it. Giving is one transaction: the installation,
+ * the grant, and that it was answered once. What was given stands by its interaction: cut short between that
+ * and the way back to the app, whoever comes again goes on with it and is not asked twice.
  */
 import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
@@ -27,7 +28,11 @@ export async function showConsent(exchange: Exchange, services: OauthServices): 
   return grantId === null ? showChoice(exchange, services) : goOn(exchange, grantId);
 }
 
-async function showChoice(exchange: Exchange, { db }: OauthServices, shown: Shown = {}): Promise<FastifyReply> {
+async function showChoice(
+  exchange: Exchange,
+  { db }: OauthServices,
+  shown: Shown = {},
+): Promise<FastifyReply> {
   const staff = await signedIn(exchange, db);
   if (staff === undefined) return signOut(exchange);
   const { client, leadsTo, reply } = exchange;
@@ -49,11 +54,15 @@ async function showChoice(exchange: Exchange, { db }: OauthServices, shown: Show
 }
 
 /** Undefined when the account was disabled meanwhile, or has got another password. */
-function signedIn({ interaction: { session } }: Pick<Exchange, "interaction">, reader: Reader): Promise<StaffViewer | undefined> {
+function signedIn(
+  { interaction: { session } }: Pick<Exchange, "interaction">,
+  reader: Reader,
+): Promise<StaffViewer | undefined> {
   return session === undefined ? Promise.resolve(undefined) : findSignedIn(reader, session);
 }
 
-const scopesAsked = ({ interaction: { params } }: Exchange): Scope[] => String(params["scope"]).split(" ").filter(isScope);
+const scopesAsked = ({ interaction: { params } }: Exchange): Scope[] =>
+  String(params["scope"]).split(" ").filter(isScope);
 
 interface Place {
   readonly merchantName: string;
@@ -63,11 +72,17 @@ interface Place {
   readonly installationScopes: readonly string[] | null;
 }
 
-function findPlace(reader: Reader, { merchantId, appId }: { readonly merchantId: string; readonly appId: string }): Promise<Place> {
+function findPlace(
+  reader: Reader,
+  { merchantId, appId }: { readonly merchantId: string; readonly appId: string },
+): Promise<Place> {
   return reader
     .selectFrom("merchant")
     .leftJoin("installation", (join) =>
-      join.onRef("installation.merchantId", "=", "merchant.id").on("installation.appId", "=", appId).on("installation.status", "<>", "uninstalled"),
+      join
+        .onRef("installation.merchantId", "=", "merchant.id")
+        .on("installation.appId", "=", appId)
+        .on("installation.status", "<>", "uninstalled"),
     )
     .select(["merchant.name as merchantName", "merchant.status as merchantStatus"])
     .select(["installation.status as installationStatus", "installation.scopes as installationScopes"])
@@ -77,22 +92,31 @@ function findPlace(reader: Reader, { merchantId, appId }: { readonly merchantId:
 
 const refusals: Partial<Record<FailureCode, string>> = {
   merchant_suspended: "Your shop is suspended: no app can be let in until it is resumed.",
-  installation_suspended: "This app is suspended for your shop: it can be let in again once the installation is resumed.",
+  installation_suspended:
+    "This app is suspended for your shop: it can be let in again once the installation is resumed.",
 };
 
 const nothingHeld =
   "The app is installed in your shop, and may do none of what it asks for. Whoever manages your shop’s apps can allow it more; then start again from the app.";
-const changedMeanwhile = "What the app may do in your shop has changed meanwhile. Look again at what you allow.";
+const changedMeanwhile =
+  "What the app may do in your shop has changed meanwhile. Look again at what you allow.";
 
 function refusalOf({ merchantStatus, installationStatus }: Place): string | undefined {
   if (merchantStatus === "suspended") return refusals.merchant_suspended;
   return installationStatus === "suspended" ? refusals.installation_suspended : undefined;
 }
 
-export async function answerConsent(exchange: Exchange, services: OauthServices, ticked: readonly string[]): Promise<FastifyReply> {
+export async function answerConsent(
+  exchange: Exchange,
+  services: OauthServices,
+  ticked: readonly string[],
+): Promise<FastifyReply> {
   const scopes = scopesAsked(exchange).filter((scope) => ticked.includes(scope));
   if (scopes.length === 0)
-    return showChoice(exchange, services, { status: 400, fault: "Choose at least one thing that it may do, or “Don’t allow”." });
+    return showChoice(exchange, services, {
+      status: 400,
+      fault: "Choose at least one thing that it may do, or “Don’t allow”.",
+    });
   const staff = await signedIn(exchange, services.db);
   if (staff === undefined) return signOut(exchange);
   try {
@@ -104,7 +128,8 @@ export async function answerConsent(exchange: Exchange, services: OauthServices,
     if (!(error instanceof Failure)) throw error;
     // The account was disabled meanwhile.
     if (error.code === "role_not_allowed") return signOut(exchange);
-    if (error.parts.conflict?.reason === "scope_not_held") return showChoice(exchange, services, { status: 409, fault: changedMeanwhile });
+    if (error.parts.conflict?.reason === "scope_not_held")
+      return showChoice(exchange, services, { status: 409, fault: changedMeanwhile });
     const refusal = refusals[error.code];
     if (refusal === undefined) throw error;
     return showChoice(exchange, services, { status: 409, refusal });
@@ -118,26 +143,39 @@ export async function answerDenial(exchange: Exchange, services: OauthServices):
   return finish(exchange, { error: "access_denied", error_description: "access was not granted" });
 }
 
-function takeBack({ interaction, request }: Exchange, { db, clock, onRevoked }: OauthServices, grantId: string): Promise<void> {
+function takeBack(
+  { interaction, request }: Exchange,
+  { db, clock, onRevoked }: OauthServices,
+  grantId: string,
+): Promise<void> {
   const now = clock.now();
   return inTransaction(db, async (transaction) => {
     // The grant's end takes all of its own along; the interaction is still to be answered.
     await noteGrant(transaction, { kind: "Interaction", id: interaction.uid, grantId: null });
     const revoked = await revokeGrants(transaction, { now }, { column: "id", value: grantId });
-    for (const ended of revoked) await onRevoked(transaction, { ...ended, why: "denied", now, requestId: request.id });
+    for (const ended of revoked)
+      await onRevoked(transaction, { ...ended, why: "denied", now, requestId: request.id });
   });
 }
 
 /** The grant that came of this interaction; null where none did. */
-async function findGiven({ interaction }: Exchange, { db, keyring, clock }: OauthServices): Promise<string | null> {
-  const item = await findItem({ db, keyring }, { kind: "Interaction", by: "id", value: interaction.uid, now: clock.now() });
+async function findGiven(
+  { interaction }: Exchange,
+  { db, keyring, clock }: OauthServices,
+): Promise<string | null> {
+  const item = await findItem(
+    { db, keyring },
+    { kind: "Interaction", by: "id", value: interaction.uid, now: clock.now() },
+  );
   return item === undefined || item.consumedAt === null ? null : item.grantId;
 }
 
 /** Null: the grant is over, and the interaction with it. */
 async function goOn(exchange: Exchange, grantId: string | null): Promise<FastifyReply> {
   const isCutShort = grantId !== null && !(await isAnswered(exchange));
-  return isCutShort ? finish(exchange, { consent: { grantId } }) : exchange.reply.redirect(exchange.interaction.returnTo, 303);
+  return isCutShort
+    ? finish(exchange, { consent: { grantId } })
+    : exchange.reply.redirect(exchange.interaction.returnTo, 303);
 }
 
 const looksMax = 40;
@@ -158,19 +196,39 @@ interface Given {
   readonly scopes: readonly Scope[];
 }
 
-type GrantGiven = { readonly isNew: true; readonly grantId: string } | { readonly isNew: false; readonly grantId: string | null };
+type GrantGiven =
+  | { readonly isNew: true; readonly grantId: string }
+  | { readonly isNew: false; readonly grantId: string | null };
 
-function grant({ interaction, client, request }: Exchange, services: OauthServices, { staff, scopes }: Given): Promise<GrantGiven> {
+function grant(
+  { interaction, client, request }: Exchange,
+  services: OauthServices,
+  { staff, scopes }: Given,
+): Promise<GrantGiven> {
   const now = services.clock.now();
   const answered = { kind: "Interaction", id: interaction.uid };
   return inTransaction(services.db, async (transaction) => {
-    const { isTaken, grantId } = await consumeItem({ db: transaction, keyring: services.keyring }, { ...answered, now });
+    const { isTaken, grantId } = await consumeItem(
+      { db: transaction, keyring: services.keyring },
+      { ...answered, now },
+    );
     if (!isTaken) return { isNew: false, grantId };
     const access = { merchantId: staff.merchantId, now };
-    const made = await createGrant(transaction, access, { clientId: client.id, staffId: staff.staffId, scopes });
+    const made = await createGrant(transaction, access, {
+      clientId: client.id,
+      staffId: staff.staffId,
+      scopes,
+    });
     // The account is held by now, so that what this finds stays true until the grant is there.
     if ((await signedIn({ interaction }, transaction)) === undefined) throw fail("role_not_allowed");
-    await services.onGranted(transaction, { ...made, staff, clientId: client.id, scopes, now, requestId: request.id });
+    await services.onGranted(transaction, {
+      ...made,
+      staff,
+      clientId: client.id,
+      scopes,
+      now,
+      requestId: request.id,
+    });
     await noteGrant(transaction, { ...answered, grantId: made.grantId });
     return { isNew: true, grantId: made.grantId };
   });

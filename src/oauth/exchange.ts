@@ -23,15 +23,32 @@ export interface Exchange extends Messages {
 }
 
 /** Undefined when its cookie is missing, its time is over, or its client is no more. */
-export async function openExchange(provider: Provider, db: Database, messages: Messages): Promise<Exchange | undefined> {
+export async function openExchange(
+  provider: Provider,
+  db: Database,
+  messages: Messages,
+): Promise<Exchange | undefined> {
   const interaction = await findInteraction(provider, messages);
-  if (interaction === undefined || interaction.uid !== (messages.request.params as { readonly uid: string }).uid) return undefined;
+  if (
+    interaction === undefined ||
+    interaction.uid !== (messages.request.params as { readonly uid: string }).uid
+  )
+    return undefined;
   const client = await findOauthClient(db, String(interaction.params["client_id"]));
   if (client === undefined) return undefined;
-  return { provider, interaction, client, leadsTo: placeBehind(String(interaction.params["redirect_uri"])), ...messages };
+  return {
+    provider,
+    interaction,
+    client,
+    leadsTo: placeBehind(String(interaction.params["redirect_uri"])),
+    ...messages,
+  };
 }
 
-async function findInteraction(provider: Provider, { request, reply }: Messages): Promise<Interaction | undefined> {
+async function findInteraction(
+  provider: Provider,
+  { request, reply }: Messages,
+): Promise<Interaction | undefined> {
   const { errors } = await loadLibrary();
   try {
     return await provider.interactionDetails(request.raw, reply.raw);
@@ -42,7 +59,10 @@ async function findInteraction(provider: Provider, { request, reply }: Messages)
 }
 
 /** Back to the authorization endpoint, which goes on from there. What was said before stays said. */
-export async function finish({ provider, request, reply }: Exchange, result: InteractionResults): Promise<FastifyReply> {
+export async function finish(
+  { provider, request, reply }: Exchange,
+  result: InteractionResults,
+): Promise<FastifyReply> {
   return reply.redirect(await provider.interactionResult(request.raw, reply.raw, result), 303);
 }
 
@@ -50,7 +70,10 @@ export async function finish({ provider, request, reply }: Exchange, result: Int
 export async function signOut(exchange: Exchange): Promise<FastifyReply> {
   const { provider, request, reply } = exchange;
   await forgetSession(exchange);
-  return reply.redirect(await provider.interactionResult(request.raw, reply.raw, {}, { mergeWithLastSubmission: false }), 303);
+  return reply.redirect(
+    await provider.interactionResult(request.raw, reply.raw, {}, { mergeWithLastSubmission: false }),
+    303,
+  );
 }
 
 /** The interaction goes on without the session that it began in. */
@@ -67,7 +90,10 @@ export function showPage(reply: FastifyReply, page: Page): FastifyReply {
 }
 
 export function showEnded(reply: FastifyReply): FastifyReply {
-  return showPage(reply.code(400), messagePage("This sign-in has ended", "Go back to the app and start again."));
+  return showPage(
+    reply.code(400),
+    messagePage("This sign-in has ended", "Go back to the app and start again."),
+  );
 }
 
 /** oidc-provider, loaded when the authorization server starts: no command needs it. */
@@ -80,7 +106,10 @@ export function loadLibrary(): Promise<OidcLibrary> {
   return loading;
 }
 
-/** It calls every runtime without an LTS name unsupported, which the pinned Node is because it comes as a package: that line would stand in every log. */
+/**
+ * It calls every runtime without an LTS name unsupported, which the pinned Node is because it comes as a
+ * package: that line would stand in every log.
+ */
 async function loadQuietly(): Promise<OidcLibrary> {
   const output = globalThis.console;
   const { warn } = output;

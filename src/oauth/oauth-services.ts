@@ -21,7 +21,10 @@ export interface GrantGiven extends GrantMade {
 }
 
 export interface GrantTaken extends GrantEnded {
-  /** Given back by its app, ended because something of it was used twice, or denied after a consent that was cut short. */
+  /**
+   * Given back by its app, ended because something of it was used twice, or denied after a consent that was
+   * cut short.
+   */
   readonly why: "given_back" | "used_twice" | "denied";
   readonly now: Date;
   readonly requestId: string | null;
@@ -34,13 +37,19 @@ export interface OauthServices {
   readonly publicUrl: string;
   readonly signingKeys: SigningKeys;
   readonly loginLimit: LoginLimit;
-  /** Counts a request that anybody may send by the address it comes from; fails with `rate_limited` when there were too many. */
+  /**
+   * Counts a request that anybody may send by the address it comes from; fails with `rate_limited` when there
+   * were too many.
+   */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** Counts a use of a grant's refresh token. Seconds to wait where there were too many. */
   readonly limitGrant: (grantId: string) => Promise<number | undefined>;
   readonly log: Log;
   /** In the transaction in which a person lets an app in. */
   readonly onGranted: (transaction: Transaction, granted: GrantGiven) => Promise<void>;
-  /** In the transaction in which a grant ends: given back by its app, or because something of it was used twice. */
+  /**
+   * In the transaction in which a grant ends: given back by its app, or because something of it was used
+   * twice.
+   */
   readonly onRevoked: (transaction: Transaction, revoked: GrantTaken) => Promise<void>;
 }

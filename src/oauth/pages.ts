@@ -1,4 +1,7 @@
-/** The pages of the authorization server: sign-in, consent, and messages for requests that lead to neither; and the person who is signed in there. */
+/**
+ * The pages of the authorization server: sign-in, consent, and messages for requests that lead to neither;
+ * and the person who is signed in there.
+ */
 import type { InteractionResults } from "oidc-provider";
 import { grantDays } from "#access/oauth/grants.ts";
 import { type Scope, scopeDescriptions } from "#access/viewer.ts";
@@ -49,7 +52,9 @@ export interface ConsentShown {
 export function consentPage(shown: ConsentShown): Page {
   const { app, leadsTo, merchantName, staffEmail, fault, refusal } = shown;
   const heading = `Let ${app.name} into ${merchantName}?`;
-  const note = html`<p class="soft">You are signed in as <strong>${staffEmail}</strong>, for ${merchantName}.</p>`;
+  const note = html`<p class="soft">
+    You are signed in as <strong>${staffEmail}</strong>, for ${merchantName}.
+  </p>`;
   const other = html`<button name="action" value="switch" class="third">Use another account</button>`;
   if (refusal !== undefined)
     return {
@@ -58,7 +63,9 @@ export function consentPage(shown: ConsentShown): Page {
       body: html`<h1>${app.name} can’t be let in</h1>
         <p>${refusal}</p>
         ${note}
-        <form method="post"><button name="action" value="deny">Go back to ${app.name}</button>${other}</form>`,
+        <form method="post">
+          <button name="action" value="deny">Go back to ${app.name}</button>${other}
+        </form>`,
     };
   return {
     title: fault === undefined ? heading : `Error: ${heading}`,
@@ -87,8 +94,9 @@ const idOf = (scope: Scope): string => `scope-${scope.replace(":", "-")}`;
 function beyondNote(scopes: readonly Scope[]): Markup | undefined {
   if (scopes.length === 0) return undefined;
   return html`<p class="soft">
-    It also asks for ${scopes.map((scope, index) => html`${index === 0 ? undefined : html`, `}<code>${scope}</code>`)}, which your shop does not let
-    it do. Whoever manages your shop’s apps can allow that.
+    It also asks for
+    ${scopes.map((scope, index) => html`${index === 0 ? undefined : html`, `}<code>${scope}</code>`)}, which
+    your shop does not let it do. Whoever manages your shop’s apps can allow that.
   </p>`;
 }
 
@@ -119,7 +127,10 @@ function nameOf({ name, publisher }: AppShown): Markup {
   return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
 }
 
-/** Who is signed in on the way to an app: what a session of the authorization server is made of, and whether it still holds. */
+/**
+ * Who is signed in on the way to an app: what a session of the authorization server is made of, and whether
+ * it still holds.
+ */
 interface SignedIn {
   readonly accountId: string;
   /** Of OpenID Connect: what the sign-in was. Here: the version that the account had. */
@@ -135,7 +146,10 @@ export const loginOf = ({ staffId, version }: StaffViewer): NonNullable<Interact
 });
 
 /** Undefined where the account may not sign in any more, or has got another password since. */
-export async function findSignedIn(reader: Reader, { accountId, acr }: SignedIn): Promise<StaffViewer | undefined> {
+export async function findSignedIn(
+  reader: Reader,
+  { accountId, acr }: SignedIn,
+): Promise<StaffViewer | undefined> {
   const staff = await findActiveStaff(reader, accountId);
   return staff !== undefined && String(staff.version) === acr ? staff : undefined;
 }

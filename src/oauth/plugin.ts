@@ -1,6 +1,7 @@
 /**
- * The authorization server (OAuth 2.1): its own endpoints answer through oidc-provider on the bare connection; sign-in, consent and metadata are pages and routes
- * like all others. What a consent changes is written to the audit log in the same transaction.
+ * The authorization server (OAuth 2.1): its own endpoints answer through oidc-provider on the bare
+ * connection; sign-in, consent and metadata are pages and routes like all others. What a consent changes is
+ * written to the audit log in the same transaction.
  */
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
@@ -11,7 +12,14 @@ import { addressKey, createLoginLimit } from "#http/caller.ts";
 import { type RateLimiter, takeOne } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { audienceOf, authMethods, oauthPaths, resourceMetadataPath, serverMetadataPath, signingAlgorithms } from "#access/authorization.ts";
+import {
+  audienceOf,
+  authMethods,
+  oauthPaths,
+  resourceMetadataPath,
+  serverMetadataPath,
+  signingAlgorithms,
+} from "#access/authorization.ts";
 import { scopes } from "#access/viewer.ts";
 import { answerOnPage, answerToApp } from "./faults.ts";
 import { interactionPath, mountInteractions } from "./interactions.ts";
@@ -25,7 +33,10 @@ export interface OauthOptions {
   readonly log: Log;
 }
 
-export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (server, { services, signingKeys, limiter, log }) => {
+export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
+  server,
+  { services, signingKeys, limiter, log },
+) => {
   const { db, clock, publicUrl, keyring } = services;
   const routes = mountOauth(server, {
     db,
@@ -36,13 +47,23 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (server, { se
     log,
     loginLimit: createLoginLimit(limiter),
     // What anonymous callers read with elsewhere.
-    limitAddress: async (request, reply) => takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+    limitAddress: async (request, reply) =>
+      takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
     limitGrant: async (grantId) => {
       const state = await limiter.consume("write", `refresh:${grantId}`);
       return state?.isExceeded === true ? state.resetSeconds : undefined;
     },
-    onGranted: async (transaction, { grantId, installationId, replaced, staff, clientId, scopes: granted, now, requestId }) => {
-      const by = { actor: "staff", actorId: staff.staffId, merchantId: staff.merchantId, now, requestId } as const;
+    onGranted: async (
+      transaction,
+      { grantId, installationId, replaced, staff, clientId, scopes: granted, now, requestId },
+    ) => {
+      const by = {
+        actor: "staff",
+        actorId: staff.staffId,
+        merchantId: staff.merchantId,
+        now,
+        requestId,
+      } as const;
       await appendAudit(transaction, {
         ...by,
         action: "oauthGrantCreate",
@@ -50,12 +71,24 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (server, { se
         details: { clientId, installationId, scopes: granted },
       });
       const details = { clientId, installationId, reason: "replaced" };
-      for (const { id } of replaced) await appendAudit(transaction, { ...by, action: "oauthGrantRevoke", targetId: id, details });
+      for (const { id } of replaced)
+        await appendAudit(transaction, { ...by, action: "oauthGrantRevoke", targetId: id, details });
     },
     onRevoked: async (transaction, { id, merchantId, clientId, installationId, why, now, requestId }) => {
-      const by = why === "given_back" ? ({ actor: "oauth_client", actorId: id } as const) : ({ actor: "system", actorId: null } as const);
+      const by =
+        why === "given_back"
+          ? ({ actor: "oauth_client", actorId: id } as const)
+          : ({ actor: "system", actorId: null } as const);
       const details = { clientId, installationId, reason: why };
-      await appendAudit(transaction, { ...by, merchantId, now, requestId, action: "oauthGrantRevoke", targetId: id, details });
+      await appendAudit(transaction, {
+        ...by,
+        merchantId,
+        now,
+        requestId,
+        action: "oauthGrantRevoke",
+        targetId: id,
+        details,
+      });
     },
   });
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
@@ -80,7 +113,8 @@ function mountOauth(server: FastifyInstance, services: OauthServices): OauthRout
     reply.hijack();
     requests.set(request.raw, request);
     // What Fastify would have sent along.
-    for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value);
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
     reply.raw.setHeader("cache-control", "no-store");
     // Where the service stands below a path, its own addresses do too.
     Object.assign(request.raw, { originalUrl: basePath + (request.raw.url ?? "") });
@@ -94,7 +128,13 @@ function mountOauth(server: FastifyInstance, services: OauthServices): OauthRout
     for (const url of [oauthPaths.authorization, resumePath]) bare.get(url, onPage, pass);
     for (const url of posted) {
       const toApp = url === oauthPaths.pushedAuthorizationRequest ? { onRequest: limitPosts(services) } : {};
-      bare.route({ method: ["POST", "OPTIONS"], url, ...toApp, errorHandler: answerToApp(services), handler: pass });
+      bare.route({
+        method: ["POST", "OPTIONS"],
+        url,
+        ...toApp,
+        errorHandler: answerToApp(services),
+        handler: pass,
+      });
     }
     done();
   });
@@ -107,7 +147,10 @@ function mountOauth(server: FastifyInstance, services: OauthServices): OauthRout
   ];
 }
 
-/** What is kept for whoever asks. The others keep nothing for an app that has shown neither a code nor a token. */
+/**
+ * What is kept for whoever asks. The others keep nothing for an app that has shown neither a code nor a
+ * token.
+ */
 const limitPosts =
   ({ limitAddress }: OauthServices): OauthServices["limitAddress"] =>
   async (request, reply) => {
@@ -115,13 +158,21 @@ const limitPosts =
   };
 
 /** For the log line of the request; a fault of ours has one of its own. */
-function noteRefusal(request: FastifyRequest | undefined, { code, fault }: Refused, { log }: OauthServices): void {
+function noteRefusal(
+  request: FastifyRequest | undefined,
+  { code, fault }: Refused,
+  { log }: OauthServices,
+): void {
   if (request === undefined) return;
   request.failureCode = code;
-  if (fault !== null) log.error({ requestId: request.id, code: "internal_error", err: fault }, "A request failed on our side.");
+  if (fault !== null)
+    log.error({ requestId: request.id, code: "internal_error", err: fault }, "A request failed on our side.");
 }
 
-/** What clients find out before they ask: RFC 8414 of the authorization server, RFC 9728 of the API, and the public keys. Only what works stands here. */
+/**
+ * What clients find out before they ask: RFC 8414 of the authorization server, RFC 9728 of the API, and the
+ * public keys. Only what works stands here.
+ */
 function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
   return {
     issuer: publicUrl,
@@ -158,7 +209,10 @@ function resourceMetadata(publicUrl: string): Readonly<Record<string, unknown>> 
 }
 
 /** RFC 9728 section 3.1 puts the resource's own path behind the well-known one. */
-const resourceMetadataPaths = [resourceMetadataPath, `${resourceMetadataPath}${new URL(audienceOf("http://any.example")).pathname}`] as const;
+const resourceMetadataPaths = [
+  resourceMetadataPath,
+  `${resourceMetadataPath}${new URL(audienceOf("http://any.example")).pathname}`,
+] as const;
 
 const metadataPaths: readonly string[] = [serverMetadataPath, ...resourceMetadataPaths, oauthPaths.jwks];
 
@@ -173,7 +227,9 @@ function mountMetadata(server: FastifyInstance, { publicUrl, signingKeys }: Oaut
   ];
   for (const [path, document] of documents) {
     const body = JSON.stringify(document);
-    server.get(path, (_request, reply) => reply.headers(headersFor(documentSeconds)).type("application/json").send(body));
+    server.get(path, (_request, reply) =>
+      reply.headers(headersFor(documentSeconds)).type("application/json").send(body),
+    );
   }
   server.get(oauthPaths.jwks, async (_request, reply) =>
     reply

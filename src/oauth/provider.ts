@@ -1,6 +1,7 @@
 /**
- * The authorization server: oidc-provider, with everything off that is not OAuth as the contract has it. Codes with PKCE (S256), tokens bound to a key of
- * the client (DPoP), refresh tokens that rotate. It goes nowhere else to find something out, and all its addresses are made of PUBLIC_URL.
+ * The authorization server: oidc-provider, with everything off that is not OAuth as the contract has it.
+ * Codes with PKCE (S256), tokens bound to a key of the client (DPoP), refresh tokens that rotate. It goes
+ * nowhere else to find something out, and all its addresses are made of PUBLIC_URL.
  */
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -28,14 +29,18 @@ export interface ProviderHooks {
   readonly onRefused: (refused: Refused) => void;
 }
 
-/** One provider for as long as the signing keys stay what they are: it takes them once, and all else it knows lies in the database. */
+/**
+ * One provider for as long as the signing keys stay what they are: it takes them once, and all else it knows
+ * lies in the database.
+ */
 export function createProviders(services: OauthServices, hooks: ProviderHooks): () => Promise<Provider> {
   let held: { readonly keyIds: string; readonly provider: Provider } | undefined;
   return async () => {
     const [library, keys] = await Promise.all([loadLibrary(), services.signingKeys.signing()]);
     if (keys.length === 0) throw new Error("There is no key to sign tokens with.");
     const keyIds = keys.map(({ kid }) => kid).join(" ");
-    if (held?.keyIds !== keyIds) held = { keyIds, provider: createProvider(library, { services, keys, hooks }) };
+    if (held?.keyIds !== keyIds)
+      held = { keyIds, provider: createProvider(library, { services, keys, hooks }) };
     return held.provider;
   };
 }
@@ -47,19 +52,39 @@ interface ProviderParts {
 }
 
 function createProvider(library: OidcLibrary, { services, keys, hooks }: ProviderParts): Provider {
-  const provider = new (withoutForms(library))(services.publicUrl, configurationOf(library, { services, keys }));
+  const provider = new (withoutForms(library))(
+    services.publicUrl,
+    configurationOf(library, { services, keys }),
+  );
   const { protocol, host } = new URL(services.publicUrl);
-  // Addresses, cookies and what a proof is for follow PUBLIC_URL: neither Host nor a proxy's headers are believed.
-  Object.defineProperties(provider.request, { protocol: { get: () => protocol.slice(0, -1) }, host: { get: () => host } });
+  // Addresses, cookies and what a proof is for follow PUBLIC_URL: neither Host nor a proxy's headers are
+  // believed.
+  Object.defineProperties(provider.request, {
+    protocol: { get: () => protocol.slice(0, -1) },
+    host: { get: () => host },
+  });
   provider.use(async (context, next) => {
     if (isResumed(context.path)) await forgetOtherPerson(provider, context);
     await next();
     if (context.status === 503) context.set("retry-after", "2");
   });
-  const tell = (context: KoaContextWithOIDC, error: Error & { readonly error?: string; readonly expose?: boolean }): void =>
-    hooks.onRefused({ request: context.req, code: error.error ?? "server_error", fault: error.expose === true ? null : error });
+  const tell = (
+    context: KoaContextWithOIDC,
+    error: Error & { readonly error?: string; readonly expose?: boolean },
+  ): void =>
+    hooks.onRefused({
+      request: context.req,
+      code: error.error ?? "server_error",
+      fault: error.expose === true ? null : error,
+    });
   const events: EventEmitter = provider;
-  for (const event of ["authorization.error", "grant.error", "revocation.error", "pushed_authorization_request.error", "server_error"])
+  for (const event of [
+    "authorization.error",
+    "grant.error",
+    "revocation.error",
+    "pushed_authorization_request.error",
+    "server_error",
+  ])
     events.on(event, tell);
   // Koa's own: what is thrown beside all of these.
   events.on("error", (error: Error, context?: KoaContextWithOIDC) => {
@@ -82,7 +107,10 @@ const day = 86_400;
 /** Unused for so long, a refresh token is over; each use gives a new one, until the grant ends. */
 const refreshTokenDays = 30;
 
-function configurationOf(library: OidcLibrary, { services, keys }: Omit<ProviderParts, "hooks">): Configuration {
+function configurationOf(
+  library: OidcLibrary,
+  { services, keys }: Omit<ProviderParts, "hooks">,
+): Configuration {
   const { publicUrl, keyring } = services;
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   const cookie = { httpOnly: true, sameSite: "lax", signed: true } as const;
@@ -106,7 +134,8 @@ function configurationOf(library: OidcLibrary, { services, keys }: Omit<Provider
     issueRefreshToken: () => Promise.resolve(true),
     rotateRefreshToken: true,
     expiresWithSession: () => Promise.resolve(false),
-    extraTokenClaims: (_context, token) => Promise.resolve("grantId" in token ? { grant_id: token.grantId } : {}),
+    extraTokenClaims: (_context, token) =>
+      Promise.resolve("grantId" in token ? { grant_id: token.grantId } : {}),
     // The one that was given just now: nobody is taken at an earlier word.
     loadExistingGrant: ({ oidc }) => {
       const grantId = oidc.result?.consent?.grantId;
@@ -114,10 +143,17 @@ function configurationOf(library: OidcLibrary, { services, keys }: Omit<Provider
     },
     findAccount: async ({ oidc: { session } }, id) => {
       // What a person granted outlasts that person's sessions.
-      const staff = await (session === undefined ? findActiveStaff(services.db, id) : findSignedIn(services.db, { accountId: id, acr: session.acr }));
-      return staff === undefined ? undefined : { accountId: staff.staffId, claims: () => ({ sub: staff.staffId }) };
+      const staff = await (session === undefined
+        ? findActiveStaff(services.db, id)
+        : findSignedIn(services.db, { accountId: id, acr: session.acr }));
+      return staff === undefined
+        ? undefined
+        : { accountId: staff.staffId, claims: () => ({ sub: staff.staffId }) };
     },
-    interactions: { policy: createPrompts(library), url: (_context, { uid }) => `${publicUrl}/oauth/interaction/${uid}` },
+    interactions: {
+      policy: createPrompts(library),
+      url: (_context, { uid }) => `${publicUrl}/oauth/interaction/${uid}`,
+    },
     renderError: showRefusal,
     ttl: {
       AccessToken: accessTokenSeconds,
@@ -143,13 +179,20 @@ function configurationOf(library: OidcLibrary, { services, keys }: Omit<Provider
 /** EdDSA under its new name too (RFC 9864): libraries write it, and it is the same signature. */
 const proofAlgorithms = ["ES256", "EdDSA", "Ed25519"] as const;
 
-function featuresOf({ errors }: OidcLibrary, { publicUrl }: OauthServices, keys: readonly PrivateJwk[]): NonNullable<Configuration["features"]> {
+function featuresOf(
+  { errors }: OidcLibrary,
+  { publicUrl }: OauthServices,
+  keys: readonly PrivateJwk[],
+): NonNullable<Configuration["features"]> {
   const audience = audienceOf(publicUrl);
   return {
     devInteractions: { enabled: false },
     userinfo: { enabled: false },
     rpInitiatedLogout: { enabled: false },
-    revocation: { enabled: true, allowedPolicy: (_context, client, token) => Promise.resolve(client.clientId === token.clientId) },
+    revocation: {
+      enabled: true,
+      allowedPolicy: (_context, client, token) => Promise.resolve(client.clientId === token.clientId),
+    },
     pushedAuthorizationRequests: { enabled: true },
     dPoP: { enabled: true },
     resourceIndicators: {
@@ -173,7 +216,10 @@ function featuresOf({ errors }: OidcLibrary, { publicUrl }: OauthServices, keys:
 
 type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) => void;
 
-/** All that is kept of a request, however free a client is in what it says there: 2 kB of each parameter at most. */
+/**
+ * All that is kept of a request, however free a client is in what it says there: 2 kB of each parameter at
+ * most.
+ */
 const parameterLengthMax = 2048;
 
 const checkParameters =
@@ -181,15 +227,26 @@ const checkParameters =
   ({ oidc }, state) => {
     for (const [name, value] of Object.entries(oidc.params ?? {})) {
       const length = [value].flat().join(" ").length;
-      if (length > parameterLengthMax) throw new errors.InvalidRequest(`parameter '${name}' is longer than ${parameterLengthMax} characters`);
+      if (length > parameterLengthMax)
+        throw new errors.InvalidRequest(
+          `parameter '${name}' is longer than ${parameterLengthMax} characters`,
+        );
     }
-    if (state === undefined || state === "") throw new errors.InvalidRequest("missing required parameter 'state'");
+    if (state === undefined || state === "")
+      throw new errors.InvalidRequest("missing required parameter 'state'");
   };
 
-/** An app's own scheme has no origin, which is written as `null`: so does every page in a sandbox write itself. */
-const isOriginOf = (uris: readonly string[], origin: string): boolean => origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);
+/**
+ * An app's own scheme has no origin, which is written as `null`: so does every page in a sandbox write
+ * itself.
+ */
+const isOriginOf = (uris: readonly string[], origin: string): boolean =>
+  origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);
 
-/** Left out, all are asked for: the person who consents says which are given. `offline_access` is what every client has. */
+/**
+ * Left out, all are asked for: the person who consents says which are given. `offline_access` is what every
+ * client has.
+ */
 const requireScopes =
   ({ errors }: OidcLibrary): CheckParameter =>
   ({ oidc }, value) => {
@@ -199,17 +256,30 @@ const requireScopes =
     Object.assign(oidc.params ?? {}, { scope: (asked.length > 0 ? asked : scopes).join(" ") });
   };
 
-/** When a person is asked: to sign in where nobody is who may, and to consent each time, so that every grant was given by somebody who looked. */
+/**
+ * When a person is asked: to sign in where nobody is who may, and to consent each time, so that every grant
+ * was given by somebody who looked.
+ */
 function createPrompts({ interactionPolicy: { Check, Prompt } }: OidcLibrary): interactionPolicy.Prompt[] {
   return [
     new Prompt(
       { name: "login", requestable: true },
       // An account that was disabled is not found any more, whatever its session says.
-      new Check("no_account", "sign-in is required", "login_required", ({ oidc }) => oidc.account === undefined),
+      new Check(
+        "no_account",
+        "sign-in is required",
+        "login_required",
+        ({ oidc }) => oidc.account === undefined,
+      ),
     ),
     new Prompt(
       { name: "consent", requestable: true },
-      new Check("no_consent", "consent is required", "consent_required", ({ oidc }) => oidc.result?.consent?.grantId === undefined),
+      new Check(
+        "no_consent",
+        "consent is required",
+        "consent_required",
+        ({ oidc }) => oidc.result?.consent?.grantId === undefined,
+      ),
     ),
   ];
 }
@@ -217,7 +287,10 @@ function createPrompts({ interactionPolicy: { Check, Prompt } }: OidcLibrary): i
 /** Routes that a browser opens; other routes are called by programs. */
 const pages = new Set(["authorization", "resume"]);
 
-/** Answers a refusal that cannot be sent back to the app: with a page in a browser, with the JSON of RFC 6749 for a program. */
+/**
+ * Answers a refusal that cannot be sent back to the app: with a page in a browser, with the JSON of RFC 6749
+ * for a program.
+ */
 function showRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
   if (!pages.has(context.oidc.route)) {
     context.type = "application/json";
@@ -228,15 +301,19 @@ function showRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
   context.body = renderPage(messagePage("This did not work", sentenceOf(context, out)));
 }
 
-function sentenceOf({ oidc, status }: KoaContextWithOIDC, { error, error_description: description }: ErrorOut): string {
+function sentenceOf(
+  { oidc, status }: KoaContextWithOIDC,
+  { error, error_description: description }: ErrorOut,
+): string {
   if (status >= 500) return "Something went wrong on our side. Go back to the app and try again.";
   if (oidc.route === "resume") return "This sign-in has ended. Go back to the app and start again.";
   return `The app sent a request that can’t be answered (${error}${description === undefined ? "" : `: ${description}`}). Tell whoever makes the app.`;
 }
 
 /**
- * One browser, two people: who signed in in one tab is not who the browser's session is of by the time that the answer goes on its way, because somebody
- * else did in another. oidc-provider would then ask, on a page of its own, whether to sign that one out; who typed a password last is who is meant.
+ * One browser, two people: who signed in in one tab is not who the browser's session is of by the time that
+ * the answer goes on its way, because somebody else did in another. oidc-provider would then ask, on a page
+ * of its own, whether to sign that one out; who typed a password last is who is meant.
  */
 type Context = Parameters<Provider["Session"]["get"]>[0];
 

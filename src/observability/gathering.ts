@@ -119,7 +119,9 @@ export function createMetricsHub(): MetricsHub {
    * Asks the processes that run now. One that ends meanwhile is counted as an answer, and only later among
    * the ended ones.
    */
-  const gather = async (pass: (metrics: readonly string[]) => void): Promise<Pick<Gathered, "answered" | "missing">> => {
+  const gather = async (
+    pass: (metrics: readonly string[]) => void,
+  ): Promise<Pick<Gathered, "answered" | "missing">> => {
     const [asked, before] = [[...members], gone];
     const answers = await Promise.all(
       asked.map(async ({ want, counted }) => {
@@ -138,7 +140,8 @@ export function createMetricsHub(): MetricsHub {
       const asked = createTurns<Given>();
       let counted = nothing;
       const member: Member = {
-        want: () => asked.ask((turn) => port.send({ type: "metrics-wanted", turn } satisfies Message), timeoutMs),
+        want: () =>
+          asked.ask((turn) => port.send({ type: "metrics-wanted", turn } satisfies Message), timeoutMs),
         counted: () => counted,
       };
       members.add(member);
@@ -150,14 +153,16 @@ export function createMetricsHub(): MetricsHub {
         }
         if (!isOfType<Message>(message, "metrics-asked")) return;
         const { turn } = message;
-        void gather((metrics) => port.send({ type: "metrics-passed", turn, metrics } satisfies Passed)).then((told) =>
-          port.send({ type: "metrics-gathered", turn, ...told } satisfies GatheredMessage),
+        void gather((metrics) => port.send({ type: "metrics-passed", turn, metrics } satisfies Passed)).then(
+          (told) => port.send({ type: "metrics-gathered", turn, ...told } satisfies GatheredMessage),
         );
       });
       return () => {
         if (!members.delete(member)) return;
         const last = counted;
-        gone = gone.then(async (before) => JSON.stringify(await (await addUp([before, last])).getMetricsAsJSON()));
+        gone = gone.then(async (before) =>
+          JSON.stringify(await (await addUp([before, last])).getMetricsAsJSON()),
+        );
       };
     },
   };
@@ -220,7 +225,10 @@ const isAverage = ({ aggregator }: Measured[number]): boolean => aggregator === 
 
 /** NaN arrives from another process as null: it has no observation. */
 const withoutNulls = (measured: Measured): Measured =>
-  measured.map((metric) => ({ ...metric, values: metric.values.filter(({ value }) => typeof value === "number") }));
+  measured.map((metric) => ({
+    ...metric,
+    values: metric.values.filter(({ value }) => typeof value === "number"),
+  }));
 
 /** Both ends are this program, so the type of a message determines its shape. */
 function isOfType<Kind extends Message>(message: unknown, type: Kind["type"]): message is Kind {

@@ -49,7 +49,9 @@ export function createInstruments({ role, engine }: Described, events: ServiceEv
   };
 }
 
-const { version: packageVersion } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { readonly version: string };
+const { version: packageVersion } = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+) as { readonly version: string };
 
 const attemptBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const waitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
@@ -84,7 +86,11 @@ export function createAttemptMetrics(registry: Registry): (attempt: DeliveryAtte
 
 /** A receiver may answer with any status; the label is one of its five classes. */
 const labelOf = (outcome: DeliveryAttempted["outcome"]): string =>
-  typeof outcome === "number" ? (outcome >= 100 && outcome < 600 ? `${Math.floor(outcome / 100)}xx` : "other") : outcome;
+  typeof outcome === "number"
+    ? outcome >= 100 && outcome < 600
+      ? `${Math.floor(outcome / 100)}xx`
+      : "other"
+    : outcome;
 
 const costBuckets = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000];
 

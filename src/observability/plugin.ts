@@ -22,8 +22,12 @@ export interface MetricsOptions {
   readonly text: () => Promise<string>;
 }
 
-export const metricsPlugin: FastifyPluginAsync<MetricsOptions> = async (server, { token, isBehindProxy, contentType, text }) => {
-  const mayRead = token === undefined ? (request: FastifyRequest) => isFromHere(request, isBehindProxy) : showing(token);
+export const metricsPlugin: FastifyPluginAsync<MetricsOptions> = async (
+  server,
+  { token, isBehindProxy, contentType, text },
+) => {
+  const mayRead =
+    token === undefined ? (request: FastifyRequest) => isFromHere(request, isBehindProxy) : showing(token);
   server.get("/metrics", {
     onRequest: (request, _reply, done) => done(mayRead(request) ? undefined : fail("route_not_found")),
     handler: async (_request, reply) =>
@@ -53,7 +57,8 @@ function isFromHere({ ip, raw }: FastifyRequest, isBehindProxy: boolean): boolea
   const { headers, socket } = raw;
   if (!isLoopback(socket.remoteAddress) || !isLoopback(ip) || !isNameOfHere(headers.host)) return false;
   const way = headers["x-forwarded-for"];
-  if (isBehindProxy && way !== undefined) return [way].flat().every((part) => part.split(",").every((hop) => isLoopback(hop.trim())));
+  if (isBehindProxy && way !== undefined)
+    return [way].flat().every((part) => part.split(",").every((hop) => isLoopback(hop.trim())));
   return !Object.keys(headers).some((name) => proxyHeader.test(name));
 }
 
@@ -69,7 +74,8 @@ const digestOf = (text: string): Buffer => createHash("sha256").update(text).dig
 
 function showing(token: string): (request: FastifyRequest) => boolean {
   const expected = digestOf(`Bearer ${token}`);
-  return ({ headers: { authorization } }) => authorization !== undefined && timingSafeEqual(digestOf(authorization), expected);
+  return ({ headers: { authorization } }) =>
+    authorization !== undefined && timingSafeEqual(digestOf(authorization), expected);
 }
 
 interface ExpositionParts {
@@ -94,7 +100,9 @@ export function createExposition({ registry, readQueue, exchange }: ExpositionPa
     contentType: own.contentType,
     text: async () => {
       const [gathered, queue] = await Promise.all([exchange?.ask(), readQueue()]);
-      crew.show(exchange === undefined ? { answered: 1, missing: 0 } : (gathered ?? { answered: 1, missing: 1 }));
+      crew.show(
+        exchange === undefined ? { answered: 1, missing: 0 } : (gathered ?? { answered: 1, missing: 1 }),
+      );
       const measured = gathered === undefined ? own : await addUp(gathered.all);
       return Registry.merge([measured, crew.registry, queue]).metrics();
     },
@@ -141,7 +149,9 @@ const checkMsMax = 2_000;
 
 /** `/healthz`: the process lives. `/readyz`: it can serve, because its database answers. */
 export const healthPlugin: FastifyPluginAsync<{ readonly db: Database }> = async (server, { db }) => {
-  server.get("/healthz", { logLevel: "silent" }, (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
+  server.get("/healthz", { logLevel: "silent" }, (_request, reply) =>
+    reply.header("cache-control", "no-store").send({ status: "ok" }),
+  );
   server.get("/readyz", async (_request, reply) => {
     const isReady = await answersInTime(db);
     return reply

@@ -1,13 +1,21 @@
 /**
- * What waits in the database: read when somebody asks, once in five seconds at most, whoever asks and however often. A database that does not answer
- * within a second is away, holds nobody up, and is left alone for a while: it has enough to do.
+ * What waits in the database: read when somebody asks, once in five seconds at most, whoever asks and however
+ * often. A database that does not answer within a second is away, holds nobody up, and is left alone for a
+ * while: it has enough to do.
  */
 import { type RawBuilder, sql } from "kysely";
 import { Gauge, Registry } from "prom-client";
 import type { Database } from "#database/connect.ts";
 import { runStatement } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { endpointSendingMax, installationSendingMax, type Moment, momentOf, sending, tokensNow } from "#webhooks/dispatch/claim-deliveries.ts";
+import {
+  endpointSendingMax,
+  installationSendingMax,
+  type Moment,
+  momentOf,
+  sending,
+  tokensNow,
+} from "#webhooks/dispatch/claim-deliveries.ts";
 import { subjectsOfCatalog } from "#webhooks/event-types.ts";
 
 interface QueueMetrics {
@@ -37,7 +45,12 @@ const lookOfOneMax = 1_000;
 const lookMax = 10_000;
 
 /** Gives the registry of what was found: without a database, that there is none and nothing else. */
-export function createQueueReader({ db, clock, patienceMs = usualPatienceMs, countMax = usualCountMax }: QueueParts): () => Promise<Registry> {
+export function createQueueReader({
+  db,
+  clock,
+  patienceMs = usualPatienceMs,
+  countMax = usualCountMax,
+}: QueueParts): () => Promise<Registry> {
   const { up, show } = createGauges();
   let kept: { readonly atMs: number; readonly reading: Promise<Registry> } | undefined;
   let asking: Promise<QueueMetrics | undefined> | undefined;
@@ -70,17 +83,41 @@ async function within<Value>(asked: Promise<Value>, ms: number): Promise<Value |
 }
 
 const described: readonly (readonly [keyof QueueMetrics, string, string])[] = [
-  ["dueDeliveries", "commerce_webhook_deliveries_due", `Deliveries that are due and may be sent; counted up to ${usualCountMax}.`],
+  [
+    "dueDeliveries",
+    "commerce_webhook_deliveries_due",
+    `Deliveries that are due and may be sent; counted up to ${usualCountMax}.`,
+  ],
   [
     "oldestDueSeconds",
     "commerce_webhook_oldest_due_age_seconds",
     "For how long the oldest delivery has been due that could be sent in this moment; 0 where none is.",
   ],
-  ["openBreakers", "commerce_webhook_breakers_open", "Endpoints with something waiting that are only probed because they keep failing."],
-  ["waitingEvents", "commerce_events_waiting", `Events of which no deliveries have been made yet; counted up to ${usualCountMax}.`],
-  ["oldestEventSeconds", "commerce_events_oldest_waiting_age_seconds", "For how long the oldest of those has waited; 0 where none does."],
-  ["duePayments", "commerce_payment_operations_due", `Questions to the payment provider that are due; counted up to ${usualCountMax}.`],
-  ["oldestPaymentSeconds", "commerce_payment_oldest_due_age_seconds", "For how long the oldest of those has been due; 0 where none is."],
+  [
+    "openBreakers",
+    "commerce_webhook_breakers_open",
+    "Endpoints with something waiting that are only probed because they keep failing.",
+  ],
+  [
+    "waitingEvents",
+    "commerce_events_waiting",
+    `Events of which no deliveries have been made yet; counted up to ${usualCountMax}.`,
+  ],
+  [
+    "oldestEventSeconds",
+    "commerce_events_oldest_waiting_age_seconds",
+    "For how long the oldest of those has waited; 0 where none does.",
+  ],
+  [
+    "duePayments",
+    "commerce_payment_operations_due",
+    `Questions to the payment provider that are due; counted up to ${usualCountMax}.`,
+  ],
+  [
+    "oldestPaymentSeconds",
+    "commerce_payment_oldest_due_age_seconds",
+    "For how long the oldest of those has been due; 0 where none is.",
+  ],
 ];
 
 interface Gauges {
@@ -96,7 +133,9 @@ function createGauges(): Gauges {
     help: "1: the database told within a second what waits in it. 0: it did not, and what waits is not known.",
     registers: [registry],
   });
-  const gauges = described.map(([figure, name, help]) => [figure, new Gauge({ name, help, registers: [found] })] as const);
+  const gauges = described.map(
+    ([figure, name, help]) => [figure, new Gauge({ name, help, registers: [found] })] as const,
+  );
   return {
     up: { registry, gauge },
     show: (metrics) => {
@@ -107,9 +146,10 @@ function createGauges(): Gauges {
 }
 
 /**
- * One statement. From one endpoint to the next over the index of what waits, and of each what is due: what has been delivered is never looked at. What an
- * endpoint may not be sent now (it is switched off or only probed, its installation suspended or no longer allowed to read it) is not late. What waits
- * because its receiver wants few at a time, or is slow, is due, and yet its age is nobody's but the receiver's.
+ * One statement. From one endpoint to the next over the index of what waits, and of each what is due: what
+ * has been delivered is never looked at. What an endpoint may not be sent now (it is switched off or only
+ * probed, its installation suspended or no longer allowed to read it) is not late. What waits because its
+ * receiver wants few at a time, or is slow, is due, and yet its age is nobody's but the receiver's.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
   const moment = momentOf(now);
@@ -160,8 +200,9 @@ function endpoints(moment: Moment): RawBuilder<unknown> {
 }
 
 /**
- * Of those that may not hear everything: whether this one may be sent is asked of its event, of each by itself. As `exists` it would be a question that
- * PostgreSQL answers, where it expects many, by reading all events there are.
+ * Of those that may not hear everything: whether this one may be sent is asked of its event, of each by
+ * itself. As `exists` it would be a question that PostgreSQL answers, where it expects many, by reading all
+ * events there are.
  */
 const lookedAt = (at: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select l.next_attempt_at, l.has_room, (

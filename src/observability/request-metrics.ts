@@ -20,7 +20,9 @@ interface Route {
 export function createHttpMetrics(registry: Registry): ServerObserver {
   const routeOf = createRoutes(registry);
   return {
-    began: createPassage(registry, ({ failureCode, routeOptions }, { statusCode }) => routeOf(routeOptions.config).count(statusCode, failureCode)),
+    began: createPassage(registry, ({ failureCode, routeOptions }, { statusCode }) =>
+      routeOf(routeOptions.config).count(statusCode, failureCode),
+    ),
     answered: ({ failureCode }, reply, config) => {
       const { count, observe } = routeOf(config);
       count(reply.statusCode, failureCode);
@@ -65,7 +67,8 @@ function createRoutes(registry: Registry): (config: RouteConfig) => Route {
   };
   return (config) => {
     let route = routes.get(config);
-    if (route === undefined) routes.set(config, (route = prepare(config.operationId ?? config.url ?? "unknown")));
+    if (route === undefined)
+      routes.set(config, (route = prepare(config.operationId ?? config.url ?? "unknown")));
     return route;
   };
 }
@@ -117,7 +120,8 @@ export function countLimits(registry: Registry): (limiter: RateLimiter) => RateL
     if (isRefused) refusals.inc({ bucket });
   };
   return (limiter) => ({
-    consume: (bucket, key) => seen(limiter.consume(bucket, key), (state) => see(bucket, state?.isExceeded === true)),
+    consume: (bucket, key) =>
+      seen(limiter.consume(bucket, key), (state) => see(bucket, state?.isExceeded === true)),
     // Callers of `peek` refuse the request when nothing is left.
     peek: (bucket, key) => seen(limiter.peek(bucket, key), (state) => see(bucket, state?.remaining === 0)),
     giveBack: (bucket, key) => limiter.giveBack(bucket, key),
@@ -129,7 +133,10 @@ export function countLimits(registry: Registry): (limiter: RateLimiter) => RateL
 type Counted = LimitState | undefined;
 
 /** Returns a promise only if the limiter does. */
-function seen(counted: Promise<Counted> | Counted, see: (state: Counted) => void): Promise<Counted> | Counted {
+function seen(
+  counted: Promise<Counted> | Counted,
+  see: (state: Counted) => void,
+): Promise<Counted> | Counted {
   if (counted instanceof Promise)
     return counted.then((state) => {
       see(state);
@@ -139,7 +146,10 @@ function seen(counted: Promise<Counted> | Counted, see: (state: Counted) => void
   return counted;
 }
 
-const refusals: Readonly<Record<string, string>> = { idempotency_in_progress: "in_progress", idempotency_key_reused: "key_reused" };
+const refusals: Readonly<Record<string, string>> = {
+  idempotency_in_progress: "in_progress",
+  idempotency_key_reused: "key_reused",
+};
 
 /** Wraps the execution under idempotency keys and counts the outcomes. */
 export function countOnce(registry: Registry): (doOnce: DoOnce) => DoOnce {
@@ -149,7 +159,8 @@ export function countOnce(registry: Registry): (doOnce: DoOnce) => DoOnce {
     labelNames: ["outcome"],
     registers: [registry],
   });
-  for (const outcome of ["executed", "replayed", "refused", ...Object.values(refusals)]) outcomes.inc({ outcome }, 0);
+  for (const outcome of ["executed", "replayed", "refused", ...Object.values(refusals)])
+    outcomes.inc({ outcome }, 0);
   return (doOnce) => async (claim, work) => {
     try {
       const once = await doOnce(claim, work);

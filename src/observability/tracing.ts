@@ -1,4 +1,7 @@
-/** Sends traces to a collector by OpenTelemetry's protocol. Loaded only where OTEL_EXPORTER_OTLP_ENDPOINT names one. */
+/**
+ * Sends traces to a collector by OpenTelemetry's protocol. Loaded only where OTEL_EXPORTER_OTLP_ENDPOINT
+ * names one.
+ */
 import {
   type Context,
   context,
@@ -35,7 +38,14 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { Failure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
-import { type Attributes, parseTraceparent, type Span, type SpanStart, type Tracer, useTracer } from "#foundation/tracing.ts";
+import {
+  type Attributes,
+  parseTraceparent,
+  type Span,
+  type SpanStart,
+  type Tracer,
+  useTracer,
+} from "#foundation/tracing.ts";
 import { BadSetting, type Environment } from "#foundation/failure.ts";
 
 export interface TracingOptions {
@@ -50,7 +60,10 @@ export interface TracingOptions {
 /** What waits for the collector beyond this is dropped. */
 const waitingMax = 8_192;
 const batchMax = 1_024;
-/** While the collector is away, the SDK begins one more with each that fails. At the end all that waits goes at once, beside the one that is under way. */
+/**
+ * While the collector is away, the SDK begins one more with each that fails. At the end all that waits goes
+ * at once, beside the one that is under way.
+ */
 const exportsMax = waitingMax / batchMax + 1;
 const usualEveryMs = 1_000;
 /** With its retries. */
@@ -63,8 +76,17 @@ const textMax = 4_096;
 const linksMax = 256;
 
 /** Gives what sends the last spans and ends it. */
-export function startTracing({ endpoint, environment, log, everyMs = usualEveryMs }: TracingOptions): () => Promise<void> {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: exportMsMax, concurrencyLimit: exportsMax });
+export function startTracing({
+  endpoint,
+  environment,
+  log,
+  everyMs = usualEveryMs,
+}: TracingOptions): () => Promise<void> {
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint}/v1/traces`,
+    timeoutMillis: exportMsMax,
+    concurrencyLimit: exportsMax,
+  });
   const processor = new BatchSpanProcessor({
     exporter: tellingOutages(exporter, log),
     maxQueueSize: waitingMax,
@@ -108,7 +130,10 @@ export function tellingOutages(exporter: SpanExporter, log: Log): SpanExporter {
         const wasAway = isAway;
         isAway = result.code !== 0;
         if (isAway && !wasAway)
-          log.warn({ event: "traces_lost", err: result.error }, "Traces do not reach their collector: they are dropped meanwhile.");
+          log.warn(
+            { event: "traces_lost", err: result.error },
+            "Traces do not reach their collector: they are dropped meanwhile.",
+          );
         if (!isAway && wasAway) log.info({ event: "traces_sent" }, "Traces reach their collector again.");
         done(result);
       }),
@@ -122,7 +147,8 @@ const samplers: Readonly<Record<string, (share: number) => Sampler>> = {
   traceidratio: (share) => new TraceIdRatioBasedSampler(share),
   parentbased_always_on: () => new ParentBasedSampler({ root: withItsCause(new AlwaysOnSampler()) }),
   parentbased_always_off: () => new ParentBasedSampler({ root: withItsCause(new AlwaysOffSampler()) }),
-  parentbased_traceidratio: (share) => new ParentBasedSampler({ root: withItsCause(new TraceIdRatioBasedSampler(share)) }),
+  parentbased_traceidratio: (share) =>
+    new ParentBasedSampler({ root: withItsCause(new TraceIdRatioBasedSampler(share)) }),
 };
 
 /** The standard names, which this version of the SDK does not read by itself. */
@@ -130,12 +156,17 @@ function chooseSampler(environment: Environment): Sampler {
   const name = environment["OTEL_TRACES_SAMPLER"] || "parentbased_always_on";
   const share = Number(environment["OTEL_TRACES_SAMPLER_ARG"] || "1");
   const create = Object.hasOwn(samplers, name) ? samplers[name] : undefined;
-  if (create === undefined) throw new BadSetting(`OTEL_TRACES_SAMPLER must be one of ${Object.keys(samplers).join(", ")}.`);
-  if (!(share >= 0 && share <= 1)) throw new BadSetting("OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.");
+  if (create === undefined)
+    throw new BadSetting(`OTEL_TRACES_SAMPLER must be one of ${Object.keys(samplers).join(", ")}.`);
+  if (!(share >= 0 && share <= 1))
+    throw new BadSetting("OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.");
   return create(share);
 }
 
-/** What was brought about by something that is recorded is recorded too: a webhook's attempts with the request that they tell of. */
+/**
+ * What was brought about by something that is recorded is recorded too: a webhook's attempts with the request
+ * that they tell of.
+ */
 function withItsCause(sampler: Sampler): Sampler {
   return {
     // eslint-disable-next-line max-params -- The SDK's own signature.
@@ -182,7 +213,9 @@ function createTracer(provider: TracerProvider, ids: Ids): Tracer {
         ...(startedAt === undefined ? {} : { startTime: startedAt }),
         links: causes.flatMap(linkTo),
       };
-      return new RunningSpan(ids.withTraceId(ownTrace?.id, () => sdk.startSpan(name, options, parentOf(start))));
+      return new RunningSpan(
+        ids.withTraceId(ownTrace?.id, () => sdk.startSpan(name, options, parentOf(start))),
+      );
     },
     current: () => {
       const span = trace.getActiveSpan();
@@ -196,14 +229,28 @@ function parentOf({ caller, ownTrace }: SpanStart): Context {
   const asked = caller === undefined ? undefined : parseTraceparent(caller);
   if (asked === undefined) return context.active();
   const { traceId, spanId, isSampled } = asked;
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, isRemote: true, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE });
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    isRemote: true,
+    traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+  });
 }
 
 function linkTo(traceparent: string): Link[] {
   const cause = parseTraceparent(traceparent);
   if (cause === undefined) return [];
   const { traceId, spanId, isSampled } = cause;
-  return [{ context: { traceId, spanId, isRemote: true, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE } }];
+  return [
+    {
+      context: {
+        traceId,
+        spanId,
+        isRemote: true,
+        traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+      },
+    },
+  ];
 }
 
 class RunningSpan implements Span {
@@ -243,5 +290,7 @@ class RunningSpan implements Span {
 /** A message may quote what was sent; a code never does. */
 function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
-  return "code" in error && typeof error.code === "string" && /^\w{1,64}$/.test(error.code) ? error.code : error.name;
+  return "code" in error && typeof error.code === "string" && /^\w{1,64}$/.test(error.code)
+    ? error.code
+    : error.name;
 }

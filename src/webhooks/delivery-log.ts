@@ -1,11 +1,20 @@
-/** Reads what happened and what was sent of it. Bodies are not read here: neither what was sent nor what a receiver said is shown. */
+/**
+ * Reads what happened and what was sent of it. Bodies are not read here: neither what was sent nor what a
+ * receiver said is shown.
+ */
 import { type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { Tables, WebhookAttemptTable } from "#database/tables.ts";
 import type { Page } from "#database/sql-fragments.ts";
 import type { Reader } from "#database/transaction.ts";
 import { firstIdAt } from "#foundation/ids.ts";
 import { eventTypes, subjectsOfCatalog } from "./event-types.ts";
-import { type DeliveryStatus, keptSince, payloadExpiryOf, type ReplayReason, replayRefusal } from "./delivery-rules.ts";
+import {
+  type DeliveryStatus,
+  keptSince,
+  payloadExpiryOf,
+  type ReplayReason,
+  replayRefusal,
+} from "./delivery-rules.ts";
 
 export type AttemptView = Selectable<WebhookAttemptTable>;
 
@@ -50,8 +59,15 @@ const newestMax = 100;
 const olderMax = 100;
 const subjects = [...new Set(Object.values(eventTypes).map(({ subject }) => subject))];
 
-/** What each of these installations may see: the newest, and beside them older ones with a delivery that did not arrive. Two statements. */
-export async function findLogs(reader: Reader, installationIds: readonly string[], now: Date): Promise<Map<string, EventLog>> {
+/**
+ * What each of these installations may see: the newest, and beside them older ones with a delivery that did
+ * not arrive. Two statements.
+ */
+export async function findLogs(
+  reader: Reader,
+  installationIds: readonly string[],
+  now: Date,
+): Promise<Map<string, EventLog>> {
   const rows = await listEvents(reader, installationIds, now);
   const shown = rows.filter(({ isIncluded }) => isIncluded);
   const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), pairOf);
@@ -59,7 +75,9 @@ export async function findLogs(reader: Reader, installationIds: readonly string[
   return new Map(
     installationIds.map((id): [string, EventLog] => {
       const listed = groups.get(id) ?? [];
-      const events = listed.filter(({ isIncluded }) => isIncluded).map((row) => toEvent(row, deliveries.get(pairOf(row)) ?? []));
+      const events = listed
+        .filter(({ isIncluded }) => isIncluded)
+        .map((row) => toEvent(row, deliveries.get(pairOf(row)) ?? []));
       return [id, { events, isTruncated: events.length < listed.length }];
     }),
   );
@@ -71,7 +89,11 @@ export interface EventAsked {
 }
 
 /** By installation and event; two statements, however many. */
-export async function findEvents(reader: Reader, asked: readonly EventAsked[], now: Date): Promise<ReadonlyMap<string, EventView>> {
+export async function findEvents(
+  reader: Reader,
+  asked: readonly EventAsked[],
+  now: Date,
+): Promise<ReadonlyMap<string, EventView>> {
   const ids = [...new Set(asked.map(({ eventId }) => eventId))];
   const columns = ["id", "type", "occurredAt", "subjectType", "subjectId", "subjectVersion"] as const;
   const rows = await reader
@@ -92,7 +114,11 @@ export async function findEvents(reader: Reader, asked: readonly EventAsked[], n
 export const pairOf = ({ installationId, eventId }: EventAsked): string => `${installationId} ${eventId}`;
 
 /** By id; what is not there is missing. */
-export async function findDeliveries(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, DeliveryView>> {
+export async function findDeliveries(
+  reader: Reader,
+  ids: readonly string[],
+  now: Date,
+): Promise<Map<string, DeliveryView>> {
   const deliveries = await selectDeliveries(reader, sql`d.id = any(${ids}::text[])`, now);
   return new Map(deliveries.map((delivery) => [delivery.id, delivery]));
 }
@@ -110,7 +136,11 @@ export function findAttempts(reader: Reader, deliveryIds: readonly string[]): Pr
 
 /** The merchant whose it is, deleted or not. */
 export async function findEndpointOwner(reader: Reader, endpointId: string): Promise<string | undefined> {
-  const row = await reader.selectFrom("webhookEndpoint").select("merchantId").where("id", "=", endpointId).executeTakeFirst();
+  const row = await reader
+    .selectFrom("webhookEndpoint")
+    .select("merchantId")
+    .where("id", "=", endpointId)
+    .executeTakeFirst();
   return row?.merchantId;
 }
 
@@ -145,7 +175,10 @@ const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
   canceled: true,
 };
 
-/** A page of the same, in the order of ids: as many steps of the index for each status as it has rows, wherever it lies and whatever else there is. */
+/**
+ * A page of the same, in the order of ids: as many steps of the index for each status as it has rows,
+ * wherever it lies and whatever else there is.
+ */
 export async function pageOfDeliveries(
   reader: Reader,
   { merchantId, endpointId, status }: DeliveryFilter,
@@ -160,13 +193,20 @@ export async function pageOfDeliveries(
       where d.endpoint_id = ${endpointId} and d.status = asked.status and d.id collate "C" > ${after ?? ""} and ${isBefore}
       order by d.id collate "C" ${order} limit ${limit}
     ) found
-    where ${isOwned({ merchantId, endpointId })} order by found.id collate "C" ${order} limit ${limit}`.execute(reader);
+    where ${isOwned({ merchantId, endpointId })} order by found.id collate "C" ${order} limit ${limit}`.execute(
+    reader,
+  );
   return rows;
 }
 
 /** Asked of the endpoint once and not of each delivery, so that who asks for another's waits for nothing. */
-const isOwned = ({ merchantId, endpointId }: Pick<DeliveryFilter, "merchantId" | "endpointId">): RawBuilder<boolean> =>
-  merchantId === null ? sql`true` : sql`exists (select from webhook_endpoint w where w.id = ${endpointId} and w.merchant_id = ${merchantId})`;
+const isOwned = ({
+  merchantId,
+  endpointId,
+}: Pick<DeliveryFilter, "merchantId" | "endpointId">): RawBuilder<boolean> =>
+  merchantId === null
+    ? sql`true`
+    : sql`exists (select from webhook_endpoint w where w.id = ${endpointId} and w.merchant_id = ${merchantId})`;
 
 interface EventRow {
   readonly id: string;
@@ -181,13 +221,18 @@ interface ListedRow extends EventRow, EventAsked {
   readonly isIncluded: boolean;
 }
 
-const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> => sql`(a.sees_catalog or not ${kind} = any(${subjectsOfCatalog}::text[]))`;
+const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql`(a.sees_catalog or not ${kind} = any(${subjectsOfCatalog}::text[]))`;
 
 /**
- * What is included, and beside it enough of what is not to know whether there is any. Kind by kind, so that it is a step of an index for each
- * however few of the kinds an installation sees.
+ * What is included, and beside it enough of what is not to know whether there is any. Kind by kind, so that
+ * it is a step of an index for each however few of the kinds an installation sees.
  */
-async function listEvents(reader: Reader, installationIds: readonly string[], now: Date): Promise<ListedRow[]> {
+async function listEvents(
+  reader: Reader,
+  installationIds: readonly string[],
+  now: Date,
+): Promise<ListedRow[]> {
   const first = firstIdAt("event", keptSince(now).getTime() + 1);
   const looked = newestMax + olderMax + 1;
   const { rows } = await sql<ListedRow>`
@@ -229,7 +274,10 @@ async function listEvents(reader: Reader, installationIds: readonly string[], no
   return rows;
 }
 
-const toEvent = ({ id, type, occurredAt, ...row }: EventRow, deliveries: readonly DeliveryView[]): EventView => ({
+const toEvent = (
+  { id, type, occurredAt, ...row }: EventRow,
+  deliveries: readonly DeliveryView[],
+): EventView => ({
   id,
   type,
   occurredAt,
@@ -237,7 +285,11 @@ const toEvent = ({ id, type, occurredAt, ...row }: EventRow, deliveries: readonl
   deliveries,
 });
 
-async function deliveriesOf(reader: Reader, asked: readonly EventAsked[], now: Date): Promise<DeliveryView[]> {
+async function deliveriesOf(
+  reader: Reader,
+  asked: readonly EventAsked[],
+  now: Date,
+): Promise<DeliveryView[]> {
   if (asked.length === 0) return [];
   const eventIds = asked.map(({ eventId }) => eventId);
   const installationIds = asked.map(({ installationId }) => installationId);
@@ -257,7 +309,11 @@ interface DeliveryRow extends Omit<DeliveryView, "lastAttempt" | "isReplayable" 
 }
 
 /** The oldest first. */
-async function selectDeliveries(reader: Reader, which: RawBuilder<unknown>, now: Date): Promise<DeliveryView[]> {
+async function selectDeliveries(
+  reader: Reader,
+  which: RawBuilder<unknown>,
+  now: Date,
+): Promise<DeliveryView[]> {
   const { rows } = await sql<DeliveryRow>`
     select d.id, d.merchant_id, d.installation_id, d.event_id, d.endpoint_id, d.status, d.attempt_count,
       case when d.status <> 'sending' then d.next_attempt_at end as next_attempt_at,
@@ -271,12 +327,23 @@ async function selectDeliveries(reader: Reader, which: RawBuilder<unknown>, now:
 }
 
 function toDelivery(row: DeliveryRow, now: Date): DeliveryView {
-  const { occurredAt, replays, attemptId, number, startedAt, durationMs, httpStatus, errorCode, ...delivery } = row;
+  const {
+    occurredAt,
+    replays,
+    attemptId,
+    number,
+    startedAt,
+    durationMs,
+    httpStatus,
+    errorCode,
+    ...delivery
+  } = row;
   const attempt = { deliveryId: delivery.id, number, startedAt, durationMs, httpStatus, errorCode };
   return {
     ...delivery,
     lastAttempt: attemptId === null ? null : { id: attemptId, ...attempt },
-    isReplayable: replayRefusal({ status: delivery.status, occurredAt, replays }, { isForced: true, now }) === null,
+    isReplayable:
+      replayRefusal({ status: delivery.status, occurredAt, replays }, { isForced: true, now }) === null,
     payloadExpiresAt: payloadExpiryOf(occurredAt),
   };
 }

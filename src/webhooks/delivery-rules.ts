@@ -1,6 +1,7 @@
 /**
- * Rules of deliveries: what follows an attempt for its delivery (succeeded, retried, exhausted) and for its endpoint (breaker, degraded, disabled), how
- * long events are kept, and when a delivery may be replayed. Pure, so that 75 hours and five days pass in a test without waiting.
+ * Rules of deliveries: what follows an attempt for its delivery (succeeded, retried, exhausted) and for its
+ * endpoint (breaker, degraded, disabled), how long events are kept, and when a delivery may be replayed.
+ * Pure, so that 75 hours and five days pass in a test without waiting.
  */
 import type { Selectable } from "kysely";
 import type { FailureCode } from "#foundation/failure.ts";
@@ -37,11 +38,17 @@ export interface AttemptCircumstances {
   readonly scale: number;
 }
 
-export function nextStep(result: AttemptResult, { attempt, now, random, scale }: AttemptCircumstances): NextStep {
+export function nextStep(
+  result: AttemptResult,
+  { attempt, now, random, scale }: AttemptCircumstances,
+): NextStep {
   if (isSuccess(result)) return { kind: "succeeded" };
   if (result.httpStatus === 410) return { kind: "gone" };
   if (attempt >= attemptsMax) return { kind: "exhausted" };
-  const seconds = Math.max(delaySecondsBefore(attempt + 1, random), Math.min(result.retryAfterSeconds ?? 0, retryAfterSecondsMax));
+  const seconds = Math.max(
+    delaySecondsBefore(attempt + 1, random),
+    Math.min(result.retryAfterSeconds ?? 0, retryAfterSecondsMax),
+  );
   return { kind: "retrying", at: later(now, seconds * 1000 * scale) };
 }
 
@@ -49,7 +56,10 @@ function isSuccess({ errorCode }: Pick<AttemptResult, "errorCode">): boolean {
   return errorCode === null;
 }
 
-/** Attempt 2 and later come up to a tenth earlier or later, so that what failed together does not return together. */
+/**
+ * Attempt 2 and later come up to a tenth earlier or later, so that what failed together does not return
+ * together.
+ */
 export function delaySecondsBefore(attempt: number, random: () => number): number {
   return (delaysSeconds[attempt - 1] ?? 0) * (1 + jitterShare * (2 * random() - 1));
 }
@@ -59,7 +69,10 @@ export interface EndpointHealth {
   readonly consecutiveFailures: number;
   /** Since when nothing has arrived any more; null: the last attempt arrived, or there was none. */
   readonly failingSince: Date | null;
-  /** Deliveries that were tried since something arrived, and failed: those behind an open breaker are never tried to their end. */
+  /**
+   * Deliveries that were tried since something arrived, and failed: those behind an open breaker are never
+   * tried to their end.
+   */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;
   /** Set: the breaker is open, and one probe may go from then on. */
@@ -81,7 +94,11 @@ export interface HealthStep {
 }
 
 /** One success makes an endpoint as good as new and closes its breaker. */
-export function nextHealth(health: EndpointHealth, step: NextStep, { attempt, now, scale }: Omit<AttemptCircumstances, "random">): HealthStep {
+export function nextHealth(
+  health: EndpointHealth,
+  step: NextStep,
+  { attempt, now, scale }: Omit<AttemptCircumstances, "random">,
+): HealthStep {
   if (step.kind === "succeeded") return { health: unknownHealth, becomes: null };
   const consecutiveFailures = health.consecutiveFailures + 1;
   const failingSince = health.failingSince ?? now;
@@ -94,8 +111,10 @@ export function nextHealth(health: EndpointHealth, step: NextStep, { attempt, no
   };
   const failingMs = now.getTime() - failingSince.getTime();
   if (step.kind === "gone") return { health: failed, becomes: "gone" };
-  if (failingMs >= disabledAfterMs && failed.failedSinceSuccess >= disabledAfterFailed) return { health: failed, becomes: "failing" };
-  if (failingMs >= degradedAfterMs && failed.degradedAt === null) return { health: { ...failed, degradedAt: now }, becomes: "degraded" };
+  if (failingMs >= disabledAfterMs && failed.failedSinceSuccess >= disabledAfterFailed)
+    return { health: failed, becomes: "failing" };
+  if (failingMs >= degradedAfterMs && failed.degradedAt === null)
+    return { health: { ...failed, degradedAt: now }, becomes: "degraded" };
   return { health: failed, becomes: null };
 }
 
@@ -114,7 +133,10 @@ const dayMs = 86_400_000;
 
 export type ReplayRefusal = Extract<
   FailureCode,
-  "delivery_in_progress" | "delivery_already_succeeded" | "delivery_payload_expired" | "delivery_replay_limit_reached"
+  | "delivery_in_progress"
+  | "delivery_already_succeeded"
+  | "delivery_payload_expired"
+  | "delivery_replay_limit_reached"
 >;
 
 export interface ReplayFacts {
@@ -138,7 +160,10 @@ export function keptSince(now: Date): Date {
   return new Date(now.getTime() - retentionDays * dayMs);
 }
 
-/** `null` if the delivery may be replayed. A replay is a new delivery; the original never changes, and counts its replays. */
+/**
+ * `null` if the delivery may be replayed. A replay is a new delivery; the original never changes, and counts
+ * its replays.
+ */
 export function replayRefusal(
   { status, occurredAt, replays }: ReplayFacts,
   { isForced, now }: { readonly isForced: boolean; readonly now: Date },

@@ -1,11 +1,18 @@
 /**
- * The URLs that an endpoint may have: public https names and, if allowed, receivers on this machine. Checked before a row is read. The addresses of the
- * name are checked here once, outside of any transaction (`createResolvedNames` keeps the result for a few seconds), and again at each connection.
+ * The URLs that an endpoint may have: public https names and, if allowed, receivers on this machine. Checked
+ * before a row is read. The addresses of the name are checked here once, outside of any transaction
+ * (`createResolvedNames` keeps the result for a few seconds), and again at each connection.
  */
 import { LRUCache } from "lru-cache";
 import type { FailureDetail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
-import { isLoopbackHost, isPublicAddress, resolveInTime, type ResolveName, resolveName } from "./safe-addresses.ts";
+import {
+  isLoopbackHost,
+  isPublicAddress,
+  resolveInTime,
+  type ResolveName,
+  resolveName,
+} from "./safe-addresses.ts";
 
 export interface EndpointUrlRules {
   /** Receivers on this machine: the setting is on and the merchant is in test mode. */
@@ -23,8 +30,10 @@ const literal = /^\[|^[\d.]+$/;
 
 export function endpointUrlFaults(url: string, rules: EndpointUrlRules): readonly FailureDetail[] {
   const parsed = parse(url);
-  if (url.length > endpointUrlLengthMax) return [fault("too_long", `A URL may have ${endpointUrlLengthMax} characters at most.`)];
-  if (parsed === undefined) return [fault("malformed_url", "It is not a complete URL: https://, a name, and a path.")];
+  if (url.length > endpointUrlLengthMax)
+    return [fault("too_long", `A URL may have ${endpointUrlLengthMax} characters at most.`)];
+  if (parsed === undefined)
+    return [fault("malformed_url", "It is not a complete URL: https://, a name, and a path.")];
   if (parsed.url.href.length > endpointUrlLengthMax)
     return [fault("too_long", `Percent-encoded it has more than ${endpointUrlLengthMax} characters.`)];
   const isLoopback = isLoopbackHost(parsed.url.hostname) && rules.isLoopbackAllowed;
@@ -42,8 +51,8 @@ export interface Resolving extends EndpointUrlRules {
 }
 
 /**
- * For a URL without faults: refused when its name has an address that is not public. A name that has none, or not soon enough, is let pass; the
- * delivery will say so.
+ * For a URL without faults: refused when its name has an address that is not public. A name that has none, or
+ * not soon enough, is let pass; the delivery will say so.
  */
 export async function resolutionFaults(
   url: string,
@@ -52,7 +61,9 @@ export async function resolutionFaults(
   const { hostname } = new URL(url);
   if (isLoopbackAllowed && isLoopbackHost(hostname)) return [];
   const addresses = await resolveInTime(hostname, { resolve, signal: AbortSignal.timeout(timeoutMs) });
-  return addresses.every(isPublicAddress) ? [] : [fault("resolves_inside", "The name resolves to an address that is not public.")];
+  return addresses.every(isPublicAddress)
+    ? []
+    : [fault("resolves_inside", "The name resolves to an address that is not public.")];
 }
 
 interface Parsed {
@@ -64,13 +75,16 @@ interface Parsed {
 /** The parser drops line breaks, turns backslashes and repairs schemes; a URL must not need any of that. */
 function parse(url: string): Parsed | undefined {
   const authority = written.exec(url)?.[2];
-  if (authority === undefined || !isCleanText(url) || /[\s\\]/.test(url) || !URL.canParse(url)) return undefined;
+  if (authority === undefined || !isCleanText(url) || /[\s\\]/.test(url) || !URL.canParse(url))
+    return undefined;
   return { url: new URL(url), authority };
 }
 
 function formFaults({ url, authority }: Parsed): readonly FailureDetail[] {
   return [
-    ...(authority.includes("@") ? [fault("userinfo_not_allowed", "It must not have a user name or a password.")] : []),
+    ...(authority.includes("@")
+      ? [fault("userinfo_not_allowed", "It must not have a user name or a password.")]
+      : []),
     ...(url.href.includes("#") ? [fault("fragment_not_allowed", "It must not have a fragment.")] : []),
   ];
 }
@@ -79,18 +93,26 @@ function publicFaults({ url, authority }: Parsed): readonly FailureDetail[] {
   const faults = hostFaults(url.hostname, authority);
   if (url.protocol !== "https:") return [fault("https_required", "It must start with https://."), ...faults];
   const isOpen = url.port === "" || Number(url.port) >= 1024;
-  return isOpen ? faults : [...faults, fault("port_not_allowed", "Its port must be 443 or from 1024 to 65535.")];
+  return isOpen
+    ? faults
+    : [...faults, fault("port_not_allowed", "Its port must be 443 or from 1024 to 65535.")];
 }
 
 function hostFaults(host: string, authority: string): readonly FailureDetail[] {
   if (literal.test(host)) return [fault("ip_literal_not_allowed", "It must have a name, not an IP address.")];
-  if (specialUse.some((suffix) => isUnder(host, suffix))) return [fault("special_use_name", "Its name belongs to a domain that is not public.")];
-  if (!host.includes(".")) return [fault("single_label", "Its name must have a domain: a single label is not public.")];
-  if (host.length > nameLengthMax || !name.test(host)) return [fault("malformed_host", "Its host is not a well-formed name.")];
+  if (specialUse.some((suffix) => isUnder(host, suffix)))
+    return [fault("special_use_name", "Its name belongs to a domain that is not public.")];
+  if (!host.includes("."))
+    return [fault("single_label", "Its name must have a domain: a single label is not public.")];
+  if (host.length > nameLengthMax || !name.test(host))
+    return [fault("malformed_host", "Its host is not a well-formed name.")];
   return canonicalFaults(host, authority);
 }
 
-/** Two readers of one URL must see one host: what only the parser turns into it (`%65xample.com`, full-width letters) is refused. Case may differ. */
+/**
+ * Two readers of one URL must see one host: what only the parser turns into it (`%65xample.com`, full-width
+ * letters) is refused. Case may differ.
+ */
 function canonicalFaults(host: string, authority: string): readonly FailureDetail[] {
   const hostWritten = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d*$/, "");
   if (hostWritten.toLowerCase() === host) return [];
@@ -99,7 +121,9 @@ function canonicalFaults(host: string, authority: string): readonly FailureDetai
 
 function loopbackFaults({ url, authority }: Parsed): readonly FailureDetail[] {
   const faults = canonicalFaults(url.hostname, authority);
-  return Number(url.port) >= 1024 ? faults : [...faults, fault("port_not_allowed", "A port of this machine must be from 1024 to 65535.")];
+  return Number(url.port) >= 1024
+    ? faults
+    : [...faults, fault("port_not_allowed", "A port of this machine must be from 1024 to 65535.")];
 }
 
 function isUnder(host: string, suffix: string): boolean {
@@ -111,9 +135,15 @@ function fault(code: string, message: string): FailureDetail {
   return { in: "body", field: "/url", code, message };
 }
 
-/** Resolves the host names of new endpoints. This takes time and the network, so it runs before a transaction, never inside it. */
+/**
+ * Resolves the host names of new endpoints. This takes time and the network, so it runs before a transaction,
+ * never inside it.
+ */
 export interface ResolvedNames {
-  /** Gives what is wrong with the addresses of the URL's host name; keeps the answer for a few seconds. Never rejects. */
+  /**
+   * Gives what is wrong with the addresses of the URL's host name; keeps the answer for a few seconds. Never
+   * rejects.
+   */
   readonly faultsOf: (url: string) => Promise<readonly FailureDetail[]>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * What integrators read of the events: what each is about, what its body looks like, and an example. Every body is the same envelope around the
- * document of a thing, so that a type's schema is the envelope with what the type fixes.
+ * What integrators read of the events: what each is about, what its body looks like, and an example. Every
+ * body is the same envelope around the document of a thing, so that a type's schema is the envelope with what
+ * the type fixes.
  */
 import { readFileSync } from "node:fs";
 import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
@@ -20,14 +21,25 @@ export interface EventTypeView {
 }
 
 /** Their documents are those of operations that may still change. */
-const candidates = new Set<SubjectType>(["cart", "order", "payment", "refund", "fulfillment", "return", "warranty"]);
+const candidates = new Set<SubjectType>([
+  "cart",
+  "order",
+  "payment",
+  "refund",
+  "fulfillment",
+  "return",
+  "warranty",
+]);
 
 export const eventNames = Object.keys(eventTypes) as readonly EventType[];
-export const subjectTypes: readonly SubjectType[] = [...new Set(Object.values(eventTypes).map(({ subject }) => subject))];
+export const subjectTypes: readonly SubjectType[] = [
+  ...new Set(Object.values(eventTypes).map(({ subject }) => subject)),
+];
 
 const groupOf = (name: EventType): string => name.split(".", 1).join("");
 
-export const stabilityOf = (name: EventType): "stable" | "candidate" => (candidates.has(eventTypes[name].subject) ? "candidate" : "stable");
+export const stabilityOf = (name: EventType): "stable" | "candidate" =>
+  candidates.has(eventTypes[name].subject) ? "candidate" : "stable";
 
 /** What the document of a kind of thing is called in the OpenAPI document. */
 export function objectSchemaName(subject: SubjectType): string {
@@ -35,7 +47,10 @@ export function objectSchemaName(subject: SubjectType): string {
   return `${words.join("")}EventObject`;
 }
 
-const idOf = (prefix: string): JsonSchema => ({ type: "string", pattern: `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$` });
+const idOf = (prefix: string): JsonSchema => ({
+  type: "string",
+  pattern: `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`,
+});
 const fixedObject = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   type: "object",
   required: Object.keys(properties),
@@ -55,7 +70,11 @@ export const envelopeSchema: JsonSchema = {
     subject: fixedObject({
       type: { type: "string" },
       id: { type: "string" },
-      version: { type: "integer", minimum: 1, description: "Rises: drop what is not above the one you have." },
+      version: {
+        type: "integer",
+        minimum: 1,
+        description: "Rises: drop what is not above the one you have.",
+      },
     }),
     data: fixedObject({
       object: { type: "object" },
@@ -84,14 +103,18 @@ export function fixedByType(name: EventType, schemas: string): JsonSchema {
   };
 }
 
-const payloadSchemaOf = (name: EventType, schemas: string): JsonSchema => narrowed(envelopeSchema, fixedByType(name, schemas));
+const payloadSchemaOf = (name: EventType, schemas: string): JsonSchema =>
+  narrowed(envelopeSchema, fixedByType(name, schemas));
 
 /** Both in one. */
 function narrowed(schema: JsonSchema, by: JsonSchema): JsonSchema {
   const properties = schema["properties"] as Readonly<Record<string, JsonSchema>> | undefined;
   const fixed = by["properties"] as Readonly<Record<string, JsonSchema>> | undefined;
   if (properties === undefined || fixed === undefined) return by;
-  const entries = Object.entries(properties).map(([name, property]) => [name, narrowed(property, fixed[name] ?? property)]);
+  const entries = Object.entries(properties).map(([name, property]) => [
+    name,
+    narrowed(property, fixed[name] ?? property),
+  ]);
   return { ...schema, properties: Object.fromEntries(entries) as JsonSchema };
 }
 
@@ -124,7 +147,8 @@ export function eventCatalogue(publicUrl: string): readonly EventTypeView[] {
 
 function exampleOf(name: EventType, object: JsonSchema | undefined): JsonSchema {
   const { subject, schemaVersion } = eventTypes[name];
-  if (object === undefined) throw new Error(`schema/event-examples.json has no ${subject}: npm run generate makes it.`);
+  if (object === undefined)
+    throw new Error(`schema/event-examples.json has no ${subject}: npm run generate makes it.`);
   const version = typeof object["version"] === "number" ? object["version"] : 1;
   return {
     id: "evt_01kg9qzkm0exampe00000000ev",

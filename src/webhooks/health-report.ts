@@ -1,4 +1,7 @@
-/** How the deliveries of webhooks fared in a time: attempts, what became of them, and how long they took. One statement. */
+/**
+ * How the deliveries of webhooks fared in a time: attempts, what became of them, and how long they took. One
+ * statement.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import type { Bucket, Period } from "#foundation/period.ts";
@@ -51,12 +54,19 @@ export async function readHealth(reader: Reader, asked: HealthAsked): Promise<He
   const { rows } = await healthStatement(asked).execute(reader);
   const byBucket = new Map(rows.flatMap((row) => (row.bucket === null ? [] : [[row.bucket, row]])));
   const total = rows.find(({ bucket, endpointId }) => bucket === null && endpointId === null);
-  const endpoints = rows.flatMap((row) => (row.endpointId === null ? [] : [{ endpointId: row.endpointId, ...toFigures(row) }]));
+  const endpoints = rows.flatMap((row) =>
+    row.endpointId === null ? [] : [{ endpointId: row.endpointId, ...toFigures(row) }],
+  );
   return {
     totals: toFigures(total),
     buckets: asked.buckets.map((bucket, index) => ({ ...bucket, ...toFigures(byBucket.get(index + 1)) })),
     endpoints: endpoints
-      .toSorted((one, other) => other.failures - one.failures || other.attempts - one.attempts || (one.endpointId < other.endpointId ? -1 : 1))
+      .toSorted(
+        (one, other) =>
+          other.failures - one.failures ||
+          other.attempts - one.attempts ||
+          (one.endpointId < other.endpointId ? -1 : 1),
+      )
       .slice(0, endpointsShownMax),
   };
 }
@@ -73,8 +83,16 @@ interface Row {
 }
 
 /** An endpoint's rows, the buckets' and the one of all come of one pass over the attempts. */
-function healthStatement({ merchantId, endpointId, installationId, period, buckets }: HealthAsked): RawBuilder<Row> {
-  const counts = errorCodes.map((code) => sql`${sql.lit(code)}, count(*) filter (where error_code = ${sql.lit(code)})`);
+function healthStatement({
+  merchantId,
+  endpointId,
+  installationId,
+  period,
+  buckets,
+}: HealthAsked): RawBuilder<Row> {
+  const counts = errorCodes.map(
+    (code) => sql`${sql.lit(code)}, count(*) filter (where error_code = ${sql.lit(code)})`,
+  );
   const starts = buckets.map(({ startsAt }) => startsAt.toISOString());
   return sql<Row>`
     with made as (
@@ -92,7 +110,9 @@ function healthStatement({ merchantId, endpointId, installationId, period, bucke
 
 function toFigures(row: Row | undefined): HealthFigures {
   const { attempts = 0, successes = 0, byCode, durations = null } = row ?? {};
-  const failuresByCode = errorCodes.map((code) => ({ code, count: byCode?.[code] ?? 0 })).filter(({ count }) => count > 0);
+  const failuresByCode = errorCodes
+    .map((code) => ({ code, count: byCode?.[code] ?? 0 }))
+    .filter(({ count }) => count > 0);
   return {
     attempts,
     successes,

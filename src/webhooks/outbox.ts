@@ -1,6 +1,7 @@
 /**
- * What happens is written beside what it happened to, in the same transaction: both are there after it, or neither. Each event is rendered once,
- * when the work is done, and its two bodies (with the thing, and with its id alone) are never rendered again.
+ * What happens is written beside what it happened to, in the same transaction: both are there after it, or
+ * neither. Each event is rendered once, when the work is done, and its two bodies (with the thing, and with
+ * its id alone) are never rendered again.
  */
 import { LRUCache } from "lru-cache";
 import { insertRows } from "#database/prepared-template.ts";
@@ -70,12 +71,16 @@ export async function withOutbox<Result>(
 ): Promise<Result> {
   const happenings: DomainEvent[] = [];
   const last: (() => readonly DomainEvent[])[] = [];
-  const result = await work({ append: (happening) => void happenings.push(happening), appendLast: (tell) => void last.push(tell) });
+  const result = await work({
+    append: (happening) => void happenings.push(happening),
+    appendLast: (tell) => void last.push(tell),
+  });
   happenings.push(...last.flatMap((tell) => tell()));
   if (happenings.length === 0) return result;
   const rows = await rowsOf(transaction, happenings, { render, ...circumstances, fannedOutAt: null });
   // Nothing in the transaction looks for them.
-  for (const chunk of chunksOf(rows)) await runWithCommit(transaction, insertRows(transaction, "event", chunk));
+  for (const chunk of chunksOf(rows))
+    await runWithCommit(transaction, insertRows(transaction, "event", chunk));
   return result;
 }
 
@@ -86,14 +91,20 @@ interface Writing extends Circumstances {
 }
 
 /** At once, and as things are now; gives the ids, in the order of what happened. */
-export async function writeEvents(transaction: Transaction, happenings: readonly DomainEvent[], writing: Writing): Promise<readonly string[]> {
+export async function writeEvents(
+  transaction: Transaction,
+  happenings: readonly DomainEvent[],
+  writing: Writing,
+): Promise<readonly string[]> {
   const rows = await rowsOf(transaction, happenings, writing);
   for (const chunk of chunksOf(rows)) await transaction.executeQuery(insertRows(transaction, "event", chunk));
   return rows.map(({ id }) => id);
 }
 
 function chunksOf(rows: readonly EventRow[]): readonly (readonly EventRow[])[] {
-  return Array.from({ length: Math.ceil(rows.length / chunkMax) }, (_, index) => rows.slice(index * chunkMax, (index + 1) * chunkMax));
+  return Array.from({ length: Math.ceil(rows.length / chunkMax) }, (_, index) =>
+    rows.slice(index * chunkMax, (index + 1) * chunkMax),
+  );
 }
 
 async function rowsOf(
@@ -127,7 +138,11 @@ const modes = new LRUCache<string, "live" | "test">({ max: merchantsMax });
 async function modeOf(transaction: Transaction, merchantId: string): Promise<"live" | "test"> {
   const known = modes.get(merchantId);
   if (known !== undefined) return known;
-  const { mode } = await transaction.selectFrom("merchant").select("mode").where("id", "=", merchantId).executeTakeFirstOrThrow();
+  const { mode } = await transaction
+    .selectFrom("merchant")
+    .select("mode")
+    .where("id", "=", merchantId)
+    .executeTakeFirstOrThrow();
   modes.set(merchantId, mode);
   return mode;
 }
@@ -145,7 +160,12 @@ async function renderAll(
 ): Promise<Map<string, Document>> {
   const subjects = new Map<string, Omit<Subject, "together">>();
   for (const { id, type, [at]: thing } of happenings)
-    subjects.set(id, { type: eventTypes[type].subject, id, merchantId, thing: thing ?? subjects.get(id)?.thing });
+    subjects.set(id, {
+      type: eventTypes[type].subject,
+      id,
+      merchantId,
+      thing: thing ?? subjects.get(id)?.thing,
+    });
   const documents = new Map<string, Document>();
   const wanted = [...subjects.values()];
   for (let start = 0; start < wanted.length; start += chunkMax) {
@@ -159,7 +179,9 @@ async function renderAll(
 
 /** What the fields that are different now were. */
 function differing(before: Document, after: Document): Document {
-  return Object.fromEntries(Object.entries(before).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(after[field])));
+  return Object.fromEntries(
+    Object.entries(before).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(after[field])),
+  );
 }
 
 interface Rendered extends Omit<Writing, "render"> {
@@ -169,11 +191,18 @@ interface Rendered extends Omit<Writing, "render"> {
   readonly traceparent: string | undefined;
 }
 
-function toRow({ type, id, previous = null, installationId = null }: DomainEvent, rendered: Rendered): EventRow {
+function toRow(
+  { type, id, previous = null, installationId = null }: DomainEvent,
+  rendered: Rendered,
+): EventRow {
   const { merchantId, mode, now, cause, eventId, object, fannedOutAt, traceparent } = rendered;
   const { subject, schemaVersion } = eventTypes[type];
   const version = typeof object["version"] === "number" ? object["version"] : 1;
-  const body = (shown: Readonly<Record<string, unknown>>, before: DomainEvent["previous"], isTruncated = false): string =>
+  const body = (
+    shown: Readonly<Record<string, unknown>>,
+    before: DomainEvent["previous"],
+    isTruncated = false,
+  ): string =>
     JSON.stringify({
       id: eventId,
       type,

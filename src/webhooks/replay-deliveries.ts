@@ -1,6 +1,7 @@
 /**
- * Makes many deliveries once more: those of one endpoint, or of one installation, that ended alike in a window of time. Page by page, oldest event
- * first; what may not be replayed, or was already, is passed over and counted.
+ * Makes many deliveries once more: those of one endpoint, or of one installation, that ended alike in a
+ * window of time. Page by page, oldest event first; what may not be replayed, or was already, is passed over
+ * and counted.
  */
 import { sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
@@ -45,7 +46,11 @@ export const bulkMax = 1000;
 export const windowDaysMax = 30;
 const dayMs = 86_400_000;
 
-export async function replayDeliveries(transaction: Transaction, tenant: ReplayTenant, input: BulkReplayInput): Promise<BulkReplayed> {
+export async function replayDeliveries(
+  transaction: Transaction,
+  tenant: ReplayTenant,
+  input: BulkReplayInput,
+): Promise<BulkReplayed> {
   requireNoFaults(faultsOf(input));
   const installationId = await findInstallation(transaction, tenant, input);
   const found = await listLost(transaction, { ...input, installationId });
@@ -54,8 +59,16 @@ export async function replayDeliveries(transaction: Transaction, tenant: ReplayT
   const { chosen, passedOver } = await choose(transaction, tenant, { page, input });
   await insertReplays(transaction, { chosen, input, now: tenant.now });
   if (chosen.length > 0) afterCommit(transaction, () => tenant.events.emit("deliveriesDue"));
-  const counts = [...Map.groupBy(passedOver, (reason) => reason)].map(([reason, { length }]) => ({ reason, count: length }));
-  return { replayed: chosen.length, passedOver: counts, hasMore: found.length > bulkMax, endCursor: last === undefined ? null : cursorOf(last) };
+  const counts = [...Map.groupBy(passedOver, (reason) => reason)].map(([reason, { length }]) => ({
+    reason,
+    count: length,
+  }));
+  return {
+    replayed: chosen.length,
+    passedOver: counts,
+    hasMore: found.length > bulkMax,
+    endCursor: last === undefined ? null : cursorOf(last),
+  };
 }
 
 const cursorPattern = /^evt_[0-9a-hjkmnp-tv-z]{26} whd_[0-9a-hjkmnp-tv-z]{26}$/;
@@ -64,10 +77,12 @@ function faultsOf({ since, until, note, endpointId, installationId, after }: Bul
   const faults = textFaults("/note", note, { min: 0, max: replayNoteMax, lines: "many" });
   const lengthMs = until.getTime() - since.getTime();
   if (lengthMs <= 0) faults.push(faultAt("/until", "too_small", "It must lie after since."));
-  if (lengthMs > windowDaysMax * dayMs) faults.push(faultAt("/until", "too_large", `It may lie ${windowDaysMax} days after since at most.`));
+  if (lengthMs > windowDaysMax * dayMs)
+    faults.push(faultAt("/until", "too_large", `It may lie ${windowDaysMax} days after since at most.`));
   if ((endpointId ?? null) === null && (installationId ?? null) === null)
     faults.push(faultAt("/endpointId", "required", "An endpoint or an installation is required."));
-  if (typeof after === "string" && !cursorPattern.test(decode(after))) faults.push(faultAt("/after", "pattern_mismatch", "It is no cursor."));
+  if (typeof after === "string" && !cursorPattern.test(decode(after)))
+    faults.push(faultAt("/after", "pattern_mismatch", "It is no cursor."));
   return faults;
 }
 
@@ -80,26 +95,48 @@ const cursorOf = ({ eventId, id }: Place): string => Buffer.from(`${eventId} ${i
 const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
 
 /** Of the endpoint, deleted or not; where both are named, they must belong together. */
-async function findInstallation(transaction: Transaction, tenant: ReplayTenant, { endpointId, installationId }: BulkReplayInput): Promise<string> {
-  const named = isOrAny(sql`i.id`, installationId === null || installationId === undefined ? null : cleaned(installationId));
+async function findInstallation(
+  transaction: Transaction,
+  tenant: ReplayTenant,
+  { endpointId, installationId }: BulkReplayInput,
+): Promise<string> {
+  const named = isOrAny(
+    sql`i.id`,
+    installationId === null || installationId === undefined ? null : cleaned(installationId),
+  );
   const isTheirs = isOrAny(sql`i.merchant_id`, tenant.merchantId);
   const { rows } =
     endpointId === null || endpointId === undefined
-      ? await sql<{ id: string }>`select i.id from installation i where ${named} and ${isTheirs}`.execute(transaction)
+      ? await sql<{ id: string }>`select i.id from installation i where ${named} and ${isTheirs}`.execute(
+          transaction,
+        )
       : await sql<{ id: string }>`
           select i.id from webhook_endpoint w join installation i on i.id = w.installation_id
           where w.id = ${cleaned(endpointId)} and ${isTheirs} and ${named}`.execute(transaction);
   const [installation] = rows;
-  if (installation === undefined) throw fail(endpointId === null || endpointId === undefined ? "resource_not_found" : "webhook_endpoint_not_found");
+  if (installation === undefined)
+    throw fail(
+      endpointId === null || endpointId === undefined ? "resource_not_found" : "webhook_endpoint_not_found",
+    );
   return installation.id;
 }
 
 const cleaned = (id: string): string => (isCleanText(id) ? id : "");
 
-/** First deliveries only: their replays count for them. One more than a page, and their events are held until the end. */
+/**
+ * First deliveries only: their replays count for them. One more than a page, and their events are held until
+ * the end.
+ */
 async function listLost(
   transaction: Transaction,
-  { installationId, endpointId, status, since, until, after }: BulkReplayInput & { readonly installationId: string },
+  {
+    installationId,
+    endpointId,
+    status,
+    since,
+    until,
+    after,
+  }: BulkReplayInput & { readonly installationId: string },
 ): Promise<readonly Place[]> {
   const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
   const ofEndpoint = isOrAny(sql`d.endpoint_id`, endpointId ?? null);
@@ -111,7 +148,9 @@ async function listLost(
       and (d.event_id, d.id) > (${eventId}, ${id}) and ${isHeard}
     order by d.event_id, d.id limit ${bulkMax + 1}`.execute(transaction);
   const eventIds = [...new Set(rows.map((row) => row.eventId))];
-  await sql`select from event where id = any(${eventIds}::text[]) order by id for no key update`.execute(transaction);
+  await sql`select from event where id = any(${eventIds}::text[]) order by id for no key update`.execute(
+    transaction,
+  );
   return rows;
 }
 
@@ -154,7 +193,11 @@ async function choose(
 }
 
 /** Anew, now that nobody else replays these. */
-async function readCandidates(transaction: Transaction, page: readonly Place[], toEndpointId: string | null): Promise<readonly Candidate[]> {
+async function readCandidates(
+  transaction: Transaction,
+  page: readonly Place[],
+  toEndpointId: string | null,
+): Promise<readonly Candidate[]> {
   const { rows } = await sql<Candidate>`
     select d.id, d.event_id, d.merchant_id, d.installation_id, d.status, e.occurred_at, t.id as endpoint_id, ${replaysOf(sql`d.id`)} as replays,
       exists (select from webhook_delivery r where r.replay_of = d.id and r.status in ('pending', 'sending', 'retrying')) as is_under_way,
@@ -174,7 +217,9 @@ async function closedEndpoints(
   const { rows } = await sql<{ id: string; installationId: string; isOpen: boolean }>`
     select w.id, w.installation_id, w.status = 'enabled' and i.status = 'active' as is_open
     from webhook_endpoint w join installation i on i.id = w.installation_id
-    where w.id = any(${ids}::text[]) and w.status <> 'deleted' order by w.id for share of w`.execute(transaction);
+    where w.id = any(${ids}::text[]) and w.status <> 'deleted' order by w.id for share of w`.execute(
+    transaction,
+  );
   const found = new Map(rows.map((row) => [row.id, row]));
   return (endpointId, installationId) => {
     const endpoint = found.get(endpointId);
@@ -185,16 +230,29 @@ async function closedEndpoints(
 
 function refusalOf(
   candidate: Candidate,
-  { closed, now }: { readonly closed: (endpointId: string, installationId: string) => PassedOver | null; readonly now: Date },
+  {
+    closed,
+    now,
+  }: {
+    readonly closed: (endpointId: string, installationId: string) => PassedOver | null;
+    readonly now: Date;
+  },
 ): PassedOver | null {
   if (candidate.isUnderWay) return "delivery_in_progress";
   if (candidate.hasArrived) return "delivery_already_succeeded";
-  return replayRefusal(candidate, { isForced: false, now }) ?? closed(candidate.endpointId, candidate.installationId);
+  return (
+    replayRefusal(candidate, { isForced: false, now }) ??
+    closed(candidate.endpointId, candidate.installationId)
+  );
 }
 
 async function insertReplays(
   transaction: Transaction,
-  { chosen, input, now }: { readonly chosen: readonly Chosen[]; readonly input: BulkReplayInput; readonly now: Date },
+  {
+    chosen,
+    input,
+    now,
+  }: { readonly chosen: readonly Chosen[]; readonly input: BulkReplayInput; readonly now: Date },
 ): Promise<void> {
   if (chosen.length === 0) return;
   const rows = chosen.map(({ id, merchantId, installationId, eventId, endpointId, replayNo }) => ({

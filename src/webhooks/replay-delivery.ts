@@ -1,4 +1,7 @@
-/** Makes a delivery once more: a new one of the same event, with the same body, to the endpoint as it is now. What was is left as it was. */
+/**
+ * Makes a delivery once more: a new one of the same event, with the same body, to the endpoint as it is now.
+ * What was is left as it was.
+ */
 import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
@@ -7,7 +10,13 @@ import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { subjectsOfCatalog } from "./event-types.ts";
-import { type DeliveryStatus, type ReplayFacts, replayRefusal, type ReplayReason, replaysMax } from "./delivery-rules.ts";
+import {
+  type DeliveryStatus,
+  type ReplayFacts,
+  replayRefusal,
+  type ReplayReason,
+  replaysMax,
+} from "./delivery-rules.ts";
 
 export interface ReplayTenant {
   /** Null: whoever it belongs to; for the platform's own hands. */
@@ -36,14 +45,23 @@ export interface Replayed {
 
 export const replayNoteMax = 200;
 
-export async function replayDelivery(transaction: Transaction, tenant: ReplayTenant, input: ReplayInput): Promise<Replayed> {
+export async function replayDelivery(
+  transaction: Transaction,
+  tenant: ReplayTenant,
+  input: ReplayInput,
+): Promise<Replayed> {
   requireNoFaults(textFaults("/note", input.note, { min: 0, max: replayNoteMax, lines: "many" }));
   const delivery = await lockDelivery(transaction, tenant, input.deliveryId);
   const endpoint = await lockEndpoint(transaction, delivery, input.endpointId ?? delivery.endpointId);
   const refusal = replayRefusal(delivery, { isForced: input.force === true, now: tenant.now });
   if (refusal !== null) throw refuseDelivery(refusal, delivery);
   requireEnabled(endpoint, delivery);
-  const deliveryId = await insertReplay(transaction, { delivery, endpointId: endpoint.id, input, now: tenant.now });
+  const deliveryId = await insertReplay(transaction, {
+    delivery,
+    endpointId: endpoint.id,
+    input,
+    now: tenant.now,
+  });
   afterCommit(transaction, () => tenant.events.emit("deliveriesDue"));
   return { deliveryId, original: { id: delivery.originalId, status: delivery.originalStatus } };
 }
@@ -62,8 +80,15 @@ interface LockedDelivery extends ReplayFacts {
   readonly originalStatus: DeliveryStatus;
 }
 
-/** Replays of one event are made one after the other: how many there are is counted under its lock, and each has a number of its own. */
-async function lockDelivery(transaction: Transaction, tenant: ReplayTenant, deliveryId: string): Promise<LockedDelivery> {
+/**
+ * Replays of one event are made one after the other: how many there are is counted under its lock, and each
+ * has a number of its own.
+ */
+async function lockDelivery(
+  transaction: Transaction,
+  tenant: ReplayTenant,
+  deliveryId: string,
+): Promise<LockedDelivery> {
   const { merchantId, installationId } = tenant;
   const isTheirs = sql`${isOrAny(sql`d.merchant_id`, merchantId)} and ${isOrAny(sql`d.installation_id`, installationId)}`;
   const which = sql`d.id = ${isCleanText(deliveryId) ? deliveryId : ""} and ${isTheirs} and ${isHeard}`;
@@ -94,7 +119,11 @@ interface Target {
 }
 
 /** It cannot be switched off or deleted until the replay is there, which then shares its fate. */
-async function lockEndpoint(transaction: Transaction, { installationId }: LockedDelivery, endpointId: string): Promise<Target> {
+async function lockEndpoint(
+  transaction: Transaction,
+  { installationId }: LockedDelivery,
+  endpointId: string,
+): Promise<Target> {
   const endpoint = await transaction
     .selectFrom("webhookEndpoint")
     .select(["id", "status", "disabledReason", "version"])
@@ -107,17 +136,39 @@ async function lockEndpoint(transaction: Transaction, { installationId }: Locked
   return endpoint;
 }
 
-function requireEnabled({ id, status, disabledReason, version }: Target, { installationStatus }: LockedDelivery): void {
+function requireEnabled(
+  { id, status, disabledReason, version }: Target,
+  { installationStatus }: LockedDelivery,
+): void {
   if (status === "enabled" && installationStatus === "active") return;
   const reason = status === "enabled" ? `installation_${installationStatus}` : disabledReason;
   throw fail("webhook_endpoint_disabled", {
-    conflict: { resource: "webhook_endpoint", id, currentStatus: status, currentVersion: version, reason, data: {} },
+    conflict: {
+      resource: "webhook_endpoint",
+      id,
+      currentStatus: status,
+      currentVersion: version,
+      reason,
+      data: {},
+    },
   });
 }
 
-function refuseDelivery(code: NonNullable<ReturnType<typeof replayRefusal>>, { id, status }: LockedDelivery): Failure {
+function refuseDelivery(
+  code: NonNullable<ReturnType<typeof replayRefusal>>,
+  { id, status }: LockedDelivery,
+): Failure {
   const data = code === "delivery_replay_limit_reached" ? { limit: replaysMax } : {};
-  return fail(code, { conflict: { resource: "webhook_delivery", id, currentStatus: status, currentVersion: null, reason: null, data } });
+  return fail(code, {
+    conflict: {
+      resource: "webhook_delivery",
+      id,
+      currentStatus: status,
+      currentVersion: null,
+      reason: null,
+      data,
+    },
+  });
 }
 
 interface NewReplay {
@@ -127,7 +178,10 @@ interface NewReplay {
   readonly now: Date;
 }
 
-async function insertReplay(transaction: Transaction, { delivery, endpointId, input, now }: NewReplay): Promise<string> {
+async function insertReplay(
+  transaction: Transaction,
+  { delivery, endpointId, input, now }: NewReplay,
+): Promise<string> {
   const id = createId("webhookDelivery", now.getTime());
   const { eventId, merchantId, installationId, originalId } = delivery;
   await sql`

@@ -1,11 +1,18 @@
 /**
- * Opens the sockets that webhooks go through. A name is resolved once, refused when any of its addresses is closed, and connected to exactly
- * those addresses: nothing that it resolves to later, and nothing that a literal hides, is ever reached.
+ * Opens the sockets that webhooks go through. A name is resolved once, refused when any of its addresses is
+ * closed, and connected to exactly those addresses: nothing that it resolves to later, and nothing that a
+ * literal hides, is ever reached.
  */
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";
 import type { buildConnector } from "undici";
-import { isAllowedAddress, isLoopbackHost, isSameAddress, resolveInTime, type ResolveName } from "./safe-addresses.ts";
+import {
+  isAllowedAddress,
+  isLoopbackHost,
+  isSameAddress,
+  resolveInTime,
+  type ResolveName,
+} from "./safe-addresses.ts";
 
 export interface ConnectorOptions {
   readonly isLoopbackAllowed: boolean;
@@ -24,7 +31,11 @@ export function createSafeConnector(options: ConnectorOptions): buildConnector.c
   return (target, callback) => void connect(target, options, callback);
 }
 
-async function connect(target: Target, options: ConnectorOptions, callback: buildConnector.Callback): Promise<void> {
+async function connect(
+  target: Target,
+  options: ConnectorOptions,
+  callback: buildConnector.Callback,
+): Promise<void> {
   let socket: Socket;
   try {
     socket = await openSafely(target, options);
@@ -39,7 +50,11 @@ async function openSafely(target: Target, options: ConnectorOptions): Promise<So
   requireSafeScheme(target, options);
   const deadline = AbortSignal.timeout(options.connectTimeoutMs);
   const addresses = await allowedAddresses(target.hostname, { ...options, deadline });
-  const socket = await open(target, { addresses, deadline, certificateAuthority: options.certificateAuthority });
+  const socket = await open(target, {
+    addresses,
+    deadline,
+    certificateAuthority: options.certificateAuthority,
+  });
   options.onOpen(socket);
   return socket;
 }
@@ -47,7 +62,8 @@ async function openSafely(target: Target, options: ConnectorOptions): Promise<So
 /** In the clear only within this machine. */
 function requireSafeScheme({ protocol, hostname }: Target, { isLoopbackAllowed }: ConnectorOptions): void {
   if (protocol === "https:") return;
-  if (protocol !== "http:" || !isLoopbackAllowed || !isLoopbackHost(hostname)) throw new DeliveryFault("blocked_address");
+  if (protocol !== "http:" || !isLoopbackAllowed || !isLoopbackHost(hostname))
+    throw new DeliveryFault("blocked_address");
 }
 
 async function allowedAddresses(
@@ -56,7 +72,8 @@ async function allowedAddresses(
 ): Promise<readonly string[]> {
   const addresses = isIP(host) === 0 ? await resolveInTime(host, { resolve, signal: deadline }) : [host];
   if (addresses.length === 0) throw new DeliveryFault("dns");
-  if (!addresses.every((address) => isAllowedAddress(address, { host, isLoopbackAllowed }))) throw new DeliveryFault("blocked_address");
+  if (!addresses.every((address) => isAllowedAddress(address, { host, isLoopbackAllowed })))
+    throw new DeliveryFault("blocked_address");
   return addresses;
 }
 
@@ -68,7 +85,9 @@ interface Opening {
 
 function open(target: Target, { addresses, deadline, certificateAuthority }: Opening): Promise<Socket> {
   const isSecure = target.protocol === "https:";
-  const socket = isSecure ? startSecure(target, addresses, certificateAuthority) : connectPlain(startOf(target, addresses));
+  const socket = isSecure
+    ? startSecure(target, addresses, certificateAuthority)
+    : connectPlain(startOf(target, addresses));
   return new Promise((resolve, reject) => {
     let phase: "connection" | "tls" = "connection";
     const stop = (): void => void socket.destroy(new DeliveryFault("timeout"));
@@ -99,7 +118,11 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
   });
 }
 
-function startSecure(target: Target, addresses: readonly string[], certificateAuthority: string | undefined): Socket {
+function startSecure(
+  target: Target,
+  addresses: readonly string[],
+  certificateAuthority: string | undefined,
+): Socket {
   return connectSecure({
     ...startOf(target, addresses),
     ...(isIP(target.hostname) === 0 ? { servername: target.hostname } : {}),
@@ -139,8 +162,18 @@ function toFault(error: Error, phase: "connection" | "tls"): DeliveryFault {
   return new DeliveryFault("code" in error && error.code === "ETIMEDOUT" ? "timeout" : phase, error);
 }
 
-/** Why an attempt had no answer. Stored with the attempt and shown to the merchant; the cause of the error is never shown. */
-export type AttemptErrorCode = "timeout" | "dns" | "tls" | "connection" | "http_status" | "blocked_address" | "redirect";
+/**
+ * Why an attempt had no answer. Stored with the attempt and shown to the merchant; the cause of the error is
+ * never shown.
+ */
+export type AttemptErrorCode =
+  | "timeout"
+  | "dns"
+  | "tls"
+  | "connection"
+  | "http_status"
+  | "blocked_address"
+  | "redirect";
 
 export class DeliveryFault extends Error {
   readonly errorCode: AttemptErrorCode;

@@ -1,6 +1,7 @@
 /**
- * One attempt of a webhook: a POST to a URL that a stranger chose. Answers with what happened and never with what the receiver wrote: of that at
- * most 16 KiB are read, nothing is decompressed, no redirect is followed and no proxy setting applies.
+ * One attempt of a webhook: a POST to a URL that a stranger chose. Answers with what happened and never with
+ * what the receiver wrote: of that at most 16 KiB are read, nothing is decompressed, no redirect is followed
+ * and no proxy setting applies.
  */
 import type { Socket } from "node:net";
 import type { Agent, Dispatcher } from "undici";
@@ -51,9 +52,19 @@ export interface SendLimits {
   readonly keptSockets: number;
 }
 
-const defaultLimits: SendLimits = { totalMs: 15_000, connectMs: 5_000, answerBytes: 16_384, keptSockets: 256 };
+const defaultLimits: SendLimits = {
+  totalMs: 15_000,
+  connectMs: 5_000,
+  answerBytes: 16_384,
+  keptSockets: 256,
+};
 
-export function createSafeSender({ isLoopbackAllowed, clock = systemClock, resolve = resolveName, ...rest }: SafeSenderOptions): SafeSender {
+export function createSafeSender({
+  isLoopbackAllowed,
+  clock = systemClock,
+  resolve = resolveName,
+  ...rest
+}: SafeSenderOptions): SafeSender {
   const limits = { ...defaultLimits, ...rest.limits };
   const sockets = new Set<Socket>();
   const onOpen = (socket: Socket): void => {
@@ -61,12 +72,20 @@ export function createSafeSender({ isLoopbackAllowed, clock = systemClock, resol
     socket.once("close", () => sockets.delete(socket));
   };
   const agentFor = (isOpen: boolean): Promise<Agent> =>
-    createAgent({ isLoopbackAllowed: isOpen, resolve, connectTimeoutMs: limits.connectMs, certificateAuthority: rest.certificateAuthority, onOpen });
+    createAgent({
+      isLoopbackAllowed: isOpen,
+      resolve,
+      connectTimeoutMs: limits.connectMs,
+      certificateAuthority: rest.certificateAuthority,
+      onOpen,
+    });
   // Two, or a live merchant's request would find a test merchant's connection to this machine already open.
   let [publicAgent, loopbackAgent]: (Promise<Agent> | undefined)[] = [];
   return {
     send: async (request) => {
-      const agent = await (isLoopbackAllowed && request.isLoopbackAllowed ? (loopbackAgent ??= agentFor(true)) : (publicAgent ??= agentFor(false)));
+      const agent = await (isLoopbackAllowed && request.isLoopbackAllowed
+        ? (loopbackAgent ??= agentFor(true))
+        : (publicAgent ??= agentFor(false)));
       return attempt(request, { agent, limits, clock, isPoolFull: sockets.size >= limits.keptSockets });
     },
     close: async () => {
@@ -80,7 +99,8 @@ async function createAgent(options: Parameters<typeof createSafeConnector>[0]): 
   const { Agent: UndiciAgent } = await import("undici");
   return new UndiciAgent({
     connect: createSafeConnector(options),
-    // An idle connection ends after seconds and any connection is followed by a new one, so that a receiver that moves is found again.
+    // An idle connection ends after seconds and any connection is followed by a new one, so that a receiver
+    // that moves is found again.
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
     clientTtl: 60_000,
@@ -154,7 +174,10 @@ async function ask(
   }
 }
 
-function resultOf({ statusCode, headers }: Dispatcher.ResponseData, now: Date): Omit<AttemptResult, "durationMs"> {
+function resultOf(
+  { statusCode, headers }: Dispatcher.ResponseData,
+  now: Date,
+): Omit<AttemptResult, "durationMs"> {
   const asked = [headers["retry-after"]].flat()[0];
   const retryAfterSeconds = statusCode === 429 || statusCode === 503 ? parseRetryAfter(asked, now) : null;
   return { httpStatus: statusCode, errorCode: errorCodeOf(statusCode), retryAfterSeconds };
@@ -165,7 +188,10 @@ function errorCodeOf(status: number): AttemptErrorCode | null {
   return status >= 300 && status < 400 ? "redirect" : "http_status";
 }
 
-/** Read so that the connection can be used again, and only so far. The status has decided already: an answer that breaks off changes nothing. */
+/**
+ * Read so that the connection can be used again, and only so far. The status has decided already: an answer
+ * that breaks off changes nothing.
+ */
 async function discard(body: Dispatcher.ResponseData["body"], bytesMax: number): Promise<void> {
   let bytes = 0;
   try {

@@ -1,6 +1,7 @@
 /**
- * What a developer tests a verifier with: one request signed by the endpoint's own secrets, and vectors under public secrets that are the same for
- * everyone and every version. Nothing here signs what a caller chose: that would be an oracle.
+ * What a developer tests a verifier with: one request signed by the endpoint's own secrets, and vectors under
+ * public secrets that are the same for everyone and every version. Nothing here signs what a caller chose:
+ * that would be an oracle.
  */
 import { createHash } from "node:crypto";
 import { createId } from "#foundation/ids.ts";
@@ -31,7 +32,11 @@ export interface SignatureFixture {
   readonly signatureEncoding: "base64";
   readonly toleranceSeconds: number;
   readonly serverTime: string;
-  readonly headers: { readonly id: "webhook-id"; readonly timestamp: "webhook-timestamp"; readonly signature: "webhook-signature" };
+  readonly headers: {
+    readonly id: "webhook-id";
+    readonly timestamp: "webhook-timestamp";
+    readonly signature: "webhook-signature";
+  };
   readonly live: LiveFixture;
   readonly vectors: readonly SignatureVector[];
 }
@@ -117,7 +122,10 @@ export interface SignatureVector {
   readonly bodyUtf8: string;
   readonly bodyBase64: string;
   readonly bodySha256Hex: string;
-  /** What a verifier computes from the request as it is, with the secret; where it lacks the id, with the id it was signed with. */
+  /**
+   * What a verifier computes from the request as it is, with the secret; where it lacks the id, with the id
+   * it was signed with.
+   */
   readonly signedContentBase64: string;
   readonly expectedHmacHex: string;
   readonly expectedSignature: string;
@@ -125,7 +133,12 @@ export interface SignatureVector {
   readonly rejectReason: RejectReason | null;
 }
 
-export type RejectReason = "missing_header" | "malformed_timestamp" | "timestamp_too_old" | "timestamp_too_new" | "no_matching_signature";
+export type RejectReason =
+  | "missing_header"
+  | "malformed_timestamp"
+  | "timestamp_too_old"
+  | "timestamp_too_new"
+  | "no_matching_signature";
 
 /** Public test secrets: the bytes 00 to 1f, and 20 to 3f. */
 const secretA = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -139,8 +152,18 @@ const vectorDocument = {
   data: { note: "Grüße, 世界 🌍", amountMinor: 1999 },
 };
 const vectorBody = JSON.stringify(vectorDocument);
-const signedA = sign({ id: vectorId, timestampSeconds: vectorTimestamp, body: vectorBody, secrets: [secretA] });
-const signedB = sign({ id: vectorId, timestampSeconds: vectorTimestamp, body: vectorBody, secrets: [secretB] });
+const signedA = sign({
+  id: vectorId,
+  timestampSeconds: vectorTimestamp,
+  body: vectorBody,
+  secrets: [secretA],
+});
+const signedB = sign({
+  id: vectorId,
+  timestampSeconds: vectorTimestamp,
+  body: vectorBody,
+  secrets: [secretB],
+});
 
 interface Draft {
   readonly name: string;
@@ -160,7 +183,8 @@ export const signatureVectors: readonly SignatureVector[] = (
     { name: "valid", purpose: "A valid request." },
     {
       name: "rotation",
-      purpose: "While a secret is replaced there are two signatures; the second one is made with the secret that is known here.",
+      purpose:
+        "While a secret is replaced there are two signatures; the second one is made with the secret that is known here.",
       signature: `${signedB} ${signedA}`,
     },
     {
@@ -171,15 +195,36 @@ export const signatureVectors: readonly SignatureVector[] = (
     },
     {
       name: "body_reserialized",
-      purpose: "The same JSON, written anew with spaces: verify the bytes that arrived, never what a parser makes of them.",
+      purpose:
+        "The same JSON, written anew with spaces: verify the bytes that arrived, never what a parser makes of them.",
       body: JSON.stringify(vectorDocument, null, 1).replaceAll(/\n */g, " "),
       rejectReason: "no_matching_signature",
     },
-    { name: "too_old", purpose: "Sent 301 seconds ago.", now: vectorTimestamp + 301, rejectReason: "timestamp_too_old" },
+    {
+      name: "too_old",
+      purpose: "Sent 301 seconds ago.",
+      now: vectorTimestamp + 301,
+      rejectReason: "timestamp_too_old",
+    },
     { name: "just_in_time", purpose: "Sent 299 seconds ago.", now: vectorTimestamp + 299 },
-    { name: "from_the_future", purpose: "Sent 301 seconds from now.", now: vectorTimestamp - 301, rejectReason: "timestamp_too_new" },
-    { name: "wrong_secret", purpose: "Signed with a secret that is not known here.", secret: secretB, rejectReason: "no_matching_signature" },
-    { name: "missing_id", purpose: "The header webhook-id is missing.", id: null, rejectReason: "missing_header" },
+    {
+      name: "from_the_future",
+      purpose: "Sent 301 seconds from now.",
+      now: vectorTimestamp - 301,
+      rejectReason: "timestamp_too_new",
+    },
+    {
+      name: "wrong_secret",
+      purpose: "Signed with a secret that is not known here.",
+      secret: secretB,
+      rejectReason: "no_matching_signature",
+    },
+    {
+      name: "missing_id",
+      purpose: "The header webhook-id is missing.",
+      id: null,
+      rejectReason: "missing_header",
+    },
     {
       name: "unversioned_signature",
       purpose: "The right signature without its version `v1,`.",
@@ -199,16 +244,24 @@ export const signatureVectors: readonly SignatureVector[] = (
     },
     {
       name: "non_ascii_body",
-      purpose: "Umlauts, Chinese and an emoji in the body, and the other secret: take the bytes of bodyBase64 and compare with bodyUtf8.",
+      purpose:
+        "Umlauts, Chinese and an emoji in the body, and the other secret: take the bytes of bodyBase64 and compare with bodyUtf8.",
       secret: secretB,
       signature: signedB,
     },
-    { name: "empty_signature", purpose: "The header webhook-signature is empty.", signature: "", rejectReason: "missing_header" },
+    {
+      name: "empty_signature",
+      purpose: "The header webhook-signature is empty.",
+      signature: "",
+      rejectReason: "missing_header",
+    },
     {
       name: "timestamp_not_a_number",
       purpose: "The timestamp is no number, and rightly signed.",
       timestamp: "abc",
-      signature: toSignature(macOf(signedContent({ id: vectorId, timestamp: "abc", body: vectorBody }), secretA)),
+      signature: toSignature(
+        macOf(signedContent({ id: vectorId, timestamp: "abc", body: vectorBody }), secretA),
+      ),
       rejectReason: "malformed_timestamp",
     },
     {
@@ -221,7 +274,14 @@ export const signatureVectors: readonly SignatureVector[] = (
 ).map(toVector);
 
 function toVector(draft: Draft): SignatureVector {
-  const { id = vectorId, body = vectorBody, secret = secretA, timestamp = String(vectorTimestamp), signature = signedA, rejectReason = null } = draft;
+  const {
+    id = vectorId,
+    body = vectorBody,
+    secret = secretA,
+    timestamp = String(vectorTimestamp),
+    signature = signedA,
+    rejectReason = null,
+  } = draft;
   const content = signedContent({ id: id ?? vectorId, timestamp, body });
   const mac = macOf(content, secret);
   return {
@@ -229,7 +289,11 @@ function toVector(draft: Draft): SignatureVector {
     purpose: draft.purpose,
     secret,
     now: draft.now ?? vectorTimestamp,
-    headers: { ...(id === null ? {} : { "webhook-id": id }), "webhook-timestamp": timestamp, "webhook-signature": signature },
+    headers: {
+      ...(id === null ? {} : { "webhook-id": id }),
+      "webhook-timestamp": timestamp,
+      "webhook-signature": signature,
+    },
     bodyUtf8: body,
     bodyBase64: toBase64(body),
     bodySha256Hex: createHash("sha256").update(body).digest("hex"),

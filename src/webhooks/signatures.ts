@@ -1,6 +1,7 @@
 /**
- * Standard Webhooks 1.0.0: HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte as it is sent. While a secret is
- * being replaced both sign, so that a receiver with either of them verifies.
+ * Standard Webhooks 1.0.0: HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, the body byte for byte
+ * as it is sent. While a secret is being replaced both sign, so that a receiver with either of them
+ * verifies.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Place } from "#foundation/encryption.ts";
@@ -19,11 +20,16 @@ const secretPrefix = "whsec_";
 const secretBytes = 32;
 
 /** What a secret is sealed for. */
-export const placeOfSecret = (id: string): Place => ({ table: "webhook_secret", column: "sealed", rowId: id });
+export const placeOfSecret = (id: string): Place => ({
+  table: "webhook_secret",
+  column: "sealed",
+  rowId: id,
+});
 
 /** The value of `webhook-signature`. */
 export function sign({ id, timestampSeconds, body, secrets }: Signed): string {
-  if (secrets.length === 0 || secrets.length > 2) throw new Error(`A webhook is signed by one or two secrets, not by ${secrets.length}.`);
+  if (secrets.length === 0 || secrets.length > 2)
+    throw new Error(`A webhook is signed by one or two secrets, not by ${secrets.length}.`);
   const content = signedContent({ id, timestamp: String(timestampSeconds), body });
   return secrets.map((secret) => toSignature(macOf(content, secret))).join(" ");
 }
@@ -37,7 +43,10 @@ export function signedContent({
   readonly timestamp: string;
   readonly body: Uint8Array | string;
 }): Buffer {
-  return Buffer.concat([Buffer.from(`${id}.${timestamp}.`), typeof body === "string" ? Buffer.from(body) : body]);
+  return Buffer.concat([
+    Buffer.from(`${id}.${timestamp}.`),
+    typeof body === "string" ? Buffer.from(body) : body,
+  ]);
 }
 
 export function macOf(content: Uint8Array, secret: string): Buffer {
@@ -60,6 +69,7 @@ export function secretHint(secret: string): string {
 function keyOf(secret: string): Buffer {
   const key = Buffer.from(secret.slice(secretPrefix.length), "base64");
   // Node skips what is not base64 and signs with nothing at all; nobody would ever verify that.
-  if (!secret.startsWith(secretPrefix) || key.length < 24) throw new Error("A webhook's secret is whsec_ and at least 24 bytes in base64.");
+  if (!secret.startsWith(secretPrefix) || key.length < 24)
+    throw new Error("A webhook's secret is whsec_ and at least 24 bytes in base64.");
   return key;
 }

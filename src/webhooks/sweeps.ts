@@ -1,4 +1,7 @@
-/** Background sweeps: deletes events after their retention, with their deliveries, and ends deliveries that may not be sent any more. */
+/**
+ * Background sweeps: deletes events after their retention, with their deliveries, and ends deliveries that
+ * may not be sent any more.
+ */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { keptSince } from "./delivery-rules.ts";
@@ -8,7 +11,10 @@ const sweptAtOnce = 200;
 
 const dayMs = 86_400_000;
 
-/** Returns the number of deleted events. Deletes in batches, so that no other statement waits long; `signal` ends it between two batches. */
+/**
+ * Returns the number of deleted events. Deletes in batches, so that no other statement waits long; `signal`
+ * ends it between two batches.
+ */
 export async function sweepEvents(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   await db
     .deleteFrom("webhookEndpointHour")
@@ -26,8 +32,9 @@ export async function sweepEvents(db: Database, now: Date, signal?: AbortSignal)
 }
 
 /**
- * Tidies up behind endpoints that were switched off, deleted or may not hear of something any more: what came to wait there in the same moment, or was
- * left by somebody who died, is skipped or canceled, as it would have been a moment later.
+ * Tidies up behind endpoints that were switched off, deleted or may not hear of something any more: what came
+ * to wait there in the same moment, or was left by somebody who died, is skipped or canceled, as it would
+ * have been a moment later.
  */
 const closedAtOnce = 500;
 
@@ -64,6 +71,8 @@ async function findClosed(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoint w join installation i on i.id = w.installation_id
     where (w.status <> 'enabled' or i.status = 'uninstalled' or not 'catalog:read' = any(i.scopes))
-      and exists (select from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at is not null)`.execute(db);
+      and exists (select from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at is not null)`.execute(
+    db,
+  );
   return rows.map(({ id }) => id);
 }

@@ -1,6 +1,7 @@
 /**
- * Finds which deliveries of an endpoint have changed since the last look: among the newest, those that are due next, those being sent, and those that had
- * no end when they were last seen. None of these comes to an end, or is sent once more, without being told.
+ * Finds which deliveries of an endpoint have changed since the last look: among the newest, those that are
+ * due next, those being sent, and those that had no end when they were last seen. None of these comes to an
+ * end, or is sent once more, without being told.
  */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
@@ -13,7 +14,9 @@ export interface DeliveriesSeen {
   readonly isMore: boolean;
 }
 
-export type LookAtDeliveries = (endpointIds: readonly string[]) => Promise<ReadonlyMap<string, DeliveriesSeen>>;
+export type LookAtDeliveries = (
+  endpointIds: readonly string[],
+) => Promise<ReadonlyMap<string, DeliveriesSeen>>;
 
 export const newestMax = 100;
 const dueMax = 100;
@@ -41,15 +44,23 @@ export function createDeliveryLook(reader: Reader): LookAtDeliveries {
     const found: SeenRow[] = [];
     for (let from = 0; from < endpointIds.length; from += endpointsAtOnce) {
       const some = endpointIds.slice(from, from + endpointsAtOnce);
-      found.push(...(await findRows(reader, { endpointIds: some, openIds: some.flatMap((id) => openIdsOf(before.get(id))) })));
+      found.push(
+        ...(await findRows(reader, {
+          endpointIds: some,
+          openIds: some.flatMap((id) => openIdsOf(before.get(id))),
+        })),
+      );
     }
     const rows = Map.groupBy(found, ({ endpointId }) => endpointId);
-    memories = new Map(endpointIds.map((id) => [id, new Map((rows.get(id) ?? []).map((row) => [row.id, row]))]));
+    memories = new Map(
+      endpointIds.map((id) => [id, new Map((rows.get(id) ?? []).map((row) => [row.id, row]))]),
+    );
     return new Map(endpointIds.map((id) => [id, compare(before.get(id), memories.get(id) ?? new Map())]));
   };
 }
 
-const isOpen = ({ status }: SeenRow): boolean => status === "pending" || status === "sending" || status === "retrying";
+const isOpen = ({ status }: SeenRow): boolean =>
+  status === "pending" || status === "sending" || status === "retrying";
 
 const openIdsOf = (memory: Memory = new Map()): string[] =>
   [...memory.values()]
@@ -71,7 +82,15 @@ function hasChanged(before: SeenRow | undefined, row: SeenRow): boolean {
   return before.status !== row.status || before.attemptCount !== row.attemptCount;
 }
 
-const statuses: readonly DeliveryStatus[] = ["pending", "sending", "succeeded", "retrying", "exhausted", "skipped", "canceled"];
+const statuses: readonly DeliveryStatus[] = [
+  "pending",
+  "sending",
+  "succeeded",
+  "retrying",
+  "exhausted",
+  "skipped",
+  "canceled",
+];
 
 /** One statement, the oldest delivery first; each part of it is steps of one index. */
 async function findRows(

@@ -1,6 +1,6 @@
 /**
- * What a request with an access token is held to, each check by itself and without a service around it: the proof (RFC 9449 section 4.3), the
- * token (RFC 9068) and what its grant is worth by now.
+ * What a request with an access token is held to, each check by itself and without a service around it: the
+ * proof (RFC 9449 section 4.3), the token (RFC 9068) and what its grant is worth by now.
  */
 import { createHash } from "node:crypto";
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, type JWK } from "jose";
@@ -47,18 +47,33 @@ let jti = 0;
 const proofOf = (shown: string, { header = {}, claims = {}, key }: Bent = {}): Promise<string> =>
   sign(
     { alg: "ES256", typ: "dpop+jwt", jwk: client.jwk, ...header },
-    { htm: "GET", htu: publicUrl + path, ath: hashOf(shown), jti: `proof-${(jti += 1)}`, iat: seconds, ...claims },
+    {
+      htm: "GET",
+      htu: publicUrl + path,
+      ath: hashOf(shown),
+      jti: `proof-${(jti += 1)}`,
+      iat: seconds,
+      ...claims,
+    },
     key ?? client.privateKey,
   );
 
 describe("a proof", () => {
   const check = async (bent: Bent = {}, at = now) =>
-    checkProof(await proofOf(token, bent), { method: "GET", url: publicUrl + path, token, thumbprint: client.thumbprint, now: at });
+    checkProof(await proofOf(token, bent), {
+      method: "GET",
+      url: publicUrl + path,
+      token,
+      thumbprint: client.thumbprint,
+      now: at,
+    });
 
   it("that holds says whose it is and which", async () => {
     expect(await check({ claims: { jti: "j" } })).toEqual({ thumbprint: client.thumbprint, jti: "j" });
     expect(await check({ claims: { jti: "j".repeat(256) } })).toMatchObject({ jti: "j".repeat(256) });
-    expect(await check({ claims: { htu: `${publicUrl}${path}?page=2#top` } })).toMatchObject({ thumbprint: client.thumbprint });
+    expect(await check({ claims: { htu: `${publicUrl}${path}?page=2#top` } })).toMatchObject({
+      thumbprint: client.thumbprint,
+    });
   });
 
   it("may be a minute old, or of a clock that is a minute ahead, and no more", async () => {
@@ -66,7 +81,9 @@ describe("a proof", () => {
     const verdicts = away.map(async (by) => codeAndMessage(check({ claims: { iat: seconds + by } })));
     const refusal = [
       "dpop_proof_invalid",
-      expect.stringContaining("Its iat is more than 60 s away from the server's time, 2026-06-01T00:00:00.000Z."),
+      expect.stringContaining(
+        "Its iat is more than 60 s away from the server's time, 2026-06-01T00:00:00.000Z.",
+      ),
     ];
     expect(await Promise.all(verdicts)).toEqual([refusal, "good", "good", refusal]);
   });
@@ -76,10 +93,26 @@ describe("a proof", () => {
   const wrong = (claim: string): string => `Its ${claim} is missing or is not what it must be.`;
   it.each<[string, Bent, string]>([
     ["another method", { claims: { htm: "POST" } }, "Its htm is not the request's method."],
-    ["another address", { claims: { htu: `${publicUrl}/else` } }, "Its htu is not the request's address at https://api.test."],
-    ["an address that is none", { claims: { htu: "/api/v1/open/carts" } }, "Its htu is not the request's address at https://api.test."],
-    ["an address that is no text", { claims: { htu: 1 } }, "Its htu is not the request's address at https://api.test."],
-    ["another token's hash", { claims: { ath: hashOf("another") } }, "Its ath is not the access token's hash."],
+    [
+      "another address",
+      { claims: { htu: `${publicUrl}/else` } },
+      "Its htu is not the request's address at https://api.test.",
+    ],
+    [
+      "an address that is none",
+      { claims: { htu: "/api/v1/open/carts" } },
+      "Its htu is not the request's address at https://api.test.",
+    ],
+    [
+      "an address that is no text",
+      { claims: { htu: 1 } },
+      "Its htu is not the request's address at https://api.test.",
+    ],
+    [
+      "another token's hash",
+      { claims: { ath: hashOf("another") } },
+      "Its ath is not the access token's hash.",
+    ],
     ["an empty id", { claims: { jti: "" } }, "Its jti must have 1 to 256 characters."],
     ["too long an id", { claims: { jti: "j".repeat(257) } }, "Its jti must have 1 to 256 characters."],
     ["an id that is a number", { claims: { jti: 7 } }, "Its jti must have 1 to 256 characters."],
@@ -92,14 +125,22 @@ describe("a proof", () => {
     ["an end that is over", { claims: { exp: seconds - 61 } }, "Its exp is over."],
     ["no key", { header: { jwk: undefined } }, noJwt],
   ])("with %s says so", async (_name, bent, why) => {
-    expect(await codeAndMessage(check(bent))).toEqual(["dpop_proof_invalid", `The DPoP proof does not hold. ${why}`]);
+    expect(await codeAndMessage(check(bent))).toEqual([
+      "dpop_proof_invalid",
+      `The DPoP proof does not hold. ${why}`,
+    ]);
   });
 
-  it.each(["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"])("never has a private part of a key in its header: %s", async (member) => {
-    const [code, message] = (await codeAndMessage(check({ header: { jwk: { ...client.jwk, [member]: "AA" } } }))) as [string, string];
-    expect(code).toBe("dpop_proof_invalid");
-    expect([publicKeyOnly, noJwt].some((why) => message.endsWith(why))).toBe(true);
-  });
+  it.each(["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"])(
+    "never has a private part of a key in its header: %s",
+    async (member) => {
+      const [code, message] = (await codeAndMessage(
+        check({ header: { jwk: { ...client.jwk, [member]: "AA" } } }),
+      )) as [string, string];
+      expect(code).toBe("dpop_proof_invalid");
+      expect([publicKeyOnly, noJwt].some((why) => message.endsWith(why))).toBe(true);
+    },
+  );
 
   it("is of the key that the token is bound to, and signed with it, in an algorithm that is taken", async () => {
     const stranger = { header: { jwk: other.jwk, alg: "EdDSA" }, key: other.privateKey };
@@ -113,7 +154,10 @@ describe("a proof", () => {
       "The DPoP proof does not hold. Its signature is not of the key in its header.",
     ]);
     const symmetric = { header: { alg: "HS256" }, key: new Uint8Array(32) };
-    expect(await codeAndMessage(check(symmetric))).toEqual(["dpop_proof_invalid", "The DPoP proof does not hold. Its alg must be ES256 or EdDSA."]);
+    expect(await codeAndMessage(check(symmetric))).toEqual([
+      "dpop_proof_invalid",
+      "The DPoP proof does not hold. Its alg must be ES256 or EdDSA.",
+    ]);
   });
 });
 
@@ -170,20 +214,34 @@ describe("an access token", () => {
             ],
           }),
       },
-      findGrant: (id) => Promise.resolve(change !== null && id === grantId ? { ...grant, ...change } : undefined),
+      findGrant: (id) =>
+        Promise.resolve(change !== null && id === grantId ? { ...grant, ...change } : undefined),
     });
     return verifier({ proofs: [await proofOf(value)], method: "GET", path, ...shown, token: value }, admit);
   };
-  const usesKept = async (): Promise<number> => (await database.db.selectFrom("dpopProof").select("digest").execute()).length;
+  const usesKept = async (): Promise<number> =>
+    (await database.db.selectFrom("dpopProof").select("digest").execute()).length;
 
   it("is worth what it, its grant and the installation all hold", async () => {
     const viewer = await verify();
-    expect(viewer).toMatchObject({ kind: "oauth", grantId, clientId, installationId: "ins_1", appId: "app_1", merchantId: "mer_1", suspended: null });
+    expect(viewer).toMatchObject({
+      kind: "oauth",
+      grantId,
+      clientId,
+      installationId: "ins_1",
+      appId: "app_1",
+      merchantId: "mer_1",
+      suspended: null,
+    });
     expect([...viewer.scopes]).toEqual(["catalog:read"]);
     expect([...(await verify({ bent: { claims: { scope: undefined } } })).scopes]).toEqual([]);
     expect((await verify({ grant: { installationScopes: [] } })).scopes.size).toBe(0);
-    expect(await verify({ grant: { installationStatus: "suspended" } })).toMatchObject({ suspended: "installation_suspended" });
-    expect(await verify({ grant: { merchantStatus: "suspended" } })).toMatchObject({ suspended: "merchant_suspended" });
+    expect(await verify({ grant: { installationStatus: "suspended" } })).toMatchObject({
+      suspended: "installation_suspended",
+    });
+    expect(await verify({ grant: { merchantStatus: "suspended" } })).toMatchObject({
+      suspended: "merchant_suspended",
+    });
   });
 
   it.each<[string, Partial<GrantState> | null]>([
@@ -196,7 +254,10 @@ describe("an access token", () => {
     ["it is another person's", { staffId: "stf_other" }],
   ])("is worth nothing where, of its grant, %s", async (_name, change) => {
     const before = await usesKept();
-    await expect(verify({ grant: change })).rejects.toMatchObject({ code: "oauth_token_invalid", status: 401 });
+    await expect(verify({ grant: change })).rejects.toMatchObject({
+      code: "oauth_token_invalid",
+      status: 401,
+    });
     expect(await usesKept()).toBe(before);
   });
 
@@ -232,19 +293,32 @@ describe("an access token", () => {
 
   it("that is bound in two ways is none of ours, and text that is no token is none", async () => {
     const cnf = { jkt: client.thumbprint, kid: "k1" };
-    await expect(verify({ bent: { claims: { cnf } } })).rejects.toMatchObject({ code: "oauth_token_invalid" });
-    await expect(verify({ shown: { token: "token" } })).rejects.toMatchObject({ code: "oauth_token_invalid" });
+    await expect(verify({ bent: { claims: { cnf } } })).rejects.toMatchObject({
+      code: "oauth_token_invalid",
+    });
+    await expect(verify({ shown: { token: "token" } })).rejects.toMatchObject({
+      code: "oauth_token_invalid",
+    });
   });
 
   it("comes with one proof, which is used up by a request that is let in and by no other", async () => {
     const value = await tokenOf();
     const proof = await proofOf(value);
     const shown = { token: value, proofs: [proof] };
-    await expect(verify({ shown: { ...shown, proofs: [] } })).rejects.toMatchObject({ code: "dpop_proof_missing" });
+    await expect(verify({ shown: { ...shown, proofs: [] } })).rejects.toMatchObject({
+      code: "dpop_proof_missing",
+    });
     const two = verify({ shown: { ...shown, proofs: [proof, proof] } });
-    await expect(two).rejects.toMatchObject({ code: "dpop_proof_invalid", message: "There is more than one DPoP header." });
-    await expect(verify({ shown: { ...shown, method: "POST" } })).rejects.toMatchObject({ code: "dpop_proof_invalid" });
-    await expect(verify({ shown: { ...shown, path: "/else" } })).rejects.toMatchObject({ code: "dpop_proof_invalid" });
+    await expect(two).rejects.toMatchObject({
+      code: "dpop_proof_invalid",
+      message: "There is more than one DPoP header.",
+    });
+    await expect(verify({ shown: { ...shown, method: "POST" } })).rejects.toMatchObject({
+      code: "dpop_proof_invalid",
+    });
+    await expect(verify({ shown: { ...shown, path: "/else" } })).rejects.toMatchObject({
+      code: "dpop_proof_invalid",
+    });
     const notAdmitted = (): never => {
       throw new Error("Not here.");
     };

@@ -19,7 +19,13 @@ describeOnBoth("API keys", (open) => {
   beforeAll(async () => {
     ({ db } = await open());
     await inTransaction(db, async (transaction) => {
-      const input = { slug: "one", name: "One", mode: "live", defaultLocale: "en", defaultMarket: "DE" } as const;
+      const input = {
+        slug: "one",
+        name: "One",
+        mode: "live",
+        defaultLocale: "en",
+        defaultMarket: "DE",
+      } as const;
       merchantId = await createMerchant(transaction, platform, input);
       const appId = await createApp(transaction, platform, { name: "App", publisher: null });
       installationId = await createInstallation(transaction, platform, {
@@ -30,8 +36,19 @@ describeOnBoth("API keys", (open) => {
     });
   });
 
-  const create = (change: Partial<Parameters<typeof createApiKey>[2]> = {}, access: Access = platform): ReturnType<typeof createApiKey> =>
-    inTransaction(db, (transaction) => createApiKey(transaction, access, { installationId, name: "Key", scopes: [], expiresAt: null, ...change }));
+  const create = (
+    change: Partial<Parameters<typeof createApiKey>[2]> = {},
+    access: Access = platform,
+  ): ReturnType<typeof createApiKey> =>
+    inTransaction(db, (transaction) =>
+      createApiKey(transaction, access, {
+        installationId,
+        name: "Key",
+        scopes: [],
+        expiresAt: null,
+        ...change,
+      }),
+    );
   const countOf = async (): Promise<number> => (await db.selectFrom("apiKey").select("id").execute()).length;
   const codeOf = async (work: Promise<unknown>): Promise<string> => {
     const error = await work.then(
@@ -45,7 +62,14 @@ describeOnBoth("API keys", (open) => {
     const { apiKeyId, value } = await create({ scopes: ["webhooks:read", "catalog:read", "webhooks:read"] });
     expect(value).toMatch(/^cpk_live_/);
     const viewer = await verifyApiKey(db, value, now);
-    expect(viewer).toMatchObject({ kind: "api_key", apiKeyId, installationId, merchantId, suspended: null, keyPrefix: value.slice(0, 21) });
+    expect(viewer).toMatchObject({
+      kind: "api_key",
+      apiKeyId,
+      installationId,
+      merchantId,
+      suspended: null,
+      keyPrefix: value.slice(0, 21),
+    });
     expect([...viewer.scopes]).toEqual(["catalog:read", "webhooks:read"]);
   });
 
@@ -60,7 +84,9 @@ describeOnBoth("API keys", (open) => {
   it("lose a scope that their installation loses, and have it again with it", async () => {
     const { value } = await create({ scopes: ["catalog:read", "webhooks:read"] });
     const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]): Promise<unknown> =>
-      inTransaction(db, (transaction) => changeInstallation(transaction, platform, { installationId, scopes }));
+      inTransaction(db, (transaction) =>
+        changeInstallation(transaction, platform, { installationId, scopes }),
+      );
     await setScopes(["webhooks:read"]);
     expect([...(await verifyApiKey(db, value, now)).scopes]).toEqual(["webhooks:read"]);
     await setScopes(["catalog:read", "webhooks:read"]);
@@ -76,19 +102,24 @@ describeOnBoth("API keys", (open) => {
     await revoke(platform);
     await revoke({ merchantId, now: later(1000) });
     expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_revoked");
-    expect(await db.selectFrom("apiKey").select("revokedAt").where("id", "=", apiKeyId).executeTakeFirst()).toEqual({ revokedAt: now });
+    expect(
+      await db.selectFrom("apiKey").select("revokedAt").where("id", "=", apiKeyId).executeTakeFirst(),
+    ).toEqual({ revokedAt: now });
   });
 
   it("are refused at once where a process revoked them whose clock is ahead", async () => {
     const { apiKeyId, value } = await create();
-    await inTransaction(db, (transaction) => revokeApiKey(transaction, { merchantId, now: later(60_000) }, apiKeyId));
+    await inTransaction(db, (transaction) =>
+      revokeApiKey(transaction, { merchantId, now: later(60_000) }, apiKeyId),
+    );
     expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_revoked");
   });
 
   it("note their use at most once a minute", async () => {
     const { apiKeyId } = await create();
     const lastUsedAt = async (): Promise<unknown> =>
-      (await db.selectFrom("apiKey").select("lastUsedAt").where("id", "=", apiKeyId).executeTakeFirst())?.lastUsedAt;
+      (await db.selectFrom("apiKey").select("lastUsedAt").where("id", "=", apiKeyId).executeTakeFirst())
+        ?.lastUsedAt;
     await recordUse(db, apiKeyId, now);
     await recordUse(db, apiKeyId, later(59_999));
     expect(await lastUsedAt()).toEqual(now);
@@ -107,7 +138,9 @@ describeOnBoth("API keys", (open) => {
   it("end with their installation, which gets no new ones", async () => {
     const { value } = await create({ expiresAt: later(1) });
     expect(await codeOf(verifyApiKey(db, value, later(1)))).toBe("api_key_expired");
-    await inTransaction(db, (transaction) => changeInstallation(transaction, platform, { installationId, status: "uninstalled" }));
+    await inTransaction(db, (transaction) =>
+      changeInstallation(transaction, platform, { installationId, status: "uninstalled" }),
+    );
     expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_revoked");
     expect(await codeOf(create())).toBe("invalid_state");
     const valid = await db.selectFrom("apiKey").select("id").where("revokedAt", "is", null).execute();

@@ -1,7 +1,14 @@
 /** The audit trail as it is stored: nobody changes or deletes an entry, and it says whose what was done to is. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
-import { appendAudit, type AuditEntry, auditedActor, auditList, auditPages, commandActor } from "#access/audit.ts";
+import {
+  appendAudit,
+  type AuditEntry,
+  auditedActor,
+  auditList,
+  auditPages,
+  commandActor,
+} from "#access/audit.ts";
 import { createStaff, prepareStaff } from "#access/people/staff.ts";
 import { createApp, createInstallation, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
@@ -17,19 +24,41 @@ describeOnBoth("the audit trail", (open) => {
   let db: Database;
   let merchantId: string;
   const write = (entry: Partial<AuditEntry>): Promise<void> =>
-    inTransaction(db, (transaction) => appendAudit(transaction, { ...commandActor, ...nothing, now, ...entry }));
-  const last = () => auditList(db, { merchantId: null }).orderBy("id", "desc").limit(1).executeTakeFirstOrThrow();
+    inTransaction(db, (transaction) =>
+      appendAudit(transaction, { ...commandActor, ...nothing, now, ...entry }),
+    );
+  const last = () =>
+    auditList(db, { merchantId: null }).orderBy("id", "desc").limit(1).executeTakeFirstOrThrow();
 
   beforeAll(async () => {
     ({ db } = await open());
-    const merchant = { slug: "shop", name: "Shop", mode: "test", defaultLocale: "en", defaultMarket: "DE" } as const;
+    const merchant = {
+      slug: "shop",
+      name: "Shop",
+      mode: "test",
+      defaultLocale: "en",
+      defaultMarket: "DE",
+    } as const;
     merchantId = await inTransaction(db, (transaction) => createMerchant(transaction, access, merchant));
   });
 
   it("keeps what is written, and goes with the transaction that wrote it", async () => {
     await write({ now, action: "kept", requestId: "req_1", details: { fields: ["name"] } });
-    const entry = { actor: "command", actorId: null, action: "kept", requestId: "req_1", at: now, details: { fields: ["name"] } };
-    expect(await last()).toMatchObject({ id: expect.stringMatching(/^aud_/), merchantId: null, targetType: null, targetId: null, ...entry });
+    const entry = {
+      actor: "command",
+      actorId: null,
+      action: "kept",
+      requestId: "req_1",
+      at: now,
+      details: { fields: ["name"] },
+    };
+    expect(await last()).toMatchObject({
+      id: expect.stringMatching(/^aud_/),
+      merchantId: null,
+      targetType: null,
+      targetId: null,
+      ...entry,
+    });
     const undone = inTransaction(db, async (transaction) => {
       await appendAudit(transaction, { ...commandActor, ...nothing, merchantId, now, action: "undone" });
       throw new Error("no");
@@ -50,7 +79,11 @@ describeOnBoth("the audit trail", (open) => {
   });
 
   it("tells a merchant what the platform did to what is the merchant's", async () => {
-    const person = await prepareStaff({ email: "ana@shop.example", name: "Ana", password: "a long enough password" });
+    const person = await prepareStaff({
+      email: "ana@shop.example",
+      name: "Ana",
+      password: "a long enough password",
+    });
     const [installationId, staffId] = await inTransaction(db, async (transaction) => {
       const appId = await createApp(transaction, access, { name: "App", publisher: null });
       return [
@@ -75,40 +108,69 @@ describeOnBoth("the audit trail", (open) => {
 
   it("keeps the order of what was done in one millisecond, and is found by who did it without reading all of it", async () => {
     const actions = Array.from({ length: 200 }, (_, index) => `step-${index}`);
-    for (const action of actions) await write({ merchantId, actor: "operator", actorId: "tok_steps", action });
+    for (const action of actions)
+      await write({ merchantId, actor: "operator", actorId: "tok_steps", action });
     const seen: string[] = [];
-    for await (const rows of auditPages(db, { merchantId: null, actorId: "tok_steps" })) seen.push(...rows.map(({ action }) => action));
+    for await (const rows of auditPages(db, { merchantId: null, actorId: "tok_steps" }))
+      seen.push(...rows.map(({ action }) => action));
     expect(seen).toEqual(actions);
     await sql`set enable_seqscan = off`.execute(db);
-    const query = auditList(db, { merchantId: null, actorId: "tok_steps" }).orderBy("id", "desc").limit(50).compile();
-    const { rows } = await sql<Record<string, string>>`explain ${sql.raw(query.sql.replace("$1", "'tok_steps'").replace("$2", "50"))}`.execute(db);
+    const query = auditList(db, { merchantId: null, actorId: "tok_steps" })
+      .orderBy("id", "desc")
+      .limit(50)
+      .compile();
+    const { rows } = await sql<
+      Record<string, string>
+    >`explain ${sql.raw(query.sql.replace("$1", "'tok_steps'").replace("$2", "50"))}`.execute(db);
     expect(rows.map((row) => Object.values(row)[0]).join("\n")).toContain("audit_entry_by_actor");
   });
 
   it("is read by merchant, actor, action, target and time, page by page", async () => {
     const targetId = createId("checkoutSession");
     const later = new Date(now.getTime() + 86_400_000);
-    for (let count = 0; count < 1_003; count += 1) await write({ merchantId, action: "many", now: new Date(later.getTime() + count) });
+    for (let count = 0; count < 1_003; count += 1)
+      await write({ merchantId, action: "many", now: new Date(later.getTime() + count) });
     await write({ merchantId, actor: "staff", actorId: "tok_1", action: "one", targetId, now: later });
     const count = async (filter: Partial<Parameters<typeof auditList>[1]>): Promise<number> =>
       (await auditList(db, { merchantId: null, ...filter }).execute()).length;
     expect(await count({ merchantId, actor: "staff" })).toBe(1);
     expect(await count({ actorId: "tok_1", action: "one", targetId })).toBe(1);
     expect(await count({ merchantId: "mer_other" })).toBe(0);
-    expect(await count({ action: "many", from: new Date(later.getTime() + 3), until: new Date(later.getTime() + 10) })).toBe(7);
+    expect(
+      await count({
+        action: "many",
+        from: new Date(later.getTime() + 3),
+        until: new Date(later.getTime() + 10),
+      }),
+    ).toBe(7);
     const seen: string[] = [];
-    for await (const rows of auditPages(db, { merchantId, from: later })) seen.push(...rows.map(({ id }) => id));
+    for await (const rows of auditPages(db, { merchantId, from: later }))
+      seen.push(...rows.map(({ id }) => id));
     expect(seen).toHaveLength(1_004);
     expect(seen).toEqual([...new Set(seen)].toSorted());
     expect(await last()).toMatchObject({ action: "many" });
-    expect((await auditList(db, { merchantId: null, targetId }).execute())[0]?.targetType).toBe("checkout_session");
+    expect((await auditList(db, { merchantId: null, targetId }).execute())[0]?.targetType).toBe(
+      "checkout_session",
+    );
   });
 });
 
 it("an audit entry has an actor for whoever runs a merchant and for apps, and none for buyers", () => {
-  const installation = { installationId: "ins_1", appId: "app_1", merchantId: "mer_1", scopes: new Set<never>(), suspended: null };
-  expect(auditedActor({ kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk", ...installation })).toEqual({ actor: "api_key", actorId: "key_1" });
-  expect(auditedActor({ kind: "oauth", grantId: "grt_1", clientId: "oac_1", ...installation })).toEqual({ actor: "oauth_client", actorId: "grt_1" });
+  const installation = {
+    installationId: "ins_1",
+    appId: "app_1",
+    merchantId: "mer_1",
+    scopes: new Set<never>(),
+    suspended: null,
+  };
+  expect(auditedActor({ kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk", ...installation })).toEqual({
+    actor: "api_key",
+    actorId: "key_1",
+  });
+  expect(auditedActor({ kind: "oauth", grantId: "grt_1", clientId: "oac_1", ...installation })).toEqual({
+    actor: "oauth_client",
+    actorId: "grt_1",
+  });
   const token = { kind: "internal", tokenId: "tok_1", merchantId: null } as const;
   expect(auditedActor({ ...token, role: "admin" })).toEqual({ actor: "staff", actorId: "tok_1" });
   expect(auditedActor({ ...token, role: "operator" })).toEqual({ actor: "operator", actorId: "tok_1" });
@@ -121,7 +183,7 @@ it("an audit entry has an actor for whoever runs a merchant and for apps, and no
 it("knows what an id is of, and that other texts are none", () => {
   expect(kindOf(createId("cart"))).toBe("cart");
   expect(kindOf(createId("webhookEndpoint"))).toBe("webhookEndpoint");
-  expect(["", "cart", "cart_", "cart_1", "nobody_00000000000000000000000000", `${createId("cart")}x`].map(kindOf)).toEqual(
-    Array.from({ length: 6 }, () => undefined),
-  );
+  expect(
+    ["", "cart", "cart_", "cart_1", "nobody_00000000000000000000000000", `${createId("cart")}x`].map(kindOf),
+  ).toEqual(Array.from({ length: 6 }, () => undefined));
 });

@@ -36,12 +36,16 @@ describe("the Authorization header", () => {
     'DPoP token="abc"',
   ])("%j is malformed", (value) => {
     const message = "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token.";
-    expect(() => readAuthorization([value])).toThrow(expect.objectContaining({ code: "credentials_malformed", status: 401, message }));
+    expect(() => readAuthorization([value])).toThrow(
+      expect.objectContaining({ code: "credentials_malformed", status: 401, message }),
+    );
   });
 
   it("may stand there once", () => {
     const message = "There is more than one Authorization header.";
     for (const second of ["Bearer abc", "DPoP abc", ""])
-      expect(() => readAuthorization(["Bearer abc", second])).toThrow(expect.objectContaining({ code: "credentials_malformed", message }));
+      expect(() => readAuthorization(["Bearer abc", second])).toThrow(
+        expect.objectContaining({ code: "credentials_malformed", message }),
+      );
   });
 });

@@ -1,4 +1,7 @@
-/** What is kept of credentials: for how long, for whom, and that nothing old is left when word of a change has come. */
+/**
+ * What is kept of credentials: for how long, for whom, and that nothing old is left when word of a change has
+ * come.
+ */
 import { describe, expect, it, vi } from "vitest";
 import { createCredentialCache, type CredentialCache } from "#access/credentials.ts";
 import { TestClock } from "#test/support/world.ts";
@@ -18,18 +21,27 @@ interface Setting {
 function create(): Setting {
   const clock = new TestClock(new Date("2026-06-01T00:00:00.000Z"));
   const state = { isCurrent: true };
-  const cache = createCredentialCache<Row>({ clock, isCurrent: () => state.isCurrent, ownersOf: ({ id, merchantId }) => [id, merchantId] });
+  const cache = createCredentialCache<Row>({
+    clock,
+    isCurrent: () => state.isCurrent,
+    ownersOf: ({ id, merchantId }) => [id, merchantId],
+  });
   return { cache, clock, state };
 }
 
 /** A look-up that ends when it is told to. */
-function slow(): { readonly lookUp: () => Promise<Row | undefined>; readonly end: (found: Row | undefined) => void; readonly calls: () => number } {
+function slow(): {
+  readonly lookUp: () => Promise<Row | undefined>;
+  readonly end: (found: Row | undefined) => void;
+  readonly calls: () => number;
+} {
   const { promise, resolve } = Promise.withResolvers<Row | undefined>();
   const lookUp = vi.fn<() => Promise<Row | undefined>>(() => promise);
   return { lookUp, end: resolve, calls: () => lookUp.mock.calls.length };
 }
 
-const finding = (found: Row | undefined) => vi.fn<() => Promise<Row | undefined>>(() => Promise.resolve(found));
+const finding = (found: Row | undefined) =>
+  vi.fn<() => Promise<Row | undefined>>(() => Promise.resolve(found));
 
 describe("a credential that is known", () => {
   it("is looked up once in 30 seconds", async () => {
@@ -51,7 +63,8 @@ describe("a credential that is known", () => {
     const second = finding(row("key_second"));
     await cache.find("second", second);
     await cache.find("first", first);
-    for (let count = 0; count < 9_999; count += 1) await cache.find(`other ${count}`, () => Promise.resolve(row(`key_${count}`)));
+    for (let count = 0; count < 9_999; count += 1)
+      await cache.find(`other ${count}`, () => Promise.resolve(row(`key_${count}`)));
     await cache.find("first", first);
     await cache.find("second", second);
     expect(first).toHaveBeenCalledTimes(1);
@@ -77,7 +90,8 @@ describe("a credential that is unknown", () => {
     const { cache } = create();
     const known = finding(row("key_1"));
     await cache.find("known", known);
-    for (let count = 0; count < 20_000; count += 1) await cache.find(`guess ${count}`, () => Promise.resolve(undefined));
+    for (let count = 0; count < 20_000; count += 1)
+      await cache.find(`guess ${count}`, () => Promise.resolve(undefined));
     await cache.find("known", known);
     expect(known).toHaveBeenCalledTimes(1);
   });

@@ -1,10 +1,19 @@
-/** Whatever makes credentials worth less drops what is kept of them when it is committed: not before, and not when it is rolled back. */
+/**
+ * Whatever makes credentials worth less drops what is kept of them when it is committed: not before, and not
+ * when it is rolled back.
+ */
 import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { type ApiKeyMade, createApiKey, revokeApiKey, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { type CredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants.ts";
+import {
+  changeInstallation,
+  createApp,
+  createInstallation,
+  createMerchant,
+  updateMerchant,
+} from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
@@ -23,16 +32,25 @@ describeOnBoth("What is kept of credentials", (open) => {
   let key: ApiKeyMade;
   let other: ApiKeyMade;
 
-  const write = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> => inTransaction(db, work);
+  const write = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
+    inTransaction(db, work);
   const makeKey = (expiresAt: Date | null = null): Promise<ApiKeyMade> =>
-    write((transaction) => createApiKey(transaction, platform, { installationId, name: "Key", scopes: ["catalog:read"], expiresAt }));
+    write((transaction) =>
+      createApiKey(transaction, platform, {
+        installationId,
+        name: "Key",
+        scopes: ["catalog:read"],
+        expiresAt,
+      }),
+    );
   const statementsOf = async (work: () => Promise<unknown>): Promise<number> => {
     statements.length = 0;
     await work();
     return statements.length;
   };
   /** Whether it must be asked for in the database. */
-  const isGone = async ({ value }: ApiKeyMade): Promise<boolean> => (await statementsOf(() => desk.apiKey(value).catch(() => undefined))) === 1;
+  const isGone = async ({ value }: ApiKeyMade): Promise<boolean> =>
+    (await statementsOf(() => desk.apiKey(value).catch(() => undefined))) === 1;
 
   beforeAll(async () => {
     ({ db } = await open({ onStatement: ({ query }) => statements.push(query.sql) }));
@@ -41,19 +59,39 @@ describeOnBoth("What is kept of credentials", (open) => {
   });
   beforeEach(async () => {
     await write(async (transaction) => {
-      const input = { slug: crypto.randomUUID(), name: "One", mode: "live", defaultLocale: "en", defaultMarket: "DE" } as const;
+      const input = {
+        slug: crypto.randomUUID(),
+        name: "One",
+        mode: "live",
+        defaultLocale: "en",
+        defaultMarket: "DE",
+      } as const;
       merchantId = await createMerchant(transaction, platform, input);
       const appId = await createApp(transaction, platform, { name: "App", publisher: null });
-      installationId = await createInstallation(transaction, platform, { merchantId, appId, scopes: ["catalog:read"] });
+      installationId = await createInstallation(transaction, platform, {
+        merchantId,
+        appId,
+        scopes: ["catalog:read"],
+      });
     });
     key = await makeKey();
     const own = { merchantId, installationId };
     // Of somebody else altogether.
     await write(async (transaction) => {
-      const input = { slug: crypto.randomUUID(), name: "Two", mode: "live", defaultLocale: "en", defaultMarket: "DE" } as const;
+      const input = {
+        slug: crypto.randomUUID(),
+        name: "Two",
+        mode: "live",
+        defaultLocale: "en",
+        defaultMarket: "DE",
+      } as const;
       merchantId = await createMerchant(transaction, platform, input);
       const appId = await createApp(transaction, platform, { name: "App", publisher: null });
-      installationId = await createInstallation(transaction, platform, { merchantId, appId, scopes: ["catalog:read"] });
+      installationId = await createInstallation(transaction, platform, {
+        merchantId,
+        appId,
+        scopes: ["catalog:read"],
+      });
     });
     other = await makeKey();
     ({ merchantId, installationId } = own);
@@ -63,39 +101,52 @@ describeOnBoth("What is kept of credentials", (open) => {
 
   it("saves the statement", async () => {
     expect([await isGone(key), await isGone(other)]).toEqual([false, false]);
-    expect(await desk.apiKey(key.value)).toMatchObject({ apiKeyId: key.apiKeyId, installationId, suspended: null });
+    expect(await desk.apiKey(key.value)).toMatchObject({
+      apiKeyId: key.apiKeyId,
+      installationId,
+      suspended: null,
+    });
   });
 
   const cuts: Readonly<Record<string, (transaction: Transaction) => Promise<unknown>>> = {
     "revoking the key": (transaction) => revokeApiKey(transaction, platform, key.apiKeyId),
-    "rotating the key": (transaction) => rotateApiKey(transaction, platform, { apiKeyId: key.apiKeyId, overlapHours: 0 }),
-    "taking a scope": (transaction) => changeInstallation(transaction, platform, { installationId, scopes: [] }),
-    "suspending the installation": (transaction) => changeInstallation(transaction, platform, { installationId, status: "suspended" }),
-    "uninstalling the app": (transaction) => changeInstallation(transaction, platform, { installationId, status: "uninstalled" }),
-    "suspending the merchant": (transaction) => updateMerchant(transaction, platform, { merchantId, status: "suspended" }),
+    "rotating the key": (transaction) =>
+      rotateApiKey(transaction, platform, { apiKeyId: key.apiKeyId, overlapHours: 0 }),
+    "taking a scope": (transaction) =>
+      changeInstallation(transaction, platform, { installationId, scopes: [] }),
+    "suspending the installation": (transaction) =>
+      changeInstallation(transaction, platform, { installationId, status: "suspended" }),
+    "uninstalling the app": (transaction) =>
+      changeInstallation(transaction, platform, { installationId, status: "uninstalled" }),
+    "suspending the merchant": (transaction) =>
+      updateMerchant(transaction, platform, { merchantId, status: "suspended" }),
   };
 
-  it.each(Object.keys(cuts))("is dropped by %s, once that is committed, and nobody else's with it", async (name) => {
-    const cut = cuts[name];
-    if (cut === undefined) throw new Error("There is no such change.");
-    const undone = write(async (transaction) => {
-      await cut(transaction);
-      throw new Error("undo");
-    });
-    await expect(undone).rejects.toThrow("undo");
-    expect(await isGone(key)).toBe(false);
-    await write(cut);
-    expect([await isGone(key), await isGone(other)]).toEqual([true, false]);
-    const viewer = await desk.apiKey(key.value).catch(({ code }: { code: string }) => code);
-    const isCut = typeof viewer === "string" || viewer.suspended !== null || viewer.scopes.size === 0;
-    expect(isCut).toBe(true);
-  });
+  it.each(Object.keys(cuts))(
+    "is dropped by %s, once that is committed, and nobody else's with it",
+    async (name) => {
+      const cut = cuts[name];
+      if (cut === undefined) throw new Error("There is no such change.");
+      const undone = write(async (transaction) => {
+        await cut(transaction);
+        throw new Error("undo");
+      });
+      await expect(undone).rejects.toThrow("undo");
+      expect(await isGone(key)).toBe(false);
+      await write(cut);
+      expect([await isGone(key), await isGone(other)]).toEqual([true, false]);
+      const viewer = await desk.apiKey(key.value).catch(({ code }: { code: string }) => code);
+      const isCut = typeof viewer === "string" || viewer.suspended !== null || viewer.scopes.size === 0;
+      expect(isCut).toBe(true);
+    },
+  );
 
   it("is dropped by giving back what was taken", async () => {
     const suspended = async (): Promise<string | null> => (await desk.apiKey(key.value)).suspended;
     const setInstallation = (status: "suspended" | "active") =>
       write((transaction) => changeInstallation(transaction, platform, { installationId, status }));
-    const setMerchant = (status: "suspended" | "active") => write((transaction) => updateMerchant(transaction, platform, { merchantId, status }));
+    const setMerchant = (status: "suspended" | "active") =>
+      write((transaction) => updateMerchant(transaction, platform, { merchantId, status }));
     await setInstallation("suspended");
     expect(await suspended()).toBe("installation_suspended");
     await setMerchant("suspended");
@@ -108,9 +159,17 @@ describeOnBoth("What is kept of credentials", (open) => {
 
   it("is dropped with an internal token that is revoked, or whose merchant is suspended", async () => {
     const make = () =>
-      write((transaction) => createInternalToken(transaction, platform, { name: "Token", role: "admin", merchantId, expiresAt: null }));
+      write((transaction) =>
+        createInternalToken(transaction, platform, {
+          name: "Token",
+          role: "admin",
+          merchantId,
+          expiresAt: null,
+        }),
+      );
     const [one, two] = [await make(), await make()];
-    for (const { value } of [one, two]) expect(await desk.internalToken(value)).toMatchObject({ kind: "internal", role: "admin", merchantId });
+    for (const { value } of [one, two])
+      expect(await desk.internalToken(value)).toMatchObject({ kind: "internal", role: "admin", merchantId });
     expect(await statementsOf(() => desk.internalToken(one.value))).toBe(0);
     await write((transaction) => revokeInternalToken(transaction, platform, one.internalTokenId));
     await expect(desk.internalToken(one.value)).rejects.toMatchObject({ code: "api_key_revoked" });
@@ -126,14 +185,17 @@ describeOnBoth("What is kept of credentials", (open) => {
     clock.advance(4_999);
     await desk.apiKey(value);
     clock.advance(1);
-    expect(await statementsOf(() => expect(desk.apiKey(value)).rejects.toMatchObject({ code: "api_key_expired" }))).toBe(0);
+    expect(
+      await statementsOf(() => expect(desk.apiKey(value)).rejects.toMatchObject({ code: "api_key_expired" })),
+    ).toBe(0);
     clock.at = started;
   });
 
   it("lets nobody in who has not the whole key, and keeps for a moment who is not let in", async () => {
     for (const wrong of [withOtherSecret(key.value), unknownKey()]) {
       for (const asked of [1, 0]) {
-        const rejected = (): Promise<void> => expect(desk.apiKey(wrong)).rejects.toMatchObject({ code: "api_key_invalid" });
+        const rejected = (): Promise<void> =>
+          expect(desk.apiKey(wrong)).rejects.toMatchObject({ code: "api_key_invalid" });
         expect(await statementsOf(rejected)).toBe(asked);
       }
     }
@@ -153,7 +215,12 @@ describeOnBoth("What is kept of credentials", (open) => {
     events.emit("noticeReceived", "payments");
     events.emit("noticeReceived", `credential:${other.apiKeyId}`);
     expect([await isGone(key), await isGone(other)]).toEqual([false, true]);
-    for (const notice of [`credential:${key.apiKeyId}`, `installation:${installationId}`, `merchant:${merchantId}`, ""]) {
+    for (const notice of [
+      `credential:${key.apiKeyId}`,
+      `installation:${installationId}`,
+      `merchant:${merchantId}`,
+      "",
+    ]) {
       events.emit("noticeReceived", notice);
       expect(await isGone(key)).toBe(true);
     }

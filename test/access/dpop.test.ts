@@ -65,7 +65,10 @@ describe("the address of a request", () => {
 describeOnBoth("a proof", (open) => {
   const now = new Date("2026-06-01T00:00:00.000Z");
   const later = (ms: number): Date => new Date(now.getTime() + ms);
-  const proof = (jti: string, thumbprint = "t".repeat(43)): { jti: string; thumbprint: string } => ({ jti, thumbprint });
+  const proof = (jti: string, thumbprint = "t".repeat(43)): { jti: string; thumbprint: string } => ({
+    jti,
+    thumbprint,
+  });
   let db: Database;
   beforeAll(async () => {
     ({ db } = await open({ poolSize: 10 }));
@@ -81,7 +84,9 @@ describeOnBoth("a proof", (open) => {
     expect(await codeOf(useProof(db, proof("a"), now))).toBe("good");
     expect(await codeOf(useProof(db, proof("a"), later(1)))).toBe("dpop_proof_invalid");
     for (let round = 0; round < 20; round += 1) {
-      const codes = await Promise.all(Array.from({ length: 10 }, () => codeOf(useProof(db, proof(`many ${round}`), now))));
+      const codes = await Promise.all(
+        Array.from({ length: 10 }, () => codeOf(useProof(db, proof(`many ${round}`), now))),
+      );
       expect(codes.toSorted()).toEqual([...Array.from({ length: 9 }, () => "dpop_proof_invalid"), "good"]);
     }
   });
@@ -98,7 +103,9 @@ describeOnBoth("a proof", (open) => {
     const digest = createHash("sha256")
       .update(`${"t".repeat(43)}.c`)
       .digest();
-    expect(await db.selectFrom("dpopProof").selectAll().execute()).toEqual([{ digest: expect.any(Uint8Array), expiresAt: later(300_000) }]);
+    expect(await db.selectFrom("dpopProof").selectAll().execute()).toEqual([
+      { digest: expect.any(Uint8Array), expiresAt: later(300_000) },
+    ]);
     const [row] = await db.selectFrom("dpopProof").select("digest").execute();
     expect(Buffer.from(row?.digest ?? []).equals(digest)).toBe(true);
     expect(await sweepProofs(db, later(299_999))).toBe(0);
@@ -108,7 +115,10 @@ describeOnBoth("a proof", (open) => {
 
   it("is forgotten by the sweeps, however many there are", async () => {
     expect(sweeps.map(({ name }) => name)).toContain("forget used proofs");
-    const rows = Array.from({ length: 1500 }, (_, index) => ({ digest: createHash("sha256").update(String(index)).digest(), expiresAt: now }));
+    const rows = Array.from({ length: 1500 }, (_, index) => ({
+      digest: createHash("sha256").update(String(index)).digest(),
+      expiresAt: now,
+    }));
     await db.insertInto("dpopProof").values(rows).execute();
     expect(await sweepProofs(db, now, AbortSignal.abort())).toBe(1000);
     expect(await sweepProofs(db, now)).toBe(500);

@@ -20,18 +20,37 @@ describeOnBoth("a grant's state", (open) => {
   let clientId: string;
   let staffId: string;
   let merchantId: string;
-  const write = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> => inTransaction(db, work);
-  const grant = (): Promise<GrantMade> => write((transaction) => createGrant(transaction, { merchantId: null, now }, { staffId, clientId, scopes }));
+  const write = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
+    inTransaction(db, work);
+  const grant = (): Promise<GrantMade> =>
+    write((transaction) =>
+      createGrant(transaction, { merchantId: null, now }, { staffId, clientId, scopes }),
+    );
 
   beforeAll(async () => {
     ({ db } = await open());
-    const person = await prepareStaff({ email: "ana@shop.example", name: "Ana", password: "a long enough password" });
+    const person = await prepareStaff({
+      email: "ana@shop.example",
+      name: "Ana",
+      password: "a long enough password",
+    });
     await write(async (transaction) => {
-      const merchant = { slug: "shop", name: "Shop", mode: "test", defaultLocale: "en", defaultMarket: "DE" } as const;
+      const merchant = {
+        slug: "shop",
+        name: "Shop",
+        mode: "test",
+        defaultLocale: "en",
+        defaultMarket: "DE",
+      } as const;
       merchantId = await createMerchant(transaction, access, merchant);
       staffId = await createStaff(transaction, access, { merchantId, ...person });
       appId = await createApp(transaction, access, { name: "App", publisher: null });
-      clientId = await createOauthClient(transaction, access, { appId, redirectUris: ["https://app.example/"], authMethod: "none", jwks: null });
+      clientId = await createOauthClient(transaction, access, {
+        appId,
+        redirectUris: ["https://app.example/"],
+        authMethod: "none",
+        jwks: null,
+      });
     });
   });
 
@@ -54,9 +73,13 @@ describeOnBoth("a grant's state", (open) => {
       merchantStatus: "active",
     });
     const installationId = found?.installationId ?? "";
-    await write((transaction) => changeInstallation(transaction, access, { installationId, status: "suspended" }));
+    await write((transaction) =>
+      changeInstallation(transaction, access, { installationId, status: "suspended" }),
+    );
     expect(await findGrantState(db, made.grantId)).toMatchObject({ installationStatus: "suspended" });
-    await write((transaction) => changeInstallation(transaction, access, { installationId, status: "active" }));
+    await write((transaction) =>
+      changeInstallation(transaction, access, { installationId, status: "active" }),
+    );
     await write((transaction) => revokeGrant(transaction, access, made.grantId));
     expect(await findGrantState(db, made.grantId)).toMatchObject({ revokedAt: now });
     expect(await findGrantState(db, createId("oauthGrant"))).toBeUndefined();
@@ -65,7 +88,8 @@ describeOnBoth("a grant's state", (open) => {
   it("has its last use: noted once in a minute, and of no other grant", async () => {
     const [one, other] = [await grant(), await grant()];
     const lastUse = async ({ grantId }: GrantMade): Promise<Date | null | undefined> =>
-      (await db.selectFrom("oauthGrant").select("lastUsedAt").where("id", "=", grantId).executeTakeFirst())?.lastUsedAt;
+      (await db.selectFrom("oauthGrant").select("lastUsedAt").where("id", "=", grantId).executeTakeFirst())
+        ?.lastUsedAt;
     const at = (ms: number): Date => new Date(now.getTime() + ms);
     await recordGrantUse(db, one.grantId, at(0));
     expect([await lastUse(one), await lastUse(other)]).toEqual([at(0), null]);

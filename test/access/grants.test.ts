@@ -1,4 +1,7 @@
-/** Grants: made with their installation or not at all, and over at once, for good and with all that could renew them. */
+/**
+ * Grants: made with their installation or not at all, and over at once, for good and with all that could
+ * renew them.
+ */
 import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createGrant, findGrants, grantList, revokeGrant, sweepGrants } from "#access/oauth/grants.ts";
@@ -25,26 +28,57 @@ describeOnBoth("grants", (open) => {
   const client = (): Promise<string> =>
     inTransaction(db, async (transaction) => {
       const appId = await createApp(transaction, access, { name: "App", publisher: null });
-      return createOauthClient(transaction, access, { appId, redirectUris: ["https://app.example/"], authMethod: "none", jwks: null });
+      return createOauthClient(transaction, access, {
+        appId,
+        redirectUris: ["https://app.example/"],
+        authMethod: "none",
+        jwks: null,
+      });
     });
-  const grant = (input: { clientId: string; scopes?: readonly Scope[]; staffId?: string }, by: string | null = null) =>
+  const grant = (
+    input: { clientId: string; scopes?: readonly Scope[]; staffId?: string },
+    by: string | null = null,
+  ) =>
     inTransaction(db, (transaction) =>
-      createGrant(transaction, { merchantId: by, now }, { staffId, scopes: ["webhooks:read", "catalog:read"], ...input }),
+      createGrant(
+        transaction,
+        { merchantId: by, now },
+        { staffId, scopes: ["webhooks:read", "catalog:read"], ...input },
+      ),
     );
   const merchantWithStaff = async (): Promise<{ merchantId: string; staffId: string }> => {
     count += 1;
     const slug = `shop-${count}`;
-    const person = await prepareStaff({ email: `${slug}@shop.example`, name: "Ana", password: "a long enough password" });
+    const person = await prepareStaff({
+      email: `${slug}@shop.example`,
+      name: "Ana",
+      password: "a long enough password",
+    });
     return inTransaction(db, async (transaction) => {
-      const merchant = { slug, name: "Shop", mode: "test", defaultLocale: "en", defaultMarket: "DE" } as const;
+      const merchant = {
+        slug,
+        name: "Shop",
+        mode: "test",
+        defaultLocale: "en",
+        defaultMarket: "DE",
+      } as const;
       const made = await createMerchant(transaction, access, merchant);
-      return { merchantId: made, staffId: await createStaff(transaction, access, { merchantId: made, ...person }) };
+      return {
+        merchantId: made,
+        staffId: await createStaff(transaction, access, { merchantId: made, ...person }),
+      };
     });
   };
   const personOf = async (owner: string): Promise<string> => {
     count += 1;
-    const person = await prepareStaff({ email: `person-${count}@shop.example`, name: "Bo", password: "a long enough password" });
-    return inTransaction(db, (transaction) => createStaff(transaction, access, { merchantId: owner, ...person }));
+    const person = await prepareStaff({
+      email: `person-${count}@shop.example`,
+      name: "Bo",
+      password: "a long enough password",
+    });
+    return inTransaction(db, (transaction) =>
+      createStaff(transaction, access, { merchantId: owner, ...person }),
+    );
   };
 
   /** In the order of the ids. */
@@ -63,7 +97,13 @@ describeOnBoth("grants", (open) => {
       find = findGrant;
       return () => Promise.reject(new Error("Nobody shows a token here."));
     };
-    const desk = createCredentialVerifier({ db, clock: { now: () => now }, isCurrent: () => true, events, createVerifier });
+    const desk = createCredentialVerifier({
+      db,
+      clock: { now: () => now },
+      isCurrent: () => true,
+      events,
+      createVerifier,
+    });
     desk.close();
     const lookUps = async (grantId: string): Promise<number> => {
       const before = statementCount;
@@ -108,16 +148,34 @@ describeOnBoth("grants", (open) => {
 
   it("do not let an installation do more than it may, and leave all as it is", async () => {
     const clientId = await client();
-    const { installationId: id, grantId } = await grant({ clientId, scopes: ["catalog:read", "checkout:quote"] });
-    const held = () => db.selectFrom("installation").select(["scopes", "version"]).where("id", "=", id).executeTakeFirstOrThrow();
+    const { installationId: id, grantId } = await grant({
+      clientId,
+      scopes: ["catalog:read", "checkout:quote"],
+    });
+    const held = () =>
+      db
+        .selectFrom("installation")
+        .select(["scopes", "version"])
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
     await expect(grant({ clientId, scopes: ["catalog:read", "webhooks:read"] })).rejects.toMatchObject({
       code: "invalid_state",
-      parts: { conflict: { resource: "installation", id, currentStatus: "active", currentVersion: 1, reason: "scope_not_held" } },
+      parts: {
+        conflict: {
+          resource: "installation",
+          id,
+          currentStatus: "active",
+          currentVersion: 1,
+          reason: "scope_not_held",
+        },
+      },
     });
     expect(await held()).toEqual({ scopes: ["catalog:read", "checkout:quote"], version: 1 });
     expect(await findGrants(db, [grantId])).toMatchObject([{ revokedAt: null }]);
     const wider = ["catalog:read", "checkout:quote", "webhooks:read"] as const;
-    await inTransaction(db, (transaction) => changeInstallation(transaction, access, { installationId: id, scopes: wider }));
+    await inTransaction(db, (transaction) =>
+      changeInstallation(transaction, access, { installationId: id, scopes: wider }),
+    );
     expect(await grant({ clientId, scopes: ["webhooks:read"] })).toMatchObject({ installationId: id });
     expect(await held()).toEqual({ scopes: wider, version: 2 });
   });
@@ -128,7 +186,9 @@ describeOnBoth("grants", (open) => {
     const first = await grant({ clientId });
     const others = [await grant({ clientId, staffId: colleague }), await grant({ clientId: otherClientId })];
     const second = await grant({ clientId, scopes: ["catalog:read"] });
-    expect(second.replaced).toEqual([{ id: first.grantId, merchantId, installationId: first.installationId, clientId }]);
+    expect(second.replaced).toEqual([
+      { id: first.grantId, merchantId, installationId: first.installationId, clientId },
+    ]);
     expect(others.map(({ replaced }) => replaced)).toEqual([[], []]);
     const found = await findGrants(
       db,
@@ -140,14 +200,26 @@ describeOnBoth("grants", (open) => {
   it("are refused without a scope, for an unknown app, by somebody of another merchant and by an account that is disabled", async () => {
     const clientId = await client();
     const elsewhere = await merchantWithStaff();
-    await db.updateTable("staffAccount").set({ disabledAt: now }).where("id", "=", elsewhere.staffId).execute();
+    await db
+      .updateTable("staffAccount")
+      .set({ disabledAt: now })
+      .where("id", "=", elsewhere.staffId)
+      .execute();
     await expect(grant({ clientId, scopes: [] })).rejects.toMatchObject({ code: "invalid_field" });
-    await expect(grant({ clientId: "oac_00000000000000000000000000" })).rejects.toMatchObject({ code: "resource_not_found" });
-    await expect(grant({ clientId }, elsewhere.merchantId)).rejects.toMatchObject({ code: "role_not_allowed" });
-    await expect(grant({ clientId, staffId: elsewhere.staffId })).rejects.toMatchObject({ code: "role_not_allowed" });
+    await expect(grant({ clientId: "oac_00000000000000000000000000" })).rejects.toMatchObject({
+      code: "resource_not_found",
+    });
+    await expect(grant({ clientId }, elsewhere.merchantId)).rejects.toMatchObject({
+      code: "role_not_allowed",
+    });
+    await expect(grant({ clientId, staffId: elsewhere.staffId })).rejects.toMatchObject({
+      code: "role_not_allowed",
+    });
     await db.updateTable("oauthClient").set({ disabledAt: now }).where("id", "=", clientId).execute();
     await expect(grant({ clientId })).rejects.toMatchObject({ code: "resource_not_found" });
-    expect(await db.selectFrom("oauthGrant").select("id").where("clientId", "=", clientId).execute()).toEqual([]);
+    expect(await db.selectFrom("oauthGrant").select("id").where("clientId", "=", clientId).execute()).toEqual(
+      [],
+    );
   });
 
   it("are made by many at once with one installation", async () => {
@@ -162,7 +234,14 @@ describeOnBoth("grants", (open) => {
 
   describe("revoked", () => {
     const refreshTokenOf = async (grantId: string): Promise<() => Promise<unknown>> => {
-      const item = { kind: "RefreshToken", id: `of ${grantId}`, payload: {}, grantId, uid: null, expiresAt: new Date(now.getTime() + 1) };
+      const item = {
+        kind: "RefreshToken",
+        id: `of ${grantId}`,
+        payload: {},
+        grantId,
+        uid: null,
+        expiresAt: new Date(now.getTime() + 1),
+      };
       await keepItem({ db, keyring }, item);
       return () => findItem({ db, keyring }, { kind: "RefreshToken", by: "id", value: `of ${grantId}`, now });
     };
@@ -177,7 +256,9 @@ describeOnBoth("grants", (open) => {
       expect(await findIts()).toBeDefined();
       expect(await revoke(merchantId, now)).toEqual([]);
       await revoke(null, new Date(now.getTime() + 1_000));
-      expect((await grantsOf([grantId, untouched])).map((row) => [row?.id, row?.revokedAt, row?.version])).toEqual([
+      expect(
+        (await grantsOf([grantId, untouched])).map((row) => [row?.id, row?.revokedAt, row?.version]),
+      ).toEqual([
         [grantId, now, 2],
         [untouched, null, 1],
       ]);
@@ -187,9 +268,14 @@ describeOnBoth("grants", (open) => {
 
     it("are all those of an installation that is uninstalled", async () => {
       const clientId = await client();
-      const made = [await grant({ clientId }), await grant({ clientId, staffId: await personOf(merchantId) })];
+      const made = [
+        await grant({ clientId }),
+        await grant({ clientId, staffId: await personOf(merchantId) }),
+      ];
       const installationId = made[0]?.installationId ?? "";
-      await inTransaction(db, (transaction) => changeInstallation(transaction, access, { installationId, status: "uninstalled" }));
+      await inTransaction(db, (transaction) =>
+        changeInstallation(transaction, access, { installationId, status: "uninstalled" }),
+      );
       expect(
         (
           await findGrants(
@@ -228,18 +314,30 @@ describeOnBoth("grants", (open) => {
         ...people.map((person) => grant({ clientId, staffId: person })),
         inTransaction(db, (transaction) => disableOauthClient(transaction, access, clientId)),
       ]);
-      const inForce = await db.selectFrom("oauthGrant").select("id").where("clientId", "=", clientId).where("revokedAt", "is", null).execute();
+      const inForce = await db
+        .selectFrom("oauthGrant")
+        .select("id")
+        .where("clientId", "=", clientId)
+        .where("revokedAt", "is", null)
+        .execute();
       expect(inForce).toEqual([]);
     });
   });
 
   it("are deleted ninety days after their end, and no earlier", async () => {
     const dayMs = 86_400_000;
-    const made = [await grant({ clientId: await client() }), await grant({ clientId: await client() }), await grant({ clientId: await client() })];
+    const made = [
+      await grant({ clientId: await client() }),
+      await grant({ clientId: await client() }),
+      await grant({ clientId: await client() }),
+    ];
     const [revoked, expired, lasting] = made.map(({ grantId }) => grantId);
     const at = (days: number): Date => new Date(now.getTime() + days * dayMs);
-    const left = async (): Promise<number> => (await findGrants(db, [revoked ?? "", expired ?? "", lasting ?? ""])).length;
-    await inTransaction(db, (transaction) => revokeGrant(transaction, { merchantId: null, now: at(10) }, revoked ?? ""));
+    const left = async (): Promise<number> =>
+      (await findGrants(db, [revoked ?? "", expired ?? "", lasting ?? ""])).length;
+    await inTransaction(db, (transaction) =>
+      revokeGrant(transaction, { merchantId: null, now: at(10) }, revoked ?? ""),
+    );
     await db
       .updateTable("oauthGrant")
       .set({ expiresAt: at(200) })

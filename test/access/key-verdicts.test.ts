@@ -1,6 +1,15 @@
-/** What is said of a key or a token, given what the database says of it: the order of the reasons, and what each tells to whom. */
+/**
+ * What is said of a key or a token, given what the database says of it: the order of the reasons, and what
+ * each tells to whom.
+ */
 import { describe, expect, it } from "vitest";
-import { checkApiKey, type KeyRow, mintSecret, ownerOfRefused, suspensionOf } from "#access/keys/verify-keys.ts";
+import {
+  checkApiKey,
+  type KeyRow,
+  mintSecret,
+  ownerOfRefused,
+  suspensionOf,
+} from "#access/keys/verify-keys.ts";
 import { checkInternalToken, type TokenRow } from "#access/keys/internal-tokens.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
@@ -28,11 +37,15 @@ describe("an API key", () => {
     installationStatus: "active",
     merchantStatus: "active",
   };
-  const check = (change: Partial<KeyRow> | undefined = {}) => checkApiKey(value, now, () => Promise.resolve(Object.assign({}, row, change)));
+  const check = (change: Partial<KeyRow> | undefined = {}) =>
+    checkApiKey(value, now, () => Promise.resolve(Object.assign({}, row, change)));
 
   it("is asked for by its id and by a digest of the whole, which gives nothing away", async () => {
     const asked: unknown[] = [];
-    const find = (presented: unknown): Promise<undefined> => (asked.push(presented), Promise.resolve(undefined));
+    const find = (presented: unknown): Promise<undefined> => (
+      asked.push(presented),
+      Promise.resolve(undefined)
+    );
     expect(await refusalOf(checkApiKey(value, now, find))).toMatchObject({ code: "api_key_invalid" });
     expect(asked).toEqual([{ keyId, digest: digest.toString("base64") }]);
     for (const none of ["", "cpk_live_x", mintSecret("cit", "admin").value])
@@ -68,11 +81,16 @@ describe("an API key", () => {
   ])("with %j is refused as %s, and whose it is can be told", async (change, code) => {
     const refusal = await refusalOf(check(change));
     expect(refusal).toMatchObject({ code });
-    expect(ownerOfRefused(refusal)).toEqual({ credentialId: "key_1", merchantId: "mer_1", installationId: "ins_1" });
+    expect(ownerOfRefused(refusal)).toEqual({
+      credentialId: "key_1",
+      merchantId: "mer_1",
+      installationId: "ins_1",
+    });
   });
 
   it("that is nobody's is refused without an owner", async () => {
-    for (const error of [new Error("Something else."), null, undefined, "api_key_revoked"]) expect(ownerOfRefused(error)).toBeUndefined();
+    for (const error of [new Error("Something else."), null, undefined, "api_key_revoked"])
+      expect(ownerOfRefused(error)).toBeUndefined();
     const unknown = await refusalOf(checkApiKey(value, now, () => Promise.resolve(undefined)));
     expect(ownerOfRefused(unknown)).toBeUndefined();
     expect(await check({ expiresAt: later(1) })).toMatchObject({ kind: "api_key" });
@@ -83,20 +101,37 @@ describe("an API key", () => {
     ["suspended", "active", "merchant_suspended"],
     ["active", "suspended", "installation_suspended"],
     ["suspended", "suspended", "merchant_suspended"],
-  ])("of a merchant that is %s and an installation that is %s is suspended as %s", (merchantStatus, installationStatus, suspended) => {
-    expect(suspensionOf({ merchantStatus, installationStatus })).toBe(suspended);
-  });
+  ])(
+    "of a merchant that is %s and an installation that is %s is suspended as %s",
+    (merchantStatus, installationStatus, suspended) => {
+      expect(suspensionOf({ merchantStatus, installationStatus })).toBe(suspended);
+    },
+  );
 });
 
 describe("an internal token", () => {
   const { value, id: tokenId, digest } = mintSecret("cit", "admin");
-  const row: TokenRow = { id: "tok_1", role: "admin", merchantId: "mer_1", digest, expiresAt: null, revokedAt: null, merchantStatus: "active" };
-  const check = (change: Partial<TokenRow> = {}) => checkInternalToken(value, now, () => Promise.resolve({ ...row, ...change }));
+  const row: TokenRow = {
+    id: "tok_1",
+    role: "admin",
+    merchantId: "mer_1",
+    digest,
+    expiresAt: null,
+    revokedAt: null,
+    merchantStatus: "active",
+  };
+  const check = (change: Partial<TokenRow> = {}) =>
+    checkInternalToken(value, now, () => Promise.resolve({ ...row, ...change }));
 
   it("is asked for by its id and a digest of the whole, and says who calls", async () => {
     const asked: unknown[] = [];
     const find = (presented: unknown): Promise<TokenRow> => (asked.push(presented), Promise.resolve(row));
-    expect(await checkInternalToken(value, now, find)).toEqual({ kind: "internal", tokenId: "tok_1", role: "admin", merchantId: "mer_1" });
+    expect(await checkInternalToken(value, now, find)).toEqual({
+      kind: "internal",
+      tokenId: "tok_1",
+      role: "admin",
+      merchantId: "mer_1",
+    });
     expect(asked).toEqual([{ tokenId, digest: digest.toString("base64") }]);
   });
 

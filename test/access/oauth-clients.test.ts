@@ -21,12 +21,20 @@ describeOnBoth("OAuth clients", (open) => {
   let appId: string;
   const create = (input: Partial<OauthClientInput>): Promise<string> =>
     inTransaction(db, (transaction) =>
-      createOauthClient(transaction, access, { appId, redirectUris: ["https://app.example/callback"], authMethod: "none", jwks: null, ...input }),
+      createOauthClient(transaction, access, {
+        appId,
+        redirectUris: ["https://app.example/callback"],
+        authMethod: "none",
+        jwks: null,
+        ...input,
+      }),
     );
 
   beforeAll(async () => {
     ({ db } = await open());
-    appId = await inTransaction(db, (transaction) => createApp(transaction, access, { name: "App", publisher: "Apps" }));
+    appId = await inTransaction(db, (transaction) =>
+      createApp(transaction, access, { name: "App", publisher: "Apps" }),
+    );
   });
 
   it("are found with their app until they are switched off", async () => {
@@ -45,7 +53,8 @@ describeOnBoth("OAuth clients", (open) => {
     const listed = () => oauthClientList(db).where("id", "=", id).execute();
     const common = { id, appId, redirectUris, authMethod: "private_key_jwt", createdAt: access.now };
     expect(await listed()).toEqual([{ ...common, version: 1, disabledAt: null }]);
-    const turnOff = (now: Date) => inTransaction(db, (transaction) => disableOauthClient(transaction, { merchantId: null, now }, id));
+    const turnOff = (now: Date) =>
+      inTransaction(db, (transaction) => disableOauthClient(transaction, { merchantId: null, now }, id));
     await turnOff(access.now);
     await turnOff(new Date(access.now.getTime() + 1));
     expect(await listed()).toEqual([{ ...common, version: 2, disabledAt: access.now }]);
@@ -53,11 +62,18 @@ describeOnBoth("OAuth clients", (open) => {
     for (const _ of [1, 2]) await inTransaction(db, (transaction) => enableOauthClient(transaction, id));
     expect(await listed()).toEqual([{ ...common, version: 3, disabledAt: null }]);
     expect(await findOauthClient(db, id)).toMatchObject({ id });
-    for (const turn of [disableOauthClient, (transaction: Transaction) => enableOauthClient(transaction, "oac_unknown")])
-      await expect(inTransaction(db, (transaction) => turn(transaction, access, "oac_unknown"))).rejects.toMatchObject({
+    for (const turn of [
+      disableOauthClient,
+      (transaction: Transaction) => enableOauthClient(transaction, "oac_unknown"),
+    ])
+      await expect(
+        inTransaction(db, (transaction) => turn(transaction, access, "oac_unknown")),
+      ).rejects.toMatchObject({
         code: "resource_not_found",
       });
-    await expect(create({ appId: "app_00000000000000000000000000" })).rejects.toMatchObject({ code: "resource_not_found" });
+    await expect(create({ appId: "app_00000000000000000000000000" })).rejects.toMatchObject({
+      code: "resource_not_found",
+    });
   });
 
   it.each([
@@ -87,16 +103,25 @@ describeOnBoth("OAuth clients", (open) => {
     "",
     `https://app.example/${"a".repeat(2048)}`,
   ])("may not be sent back to %s", async (uri) => {
-    const refused = { code: "invalid_field", parts: { details: [{ field: "/redirectUris/1", code: "redirect_uri_not_allowed" }] } };
-    await expect(create({ redirectUris: ["https://app.example/callback", uri] })).rejects.toMatchObject(refused);
+    const refused = {
+      code: "invalid_field",
+      parts: { details: [{ field: "/redirectUris/1", code: "redirect_uri_not_allowed" }] },
+    };
+    await expect(create({ redirectUris: ["https://app.example/callback", uri] })).rejects.toMatchObject(
+      refused,
+    );
   });
 
-  it.each([[[]], [["https://app.example/", "https://app.example/"]], [Array.from({ length: 21 }, (_, index) => `https://app.example/${index}`)]])(
-    "have one to twenty addresses, each once: %j",
-    async (redirectUris) => {
-      await expect(create({ redirectUris })).rejects.toMatchObject({ code: "invalid_field", parts: { details: [{ field: "/redirectUris" }] } });
-    },
-  );
+  it.each([
+    [[]],
+    [["https://app.example/", "https://app.example/"]],
+    [Array.from({ length: 21 }, (_, index) => `https://app.example/${index}`)],
+  ])("have one to twenty addresses, each once: %j", async (redirectUris) => {
+    await expect(create({ redirectUris })).rejects.toMatchObject({
+      code: "invalid_field",
+      parts: { details: [{ field: "/redirectUris" }] },
+    });
+  });
 
   it.each([
     ["none", { keys: [key] }],
@@ -108,6 +133,9 @@ describeOnBoth("OAuth clients", (open) => {
     ["private_key_jwt", { keys: [{ kty: "EC", crv: "P-384", x: "x", y: "y" }] }],
     ["private_key_jwt", { keys: [{ kty: "EC", crv: "P-256", x: "x" }] }],
   ] as const)("of the method %s may not have these keys: %j", async (authMethod, jwks) => {
-    await expect(create({ authMethod, jwks })).rejects.toMatchObject({ code: "invalid_field", parts: { details: [{ field: "/jwks" }] } });
+    await expect(create({ authMethod, jwks })).rejects.toMatchObject({
+      code: "invalid_field",
+      parts: { details: [{ field: "/jwks" }] },
+    });
   });
 });

@@ -1,4 +1,7 @@
-/** The sum of the checks, and what of them no database can be brought to: boundaries to the millisecond, access tokens, and who looks from outside. */
+/**
+ * The sum of the checks, and what of them no database can be brought to: boundaries to the millisecond,
+ * access tokens, and who looks from outside.
+ */
 import { describe, expect, it } from "vitest";
 import { type Check, readinessOf } from "#access/readiness/readiness.ts";
 import type { InstallationFacts, ReadinessFacts } from "#access/readiness/readiness-facts.ts";
@@ -8,7 +11,13 @@ const now = new Date("2026-06-01T00:00:00.000Z");
 const dayMs = 86_400_000;
 const later = (ms: number): Date => new Date(now.getTime() + ms);
 
-const key = { id: "key_1", scopes: ["catalog:read"], createdAt: later(-dayMs), expiresAt: null, rotatesTo: null };
+const key = {
+  id: "key_1",
+  scopes: ["catalog:read"],
+  createdAt: later(-dayMs),
+  expiresAt: null,
+  rotatesTo: null,
+};
 const facts: InstallationFacts = {
   installationId: "ins_1",
   status: "active",
@@ -28,23 +37,38 @@ const facts: InstallationFacts = {
   marketsWithoutReturnPolicy: [],
   clockSkewMs: 0,
 };
-const owner = { installationId: "ins_1", appId: "app_1", merchantId: "mer_1", scopes: new Set<Scope>(), suspended: null } as const;
+const owner = {
+  installationId: "ins_1",
+  appId: "app_1",
+  merchantId: "mer_1",
+  scopes: new Set<Scope>(),
+  suspended: null,
+} as const;
 const withKey: ApiKeyViewer = { ...owner, kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk_test_1" };
 const withToken: OAuthViewer = { ...owner, kind: "oauth", grantId: "grt_1", clientId: "oac_1" };
 
 const judge = (change: Partial<InstallationFacts> = {}, more: Partial<ReadinessFacts> = {}) =>
   readinessOf({ now, installation: { ...facts, ...change }, credential: withKey, endpoints: [], ...more });
-const check = (code: Check["code"], ...given: Parameters<typeof judge>): Check | undefined => judge(...given).checks.find((one) => one.code === code);
+const check = (code: Check["code"], ...given: Parameters<typeof judge>): Check | undefined =>
+  judge(...given).checks.find((one) => one.code === code);
 
 describe("the sum of the checks", () => {
-  const [warns, advisoryFails, blockingFails] = [{ untaxedCountries: ["DE"] }, { clockSkewMs: 60_000 }, { marketCount: 0 }];
+  const [warns, advisoryFails, blockingFails] = [
+    { untaxedCountries: ["DE"] },
+    { clockSkewMs: 60_000 },
+    { marketCount: 0 },
+  ];
   it.each([
     ["nothing is wrong", {}, "ready"],
     ["an advisory check warns", warns, "degraded"],
     ["an advisory check fails", advisoryFails, "degraded"],
     ["a blocking check warns", { isDefaultMarketServed: false }, "degraded"],
     ["a blocking check fails", blockingFails, "action_required"],
-    ["a blocking and an advisory check fail", { ...warns, ...advisoryFails, ...blockingFails }, "action_required"],
+    [
+      "a blocking and an advisory check fail",
+      { ...warns, ...advisoryFails, ...blockingFails },
+      "action_required",
+    ],
     ["the merchant is suspended", { merchantStatus: "suspended" }, "blocked"],
     ["the installation is suspended", { status: "suspended" }, "blocked"],
     ["the app is uninstalled", { status: "uninstalled" }, "blocked"],
@@ -72,15 +96,33 @@ describe("the check of", () => {
     // It was made with less than 14 days to go.
     [5 * dayMs, "warn", key.createdAt],
   ] as const)("a key that ends in %i ms is a %s", (ms, status, since) => {
-    expect(check("api_key_expiry", { keys: [{ ...key, expiresAt: later(ms) }] })).toMatchObject({ status, since });
+    expect(check("api_key_expiry", { keys: [{ ...key, expiresAt: later(ms) }] })).toMatchObject({
+      status,
+      since,
+    });
     expect(judge({ keys: [{ ...key, expiresAt: later(ms) }] }).nextActionAt).toEqual(later(ms));
   });
 
   it("suspension says since when, and whose it is", () => {
-    const suspended = { status: "suspended", suspendedAt: later(-5), merchantStatus: "suspended", merchantSuspendedAt: later(-3) } as const;
-    expect(check("merchant_active", suspended)).toMatchObject({ status: "fail", since: later(-3), message: "The merchant is suspended." });
-    expect(check("merchant_active", { status: "suspended", suspendedAt: later(-5) })).toMatchObject({ status: "fail", since: later(-5) });
-    expect(check("merchant_active", { status: "uninstalled", updatedAt: later(-7) })).toMatchObject({ status: "fail", since: later(-7) });
+    const suspended = {
+      status: "suspended",
+      suspendedAt: later(-5),
+      merchantStatus: "suspended",
+      merchantSuspendedAt: later(-3),
+    } as const;
+    expect(check("merchant_active", suspended)).toMatchObject({
+      status: "fail",
+      since: later(-3),
+      message: "The merchant is suspended.",
+    });
+    expect(check("merchant_active", { status: "suspended", suspendedAt: later(-5) })).toMatchObject({
+      status: "fail",
+      since: later(-5),
+    });
+    expect(check("merchant_active", { status: "uninstalled", updatedAt: later(-7) })).toMatchObject({
+      status: "fail",
+      since: later(-7),
+    });
   });
 });
 
@@ -90,7 +132,10 @@ describe("with an access token", () => {
       { id: "grt_1", scopes: ["catalog:read"] },
       { id: "grt_2", scopes: ["webhooks:read"] },
     ];
-    const judged = judge({ keys: [], grants, scopes: ["catalog:read", "checkout:quote"] }, { credential: withToken });
+    const judged = judge(
+      { keys: [], grants, scopes: ["catalog:read", "checkout:quote"] },
+      { credential: withToken },
+    );
     expect(judged.checks.slice(0, 2).map(({ status }) => status)).toEqual(["skipped", "skipped"]);
     expect(judged).toMatchObject({
       status: "action_required",
@@ -114,10 +159,18 @@ describe("without a credential of the installation", () => {
 
   it("no key in force fails since the last one ended, unless there are grants", () => {
     const ended = { keys: [], lastKeyEndedAt: later(-1) };
-    expect(check("api_key_active", ended, { credential })).toMatchObject({ status: "fail", since: later(-1) });
-    expect(judge(ended, { credential })).toMatchObject({ status: "action_required", missingScopes: ["catalog:read"] });
+    expect(check("api_key_active", ended, { credential })).toMatchObject({
+      status: "fail",
+      since: later(-1),
+    });
+    expect(judge(ended, { credential })).toMatchObject({
+      status: "action_required",
+      missingScopes: ["catalog:read"],
+    });
     const grants = [{ id: "grt_1", scopes: ["catalog:read"] }];
-    expect(check("api_key_active", { ...ended, grants }, { credential })).toMatchObject({ status: "skipped" });
+    expect(check("api_key_active", { ...ended, grants }, { credential })).toMatchObject({
+      status: "skipped",
+    });
     expect(judge({ ...ended, grants }, { credential }).status).toBe("ready");
   });
 
@@ -127,6 +180,9 @@ describe("without a credential of the installation", () => {
       { ...key, id: "key_2" },
     ];
     expect(check("api_key_expiry", { keys }, { credential })).toMatchObject({ status: "pass" });
-    expect(check("api_key_expiry", { keys })).toMatchObject({ status: "warn", remedy: "Use the key that takes its place, key_2." });
+    expect(check("api_key_expiry", { keys })).toMatchObject({
+      status: "warn",
+      remedy: "Use the key that takes its place, key_2.",
+    });
   });
 });

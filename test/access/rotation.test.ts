@@ -1,8 +1,22 @@
 /** Rotating a key: its successor is made like it, both work for the overlap, and a key has one successor. */
 import { beforeAll, expect, it } from "vitest";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
-import { type Access, type ApiKeyMade, createApiKey, revokeApiKey, findExpiringKeys, rotateApiKey, type Rotation } from "#access/keys/manage-keys.ts";
-import { changeInstallation, createApp, createInstallation, createMerchant, findApiKeys } from "#access/tenants.ts";
+import {
+  type Access,
+  type ApiKeyMade,
+  createApiKey,
+  revokeApiKey,
+  findExpiringKeys,
+  rotateApiKey,
+  type Rotation,
+} from "#access/keys/manage-keys.ts";
+import {
+  changeInstallation,
+  createApp,
+  createInstallation,
+  createMerchant,
+  findApiKeys,
+} from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -20,18 +34,37 @@ describeOnBoth("Rotating an API key", (open) => {
   beforeAll(async () => {
     ({ db } = await open({ poolSize: 10 }));
     await inTransaction(db, async (transaction) => {
-      const input = { slug: "one", name: "One", mode: "live", defaultLocale: "en", defaultMarket: "DE" } as const;
+      const input = {
+        slug: "one",
+        name: "One",
+        mode: "live",
+        defaultLocale: "en",
+        defaultMarket: "DE",
+      } as const;
       merchantId = await createMerchant(transaction, platform, input);
       const appId = await createApp(transaction, platform, { name: "App", publisher: null });
-      installationId = await createInstallation(transaction, platform, { merchantId, appId, scopes: ["webhooks:read", "catalog:read"] });
+      installationId = await createInstallation(transaction, platform, {
+        merchantId,
+        appId,
+        scopes: ["webhooks:read", "catalog:read"],
+      });
     });
   });
 
   const create = (expiresAt: Date | null = null): Promise<ApiKeyMade> =>
     inTransaction(db, (transaction) =>
-      createApiKey(transaction, platform, { installationId, name: "Server", scopes: ["catalog:read", "webhooks:read"], expiresAt }),
+      createApiKey(transaction, platform, {
+        installationId,
+        name: "Server",
+        scopes: ["catalog:read", "webhooks:read"],
+        expiresAt,
+      }),
     );
-  const rotate = (apiKeyId: string, input: Partial<Rotation> = {}, access: Access = platform): Promise<ApiKeyMade> =>
+  const rotate = (
+    apiKeyId: string,
+    input: Partial<Rotation> = {},
+    access: Access = platform,
+  ): Promise<ApiKeyMade> =>
     inTransaction(db, (transaction) => rotateApiKey(transaction, access, { apiKeyId, ...input }));
   const rowOf = async (apiKeyId: string) => (await findApiKeys(db, [apiKeyId]))[0];
   const countOf = async (): Promise<number> => (await db.selectFrom("apiKey").select("id").execute()).length;
@@ -59,11 +92,19 @@ describeOnBoth("Rotating an API key", (open) => {
       rotatesTo: null,
       version: 1,
     });
-    expect(await rowOf(old.apiKeyId)).toMatchObject({ rotatesTo: made.apiKeyId, expiresAt: hours(24), revokedAt: null, version: 2 });
+    expect(await rowOf(old.apiKeyId)).toMatchObject({
+      rotatesTo: made.apiKeyId,
+      expiresAt: hours(24),
+      revokedAt: null,
+      version: 2,
+    });
     expect(made.value).not.toBe(old.value);
     const lastMoment = new Date(hours(24).getTime() - 1);
     expect((await verifyApiKey(db, old.value, lastMoment)).apiKeyId).toBe(old.apiKeyId);
-    expect([...(await verifyApiKey(db, made.value, lastMoment)).scopes]).toEqual(["catalog:read", "webhooks:read"]);
+    expect([...(await verifyApiKey(db, made.value, lastMoment)).scopes]).toEqual([
+      "catalog:read",
+      "webhooks:read",
+    ]);
     expect(await codeOf(verifyApiKey(db, old.value, hours(24)))).toBe("api_key_expired");
     expect((await verifyApiKey(db, made.value, hours(24))).apiKeyId).toBe(made.apiKeyId);
   });
@@ -74,12 +115,15 @@ describeOnBoth("Rotating an API key", (open) => {
     [24, 12, 12],
     [24, 24, 24],
     [24, 25, 24],
-  ])("with %i hours of overlap ends a key that had %s hours left after %i", async (overlapHours, left, ends) => {
-    const { apiKeyId, value } = await create(left === null ? null : hours(left));
-    await rotate(apiKeyId, { overlapHours });
-    expect((await rowOf(apiKeyId))?.expiresAt).toEqual(hours(ends));
-    if (ends === 0) expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_expired");
-  });
+  ])(
+    "with %i hours of overlap ends a key that had %s hours left after %i",
+    async (overlapHours, left, ends) => {
+      const { apiKeyId, value } = await create(left === null ? null : hours(left));
+      await rotate(apiKeyId, { overlapHours });
+      expect((await rowOf(apiKeyId))?.expiresAt).toEqual(hours(ends));
+      if (ends === 0) expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_expired");
+    },
+  );
 
   it("gives the successor the end that is asked for", async () => {
     const { apiKeyId } = await create();
@@ -90,7 +134,9 @@ describeOnBoth("Rotating an API key", (open) => {
   it("keeps a scope that the installation has lost, which neither key has until it is back", async () => {
     const { apiKeyId } = await create();
     const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]) =>
-      inTransaction(db, (transaction) => changeInstallation(transaction, platform, { installationId, scopes }));
+      inTransaction(db, (transaction) =>
+        changeInstallation(transaction, platform, { installationId, scopes }),
+      );
     await setScopes(["webhooks:read"]);
     const { value } = await rotate(apiKeyId);
     expect([...(await verifyApiKey(db, value, now)).scopes]).toEqual(["webhooks:read"]);
@@ -99,7 +145,12 @@ describeOnBoth("Rotating an API key", (open) => {
   });
 
   it("refuses what was rotated, revoked or has expired, and what is unknown or another merchant's, and makes nothing", async () => {
-    const [rotated, revoked, expired, foreign] = [await create(), await create(), await create(hours(1)), await create()];
+    const [rotated, revoked, expired, foreign] = [
+      await create(),
+      await create(),
+      await create(hours(1)),
+      await create(),
+    ];
     await rotate(rotated.apiKeyId);
     await inTransaction(db, (transaction) => revokeApiKey(transaction, platform, revoked.apiKeyId));
     const before = await countOf();
@@ -127,7 +178,9 @@ describeOnBoth("Rotating an API key", (open) => {
       })),
     );
     expect(await codeOf(rotate("key_none"))).toBe("resource_not_found");
-    expect(await codeOf(rotate(foreign.apiKeyId, {}, { merchantId: "mer_other", now }))).toBe("resource_not_found");
+    expect(await codeOf(rotate(foreign.apiKeyId, {}, { merchantId: "mer_other", now }))).toBe(
+      "resource_not_found",
+    );
     expect(await countOf()).toBe(before);
     expect(await rowOf(foreign.apiKeyId)).toMatchObject({ rotatesTo: null, expiresAt: null, version: 1 });
   });
@@ -138,7 +191,9 @@ describeOnBoth("Rotating an API key", (open) => {
     const tries = await Promise.allSettled(Array.from({ length: 10 }, () => rotate(apiKeyId)));
     const made = tries.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     expect(made).toHaveLength(1);
-    expect(tries.flatMap((one) => (one.status === "rejected" ? [(one.reason as Failure).code] : []))).toEqual(Array(9).fill("invalid_state"));
+    expect(tries.flatMap((one) => (one.status === "rejected" ? [(one.reason as Failure).code] : []))).toEqual(
+      Array(9).fill("invalid_state"),
+    );
     expect(await countOf()).toBe(before + 1);
     expect(await rowOf(apiKeyId)).toMatchObject({ rotatesTo: made[0]?.apiKeyId, version: 2 });
   });
@@ -149,7 +204,8 @@ describeOnBoth("Rotating an API key", (open) => {
     const third = await rotate(second.apiKeyId);
     await inTransaction(db, (transaction) => revokeApiKey(transaction, platform, second.apiKeyId));
     expect(await codeOf(verifyApiKey(db, second.value, now))).toBe("api_key_revoked");
-    for (const { value, apiKeyId } of [first, third]) expect((await verifyApiKey(db, value, now)).apiKeyId).toBe(apiKeyId);
+    for (const { value, apiKeyId } of [first, third])
+      expect((await verifyApiKey(db, value, now)).apiKeyId).toBe(apiKeyId);
   });
 
   it("tells of the successor and of the key, with what was", async () => {
@@ -161,26 +217,36 @@ describeOnBoth("Rotating an API key", (open) => {
       { type: "api_key.rotated", id: apiKeyId, ...owner, previous: { version: 1, rotatesTo: null } },
     ]);
     const unending = await create();
-    expect((await rotate(unending.apiKeyId)).happened[1]?.previous).toEqual({ version: 1, rotatesTo: null, expiresAt: null });
+    expect((await rotate(unending.apiKeyId)).happened[1]?.previous).toEqual({
+      version: 1,
+      rotatesTo: null,
+      expiresAt: null,
+    });
   });
 
   it.each([
     [24, []],
     [25, [1]],
     [168, [144]],
-  ])("with %i hours of overlap announces the end only as long before as was not told with the rotation", async (overlapHours, announcedAfter) => {
-    const { apiKeyId } = await create();
-    // A key that has lived for long is announced seven days and one day before its end.
-    await db
-      .updateTable("apiKey")
-      .set({ createdAt: hours(-10_000) })
-      .where("id", "=", apiKeyId)
-      .execute();
-    await rotate(apiKeyId, { overlapHours });
-    const isDueAfter = async (count: number): Promise<boolean> =>
-      (await findExpiringKeys(db, { now: hours(count), after: "", rowsMax: 10_000 })).some(({ id }) => id === apiKeyId);
-    const due = [];
-    for (const count of [0, 1, 143, 144]) if (count < overlapHours && (await isDueAfter(count))) due.push(count);
-    expect(due).toEqual(announcedAfter);
-  });
+  ])(
+    "with %i hours of overlap announces the end only as long before as was not told with the rotation",
+    async (overlapHours, announcedAfter) => {
+      const { apiKeyId } = await create();
+      // A key that has lived for long is announced seven days and one day before its end.
+      await db
+        .updateTable("apiKey")
+        .set({ createdAt: hours(-10_000) })
+        .where("id", "=", apiKeyId)
+        .execute();
+      await rotate(apiKeyId, { overlapHours });
+      const isDueAfter = async (count: number): Promise<boolean> =>
+        (await findExpiringKeys(db, { now: hours(count), after: "", rowsMax: 10_000 })).some(
+          ({ id }) => id === apiKeyId,
+        );
+      const due = [];
+      for (const count of [0, 1, 143, 144])
+        if (count < overlapHours && (await isDueAfter(count))) due.push(count);
+      expect(due).toEqual(announcedAfter);
+    },
+  );
 });

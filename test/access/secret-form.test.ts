@@ -1,4 +1,7 @@
-/** The form of the secrets that clients hold: made once, recognised whole or not at all, known again by a digest. */
+/**
+ * The form of the secrets that clients hold: made once, recognised whole or not at all, known again by a
+ * digest.
+ */
 import { describe, expect, it } from "vitest";
 import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/keys/verify-keys.ts";
 import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
@@ -26,12 +29,22 @@ describe("an API key", () => {
     const secrets = minted.map(({ value }) => value.split("_")[3]?.slice(0, -6) ?? "");
     expect(new Set(secrets).size).toBe(1000);
     // 256 bits are 43 digits of which the first has few values.
-    for (let place = 1; place < 43; place += 1) expect(new Set(secrets.map((secret) => secret.charAt(place))).size).toBeGreaterThan(50);
+    for (let place = 1; place < 43; place += 1)
+      expect(new Set(secrets.map((secret) => secret.charAt(place))).size).toBeGreaterThan(50);
   });
 
   it("is recognised whole or not at all", () => {
     const { value } = mintSecret("cpk", "live");
-    const spoilt = [withTypo(value), value.slice(1), `${value}0`, value.toUpperCase(), ` ${value}`, `${value}\n`, value.replace("live", "test"), ""];
+    const spoilt = [
+      withTypo(value),
+      value.slice(1),
+      `${value}0`,
+      value.toUpperCase(),
+      ` ${value}`,
+      `${value}\n`,
+      value.replace("live", "test"),
+      "",
+    ];
     for (const text of spoilt) expect(parseSecret("cpk", text)).toBeUndefined();
     expect(parseSecret("cit", value)).toBeUndefined();
     expect(parseSecret("cpk", withOtherSecret(value))).toEqual({ id: value.split("_")[2], label: "live" });
@@ -58,14 +71,22 @@ describe("a secret", () => {
   });
 
   it("uses every letter and digit there is", () => {
-    const used = new Set(Array.from({ length: 200 }, () => mintSecret("cpk", "test").value.split("_").slice(2).join("")).join(""));
-    expect([...used].toSorted().join("")).toBe("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+    const used = new Set(
+      Array.from({ length: 200 }, () => mintSecret("cpk", "test").value.split("_").slice(2).join("")).join(
+        "",
+      ),
+    );
+    expect([...used].toSorted().join("")).toBe(
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    );
   });
 
   it("that was made before is still one: its checksum and its digest stay what they were", () => {
     const value = `cpk_test_${"Z".repeat(12)}_${"a".repeat(43)}`;
     const whole = value + checksumOf(value);
     expect(parseSecret("cpk", whole)).toEqual({ id: "Z".repeat(12), label: "test" });
-    expect(digestOf("abc").toString("hex")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    expect(digestOf("abc").toString("hex")).toBe(
+      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    );
   });
 });

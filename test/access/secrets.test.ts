@@ -24,12 +24,16 @@ describe.each(["pglite", "postgres"] as const)("what is kept on %s", (engine) =>
     for (const secret of [...secrets, forged]) expect(log).not.toContain(secretPart(secret));
 
     const { rows: columns } = await sql<{ tableName: string; columnName: string }>`
-      select table_name, column_name from information_schema.columns where table_schema = 'public'`.execute(database.db);
+      select table_name, column_name from information_schema.columns where table_schema = 'public'`.execute(
+      database.db,
+    );
     expect(columns.length).toBeGreaterThan(100);
     const pattern = secrets.map(secretPart).join("|");
     for (const { tableName, columnName } of columns) {
       const { rows } = await sql`
-        select 1 from ${sql.table(tableName)} where ${sql.ref(columnName)}::text ~ ${pattern} limit 1`.execute(database.db);
+        select 1 from ${sql.table(tableName)} where ${sql.ref(columnName)}::text ~ ${pattern} limit 1`.execute(
+        database.db,
+      );
       expect({ tableName, columnName, found: rows.length }).toEqual({ tableName, columnName, found: 0 });
     }
   });
@@ -45,16 +49,24 @@ describe.each(["pglite", "postgres"] as const)("what is kept on %s", (engine) =>
     const secrets: string[] = [secret, body.data.secret.value, rotated.data.secret.value];
     expect(new Set(secrets).size).toBe(3);
     const base64 = secrets.map((value) => value.slice("whsec_".length));
-    const bytes = base64.flatMap((text) => [Buffer.from(text, "base64"), Buffer.from(text)]).map((buffer) => buffer.toString("hex"));
+    const bytes = base64
+      .flatMap((text) => [Buffer.from(text, "base64"), Buffer.from(text)])
+      .map((buffer) => buffer.toString("hex"));
     const forms = [...base64, ...bytes];
     expect(forms.filter((form) => JSON.stringify(logged).includes(form))).toEqual([]);
     const { rows: tables } = await sql<{ name: string }>`
-      select table_name as name from information_schema.tables where table_schema = 'public'`.execute(database.db);
-    expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(["webhook_secret", "event", "idempotency_record"]));
+      select table_name as name from information_schema.tables where table_schema = 'public'`.execute(
+      database.db,
+    );
+    expect(tables.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["webhook_secret", "event", "idempotency_record"]),
+    );
     for (const { name } of tables) {
       // A row as text has its bytes in hexadecimal.
       const { rows } = await sql`
-        select 1 from ${sql.table(name)} t, unnest(${forms}::text[]) form where position(form in t::text) > 0 limit 1`.execute(database.db);
+        select 1 from ${sql.table(name)} t, unnest(${forms}::text[]) form where position(form in t::text) > 0 limit 1`.execute(
+        database.db,
+      );
       expect({ name, found: rows.length }).toEqual({ name, found: 0 });
     }
   });

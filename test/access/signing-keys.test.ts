@@ -1,4 +1,7 @@
-/** Signing keys: made once however many begin at once, known before they sign, believed until their last token is over, sealed at rest. */
+/**
+ * Signing keys: made once however many begin at once, known before they sign, believed until their last token
+ * is over, sealed at rest.
+ */
 import { importJWK, type JWK, jwtVerify, SignJWT } from "jose";
 import { expect, it } from "vitest";
 import { createSigningKeys, type SigningKeys, sweepSigningKeys } from "#access/oauth/signing-keys.ts";
@@ -15,14 +18,20 @@ describeOnBoth("signing keys", (open) => {
   const create = async (count = 1): Promise<{ db: Database; clock: TestClock; processes: SigningKeys[] }> => {
     const { db } = await open();
     const clock = new TestClock(new Date("2026-03-01T12:00:00.000Z"));
-    return { db, clock, processes: Array.from({ length: count }, () => createSigningKeys({ db, keyring, clock })) };
+    return {
+      db,
+      clock,
+      processes: Array.from({ length: count }, () => createSigningKeys({ db, keyring, clock })),
+    };
   };
 
   it("are made once by many processes that begin at once", async () => {
     const { db, processes } = await create(8);
     const seen = await Promise.all(processes.map((keys) => keys.publicJwks()));
     expect(new Set(seen.map((set) => kidsOf(set).join())).size).toBe(1);
-    expect(await db.selectFrom("oauthSigningKey").select("algorithm").orderBy("algorithm", "desc").execute()).toHaveLength(2);
+    expect(
+      await db.selectFrom("oauthSigningKey").select("algorithm").orderBy("algorithm", "desc").execute(),
+    ).toHaveLength(2);
     expect(seen[0]?.keys.map(({ alg, kty, crv, use }) => [alg, kty, crv, use])).toEqual([
       ["ES256", "EC", "P-256", "sig"],
       ["EdDSA", "OKP", "Ed25519", "sig"],
@@ -41,20 +50,27 @@ describeOnBoth("signing keys", (open) => {
     const [keys] = processes as [SigningKeys];
     const [privateJwk] = await keys.signing();
     if (privateJwk === undefined) throw new Error("There is no key.");
-    const token = await new SignJWT({}).setProtectedHeader({ alg: "ES256", kid: privateJwk.kid }).sign(await importJWK(privateJwk));
+    const token = await new SignJWT({})
+      .setProtectedHeader({ alg: "ES256", kid: privateJwk.kid })
+      .sign(await importJWK(privateJwk));
     const { keys: publicKeys } = await keys.publicJwks(privateJwk.kid);
     const publicJwk = publicKeys.find(({ kid }) => kid === privateJwk.kid);
     expect(publicJwk).not.toHaveProperty("d");
     await expect(jwtVerify(token, await importJWK(publicJwk ?? {}))).resolves.toBeDefined();
     const rows = await db.selectFrom("oauthSigningKey").selectAll().execute();
-    for (const row of rows) expect(Buffer.from(row.sealed).toString("latin1") + JSON.stringify(row.publicJwk)).not.toContain(String(privateJwk.d));
+    for (const row of rows)
+      expect(Buffer.from(row.sealed).toString("latin1") + JSON.stringify(row.publicJwk)).not.toContain(
+        String(privateJwk.d),
+      );
   });
 
   it("verify where they do not open: a process that lacks the encryption key believes them, signs with none of them, and says so", async () => {
     const { db, clock, processes } = await create();
     const [first] = (await processes[0]?.signing()) ?? [];
     const logged: Record<string, unknown>[] = [];
-    const log = createLog("info", { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) });
+    const log = createLog("info", {
+      write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>),
+    });
     const later = createKeyring([{ id: "k2", key: new Uint8Array(32).fill(2) }]);
     const keys = createSigningKeys({ db, keyring: later, clock, log });
     expect((await keys.publicJwks(first?.kid)).keys.map(({ alg }) => alg)).toEqual(["ES256", "EdDSA"]);
@@ -71,7 +87,9 @@ describeOnBoth("signing keys", (open) => {
     // Its own, sealed with the key that it has, and the other's, which it believes.
     const own = await keys.signing();
     expect(own.map(({ alg }) => alg)).toEqual(["ES256", "EdDSA"]);
-    expect(kidsOf(await keys.publicJwks())).toEqual(expect.arrayContaining([...kidsOf({ keys: [...own] }), first?.kid]));
+    expect(kidsOf(await keys.publicJwks())).toEqual(
+      expect.arrayContaining([...kidsOf({ keys: [...own] }), first?.kid]),
+    );
     // And the one that does not know that key verifies what it signs.
     expect(kidsOf((await processes[0]?.publicJwks(own[0]?.kid)) ?? { keys: [] })).toContain(own[0]?.kid);
   });
@@ -89,9 +107,11 @@ describeOnBoth("signing keys", (open) => {
     for (const keys of processes) expect(kidsOf({ keys: [...(await keys.signing())] })).toEqual(first);
     clock.advance(60_000);
     for (const keys of processes) expect((await keys.signing()).map((key) => key.kid)[0]).toBe(kid);
-    for (const keys of processes) expect((await keys.signing()).map(({ alg }) => alg)).toEqual(["ES256", "EdDSA"]);
+    for (const keys of processes)
+      expect((await keys.signing()).map(({ alg }) => alg)).toEqual(["ES256", "EdDSA"]);
     clock.advance(600_000);
-    for (const keys of processes) expect(kidsOf(await keys.publicJwks())).toEqual(expect.arrayContaining(first));
+    for (const keys of processes)
+      expect(kidsOf(await keys.publicJwks())).toEqual(expect.arrayContaining(first));
     await sweepSigningKeys(db, clock.now());
     expect(await db.selectFrom("oauthSigningKey").select("id").execute()).toHaveLength(4);
     clock.advance(120_000);
@@ -105,7 +125,8 @@ describeOnBoth("signing keys", (open) => {
     const [keys] = made.processes as [SigningKeys];
     await keys.publicJwks();
     await made.db.deleteFrom("oauthSigningKey").execute();
-    for (let time = 0; time < 50; time += 1) expect(kidsOf(await keys.publicJwks(`made-up-${time}`))).toHaveLength(2);
+    for (let time = 0; time < 50; time += 1)
+      expect(kidsOf(await keys.publicJwks(`made-up-${time}`))).toHaveLength(2);
     expect(await made.db.selectFrom("oauthSigningKey").select("id").execute()).toEqual([]);
     made.clock.advance(1_000);
     await keys.publicJwks("made-up");
@@ -116,7 +137,9 @@ describeOnBoth("signing keys", (open) => {
     const { clock, processes } = await create(2);
     await Promise.all(processes.map((keys) => keys.rotate()));
     clock.advance(61_000);
-    const signing = await Promise.all(processes.map(async (keys) => (await keys.signing()).map(({ kid }) => kid).join()));
+    const signing = await Promise.all(
+      processes.map(async (keys) => (await keys.signing()).map(({ kid }) => kid).join()),
+    );
     expect(new Set(signing).size).toBe(1);
     expect(signing[0]?.split(",")).toHaveLength(2);
   });

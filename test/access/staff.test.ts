@@ -1,4 +1,7 @@
-/** People of merchants: one account for one address, a password that is never kept, and an end that is an end everywhere. */
+/**
+ * People of merchants: one account for one address, a password that is never kept, and an end that is an end
+ * everywhere.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { createGrant } from "#access/oauth/grants.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
@@ -25,24 +28,41 @@ describeOnBoth("staff", (open) => {
   let db: Database;
   let merchantId: string;
   const create = async (
-    { merchantId: owner = merchantId, ...input }: { merchantId?: string; email?: string; name?: string; password?: string },
+    {
+      merchantId: owner = merchantId,
+      ...input
+    }: { merchantId?: string; email?: string; name?: string; password?: string },
     by: { merchantId: string | null } = access,
   ): Promise<string> => {
     const person = await prepareStaff({ email: "ana@shop.example", name: " Ana ", password, ...input });
-    return inTransaction(db, (transaction) => createStaff(transaction, { ...by, now }, { merchantId: owner, ...person }));
+    return inTransaction(db, (transaction) =>
+      createStaff(transaction, { ...by, now }, { merchantId: owner, ...person }),
+    );
   };
   const change = (work: typeof disableStaff, staffId: string, by: string | null = null): Promise<void> =>
     inTransaction(db, (transaction) => work(transaction, { merchantId: by, now }, staffId));
-  const setPassword = async (staffId: string, given: string, { isRevokingGrants = false, by = null as string | null } = {}): Promise<void> => {
+  const setPassword = async (
+    staffId: string,
+    given: string,
+    { isRevokingGrants = false, by = null as string | null } = {},
+  ): Promise<void> => {
     const passwordHash = await preparePassword(given);
-    await inTransaction(db, (transaction) => setStaffPassword(transaction, { merchantId: by, now }, { staffId, passwordHash, isRevokingGrants }));
+    await inTransaction(db, (transaction) =>
+      setStaffPassword(transaction, { merchantId: by, now }, { staffId, passwordHash, isRevokingGrants }),
+    );
   };
   const letIn = (staffId: string): Promise<string> =>
     inTransaction(db, async (transaction) => {
       const appId = await createApp(transaction, access, { name: "App", publisher: null });
-      const client = { appId, redirectUris: ["https://app.example/"], authMethod: "none", jwks: null } as const;
+      const client = {
+        appId,
+        redirectUris: ["https://app.example/"],
+        authMethod: "none",
+        jwks: null,
+      } as const;
       const clientId = await createOauthClient(transaction, access, client);
-      return (await createGrant(transaction, access, { clientId, staffId, scopes: ["catalog:read"] })).grantId;
+      return (await createGrant(transaction, access, { clientId, staffId, scopes: ["catalog:read"] }))
+        .grantId;
     });
   const stateOf = (staffId: string, grantId: string): Promise<unknown> =>
     db
@@ -55,7 +75,13 @@ describeOnBoth("staff", (open) => {
 
   beforeAll(async () => {
     ({ db } = await open());
-    const merchant = { slug: "shop", name: "Shop", mode: "test", defaultLocale: "en", defaultMarket: "DE" } as const;
+    const merchant = {
+      slug: "shop",
+      name: "Shop",
+      mode: "test",
+      defaultLocale: "en",
+      defaultMarket: "DE",
+    } as const;
     merchantId = await inTransaction(db, (transaction) => createMerchant(transaction, access, merchant));
   });
 
@@ -67,18 +93,29 @@ describeOnBoth("staff", (open) => {
     expect(await findActiveStaff(db, staffId)).toEqual(viewer);
     expect(await verifyPassword(db, "ana@shop.example", `${password}.`)).toBeUndefined();
     expect(await verifyPassword(db, "bob@shop.example", password)).toBeUndefined();
-    const row = await db.selectFrom("staffAccount").selectAll().where("id", "=", staffId).executeTakeFirstOrThrow();
+    const row = await db
+      .selectFrom("staffAccount")
+      .selectAll()
+      .where("id", "=", staffId)
+      .executeTakeFirstOrThrow();
     expect(JSON.stringify(row)).not.toContain(password);
   });
 
   it("has one account for one address, in all shops together", async () => {
     await create({ email: "two@shop.example" });
-    await expect(create({ email: "TWO@shop.example" })).rejects.toMatchObject({ code: "already_exists", parts: { details: [{ field: "/email" }] } });
+    await expect(create({ email: "TWO@shop.example" })).rejects.toMatchObject({
+      code: "already_exists",
+      parts: { details: [{ field: "/email" }] },
+    });
   });
 
   it("belongs to a merchant that there is, and that whoever makes it may act for", async () => {
-    await expect(create({ merchantId: "mer_00000000000000000000000000" })).rejects.toMatchObject({ code: "merchant_not_found" });
-    await expect(create({ email: "three@shop.example" }, { merchantId: "mer_other" })).rejects.toMatchObject({ code: "merchant_not_found" });
+    await expect(create({ merchantId: "mer_00000000000000000000000000" })).rejects.toMatchObject({
+      code: "merchant_not_found",
+    });
+    await expect(create({ email: "three@shop.example" }, { merchantId: "mer_other" })).rejects.toMatchObject({
+      code: "merchant_not_found",
+    });
   });
 
   it.each([
@@ -90,8 +127,13 @@ describeOnBoth("staff", (open) => {
     ["/password", { password: "eleven char" }],
     ["/password", { password: "p".repeat(257) }],
   ])("is refused at %s: %j", async (field, input) => {
-    await expect(create({ email: "four@shop.example", ...input })).rejects.toMatchObject({ code: "invalid_field", parts: { details: [{ field }] } });
-    expect(await db.selectFrom("staffAccount").select("id").where("email", "like", "four%").execute()).toEqual([]);
+    await expect(create({ email: "four@shop.example", ...input })).rejects.toMatchObject({
+      code: "invalid_field",
+      parts: { details: [{ field }] },
+    });
+    expect(
+      await db.selectFrom("staffAccount").select("id").where("email", "like", "four%").execute(),
+    ).toEqual([]);
   });
 
   describe("disabled", () => {
@@ -102,7 +144,12 @@ describeOnBoth("staff", (open) => {
       expect(await verifyPassword(db, "five@shop.example", password)).toBeUndefined();
       expect(await findActiveStaff(db, staffId)).toBeUndefined();
       await change(disableStaff, staffId);
-      expect(await stateOf(staffId, grantId)).toEqual({ disabledAt: now, revokedAt: now, version: 2, grantVersion: 2 });
+      expect(await stateOf(staffId, grantId)).toEqual({
+        disabledAt: now,
+        revokedAt: now,
+        version: 2,
+        grantVersion: 2,
+      });
     });
 
     it("signs in again once it is enabled, and what was revoked stays so", async () => {
@@ -112,7 +159,12 @@ describeOnBoth("staff", (open) => {
       await change(disableStaff, staffId);
       await change(enableStaff, staffId);
       expect(await verifyPassword(db, "seven@shop.example", password)).toMatchObject({ staffId, version: 3 });
-      expect(await stateOf(staffId, grantId)).toEqual({ disabledAt: null, revokedAt: now, version: 3, grantVersion: 2 });
+      expect(await stateOf(staffId, grantId)).toEqual({
+        disabledAt: null,
+        revokedAt: now,
+        version: 3,
+        grantVersion: 2,
+      });
     });
 
     it("leaves its address to others, and comes back when nobody has it", async () => {
@@ -120,8 +172,13 @@ describeOnBoth("staff", (open) => {
       await change(disableStaff, staffId);
       const successor = await create({ email: "Eight@shop.example", password: "another password" });
       expect(await verifyPassword(db, "eight@shop.example", password)).toBeUndefined();
-      expect(await verifyPassword(db, "eight@shop.example", "another password")).toMatchObject({ staffId: successor });
-      await expect(change(enableStaff, staffId)).rejects.toMatchObject({ code: "already_exists", parts: { details: [{ field: "/staffId" }] } });
+      expect(await verifyPassword(db, "eight@shop.example", "another password")).toMatchObject({
+        staffId: successor,
+      });
+      await expect(change(enableStaff, staffId)).rejects.toMatchObject({
+        code: "already_exists",
+        parts: { details: [{ field: "/staffId" }] },
+      });
       expect(await findActiveStaff(db, staffId)).toBeUndefined();
       await change(disableStaff, successor);
       await change(enableStaff, staffId);
@@ -135,14 +192,30 @@ describeOnBoth("staff", (open) => {
       const grantId = await letIn(staffId);
       await setPassword(staffId, "another password");
       expect(await verifyPassword(db, "nine@shop.example", password)).toBeUndefined();
-      expect(await verifyPassword(db, "nine@shop.example", "another password")).toMatchObject({ staffId, version: 2 });
-      expect(await stateOf(staffId, grantId)).toEqual({ disabledAt: null, revokedAt: null, version: 2, grantVersion: 1 });
+      expect(await verifyPassword(db, "nine@shop.example", "another password")).toMatchObject({
+        staffId,
+        version: 2,
+      });
+      expect(await stateOf(staffId, grantId)).toEqual({
+        disabledAt: null,
+        revokedAt: null,
+        version: 2,
+        grantVersion: 1,
+      });
       await setPassword(staffId, "a third password", { isRevokingGrants: true });
-      expect(await stateOf(staffId, grantId)).toEqual({ disabledAt: null, revokedAt: now, version: 3, grantVersion: 2 });
+      expect(await stateOf(staffId, grantId)).toEqual({
+        disabledAt: null,
+        revokedAt: now,
+        version: 3,
+        grantVersion: 2,
+      });
     });
 
     it.each(["eleven char", "p".repeat(257)])("is refused: %s", async (given) => {
-      await expect(preparePassword(given)).rejects.toMatchObject({ code: "invalid_field", parts: { details: [{ field: "/password" }] } });
+      await expect(preparePassword(given)).rejects.toMatchObject({
+        code: "invalid_field",
+        parts: { details: [{ field: "/password" }] },
+      });
     });
   });
 
@@ -150,7 +223,9 @@ describeOnBoth("staff", (open) => {
     const staffId = await create({ email: "six@shop.example" });
     const foreign = { code: "resource_not_found" };
     await expect(change(disableStaff, staffId, "mer_other")).rejects.toMatchObject(foreign);
-    await expect(setPassword(staffId, "another password", { by: "mer_other" })).rejects.toMatchObject(foreign);
+    await expect(setPassword(staffId, "another password", { by: "mer_other" })).rejects.toMatchObject(
+      foreign,
+    );
     expect(await verifyPassword(db, "six@shop.example", password)).toMatchObject({ staffId, version: 1 });
     await change(disableStaff, staffId, merchantId);
     await expect(change(enableStaff, staffId, "mer_other")).rejects.toMatchObject(foreign);

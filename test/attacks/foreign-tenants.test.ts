@@ -1,6 +1,6 @@
 /**
- * The ways to another merchant that no id at its own place shows (graph/foreign-ids, gateway/foreign-ids): the place in a list, a key that was used, a
- * stream, a table, a page, a search.
+ * The ways to another merchant that no id at its own place shows (graph/foreign-ids, gateway/foreign-ids):
+ * the place in a list, a key that was used, a stream, a table, a page, a search.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { createPerson } from "#test/oauth/people.ts";
@@ -27,22 +27,31 @@ beforeAll(async () => {
 });
 
 describe("a place in a list", () => {
-  it.each(["products", "orders", "carts", "promotions", "installations", "auditEntries", "apiKeys", "staffAccounts"])(
-    "of another merchant's %s leads into one's own, as a place that nobody has",
-    async (list) => {
-      const asked = `edges { cursor node { id } }`;
-      const idsOf = async (args: string, of: string): Promise<string[]> => {
-        const { body } = await world().graphql(`{ ${list}${args} { ${asked} } }`, { token: of });
-        return (body.data?.[list]?.edges ?? []).map(({ node }: { node: { id: string } }) => node.id);
-      };
-      const { body } = await world().graphql(`{ ${list}(first: 100) { ${asked} } }`);
-      const cursors: string[] = body.data[list].edges.map(({ cursor }: { cursor: string }) => cursor);
-      const own = await idsOf("(first: 100)", token);
-      for (const cursor of cursors.slice(0, 5))
-        for (const args of [`(first: 100, after: ${JSON.stringify(cursor)})`, `(last: 100, before: ${JSON.stringify(cursor)})`])
-          for (const id of await idsOf(args, token)) expect(own).toContain(id);
-    },
-  );
+  it.each([
+    "products",
+    "orders",
+    "carts",
+    "promotions",
+    "installations",
+    "auditEntries",
+    "apiKeys",
+    "staffAccounts",
+  ])("of another merchant's %s leads into one's own, as a place that nobody has", async (list) => {
+    const asked = `edges { cursor node { id } }`;
+    const idsOf = async (args: string, of: string): Promise<string[]> => {
+      const { body } = await world().graphql(`{ ${list}${args} { ${asked} } }`, { token: of });
+      return (body.data?.[list]?.edges ?? []).map(({ node }: { node: { id: string } }) => node.id);
+    };
+    const { body } = await world().graphql(`{ ${list}(first: 100) { ${asked} } }`);
+    const cursors: string[] = body.data[list].edges.map(({ cursor }: { cursor: string }) => cursor);
+    const own = await idsOf("(first: 100)", token);
+    for (const cursor of cursors.slice(0, 5))
+      for (const args of [
+        `(first: 100, after: ${JSON.stringify(cursor)})`,
+        `(last: 100, before: ${JSON.stringify(cursor)})`,
+      ])
+        for (const id of await idsOf(args, token)) expect(own).toContain(id);
+  });
 });
 
 describe("an idempotency key", () => {
@@ -78,7 +87,10 @@ describe("a stream", () => {
     for (const [field, argument, id, selection] of things) {
       const told: string[] = [];
       for (const asked of [id, `${id.slice(0, -26)}${"0".repeat(26)}`]) {
-        const stream = await followed({ token, query: `subscription { ${field}(${argument}: "${asked}") { ${selection} } }` });
+        const stream = await followed({
+          token,
+          query: `subscription { ${field}(${argument}: "${asked}") { ${selection} } }`,
+        });
         told.push(
           JSON.stringify(await stream.next())
             .replaceAll(/req_\w{26}/g, "req")
@@ -103,7 +115,9 @@ describe("what is looked up by words", () => {
       .execute();
     expect(hidden.length).toBeGreaterThan(0);
     for (const { id, sku } of hidden) {
-      const { text } = await world().get(`/api/v1/search?q=${encodeURIComponent(sku)}&locale=en&market=DE&sort=relevance&page=1&pageSize=50`);
+      const { text } = await world().get(
+        `/api/v1/search?q=${encodeURIComponent(sku)}&locale=en&market=DE&sort=relevance&page=1&pageSize=50`,
+      );
       expect(text).not.toContain(id);
     }
   });

@@ -1,4 +1,7 @@
-/** Figure 15: what is sent to /graphql to hurt it is refused, in the shape of every other refusal, before anything is done for it. How soon: `npm run soak`. */
+/**
+ * Figure 15: what is sent to /graphql to hurt it is refused, in the shape of every other refusal, before
+ * anything is done for it. How soon: `npm run soak`.
+ */
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, it } from "vitest";
 import { mapQuery } from "#pages/graphiql/browser/type-map/introspection.ts";
@@ -28,8 +31,20 @@ describe("what is sent to hurt the graph", () => {
       statements.length = 0;
       const { status, body, text } = await send(document);
       const error = body?.errors?.[0]?.extensions;
-      const told = { name: document.name, status, retryable: error?.retryable, requestId: error?.requestId, data: body?.data };
-      expect(told).toEqual({ name: document.name, status: 400, retryable: false, requestId: expect.stringMatching(/^req_/), data: undefined });
+      const told = {
+        name: document.name,
+        status,
+        retryable: error?.retryable,
+        requestId: error?.requestId,
+        data: body?.data,
+      };
+      expect(told).toEqual({
+        name: document.name,
+        status: 400,
+        retryable: false,
+        requestId: expect.stringMatching(/^req_/),
+        data: undefined,
+      });
       expect(body.errors.length).toBeLessThanOrEqual(faultsMax + 1);
       expect(text.length).toBeLessThan(answerLengthMax);
       expect(statements.filter((statement) => !statement.includes("internal_token"))).toEqual([]);
@@ -43,13 +58,22 @@ describe("introspection", () => {
     return { status, message: body.errors?.[0].message };
   };
 
-  const everything = { descriptions: true, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true, inputValueDeprecation: true };
+  const everything = {
+    descriptions: true,
+    specifiedByUrl: true,
+    directiveIsRepeatable: true,
+    schemaDescription: true,
+    inputValueDeprecation: true,
+  };
 
   it.each([
     ["the map of types", mapQuery],
     ["tools", getIntrospectionQuery({ ...everything, oneOf: true })],
     ["tools that know nothing of today's GraphQL", getIntrospectionQuery()],
-    ["tools that find out what there is", '{ a: __type(name: "__Type") { fields { name } } b: __type(name: "__Field") { fields { name } } }'],
+    [
+      "tools that find out what there is",
+      '{ a: __type(name: "__Type") { fields { name } } b: __type(name: "__Field") { fields { name } } }',
+    ],
   ])("is answered as %s ask for it", async (_name, query) => {
     expect(await asked(query)).toEqual({ status: 200, message: undefined });
   });
@@ -57,16 +81,25 @@ describe("introspection", () => {
   it.each([
     ["the schema", "{ __schema { queryType { name } } a: __schema { queryType { name } } }"],
     ["what is in it", "{ __schema { a: types { name } b: types { name } } }"],
-    ["a fragment of it", "{ __schema { types { ...T } } } fragment T on __Type { fields { name } ofType { a: fields { name } } }"],
+    [
+      "a fragment of it",
+      "{ __schema { types { ...T } } } fragment T on __Type { fields { name } ofType { a: fields { name } } }",
+    ],
     ["what each has", "{ __schema { types { a: __typename b: __typename } } }"],
   ])("takes no second name of %s, which would write it out again", async (_name, query) => {
-    expect(await asked(query)).toEqual({ status: 400, message: "Introspection asks for each field under one name, but for __type." });
+    expect(await asked(query)).toEqual({
+      status: 400,
+      message: "Introspection asks for each field under one name, but for __type.",
+    });
   });
 
   it("asks for ten types at most", async () => {
     const types = (count: number): string =>
       `{ ${Array.from({ length: count }, (_, index) => `a${index}: __type(name: "Cart") { name }`).join(" ")} }`;
     expect(await asked(types(10))).toEqual({ status: 200, message: undefined });
-    expect(await asked(types(11))).toEqual({ status: 400, message: "A query may ask for 10 types with __type." });
+    expect(await asked(types(11))).toEqual({
+      status: 400,
+      message: "A query may ask for 10 types with __type.",
+    });
   });
 });

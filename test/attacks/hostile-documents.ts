@@ -1,6 +1,6 @@
 /**
- * Figure 15: requests to /graphql of those who want to hurt it, forty kinds in five sizes each. Every one is over a limit or no GraphQL of ours,
- * and must be refused before anything is done for it.
+ * Figure 15: requests to /graphql of those who want to hurt it, forty kinds in five sizes each. Every one is
+ * over a limit or no GraphQL of ours, and must be refused before anything is done for it.
  */
 
 export interface HostileDocument {
@@ -16,7 +16,8 @@ type Kind = readonly [name: string, sizes: readonly number[], make: (size: numbe
 
 const times = (count: number, make: (index: number) => string, between = " "): string =>
   Array.from({ length: count }, (_, index) => make(index)).join(between);
-const nested = (count: number, open: string, inner: string, close: string): string => open.repeat(count) + inner + close.repeat(count);
+const nested = (count: number, open: string, inner: string, close: string): string =>
+  open.repeat(count) + inner + close.repeat(count);
 const query = (text: string): { readonly query: string } => ({ query: text });
 
 /** Up to what fits into 400 tokens less or more: the limit of tokens alone must not be what stops all of them. */
@@ -31,18 +32,50 @@ const typeOf = "{ name ofType { name ofType { name fields { name } } } }";
 /** What costs by its sheer amount. */
 const bombs: readonly Kind[] = [
   ["aliases of one field", middle, (size) => query(`{ ${times(size, (index) => `a${index}: __typename`)} }`)],
-  ["aliases of a dear field", [201, 210, 220, 230, 240], (size) => query(`{ ${times(size, (index) => `a${index}: viewer { role }`)} }`)],
+  [
+    "aliases of a dear field",
+    [201, 210, 220, 230, 240],
+    (size) => query(`{ ${times(size, (index) => `a${index}: viewer { role }`)} }`),
+  ],
   ["one field again and again", large, (size) => query(`{ ${times(size, () => "__typename")} }`)],
   ["objects again and again", large, (size) => query(`{ ${times(size, () => "viewer { role }")} }`)],
-  ["directives on a field", [6, 50, 100, 150, 180], (size) => query(`{ viewer { role ${times(size, () => "@include(if: true)")} } }`)],
-  ["directives that nobody knows", [6, 50, 200, 400, 450], (size) => query(`{ __typename ${times(size, (index) => `@d${index}`)} }`)],
-  ["directives on the operation", large, (size) => query(`query ${times(size, () => "@skip(if: true)")} { __typename }`)],
+  [
+    "directives on a field",
+    [6, 50, 100, 150, 180],
+    (size) => query(`{ viewer { role ${times(size, () => "@include(if: true)")} } }`),
+  ],
+  [
+    "directives that nobody knows",
+    [6, 50, 200, 400, 450],
+    (size) => query(`{ __typename ${times(size, (index) => `@d${index}`)} }`),
+  ],
+  [
+    "directives on the operation",
+    large,
+    (size) => query(`query ${times(size, () => "@skip(if: true)")} { __typename }`),
+  ],
   ["unknown fields", middle, (size) => query(`{ ${times(size, (index) => `nothing${index}`)} }`)],
-  ["fields that nearly are some", [200, 250, 300, 350, 400], (size) => query(`{ ${times(size, (index) => `product${index % 26}s`)} }`)],
-  ["unknown arguments", [100, 150, 200, 250, 300], (size) => query(`{ viewer(${times(size, (index) => `a${index}: 1`)}) { role } }`)],
-  ["operations", [100, 120, 140, 160, 190], (size) => query(times(size, (index) => `query A${index} { nothing }`))],
+  [
+    "fields that nearly are some",
+    [200, 250, 300, 350, 400],
+    (size) => query(`{ ${times(size, (index) => `product${index % 26}s`)} }`),
+  ],
+  [
+    "unknown arguments",
+    [100, 150, 200, 250, 300],
+    (size) => query(`{ viewer(${times(size, (index) => `a${index}: 1`)}) { role } }`),
+  ],
+  [
+    "operations",
+    [100, 120, 140, 160, 190],
+    (size) => query(times(size, (index) => `query A${index} { nothing }`)),
+  ],
   ["operations without a name", small, (size) => query(times(size, () => "{ viewer { role } }"))],
-  ["variables that nobody uses", [60, 90, 120, 150, 180], (size) => query(`query (${times(size, (index) => `$v${index}: Int`)}) { __typename }`)],
+  [
+    "variables that nobody uses",
+    [60, 90, 120, 150, 180],
+    (size) => query(`query (${times(size, (index) => `$v${index}: Int`)}) { __typename }`),
+  ],
   [
     "variables of unknown types",
     [60, 90, 120, 150, 180],
@@ -52,18 +85,37 @@ const bombs: readonly Kind[] = [
     "variables that are missing",
     small,
     (size) =>
-      query(`query (${times(size, (index) => `$v${index}: ID!`)}) { ${times(size, (index) => `a${index}: product(id: $v${index}) { id }`)} }`),
+      query(
+        `query (${times(size, (index) => `$v${index}: ID!`)}) { ${times(size, (index) => `a${index}: product(id: $v${index}) { id }`)} }`,
+      ),
   ],
 ];
 
 /** What costs by how it is built. */
 const shapes: readonly Kind[] = [
-  ["nesting", [7, 10, 20, 40, 70], (size) => query(`{ product(id: 1) { merchant ${nested(size, "{ markets { merchant ", "{ id }", " } }")} } }`)],
+  [
+    "nesting",
+    [7, 10, 20, 40, 70],
+    (size) =>
+      query(`{ product(id: 1) { merchant ${nested(size, "{ markets { merchant ", "{ id }", " } }")} } }`),
+  ],
   ["nesting in unknown fields", deep, (size) => query(nested(size, "{ a ", "{ b }", " }"))],
-  ["nesting in bare fragments", [100, 150, 200, 230, 240], (size) => query(nested(size, "{ ...on Query ", "{ nothing }", " }"))],
+  [
+    "nesting in bare fragments",
+    [100, 150, 200, 230, 240],
+    (size) => query(nested(size, "{ ...on Query ", "{ nothing }", " }")),
+  ],
   ["braces that never close", large, (size) => query("{ a ".repeat(size))],
-  ["brackets in an argument", [50, 200, 400, 10_000, 100_000], (size) => query(`{ product(id: ${nested(size, "[", "1", "]")}) { id } }`)],
-  ["objects in an argument", [20, 100, 240, 10_000, 60_000], (size) => query(`{ product(id: ${nested(size, "{a: ", "1", "}")}) { id } }`)],
+  [
+    "brackets in an argument",
+    [50, 200, 400, 10_000, 100_000],
+    (size) => query(`{ product(id: ${nested(size, "[", "1", "]")}) { id } }`),
+  ],
+  [
+    "objects in an argument",
+    [20, 100, 240, 10_000, 60_000],
+    (size) => query(`{ product(id: ${nested(size, "{a: ", "1", "}")}) { id } }`),
+  ],
   [
     "brackets in a variable's type",
     [50, 200, 400, 10_000, 100_000],
@@ -72,12 +124,18 @@ const shapes: readonly Kind[] = [
   [
     "fragments that contain themselves",
     small,
-    (size) => query(`{ ...F0 } ${times(size, (index) => `fragment F${index} on Query { ...F${(index + 1) % size} }`)}`),
+    (size) =>
+      query(
+        `{ ...F0 } ${times(size, (index) => `fragment F${index} on Query { ...F${(index + 1) % size} }`)}`,
+      ),
   ],
   [
     "fragments that contain all others",
     [4, 6, 8, 10, 13],
-    (size) => query(`{ ...F0 } ${times(size, (index) => `fragment F${index} on Query { ${times(size, (other) => `...F${other}`)} }`)}`),
+    (size) =>
+      query(
+        `{ ...F0 } ${times(size, (index) => `fragment F${index} on Query { ${times(size, (other) => `...F${other}`)} }`)}`,
+      ),
   ],
   // Each is written once and stands for twice the one below it.
   [
@@ -94,9 +152,17 @@ const shapes: readonly Kind[] = [
     (size) => query(`{ __typename } ${times(size, (index) => `fragment F${index} on Query { __typename }`)}`),
   ],
   ["fragments that are not there", middle, (size) => query(`{ ${times(size, (index) => `...F${index}`)} }`)],
-  ["fragments of unknown types", [50, 80, 110, 140, 160], (size) => query(`{ ${times(size, (index) => `...on T${index} { a }`)} }`)],
+  [
+    "fragments of unknown types",
+    [50, 80, 110, 140, 160],
+    (size) => query(`{ ${times(size, (index) => `...on T${index} { a }`)} }`),
+  ],
   // Every pair of fields of one name is compared, and all that stands below both.
-  ["fields of one name that differ", [20, 40, 60, 80, 100], (size) => query(`{ ${times(size, (index) => `a: product(id: ${index}) { id }`)} }`)],
+  [
+    "fields of one name that differ",
+    [20, 40, 60, 80, 100],
+    (size) => query(`{ ${times(size, (index) => `a: product(id: ${index}) { id }`)} }`),
+  ],
   [
     "one name in many fragments",
     [10, 20, 30, 40, 50],
@@ -116,12 +182,18 @@ const shapes: readonly Kind[] = [
   [
     "introspection of its own types",
     [4, 6, 8, 10, 12],
-    (size) => query(`{ __schema { types { fields { type { ${nested(size, "fields { type { ", `x: kind y: nothing`, " } }")} } } } } }`),
+    (size) =>
+      query(
+        `{ __schema { types { fields { type { ${nested(size, "fields { type { ", `x: kind y: nothing`, " } }")} } } } } }`,
+      ),
   ],
   [
     "introspection that is repeated",
     [20, 24, 28, 32, 36],
-    (size) => query(`{ ${times(size, (index) => `a${index}: __schema { types { name fields { type ${typeOf} } } }`)} }`),
+    (size) =>
+      query(
+        `{ ${times(size, (index) => `a${index}: __schema { types { name fields { type ${typeOf} } } }`)} }`,
+      ),
   ],
 ];
 
@@ -129,8 +201,16 @@ const shapes: readonly Kind[] = [
 const floods: readonly Kind[] = [
   ["a long name", large, (size) => query(`{ ${"a".repeat(size * 10)} }`)],
   ["a long number", large, (size) => query(`{ product(id: ${"9".repeat(size)}, nothing: 1) { id } }`)],
-  ["a long text that does not end", large, (size) => query(`{ product(id: "${"a".repeat(size * 10)}) { id } }`)],
-  ["escapes that are none", large, (size) => query(`{ product(id: "${"\\u0041".repeat(size)}\\uZZZZ") { id } }`)],
+  [
+    "a long text that does not end",
+    large,
+    (size) => query(`{ product(id: "${"a".repeat(size * 10)}) { id } }`),
+  ],
+  [
+    "escapes that are none",
+    large,
+    (size) => query(`{ product(id: "${"\\u0041".repeat(size)}\\uZZZZ") { id } }`),
+  ],
   ["lines of a block text", large, (size) => query(`{ nothing(id: """${"\n  \t x".repeat(size)}""") }`)],
   ["comments", large, (size) => query(`${"# nothing\n".repeat(size)} { nothing }`)],
   ["commas and byte order marks", large, (size) => query(`${",\ufeff".repeat(size)} { nothing }`)],
@@ -149,7 +229,8 @@ const forms: readonly Kind[] = [
   [
     "variables with a prototype",
     small,
-    (size) => `{"query":"{ __typename }","variables":{"v":[${times(size, () => '{"__proto__":{"role":"admin"}}', ",")}]}}`,
+    (size) =>
+      `{"query":"{ __typename }","variables":{"v":[${times(size, () => '{"__proto__":{"role":"admin"}}', ",")}]}}`,
   ],
   [
     "a long list of ids",
@@ -162,12 +243,18 @@ const forms: readonly Kind[] = [
   [
     "long texts where a number is due",
     large,
-    (size) => ({ query: "query ($n: Int) { products(first: $n) { edges { node { id } } } }", variables: { n: '"; at "n.a"; '.repeat(size) } }),
+    (size) => ({
+      query: "query ($n: Int) { products(first: $n) { edges { node { id } } } }",
+      variables: { n: '"; at "n.a"; '.repeat(size) },
+    }),
   ],
   [
     "long words where an id is due",
     large,
-    (size) => ({ query: "query ($id: ID!) { product(id: $id) { id } }", variables: { id: ["x".repeat(size * 10)] } }),
+    (size) => ({
+      query: "query ($id: ID!) { product(id: $id) { id } }",
+      variables: { id: ["x".repeat(size * 10)] },
+    }),
   ],
   [
     "unknown variables beside known",
@@ -178,12 +265,36 @@ const forms: readonly Kind[] = [
     }),
   ],
   ["a batch", small, (size) => Array.from({ length: size }, () => query("{ __typename }"))],
-  ["documents known by their hash alone", small, (size) => ({ extensions: { persistedQuery: { version: size, sha256Hash: "0".repeat(64) } } })],
-  ["@defer and @stream", small, (size) => query(`{ ${times(size, (index) => `... @defer(label: "${index}") { viewer { role } }`)} }`)],
-  ["definitions of types", [5, 20, 60, 100, 140], (size) => query(times(size, (index) => `type T${index} { a: Int }`))],
-  ["operations that are not there", small, (size) => ({ query: "query A { __typename }", operationName: "B".repeat(size) })],
-  ["words where an id or a page is due", small, (size) => query(`{ products(first: ${"ADMIN".repeat(size)}) { edges { node { id } } } }`)],
-  ["pages beyond their size", small, (size) => query(`{ products(first: ${size}00000000000) { edges { node { id } } } }`)],
+  [
+    "documents known by their hash alone",
+    small,
+    (size) => ({ extensions: { persistedQuery: { version: size, sha256Hash: "0".repeat(64) } } }),
+  ],
+  [
+    "@defer and @stream",
+    small,
+    (size) => query(`{ ${times(size, (index) => `... @defer(label: "${index}") { viewer { role } }`)} }`),
+  ],
+  [
+    "definitions of types",
+    [5, 20, 60, 100, 140],
+    (size) => query(times(size, (index) => `type T${index} { a: Int }`)),
+  ],
+  [
+    "operations that are not there",
+    small,
+    (size) => ({ query: "query A { __typename }", operationName: "B".repeat(size) }),
+  ],
+  [
+    "words where an id or a page is due",
+    small,
+    (size) => query(`{ products(first: ${"ADMIN".repeat(size)}) { edges { node { id } } } }`),
+  ],
+  [
+    "pages beyond their size",
+    small,
+    (size) => query(`{ products(first: ${size}00000000000) { edges { node { id } } } }`),
+  ],
   [
     "lists in lists in lists",
     [1, 2, 3, 4, 5],
@@ -192,18 +303,29 @@ const forms: readonly Kind[] = [
         `{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { ${times(size, (index) => `a${index}: taxRates { id }`)} } } } } } } } } }`,
       ),
   ],
-  ["changes beside each other", [220, 230, 240, 245, 248], (size) => query(`mutation { ${times(size, (index) => `a${index}: nothing`)} }`)],
+  [
+    "changes beside each other",
+    [220, 230, 240, 245, 248],
+    (size) => query(`mutation { ${times(size, (index) => `a${index}: nothing`)} }`),
+  ],
   [
     "subscriptions to many things",
     small,
-    (size) => query(`subscription { ${times(size, (index) => `a${index}: cartChanged(id: "${index}") { id }`)} }`),
+    (size) =>
+      query(`subscription { ${times(size, (index) => `a${index}: cartChanged(id: "${index}") { id }`)} }`),
   ],
 ];
 
 const sent = (body: unknown): string => (typeof body === "string" ? body : JSON.stringify(body));
 
 /** Not a look at their contents: by their type alone. */
-const types = ["multipart/form-data; boundary=x", "application/graphql", "text/plain", "application/x-www-form-urlencoded", "application/json-seq"];
+const types = [
+  "multipart/form-data; boundary=x",
+  "application/graphql",
+  "text/plain",
+  "application/x-www-form-urlencoded",
+  "application/json-seq",
+];
 
 /** By what they are. */
 export const hostileDocuments: ReadonlyMap<string, readonly HostileDocument[]> = new Map([
@@ -211,5 +333,12 @@ export const hostileDocuments: ReadonlyMap<string, readonly HostileDocument[]> =
     kind,
     sizes.map((size) => ({ name: `${kind}: ${size}`, body: sent(make(size)) })),
   ]),
-  ["forms", types.map((type) => ({ name: `a form: ${type}`, body: sent(query("{ __typename }")), headers: { "content-type": type } }))],
+  [
+    "forms",
+    types.map((type) => ({
+      name: `a form: ${type}`,
+      body: sent(query("{ __typename }")),
+      headers: { "content-type": type },
+    })),
+  ],
 ]);

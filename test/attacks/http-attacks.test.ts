@@ -1,6 +1,7 @@
 /**
- * HTTP as attackers write it, over a real socket: no request hides in another, no header of a stranger's leads anybody elsewhere, and what waits takes
- * nothing from others. What Node refuses by itself stands in gateway/http.test.ts.
+ * HTTP as attackers write it, over a real socket: no request hides in another, no header of a stranger's
+ * leads anybody elsewhere, and what waits takes nothing from others. What Node refuses by itself stands in
+ * gateway/http.test.ts.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
@@ -12,40 +13,94 @@ const host = "Host: api.test";
 const evil = "evil.example";
 
 beforeAll(async () => {
-  Object.assign(world().app.server.server, { connectionsCheckingInterval: 50, headersTimeout: 500, requestTimeout: 500, keepAliveTimeout: 200 });
+  Object.assign(world().app.server.server, {
+    connectionsCheckingInterval: 50,
+    headersTimeout: 500,
+    requestTimeout: 500,
+    keepAliveTimeout: 200,
+  });
   await world().app.listen();
 });
 
 describe("a request within a request", () => {
   /** What only somebody with a key may see: its answer would be a 200. */
   const hidden = (): string =>
-    lines("GET /api/v1/open/identity HTTP/1.1", host, `Authorization: Bearer ${world().demo.keys.full}`, "Connection: close", "", "");
-  const post = (...headers: string[]): string => lines("POST /graphql HTTP/1.1", host, "Content-Type: application/json", ...headers, "", "");
+    lines(
+      "GET /api/v1/open/identity HTTP/1.1",
+      host,
+      `Authorization: Bearer ${world().demo.keys.full}`,
+      "Connection: close",
+      "",
+      "",
+    );
+  const post = (...headers: string[]): string =>
+    lines("POST /graphql HTTP/1.1", host, "Content-Type: application/json", ...headers, "", "");
   const length = (text: string): string => `Content-Length: ${text.length}`;
 
   const smuggled: readonly (readonly [name: string, bytes: () => string])[] = [
-    ["behind a length beside chunks", () => post("Content-Length: 4", "Transfer-Encoding: chunked") + `0\r\n\r\n${hidden()}`],
-    ["behind chunks beside a length", () => post("Transfer-Encoding: chunked", "Content-Length: 4") + `0\r\n\r\n${hidden()}`],
+    [
+      "behind a length beside chunks",
+      () => post("Content-Length: 4", "Transfer-Encoding: chunked") + `0\r\n\r\n${hidden()}`,
+    ],
+    [
+      "behind chunks beside a length",
+      () => post("Transfer-Encoding: chunked", "Content-Length: 4") + `0\r\n\r\n${hidden()}`,
+    ],
     ["behind two lengths", () => post("Content-Length: 0", length(hidden())) + hidden()],
     ["behind two lengths on one line", () => post(`Content-Length: 0, ${hidden().length}`) + hidden()],
     ["behind a length with a sign", () => post("Content-Length: +0") + hidden()],
     ["behind a length in hexadecimal", () => post("Content-Length: 0x0") + hidden()],
     ["behind a length with a blank in it", () => post("Content-Length: 0 0") + hidden()],
     ["behind a coding that is none", () => post("Transfer-Encoding: xchunked") + `0\r\n\r\n${hidden()}`],
-    ["behind a coding that comes after chunks", () => post("Transfer-Encoding: chunked, identity") + `0\r\n\r\n${hidden()}`],
-    ["behind a coding on a folded line", () => post("Transfer-Encoding:", " chunked", "Content-Length: 0") + `0\r\n\r\n${hidden()}`],
-    ["behind a blank before the colon", () => post("Transfer-Encoding : chunked", "Content-Length: 0") + `0\r\n\r\n${hidden()}`],
-    ["behind a tab after the coding", () => post("Transfer-Encoding: chunked\u000b") + `0\r\n\r\n${hidden()}`],
-    ["behind a size in another notation", () => post("Transfer-Encoding: chunked") + `0x0\r\n\r\n${hidden()}`],
+    [
+      "behind a coding that comes after chunks",
+      () => post("Transfer-Encoding: chunked, identity") + `0\r\n\r\n${hidden()}`,
+    ],
+    [
+      "behind a coding on a folded line",
+      () => post("Transfer-Encoding:", " chunked", "Content-Length: 0") + `0\r\n\r\n${hidden()}`,
+    ],
+    [
+      "behind a blank before the colon",
+      () => post("Transfer-Encoding : chunked", "Content-Length: 0") + `0\r\n\r\n${hidden()}`,
+    ],
+    [
+      "behind a tab after the coding",
+      () => post("Transfer-Encoding: chunked\u000b") + `0\r\n\r\n${hidden()}`,
+    ],
+    [
+      "behind a size in another notation",
+      () => post("Transfer-Encoding: chunked") + `0x0\r\n\r\n${hidden()}`,
+    ],
     ["behind a negative size", () => post("Transfer-Encoding: chunked") + `-1\r\n\r\n${hidden()}`],
-    ["behind a size beyond all numbers", () => post("Transfer-Encoding: chunked") + `FFFFFFFFFFFFFFFFF\r\n\r\n${hidden()}`],
-    ["behind a chunk that is longer than told", () => post("Transfer-Encoding: chunked") + `1\r\nabc0\r\n\r\n${hidden()}`],
-    ["behind a bare line feed after a size", () => post("Transfer-Encoding: chunked") + `1\na\r\n0\r\n\r\n${hidden()}`],
-    ["behind an extension without an end", () => post("Transfer-Encoding: chunked") + `1;${"x".repeat(20_000)}\r\na\r\n0\r\n\r\n${hidden()}`],
-    ["behind a bare carriage return", () => post("X: a\rTransfer-Encoding: chunked", "Content-Length: 0") + `0\r\n\r\n${hidden()}`],
+    [
+      "behind a size beyond all numbers",
+      () => post("Transfer-Encoding: chunked") + `FFFFFFFFFFFFFFFFF\r\n\r\n${hidden()}`,
+    ],
+    [
+      "behind a chunk that is longer than told",
+      () => post("Transfer-Encoding: chunked") + `1\r\nabc0\r\n\r\n${hidden()}`,
+    ],
+    [
+      "behind a bare line feed after a size",
+      () => post("Transfer-Encoding: chunked") + `1\na\r\n0\r\n\r\n${hidden()}`,
+    ],
+    [
+      "behind an extension without an end",
+      () => post("Transfer-Encoding: chunked") + `1;${"x".repeat(20_000)}\r\na\r\n0\r\n\r\n${hidden()}`,
+    ],
+    [
+      "behind a bare carriage return",
+      () => post("X: a\rTransfer-Encoding: chunked", "Content-Length: 0") + `0\r\n\r\n${hidden()}`,
+    ],
     ["behind a NUL in a name", () => post("Trans\u0000fer-Encoding: chunked") + `0\r\n\r\n${hidden()}`],
     ["behind HTTP/0.9", () => `GET /healthz\r\n\r\n${hidden()}`],
-    ["behind HTTP/1.0 in chunks", () => post("Transfer-Encoding: chunked").replace("HTTP/1.1", "HTTP/1.0") + `5\r\nhello\r\n0\r\n\r\n${hidden()}`],
+    [
+      "behind HTTP/1.0 in chunks",
+      () =>
+        post("Transfer-Encoding: chunked").replace("HTTP/1.1", "HTTP/1.0") +
+        `5\r\nhello\r\n0\r\n\r\n${hidden()}`,
+    ],
   ];
 
   it.each(smuggled)("is never read: %s", async (_name, bytes) => {
@@ -53,7 +108,9 @@ describe("a request within a request", () => {
     expect(statuses).not.toContain(200);
     expect(statuses.length).toBeGreaterThan(0);
     // Who lacks a credential is told so by the head alone; what comes behind it is then no HTTP.
-    expect(statuses.every((status, index) => (index === 0 ? status >= 400 && status < 500 : status === 400))).toBe(true);
+    expect(
+      statuses.every((status, index) => (index === 0 ? status >= 400 && status < 500 : status === 400)),
+    ).toBe(true);
     expect(statuses.length).toBeLessThanOrEqual(2);
   });
 
@@ -72,15 +129,28 @@ describe("a request within a request", () => {
       "",
       "",
     );
-    const text = await exchange(portOf(world()), `${bytes}0\r\nAuthorization: Bearer ${world().demo.keys.full}\r\n\r\n`);
+    const text = await exchange(
+      portOf(world()),
+      `${bytes}0\r\nAuthorization: Bearer ${world().demo.keys.full}\r\n\r\n`,
+    );
     expect(statusesOf(text)).not.toContain(200);
   });
 
   it("each beside the other gets its own answer, in order, with its own credential", async () => {
     const asked = (key: string | undefined, ...more: string[]): string =>
-      lines("GET /api/v1/open/identity HTTP/1.1", host, ...(key === undefined ? [] : [`Authorization: Bearer ${key}`]), ...more, "", "");
+      lines(
+        "GET /api/v1/open/identity HTTP/1.1",
+        host,
+        ...(key === undefined ? [] : [`Authorization: Bearer ${key}`]),
+        ...more,
+        "",
+        "",
+      );
     const { full, otherMerchant } = world().demo.keys;
-    const text = await exchange(portOf(world()), asked(full) + asked(undefined) + asked(otherMerchant, "Connection: close"));
+    const text = await exchange(
+      portOf(world()),
+      asked(full) + asked(undefined) + asked(otherMerchant, "Connection: close"),
+    );
     expect(statusesOf(text)).toEqual([200, 401, 200]);
     const { first, second } = world().demo.merchants;
     const [of1 = "", of2 = "", of3 = ""] = text.split("HTTP/1.1 ").slice(1);
@@ -112,11 +182,15 @@ describe("what a request calls the service", () => {
   ] as const;
 
   it.each(targets)("leads nowhere: %s", async (_name, line) => {
-    const text = await exchange(portOf(world()), request(line, host, "X-Secret: canary", "Accept: text/html"));
+    const text = await exchange(
+      portOf(world()),
+      request(line, host, "X-Secret: canary", "Accept: text/html"),
+    );
     const statuses = statusesOf(text);
     expect(statuses.length).toBeGreaterThan(0);
     expect(statuses.every((status) => status >= 400 && status < 500)).toBe(true);
-    for (const word of ["canary", "meta-data", "commerce-gateway", "set-cookie"]) expect(text.toLowerCase()).not.toContain(word);
+    for (const word of ["canary", "meta-data", "commerce-gateway", "set-cookie"])
+      expect(text.toLowerCase()).not.toContain(word);
   });
 
   it("is no way to another: who asks for one is left without a word", async () => {
@@ -153,12 +227,17 @@ describe("what a request calls the service", () => {
     expect([told?.status, told?.headers["location"]]).toEqual([plain?.status, plain?.headers["location"]]);
   });
 
-  it.each(["x-http-method-override", "x-method-override", "x-http-method"])("is no other method by %s", async (name) => {
-    const { send, demo } = world();
-    const headers = { authorization: `Bearer ${demo.keys.full}`, [name]: "DELETE" };
-    expect((await send({ method: "GET", url: "/api/v1/open/identity", headers })).status).toBe(200);
-    expect((await send({ method: "POST", url: "/api/v1/open/identity?_method=GET", headers, body: {} })).status).toBe(405);
-  });
+  it.each(["x-http-method-override", "x-method-override", "x-http-method"])(
+    "is no other method by %s",
+    async (name) => {
+      const { send, demo } = world();
+      const headers = { authorization: `Bearer ${demo.keys.full}`, [name]: "DELETE" };
+      expect((await send({ method: "GET", url: "/api/v1/open/identity", headers })).status).toBe(200);
+      expect(
+        (await send({ method: "POST", url: "/api/v1/open/identity?_method=GET", headers, body: {} })).status,
+      ).toBe(405);
+    },
+  );
 
   it("is answered whole, whatever range is asked for", async () => {
     const { status, headers } = await world().get("/openapi.json", { range: "bytes=0-1,5-6,0-99999999" });
@@ -167,7 +246,10 @@ describe("what a request calls the service", () => {
 
   it("is never upgraded", async () => {
     const upgrades = ["Upgrade: h2c", "Upgrade: websocket"].map((upgrade) =>
-      request("GET /healthz HTTP/1.1", host, upgrade, "HTTP2-Settings: AAMAAABkAAQAAP__").replace("Connection: close", "Connection: close, Upgrade"),
+      request("GET /healthz HTTP/1.1", host, upgrade, "HTTP2-Settings: AAMAAABkAAQAAP__").replace(
+        "Connection: close",
+        "Connection: close, Upgrade",
+      ),
     );
     for (const bytes of upgrades) expect((await sendRaw(portOf(world()), bytes)).status).toBe(200);
   });

@@ -1,6 +1,7 @@
 /**
- * Texts that are code somewhere: in SQL, in HTML, in a template, a spreadsheet, a terminal or a header. Wherever the graph or the contract takes one it is
- * text or refused, never a fault of ours; it comes back as it was written, and pages, tables and the log show it as text.
+ * Texts that are code somewhere: in SQL, in HTML, in a template, a spreadsheet, a terminal or a header.
+ * Wherever the graph or the contract takes one it is text or refused, never a fault of ours; it comes back as
+ * it was written, and pages, tables and the log show it as text.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -27,7 +28,10 @@ const texts = {
   "SQL, GraphQL, HTML and templates": code,
   "headers, paths and formats": "canary\r\nSet-Cookie: a=b/../../../../etc/passwd%s%n%00\\u0000$1",
 } as const;
-const controls = { "a terminal's and NUL": "canary\u001b[2J\u0000", "half a character": "canary\ud83d" } as const;
+const controls = {
+  "a terminal's and NUL": "canary\u001b[2J\u0000",
+  "half a character": "canary\ud83d",
+} as const;
 
 beforeAll(async () => {
   contract = await readContract(world());
@@ -35,7 +39,8 @@ beforeAll(async () => {
   await client.send({ url: "/api/v1/open/identity" });
 });
 
-const codesOf = ({ body }: Answer): string[] => (body.errors ?? []).map(({ extensions }: { extensions: { code: string } }) => extensions.code);
+const codesOf = ({ body }: Answer): string[] =>
+  (body.errors ?? []).map(({ extensions }: { extensions: { code: string } }) => extensions.code);
 
 function callField(field: string, text: string, inForms = false): Promise<Answer> {
   const { query, variables } = callWithText(field, text, inForms);
@@ -44,7 +49,11 @@ function callField(field: string, text: string, inForms = false): Promise<Answer
 }
 
 function expectNoFault(field: string, answer: Answer): void {
-  expect([field, answer.status < 500, codesOf(answer)]).toEqual([field, true, expect.not.arrayContaining(["internal_error"])]);
+  expect([field, answer.status < 500, codesOf(answer)]).toEqual([
+    field,
+    true,
+    expect.not.arrayContaining(["internal_error"]),
+  ]);
 }
 
 describe("in every text that the graph takes", () => {
@@ -70,20 +79,33 @@ describe("in every text that the graph takes", () => {
     expect(attacked).toBeGreaterThan(10);
   });
 
-  it.each(Object.entries(controls))("%s control characters are refused, and the place is named", async (_name, text) => {
-    for (const field of attackedFields) {
-      if (!JSON.stringify(callWithText(field, "canary").variables).includes("canary")) continue;
-      const answer = await callField(field, text);
-      expect([field, answer.status, codesOf(answer)]).toEqual([field, 400, ["invalid_field"]]);
-    }
-  });
+  it.each(Object.entries(controls))(
+    "%s control characters are refused, and the place is named",
+    async (_name, text) => {
+      for (const field of attackedFields) {
+        if (!JSON.stringify(callWithText(field, "canary").variables).includes("canary")) continue;
+        const answer = await callField(field, text);
+        expect([field, answer.status, codesOf(answer)]).toEqual([field, 400, ["invalid_field"]]);
+      }
+    },
+  );
 
   it.each(Object.values(controls))("a name is refused as a text is: %j", async (name) => {
     const input = { metadata: { [name]: "x" } };
-    const refused = { status: 400, error: { code: "invalid_field", details: [{ field: "/variables/input/metadata", code: "control_character" }] } };
-    expect(await tryEndpoint(world(), { installationId: await installationOf(world()), input })).toMatchObject(refused);
+    const refused = {
+      status: 400,
+      error: {
+        code: "invalid_field",
+        details: [{ field: "/variables/input/metadata", code: "control_character" }],
+      },
+    };
+    expect(
+      await tryEndpoint(world(), { installationId: await installationOf(world()), input }),
+    ).toMatchObject(refused);
     const { endpoint: endpointId } = world().demo.webhooks;
-    expect(await changeEndpoint(world(), "webhookEndpointUpdate", { endpointId, input })).toMatchObject(refused);
+    expect(await changeEndpoint(world(), "webhookEndpointUpdate", { endpointId, input })).toMatchObject(
+      refused,
+    );
   });
 
   it("nothing of it reaches the log, and no table is gone", async () => {
@@ -105,7 +127,9 @@ describe("in every text that the contract takes", () => {
     const parts = await validCalls[operationId]?.make(world());
     if (operation === undefined || parts === undefined) throw new Error(`There is no ${operationId}.`);
     for (const text of [...Object.values(texts), ...Object.values(controls)]) {
-      const path = Object.fromEntries(Object.keys(parts.path ?? {}).map((name) => [name, encodeURIComponent(text.toWellFormed())]));
+      const path = Object.fromEntries(
+        Object.keys(parts.path ?? {}).map((name) => [name, encodeURIComponent(text.toWellFormed())]),
+      );
       const query = parts.query?.replaceAll(/=[^&]*/g, () => `=${encodeURIComponent(text.toWellFormed())}`);
       const attacked = [
         { ...parts, path },
@@ -118,7 +142,10 @@ describe("in every text that the contract takes", () => {
 
   async function expectText(operationId: string, asked: ReturnType<typeof requestOf>): Promise<void> {
     const headers = { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": randomUUID() };
-    const answer = validCalls[operationId]?.needs === "token" ? await client.send(asked) : await world().send({ ...asked, headers });
+    const answer =
+      validCalls[operationId]?.needs === "token"
+        ? await client.send(asked)
+        : await world().send({ ...asked, headers });
     expect([asked.url, answer.status < 500]).toEqual([asked.url, true]);
     expect(contract.faultsOf(operationId, answer.status, answer.body)).toEqual([]);
     expect(answer.headers["set-cookie"]).toBeUndefined();
@@ -135,7 +162,10 @@ describe("what was written", () => {
     );
     expect(data).toEqual({ name: code });
     const { id } = await makeEndpoint(world(), { metadata: { note: code } });
-    const { text, body } = await world().graphql("query ($id: ID!) { webhookEndpoint(id: $id) { metadata } }", { variables: { id } });
+    const { text, body } = await world().graphql(
+      "query ($id: ID!) { webhookEndpoint(id: $id) { metadata } }",
+      { variables: { id } },
+    );
     expect(Object.values(body.data.webhookEndpoint.metadata)).toEqual([code]);
     expect(JSON.parse(text)).toEqual(body);
   });
@@ -178,7 +208,13 @@ describe("what was written", () => {
 
   it("is the text of an event, whose body stays JSON", async () => {
     await makeEndpoint(world(), { eventTypes: ["*"] });
-    const translation = { locale: "en", slug: "canary", title: html, summary: code, description: texts["headers, paths and formats"] };
+    const translation = {
+      locale: "en",
+      slug: "canary",
+      title: html,
+      summary: code,
+      description: texts["headers, paths and formats"],
+    };
     const { data } = await askGraph(
       world(),
       "mutation ($input: ProductCreateInput!) { productCreate(input: $input) { id } }",
@@ -186,7 +222,11 @@ describe("what was written", () => {
       { token: "admin" },
     );
     const { db } = world().database;
-    const { snapshot } = await db.selectFrom("event").where("subjectId", "=", data.id).select("snapshot").executeTakeFirstOrThrow();
+    const { snapshot } = await db
+      .selectFrom("event")
+      .where("subjectId", "=", data.id)
+      .select("snapshot")
+      .executeTakeFirstOrThrow();
     expect(JSON.parse(snapshot).data.object.translations).toMatchObject([translation]);
     expect(snapshot).not.toMatch(/[\r\n]/);
   });

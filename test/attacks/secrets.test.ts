@@ -1,4 +1,7 @@
-/** No secret stands in the repository: `npm run lint:secrets` knows those of the world, and here are those of our own making. */
+/**
+ * No secret stands in the repository: `npm run lint:secrets` knows those of the world, and here are those of
+ * our own making.
+ */
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,13 +25,24 @@ const shown = new Set([
 
 /** By its checksum a key or a token is told from what only looks like one. */
 function secretsIn(text: string): string[] {
-  const keys = [...text.matchAll(ours)].flatMap(([value, kind]) => (parseSecret(kind === "cpk" ? "cpk" : "cit", value) === undefined ? [] : [value]));
-  return [...keys, ...[...text.matchAll(signing)].map(([value]) => value).filter((value) => !shown.has(value))];
+  const keys = [...text.matchAll(ours)].flatMap(([value, kind]) =>
+    parseSecret(kind === "cpk" ? "cpk" : "cit", value) === undefined ? [] : [value],
+  );
+  return [
+    ...keys,
+    ...[...text.matchAll(signing)].map(([value]) => value).filter((value) => !shown.has(value)),
+  ];
 }
 
-/** All that is committed or about to be, hidden or not. What was taken away is in the list until that is committed. */
+/**
+ * All that is committed or about to be, hidden or not. What was taken away is in the list until that is
+ * committed.
+ */
 function filesOfRepository(): string[] {
-  const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], { cwd: root, encoding: "utf8" });
+  const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], {
+    cwd: root,
+    encoding: "utf8",
+  });
   return listed.split("\0").filter((file) => file !== "" && existsSync(join(root, file)));
 }
 
@@ -56,13 +70,21 @@ it("would find a key of somebody else's, by the rules of the repository", async 
     // Put together here, lest it be found in this file.
     writeFileSync(
       join(folder, "planted.txt"),
-      ["-----BEGIN RSA", "KEY-----"].join(" PRIVATE ") + `\n${"MIIEpAIBAAKCAQEA".repeat(12)}\n` + ["-----END RSA", "KEY-----\n"].join(" PRIVATE "),
+      ["-----BEGIN RSA", "KEY-----"].join(" PRIVATE ") +
+        `\n${"MIIEpAIBAAKCAQEA".repeat(12)}\n` +
+        ["-----END RSA", "KEY-----\n"].join(" PRIVATE "),
     );
-    const { bin } = JSON.parse(readFileSync(join(root, "node_modules/secretlint/package.json"), "utf8")) as { bin: string };
+    const { bin } = JSON.parse(readFileSync(join(root, "node_modules/secretlint/package.json"), "utf8")) as {
+      bin: string;
+    };
     const binary = join(root, "node_modules/secretlint", bin);
-    const told = await promisify(execFile)(process.execPath, [binary, "--secretlintrc", join(root, ".secretlintrc.json"), "**/*"], {
-      cwd: folder,
-    }).catch((error: unknown) => error as { code?: number; stdout: string });
+    const told = await promisify(execFile)(
+      process.execPath,
+      [binary, "--secretlintrc", join(root, ".secretlintrc.json"), "**/*"],
+      {
+        cwd: folder,
+      },
+    ).catch((error: unknown) => error as { code?: number; stdout: string });
     expect(told).toMatchObject({ code: 1, stdout: expect.stringContaining("planted.txt") });
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -18,7 +18,10 @@ interface Door {
   readonly headers?: Readonly<Record<string, string>>;
   /** Others may keep it: it says the same to everybody. */
   readonly isKept?: boolean;
-  /** Scripts of any origin may read it: nothing in it hangs on a cookie. `told`: it names the one that asks, as oidc-provider does before it knows a client. */
+  /**
+   * Scripts of any origin may read it: nothing in it hangs on a cookie. `told`: it names the one that asks,
+   * as oidc-provider does before it knows a client.
+   */
   readonly isOpen?: boolean | "told";
   readonly isPage?: boolean;
 }
@@ -35,8 +38,20 @@ const doors = {
   "another method": { url: "/api/v1/open/identity", method: "POST", body: {}, status: 405 },
   "no route": { url: "/nothing", status: 404 },
   "no address at all": { url: "/%zz", status: 404 },
-  "the graph": { url: "/graphql", method: "POST", body: { query: "{ viewer { role } }" }, status: 200, headers: { authorization: "token" } },
-  "a document that is refused": { url: "/graphql", method: "POST", body: { query: "{" }, status: 400, headers: { authorization: "token" } },
+  "the graph": {
+    url: "/graphql",
+    method: "POST",
+    body: { query: "{ viewer { role } }" },
+    status: 200,
+    headers: { authorization: "token" },
+  },
+  "a document that is refused": {
+    url: "/graphql",
+    method: "POST",
+    body: { query: "{" },
+    status: 400,
+    headers: { authorization: "token" },
+  },
   "the graph without a token": { url: "/graphql", method: "POST", body: {}, status: 401 },
   GraphiQL: { url: "/graphql", status: 200, headers: html, isPage: true },
   "the map of types": { url: "/graphql/map", status: 200, headers: html, isPage: true },
@@ -55,14 +70,35 @@ const doors = {
     isPage: true,
   },
   "a checkout that is not there": { url: "/checkout/cs_nothing", status: 404, headers: html, isPage: true },
-  "an authorization that is none": { url: "/oauth/authorize?client_id=x", status: 400, headers: html, isPage: true },
-  "the token endpoint": { url: "/oauth/token", method: "POST", body: "grant_type=x", headers: form, status: 400, isOpen: "told" },
-  "the authorization server's metadata": { url: "/.well-known/oauth-authorization-server", status: 200, isKept: true, isOpen: true },
+  "an authorization that is none": {
+    url: "/oauth/authorize?client_id=x",
+    status: 400,
+    headers: html,
+    isPage: true,
+  },
+  "the token endpoint": {
+    url: "/oauth/token",
+    method: "POST",
+    body: "grant_type=x",
+    headers: form,
+    status: 400,
+    isOpen: "told",
+  },
+  "the authorization server's metadata": {
+    url: "/.well-known/oauth-authorization-server",
+    status: 200,
+    isKept: true,
+    isOpen: true,
+  },
   "a script": { url: "script", status: 200, isKept: true },
   "a sheet": { url: "sheet", status: 200, isKept: true },
   "a file of the editor": { url: "component", status: 200, isKept: true },
   "a picture": { url: "/media/demo/nothing-at-all.svg", status: 200, isKept: true },
-  "a report": { url: "/reports/sales.csv?from=2026-01-01&to=2026-01-02", status: 200, headers: { authorization: "token" } },
+  "a report": {
+    url: "/reports/sales.csv?from=2026-01-01&to=2026-01-02",
+    status: 200,
+    headers: { authorization: "token" },
+  },
   "a report without a token": { url: "/reports/sales.csv", status: 401 },
   health: { url: "/healthz", status: 200 },
   readiness: { url: "/readyz", status: 200 },
@@ -74,7 +110,11 @@ const known: Record<string, string> = {};
 
 beforeAll(async () => {
   const { app, demo } = world();
-  Object.assign(app.server.server, { connectionsCheckingInterval: 50, headersTimeout: 300, requestTimeout: 300 });
+  Object.assign(app.server.server, {
+    connectionsCheckingInterval: 50,
+    headersTimeout: 300,
+    requestTimeout: 300,
+  });
   await app.listen();
   const { email } = await createPerson(world());
   const asset = assetOf("console", publicUrl);
@@ -90,34 +130,55 @@ beforeAll(async () => {
 
 const knownOr = (text: string): string => known[text] ?? text;
 
-function ask({ url, method = "GET", body, headers = {} }: Door, more: Readonly<Record<string, string>> = {}): Promise<Answer> {
-  const sent = Object.fromEntries(Object.entries({ ...headers, ...more }).map(([name, value]) => [name, knownOr(value)]));
+function ask(
+  { url, method = "GET", body, headers = {} }: Door,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const sent = Object.fromEntries(
+    Object.entries({ ...headers, ...more }).map(([name, value]) => [name, knownOr(value)]),
+  );
   return world().send({ method, url: knownOr(url), headers: sent, ...(body === undefined ? {} : { body }) });
 }
 
 describe.each(Object.entries<Door>(doors))("%s", (_name, door) => {
   it("keeps its type, comes by https from then on, and says nothing of who made it", async () => {
     const { status, headers } = await ask(door);
-    expect({ status, type: headers["x-content-type-options"], transport: headers["strict-transport-security"] }).toEqual({
+    expect({
+      status,
+      type: headers["x-content-type-options"],
+      transport: headers["strict-transport-security"],
+    }).toEqual({
       status: door.status,
       type: "nosniff",
       transport: "max-age=31536000",
     });
     expect(headers["x-request-id"]).toMatch(/^req_\w{26}$/);
-    expect([headers["server"], headers["x-powered-by"], headers["via"]]).toEqual([undefined, undefined, undefined]);
+    expect([headers["server"], headers["x-powered-by"], headers["via"]]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it("is kept by others only where it is the same for everybody", async () => {
     const { headers, status } = await ask(door);
     const cacheControl = headers["cache-control"] ?? "";
     if (door.isKept === true) expect(cacheControl).toMatch(/^public, max-age=\d+/);
-    // GraphiQL's page is the same for everybody, and asked for anew each time. Where a redirect leads is in its address.
-    else expect(door.url.startsWith("/graphql") || status === 308 ? "no-store" : cacheControl).toBe("no-store");
+    // GraphiQL's page is the same for everybody, and asked for anew each time. Where a redirect leads is in
+    // its address.
+    else
+      expect(door.url.startsWith("/graphql") || status === 308 ? "no-store" : cacheControl).toBe("no-store");
     if (door.isKept === true) expect(headers["set-cookie"]).toBeUndefined();
   });
 
   it("is read by scripts of its own origin, unless anybody may", async () => {
-    for (const origin of ["https://evil.example", "null", `${publicUrl}.evil.example`, `${allowedOrigin}.evil.example`, "http://shop.example"]) {
+    for (const origin of [
+      "https://evil.example",
+      "null",
+      `${publicUrl}.evil.example`,
+      `${allowedOrigin}.evil.example`,
+      "http://shop.example",
+    ]) {
       const { headers } = await ask(door, { origin });
       const expected = door.isOpen === "told" ? origin : door.isOpen && "*";
       expect([origin, headers["access-control-allow-origin"]]).toEqual([origin, expected]);
@@ -130,13 +191,21 @@ describe.each(Object.entries<Door>(doors))("%s", (_name, door) => {
 describe("what Node refuses by itself", () => {
   it.each([
     ["no HTTP at all", "GARBAGE\r\n\r\n", 400],
-    ["headers beyond their size", request("GET /healthz HTTP/1.1", "Host: api.test", `X-Long: ${"x".repeat(17 * 1024)}`), 431],
+    [
+      "headers beyond their size",
+      request("GET /healthz HTTP/1.1", "Host: api.test", `X-Long: ${"x".repeat(17 * 1024)}`),
+      431,
+    ],
     ["a request that does not end", "GET /healthz HTTP/1.1\r\n", 408],
   ])("says the same: %s", async (_name, bytes, status) => {
     const { headers, ...answer } = await sendRaw(portOf(world()), bytes);
     expect({ status: answer.status, headers }).toMatchObject({
       status,
-      headers: { "x-content-type-options": "nosniff", "strict-transport-security": "max-age=31536000", "cache-control": "no-store" },
+      headers: {
+        "x-content-type-options": "nosniff",
+        "strict-transport-security": "max-age=31536000",
+        "cache-control": "no-store",
+      },
     });
     expect(headers["server"]).toBeUndefined();
   });
@@ -149,8 +218,12 @@ describe.each(pages)("%s, as a page,", (_name, door) => {
     const { headers } = await ask(door);
     const policy = headers["content-security-policy"] ?? "";
     const scripts = /script-src ([^;]*)/.exec(policy)?.[1] ?? "'none'";
-    expect({ frame: headers["x-frame-options"], type: headers["content-type"] }).toEqual({ frame: "DENY", type: "text/html; charset=utf-8" });
-    for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action "]) expect(policy).toContain(rule);
+    expect({ frame: headers["x-frame-options"], type: headers["content-type"] }).toEqual({
+      frame: "DENY",
+      type: "text/html; charset=utf-8",
+    });
+    for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action "])
+      expect(policy).toContain(rule);
     expect(["'self'", "'none'"]).toContain(scripts);
     expect(["same-origin", "no-referrer"]).toContain(headers["referrer-policy"]);
   });

@@ -14,6 +14,7 @@ export function exchange(port: number, bytes: string): Promise<string> {
 }
 
 /** In their order. */
-export const statusesOf = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+export const statusesOf = (text: string): number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
 export const lines = (...parts: readonly string[]): string => parts.join("\r\n");

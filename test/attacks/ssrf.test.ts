@@ -1,6 +1,6 @@
 /**
- * Figure 12 at both ends: what a URL may be disguised as is refused when an endpoint is made, over REST and GraphQL, and reached by no delivery. The targets
- * themselves stand in webhooks/blocked-targets.test.ts.
+ * Figure 12 at both ends: what a URL may be disguised as is refused when an endpoint is made, over REST and
+ * GraphQL, and reached by no delivery. The targets themselves stand in webhooks/blocked-targets.test.ts.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, expect, it } from "vitest";
@@ -60,9 +60,13 @@ const urls = [
 describe("an endpoint's URL that leads inside", () => {
   it.each(urls)("is refused at both doors: %j", async (url) => {
     const rest = await createWebhook(world(), { body: { url, eventTypes: ["*"] } });
-    const graph = await tryEndpoint(world(), { installationId: await installationOf(world()), input: { url } });
+    const graph = await tryEndpoint(world(), {
+      installationId: await installationOf(world()),
+      input: { url },
+    });
     const codes = [rest.body.error?.code, graph.error?.code];
-    for (const code of codes) expect(["webhook_url_not_allowed", "invalid_field", "malformed_request"]).toContain(code);
+    for (const code of codes)
+      expect(["webhook_url_not_allowed", "invalid_field", "malformed_request"]).toContain(code);
     expect(rest.status).toBe(400);
   });
 
@@ -72,11 +76,18 @@ describe("an endpoint's URL that leads inside", () => {
     const sender = startSender({ isLoopbackAllowed: false, resolve: resolveName });
     subscribe("net.client.socket", count);
     try {
-      for (const url of urls.filter((candidate) => candidate.startsWith("https:") && URL.canParse(candidate))) {
+      for (const url of urls.filter(
+        (candidate) => candidate.startsWith("https:") && URL.canParse(candidate),
+      )) {
         const { errorCode, httpStatus } = await send(sender, url);
-        expect([url, httpStatus, ["blocked_address", "dns"].includes(String(errorCode))]).toEqual([url, null, true]);
+        expect([url, httpStatus, ["blocked_address", "dns"].includes(String(errorCode))]).toEqual([
+          url,
+          null,
+          true,
+        ]);
       }
-      for (const name of Object.keys(inside)) expect(await send(sender, `https://${name}/`)).toEqual(refusal("blocked_address"));
+      for (const name of Object.keys(inside))
+        expect(await send(sender, `https://${name}/`)).toEqual(refusal("blocked_address"));
     } finally {
       unsubscribe("net.client.socket", count);
     }

@@ -1,5 +1,16 @@
-/** A call of every root field of the graph with a text of somebody's choice wherever it takes one, read from the schema: a new input is attacked without being named. */
-import { getNamedType, getNullableType, type GraphQLInputType, isEnumType, isInputObjectType, isLeafType, isListType } from "graphql";
+/**
+ * A call of every root field of the graph with a text of somebody's choice wherever it takes one, read from
+ * the schema: a new input is attacked without being named.
+ */
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLInputType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+} from "graphql";
 import graph from "#graph/schema.ts";
 
 const queries = graph.getQueryType()?.getFields() ?? {};
@@ -36,15 +47,21 @@ export function callWithText(field: string, text: string, inForms = false): Text
     if (isInputObjectType(bare)) return depth > 4 ? {} : objectOf(bare, depth);
     if (isEnumType(bare)) return bare.getValues()[0]?.name;
     if (bare.name === "StringMap" || bare.name === "JSON") return { [text.slice(0, 30)]: text };
-    return bare.name in formal && !(inForms && typeof formal[bare.name] === "string") ? formal[bare.name] : text;
+    return bare.name in formal && !(inForms && typeof formal[bare.name] === "string")
+      ? formal[bare.name]
+      : text;
   };
-  const objectOf = (type: Extract<GraphQLInputType, { getFields: unknown }>, depth: number): Record<string, unknown> => {
+  const objectOf = (
+    type: Extract<GraphQLInputType, { getFields: unknown }>,
+    depth: number,
+  ): Record<string, unknown> => {
     const fields = Object.values(type.getFields());
     const given = type.isOneOf ? fields.slice(0, 1) : fields;
     return Object.fromEntries(given.map((of) => [of.name, valueOf(of.type, depth + 1)]));
   };
   const named = root.args.map(({ name, type }) => ({ name, type: String(type), value: valueOf(type, 0) }));
-  const declared = named.length === 0 ? "" : `(${named.map(({ name, type }) => `$${name}: ${type}`).join(", ")})`;
+  const declared =
+    named.length === 0 ? "" : `(${named.map(({ name, type }) => `$${name}: ${type}`).join(", ")})`;
   const given = named.length === 0 ? "" : `(${named.map(({ name }) => `${name}: $${name}`).join(", ")})`;
   const selection = isLeafType(getNamedType(root.type)) ? "" : " { __typename }";
   return {

@@ -18,15 +18,21 @@ it("each guard of the threat model has a test that exists", () => {
 });
 
 it("each test of an attack stands in it", () => {
-  const tests = globSync("test/attacks/*.test.ts", { cwd: root }).filter((file) => !file.endsWith("threat-model.test.ts"));
+  const tests = globSync("test/attacks/*.test.ts", { cwd: root }).filter(
+    (file) => !file.endsWith("threat-model.test.ts"),
+  );
   expect(tests.filter((file) => !text.includes(`\`${file}\``))).toEqual([]);
 });
 
 it("nothing secret is compared but in constant time: by `timingSafeEqual` alone", () => {
   const secret = String.raw`(?:digest|hash|mac|signature|secret|password|token|cookie|csrf|verifier)(?:Of)?(?:\([^()]*\))?`;
   const value = String.raw`(?!undefined\b|null\b|"|typeof\b)`;
-  const compared = new RegExp(String.raw`${secret} [!=]== ${value}|[!=]== ${value}[\w.]*${secret}(?![\w.])|${secret}\??\.equals\(`, "i");
-  // A length, the public names of the test provider's tokens, and a proof that is held against the token beside it.
+  const compared = new RegExp(
+    String.raw`${secret} [!=]== ${value}|[!=]== ${value}[\w.]*${secret}(?![\w.])|${secret}\??\.equals\(`,
+    "i",
+  );
+  // A length, the public names of the test provider's tokens, and a proof that is held against the token
+  // beside it.
   const known = [".length", "paymentTokens", 'payload["ath"]'];
   // A browser's own script compares what it holds itself.
   const files = globSync("src/**/*.{ts,tsx}", { cwd: root, exclude: ["src/pages/*/browser/**"] });

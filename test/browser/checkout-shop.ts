@@ -1,4 +1,7 @@
-/** A shop as somebody would write it: it fills carts through the graph, sends buyers to the checkout page, and has pages that they come back to. */
+/**
+ * A shop as somebody would write it: it fills carts through the graph, sends buyers to the checkout page, and
+ * has pages that they come back to.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -8,9 +11,17 @@ export interface Shop extends AsyncDisposable {
   /** What buyers came back to, and what their browsers said they came from. */
   readonly visits: { readonly path: string; readonly referrer: string | undefined }[];
   /** With the storefront's token, unless told. */
-  ask<Data>(query: string, variables?: Record<string, unknown>, token?: keyof DemoFile["tokens"]): Promise<Data>;
+  ask<Data>(
+    query: string,
+    variables?: Record<string, unknown>,
+    token?: keyof DemoFile["tokens"],
+  ): Promise<Data>;
   /** A checkout of one thing; gives its page. */
-  openCheckout(cart?: { readonly country?: string; readonly locale?: string; readonly quantity?: number }): Promise<OpenedCheckout>;
+  openCheckout(cart?: {
+    readonly country?: string;
+    readonly locale?: string;
+    readonly quantity?: number;
+  }): Promise<OpenedCheckout>;
 }
 
 export interface OpenedCheckout {
@@ -23,11 +34,17 @@ export async function startShop(address: string, demo: DemoFile, variantId: stri
   const server = createServer((request, response) => {
     visits.push({ path: request.url ?? "", referrer: request.headers.referer });
     response.setHeader("content-type", "text/html; charset=utf-8");
-    response.end('<!doctype html><html lang="en"><title>The shop</title><link rel="icon" href="data:,"><h1>Back in the shop</h1></html>');
+    response.end(
+      '<!doctype html><html lang="en"><title>The shop</title><link rel="icon" href="data:,"><h1>Back in the shop</h1></html>',
+    );
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const ask: Shop["ask"] = async <Data>(query: string, variables: Record<string, unknown> = {}, token: keyof DemoFile["tokens"] = "storefront") => {
+  const ask: Shop["ask"] = async <Data>(
+    query: string,
+    variables: Record<string, unknown> = {},
+    token: keyof DemoFile["tokens"] = "storefront",
+  ) => {
     const answer = await fetch(`${address}/graphql`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${demo.tokens[token]}` },
@@ -42,10 +59,19 @@ export async function startShop(address: string, demo: DemoFile, variantId: stri
     visits,
     ask,
     openCheckout: async ({ country = "DE", locale, quantity = 1 } = {}) => {
-      const { cartCreate } = await ask<{ cartCreate: { id: string } }>("mutation ($input: CartCreateInput!) { cartCreate(input: $input) { id } }", {
-        input: { market: country, lines: [{ variantId, quantity }], ...(locale === undefined ? {} : { locale }) },
-      });
-      const { hostedCheckoutSessionCreate: session } = await ask<{ hostedCheckoutSessionCreate: OpenedCheckout }>(
+      const { cartCreate } = await ask<{ cartCreate: { id: string } }>(
+        "mutation ($input: CartCreateInput!) { cartCreate(input: $input) { id } }",
+        {
+          input: {
+            market: country,
+            lines: [{ variantId, quantity }],
+            ...(locale === undefined ? {} : { locale }),
+          },
+        },
+      );
+      const { hostedCheckoutSessionCreate: session } = await ask<{
+        hostedCheckoutSessionCreate: OpenedCheckout;
+      }>(
         "mutation ($input: HostedCheckoutSessionCreateInput!) { hostedCheckoutSessionCreate(input: $input) { id url } }",
         { input: { cartId: cartCreate.id, successUrl: `${url}/thanks`, cancelUrl: `${url}/cart` } },
       );

@@ -1,4 +1,7 @@
-/** Checking out as a buyer does it: in Chromium, with a script and without, in a bright and a dark room, on a phone and on a desk. */
+/**
+ * Checking out as a buyer does it: in Chromium, with a script and without, in a bright and a dark room, on a
+ * phone and on a desk.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,11 +22,18 @@ let browser: WatchedBrowser;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "checkout-page-"));
-  app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
+  app = await createApp({
+    settings: readSettings({ PORT: "0", DATA_DIR: dataDir }),
+    log: createLog("silent"),
+  });
   const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
   if (demo === undefined) throw new Error("There is no demo.");
   const address = await app.listen();
-  const { id } = await app.services.db.selectFrom("variant").select("id").where("sku", "=", "KIT-KVERN").executeTakeFirstOrThrow();
+  const { id } = await app.services.db
+    .selectFrom("variant")
+    .select("id")
+    .where("sku", "=", "KIT-KVERN")
+    .executeTakeFirstOrThrow();
   shop = await startShop(address, demo, id);
   browser = await launchBrowser();
 });
@@ -50,11 +60,12 @@ async function fillAddress(page: Page): Promise<void> {
   await page.getByLabel("E-mail").fill("erika@example.com");
 }
 
-async function orderOf({ id }: OpenedCheckout): Promise<{ number: string; status: string; paymentStatus: string } | null> {
-  const { hostedCheckoutSession: session } = await shop.ask<{ hostedCheckoutSession: { orderId: string | null } }>(
-    "query ($id: ID!) { hostedCheckoutSession(id: $id) { orderId } }",
-    { id },
-  );
+async function orderOf({
+  id,
+}: OpenedCheckout): Promise<{ number: string; status: string; paymentStatus: string } | null> {
+  const { hostedCheckoutSession: session } = await shop.ask<{
+    hostedCheckoutSession: { orderId: string | null };
+  }>("query ($id: ID!) { hostedCheckoutSession(id: $id) { orderId } }", { id });
   if (session.orderId === null) return null;
   const { order } = await shop.ask<{ order: { number: string; status: string; paymentStatus: string } }>(
     "query ($id: ID!) { order(id: $id) { number status paymentStatus } }",
@@ -74,54 +85,64 @@ async function expectUsable(page: Page): Promise<void> {
 it.each([
   { how: "with a script", javaScriptEnabled: true },
   { how: "without a script", javaScriptEnabled: false },
-])("a buyer pays after a wrong address and a declined card, and comes back to the shop: $how", async ({ javaScriptEnabled }) => {
-  const checkout = await shop.openCheckout({ locale: "en-GB", quantity: 2 });
-  const context = await browser.open({ javaScriptEnabled });
-  const page = await context.newPage();
-  await page.goto(checkout.url);
-  expect(await headingOf(page)).toBe("Checkout");
-  await fillAddress(page);
-  await page.getByLabel("Postal code").fill("1");
-  await press(page, "Continue");
-  const alert = page.getByRole("alert");
-  expect(await alert.getByRole("link").allInnerTexts()).toEqual(["This postal code does not fit the chosen country."]);
-  expect(await page.getByLabel("Street and house number").inputValue()).toBe("Heidestraße 17");
-  await alert.getByRole("link").click();
-  expect(await page.locator("#address-postalCode:focus").count()).toBe(1);
-  await page.keyboard.press("ControlOrMeta+A");
-  await page.keyboard.type("51147");
-  await press(page, "Continue");
-  await page.getByText("E. M.").waitFor();
+])(
+  "a buyer pays after a wrong address and a declined card, and comes back to the shop: $how",
+  async ({ javaScriptEnabled }) => {
+    const checkout = await shop.openCheckout({ locale: "en-GB", quantity: 2 });
+    const context = await browser.open({ javaScriptEnabled });
+    const page = await context.newPage();
+    await page.goto(checkout.url);
+    expect(await headingOf(page)).toBe("Checkout");
+    await fillAddress(page);
+    await page.getByLabel("Postal code").fill("1");
+    await press(page, "Continue");
+    const alert = page.getByRole("alert");
+    expect(await alert.getByRole("link").allInnerTexts()).toEqual([
+      "This postal code does not fit the chosen country.",
+    ]);
+    expect(await page.getByLabel("Street and house number").inputValue()).toBe("Heidestraße 17");
+    await alert.getByRole("link").click();
+    expect(await page.locator("#address-postalCode:focus").count()).toBe(1);
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.type("51147");
+    await press(page, "Continue");
+    await page.getByText("E. M.").waitFor();
 
-  if (javaScriptEnabled) {
-    await page.getByLabel(/Express/).click();
-    await page.getByRole("button", { name: /^Pay / }).waitFor();
-    expect(await page.getByLabel(/Express/).isChecked()).toBe(true);
-  } else {
-    await page.getByLabel(/Express/).check();
-    await press(page, "Use this delivery");
-  }
-  await page.getByLabel("The card is declined").check();
-  await press(page, /^Pay /);
-  await page.getByRole("alert").getByText("The card was declined.").waitFor();
-  await page.getByLabel("It succeeds after a few seconds").check();
-  await press(page, /^Pay /);
-  expect(await headingOf(page)).toBe("Your payment is being processed");
-  await page.getByRole("heading", { name: "Thank you" }).waitFor();
-  const order = await orderOf(checkout);
-  expect(order).toMatchObject({ status: "PENDING", paymentStatus: "AUTHORIZED" });
-  expect(await page.locator("main").innerText()).toContain(`Your order ${order?.number} has been placed.`);
-  await page.waitForURL(`${shop.url}/thanks`);
-  expect(shop.visits.at(-1)).toEqual({ path: "/thanks", referrer: undefined });
-  const told = await app.services.db.selectFrom("event").select("type").where("subjectId", "=", checkout.id).orderBy("id").execute();
-  expect(told.map(({ type }) => type)).toEqual([
-    "checkout_session.created",
-    "checkout_session.processing",
-    "checkout_session.payment_failed",
-    "checkout_session.processing",
-    "checkout_session.completed",
-  ]);
-});
+    if (javaScriptEnabled) {
+      await page.getByLabel(/Express/).click();
+      await page.getByRole("button", { name: /^Pay / }).waitFor();
+      expect(await page.getByLabel(/Express/).isChecked()).toBe(true);
+    } else {
+      await page.getByLabel(/Express/).check();
+      await press(page, "Use this delivery");
+    }
+    await page.getByLabel("The card is declined").check();
+    await press(page, /^Pay /);
+    await page.getByRole("alert").getByText("The card was declined.").waitFor();
+    await page.getByLabel("It succeeds after a few seconds").check();
+    await press(page, /^Pay /);
+    expect(await headingOf(page)).toBe("Your payment is being processed");
+    await page.getByRole("heading", { name: "Thank you" }).waitFor();
+    const order = await orderOf(checkout);
+    expect(order).toMatchObject({ status: "PENDING", paymentStatus: "AUTHORIZED" });
+    expect(await page.locator("main").innerText()).toContain(`Your order ${order?.number} has been placed.`);
+    await page.waitForURL(`${shop.url}/thanks`);
+    expect(shop.visits.at(-1)).toEqual({ path: "/thanks", referrer: undefined });
+    const told = await app.services.db
+      .selectFrom("event")
+      .select("type")
+      .where("subjectId", "=", checkout.id)
+      .orderBy("id")
+      .execute();
+    expect(told.map(({ type }) => type)).toEqual([
+      "checkout_session.created",
+      "checkout_session.processing",
+      "checkout_session.payment_failed",
+      "checkout_session.processing",
+      "checkout_session.completed",
+    ]);
+  },
+);
 
 it("the checkout page tells what is wrong where it is typed, asks for what another country has, and leads back by canceling", async () => {
   const checkout = await shop.openCheckout({ country: "US", locale: "en-US" });
@@ -206,7 +227,11 @@ it("a payment that takes long can be given up without a reload by hand", async (
   await page.locator("#tok_late_success").check();
   await press(page, /^Pay /);
   const submittedAt = new Date(Date.now() - 57_000);
-  await app.services.db.updateTable("hostedCheckoutSession").set({ submittedAt }).where("id", "=", checkout.id).execute();
+  await app.services.db
+    .updateTable("hostedCheckoutSession")
+    .set({ submittedAt })
+    .where("id", "=", checkout.id)
+    .execute();
   await page.reload();
   await page.getByRole("button", { name: "Stop waiting" }).click();
   expect(await page.getByRole("alert").innerText()).toContain("You stopped waiting for the payment.");
@@ -222,39 +247,45 @@ it("Back does not lead forward again", async () => {
   expect([page.url(), await headingOf(page)]).toEqual([checkout.url, "This checkout was canceled"]);
 });
 
-const rooms = (["light", "dark"] as const).flatMap((colorScheme) => [360, 1200].map((width) => ({ colorScheme, width })));
+const rooms = (["light", "dark"] as const).flatMap((colorScheme) =>
+  [360, 1200].map((width) => ({ colorScheme, width })),
+);
 
-it.each(rooms)("the checkout page can be used by everybody: $colorScheme, $width wide", async ({ colorScheme, width }) => {
-  const checkout = await shop.openCheckout({ locale: width === 360 ? "de-DE" : "en-GB", quantity: 3 });
-  const page = await (await browser.open({ colorScheme, viewport: { width, height: 800 } })).newPage();
-  await page.goto(checkout.url);
-  await expectUsable(page);
-  expect(await page.locator("#order-fold .lines").isVisible()).toBe(width > 360);
-  await page.locator(".address button[value=address]:not(.unseen)").click();
-  await page.locator("#faults").waitFor();
-  await expectUsable(page);
-  for (const [name, value] of [
-    ["recipientName", "Erika Mustermann"],
-    ["line1", "Heidestraße 17"],
-    ["postalCode", "51147"],
-    ["city", "Köln"],
-    ["email", "erika@example.com"],
-  ] as const)
-    await page.locator(`#address-${name}`).fill(value);
-  await page.locator(".address button[value=address]:not(.unseen)").click();
-  await page.locator("input[name=optionId]").first().click();
-  await page.locator("#pay:enabled").waitFor();
-  await expectUsable(page);
-  await page.locator("#tok_late_success").check();
-  await page.locator("#pay").click();
-  await page.locator(".waiting").waitFor();
-  await expectUsable(page);
-  await page.goto(checkout.url.replace(/[\w-]+$/, "A".repeat(43)));
-  await expectUsable(page);
-});
+it.each(rooms)(
+  "the checkout page can be used by everybody: $colorScheme, $width wide",
+  async ({ colorScheme, width }) => {
+    const checkout = await shop.openCheckout({ locale: width === 360 ? "de-DE" : "en-GB", quantity: 3 });
+    const page = await (await browser.open({ colorScheme, viewport: { width, height: 800 } })).newPage();
+    await page.goto(checkout.url);
+    await expectUsable(page);
+    expect(await page.locator("#order-fold .lines").isVisible()).toBe(width > 360);
+    await page.locator(".address button[value=address]:not(.unseen)").click();
+    await page.locator("#faults").waitFor();
+    await expectUsable(page);
+    for (const [name, value] of [
+      ["recipientName", "Erika Mustermann"],
+      ["line1", "Heidestraße 17"],
+      ["postalCode", "51147"],
+      ["city", "Köln"],
+      ["email", "erika@example.com"],
+    ] as const)
+      await page.locator(`#address-${name}`).fill(value);
+    await page.locator(".address button[value=address]:not(.unseen)").click();
+    await page.locator("input[name=optionId]").first().click();
+    await page.locator("#pay:enabled").waitFor();
+    await expectUsable(page);
+    await page.locator("#tok_late_success").check();
+    await page.locator("#pay").click();
+    await page.locator(".waiting").waitFor();
+    await expectUsable(page);
+    await page.goto(checkout.url.replace(/[\w-]+$/, "A".repeat(43)));
+    await expectUsable(page);
+  },
+);
 
 it("asks nobody else for anything, and complains about nothing", () => {
   expect(browser.outside).toEqual([]);
-  const isRefusal = (text: string): boolean => /^Failed to load resource: the server responded with a status of (404|410)/.test(text);
+  const isRefusal = (text: string): boolean =>
+    /^Failed to load resource: the server responded with a status of (404|410)/.test(text);
   expect(browser.complaints.filter((text) => !isRefusal(text))).toEqual([]);
 });

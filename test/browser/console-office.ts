@@ -27,10 +27,19 @@ export function useOffice(): () => Office {
   let office: Office | undefined;
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "console-"));
-    const app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
+    const app = await createApp({
+      settings: readSettings({ PORT: "0", DATA_DIR: dataDir }),
+      log: createLog("silent"),
+    });
     const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
     if (demo === undefined) throw new Error("There is no demo.");
-    office = { app, demo, address: await app.listen(), receiver: await startReceiver(), browser: await launchBrowser() };
+    office = {
+      app,
+      demo,
+      address: await app.listen(),
+      receiver: await startReceiver(),
+      browser: await launchBrowser(),
+    };
   });
   afterEach(() => office?.browser.closeAll());
   afterAll(async () => {
@@ -45,12 +54,17 @@ export function useOffice(): () => Office {
   };
 }
 
-export const heading = (page: Page, name: string): Locator => page.getByRole("heading", { level: 1, name, exact: true });
+export const heading = (page: Page, name: string): Locator =>
+  page.getByRole("heading", { level: 1, name, exact: true });
 export const button = (page: Page, name: string): Locator => page.getByRole("button", { name, exact: true });
 /** The rows below the head. */
 export const rows = (page: Page): Locator => page.getByRole("table").first().locator("tbody tr");
 
-export async function signIn({ browser, address, demo }: Office, path = "", options: BrowserContextOptions = {}): Promise<Page> {
+export async function signIn(
+  { browser, address, demo }: Office,
+  path = "",
+  options: BrowserContextOptions = {},
+): Promise<Page> {
   const page = await (await browser.open(options)).newPage();
   await page.goto(`${address}/console${path}`);
   await page.getByLabel("E-mail address").fill(demo.staff.email);
@@ -64,7 +78,8 @@ export const goTo = (page: Page, room: string): Promise<void> =>
   page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: room }).click();
 
 /** What the box shows this once. */
-export const copied = async (page: Page, label: string): Promise<string> => (await page.getByLabel(label, { exact: true }).innerText()).trim();
+export const copied = async (page: Page, label: string): Promise<string> =>
+  (await page.getByLabel(label, { exact: true }).innerText()).trim();
 
 export async function createKey(page: Page, name: string): Promise<string> {
   await goTo(page, "API keys");
@@ -89,19 +104,30 @@ export async function registerEndpoint(page: Page, url: string): Promise<void> {
 export const callWith = ({ address }: Office, key: string, path: string, body?: unknown): Promise<Response> =>
   fetch(`${address}/api/v1/open/${path}`, {
     method: body === undefined ? "GET" : "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "idempotency-key": crypto.randomUUID(),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
 export async function revokeCart(office: Office, key: string, cartId: string): Promise<void> {
-  const { data } = (await (await callWith(office, key, `storefront/carts/${cartId}`)).json()) as { data: { version: number } };
-  expect((await callWith(office, key, `storefront/carts/${cartId}/revoke`, { expectedVersion: data.version })).status).toBe(200);
+  const { data } = (await (await callWith(office, key, `storefront/carts/${cartId}`)).json()) as {
+    data: { version: number };
+  };
+  expect(
+    (await callWith(office, key, `storefront/carts/${cartId}/revoke`, { expectedVersion: data.version }))
+      .status,
+  ).toBe(200);
 }
 
 export async function expectUsable(page: Page): Promise<void> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
-  expect(violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
+  expect(
+    violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(" ")}`),
+  ).toEqual([]);
   const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   expect(wide).toBe(room);
 }

@@ -1,4 +1,7 @@
-/** The console's pages: what they say when something is wrong, by the keyboard alone, to who sees little, on a phone, and when the session is over. */
+/**
+ * The console's pages: what they say when something is wrong, by the keyboard alone, to who sees little, on a
+ * phone, and when the session is over.
+ */
 import { expect, it } from "vitest";
 import { insertGrant } from "#test/support/token-client.ts";
 import {
@@ -27,15 +30,23 @@ it("the console says at the field what is wrong, keeps what was typed, and sends
   await button(page, "Register").click();
   await expect.poll(() => input.getAttribute("aria-invalid")).toBe("true");
   await expect.poll(() => input.evaluate((element) => element === document.activeElement)).toBe(true);
-  expect(await page.getByRole("alert").getByRole("link").getAttribute("href")).toBe(`${office().address}/docs/errors#webhook_url_not_allowed`);
+  expect(await page.getByRole("alert").getByRole("link").getAttribute("href")).toBe(
+    `${office().address}/docs/errors#webhook_url_not_allowed`,
+  );
   expect(await page.getByRole("alert").innerText()).toMatch(/Request req_/);
-  expect([await input.inputValue(), await page.getByLabel("Description (optional)").inputValue()]).toEqual(["ftp://nowhere", "Kept"]);
+  expect([await input.inputValue(), await page.getByLabel("Description (optional)").inputValue()]).toEqual([
+    "ftp://nowhere",
+    "Kept",
+  ]);
   await picture(page, "refused");
 
   const keys: string[] = [];
   let isAway = true;
   await page.route("**/graphql", async (route) => {
-    const { query, variables } = route.request().postDataJSON() as { query: string; variables: { idempotencyKey?: string } };
+    const { query, variables } = route.request().postDataJSON() as {
+      query: string;
+      variables: { idempotencyKey?: string };
+    };
     if (!query.includes("mutation")) return route.continue();
     keys.push(variables.idempotencyKey ?? "");
     return isAway ? route.abort() : route.continue();
@@ -58,10 +69,13 @@ it("the console makes a key by the keyboard alone, and gives the focus back", as
   const focused = (): Promise<string> =>
     page.evaluate(() => {
       const element = document.activeElement as HTMLInputElement | null;
-      return element?.getAttribute("aria-label") ?? element?.labels?.[0]?.textContent ?? element?.textContent ?? "";
+      return (
+        element?.getAttribute("aria-label") ?? element?.labels?.[0]?.textContent ?? element?.textContent ?? ""
+      );
     });
   const tabTo = async (name: string): Promise<void> => {
-    for (let presses = 0; presses < 40 && (await focused()) !== name; presses++) await page.keyboard.press("Tab");
+    for (let presses = 0; presses < 40 && (await focused()) !== name; presses++)
+      await page.keyboard.press("Tab");
     expect(await focused()).toBe(name);
   };
   await tabTo("Create a key");
@@ -106,7 +120,9 @@ it("the console has an address, a title and a heading for each page, and goes ba
 });
 
 it("the console shows what an app asked, and leads from an error to what it means", async () => {
-  expect((await callWith(office(), office().demo.keys.full, "storefront/carts/cart_nothing")).status).toBe(404);
+  expect((await callWith(office(), office().demo.keys.full, "storefront/carts/cart_nothing")).status).toBe(
+    404,
+  );
   expect((await callWith(office(), office().demo.keys.full, "identity")).status).toBe(200);
   const page = await signIn(office(), "/installations");
   await page.getByRole("link", { name: "Demo integration" }).click();
@@ -115,10 +131,14 @@ it("the console shows what an app asked, and leads from an error to what it mean
   await expect
     .poll(async () => {
       await button(page, "Refresh").click();
-      return Promise.all(["cart_not_found", "getApiKeyIdentity"].map((text) => requests.getByText(text).count()));
+      return Promise.all(
+        ["cart_not_found", "getApiKeyIdentity"].map((text) => requests.getByText(text).count()),
+      );
     })
     .toEqual([1, 1]);
-  expect(await requests.getByRole("link", { name: "cart_not_found" }).getAttribute("href")).toBe(`${office().address}/docs/errors#cart_not_found`);
+  expect(await requests.getByRole("link", { name: "cart_not_found" }).getAttribute("href")).toBe(
+    `${office().address}/docs/errors#cart_not_found`,
+  );
   await page.getByLabel("Only what failed").check();
   const operations = requests.getByRole("row").getByRole("cell").nth(1);
   await expect.poll(() => operations.allInnerTexts()).toEqual(["GET getPublicCart"]);
@@ -130,7 +150,10 @@ it("the console ends what an OAuth client was let do", async () => {
   const { clientId } = await insertGrant({ database: app.database, demo, clock: app.services.clock });
   const page = await signIn(office(), "/installations");
   await page.getByRole("link", { name: "Demo integration" }).click();
-  const grant = page.getByRole("table", { name: "OAuth grants, the newest first" }).getByRole("row").filter({ hasText: clientId });
+  const grant = page
+    .getByRole("table", { name: "OAuth grants, the newest first" })
+    .getByRole("row")
+    .filter({ hasText: clientId });
   await button(page, `Revoke the grant of ${clientId}`).click();
   await page.getByRole("dialog", { name: "Revoke this grant?" }).waitFor();
   await expectUsable(page);
@@ -145,7 +168,11 @@ it("the console says of what it asks by itself that nobody has done anything", a
   await page.getByText("Live", { exact: true }).waitFor();
   await rows(page).filter({ hasText: "webhook.ping" }).getByText("Succeeded").waitFor();
   const marks = new Set<string>();
-  page.on("request", (request) => request.url().endsWith("/graphql") && marks.add(request.headers()["x-commerce-console"] ?? "none"));
+  page.on(
+    "request",
+    (request) =>
+      request.url().endsWith("/graphql") && marks.add(request.headers()["x-commerce-console"] ?? "none"),
+  );
   await revokeCart(office(), office().demo.keys.full, office().demo.carts.activeSecond);
   await rows(page).filter({ hasText: "cart.revoked" }).getByText("Succeeded").waitFor();
   await expect.poll(() => [...marks]).toEqual(["background"]);

@@ -1,4 +1,7 @@
-/** The console as a merchant's people work with it: in Chromium, from a key's making to its end, with a receiver that hears what happens. */
+/**
+ * The console as a merchant's people work with it: in Chromium, from a key's making to its end, with a
+ * receiver that hears what happens.
+ */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -34,7 +37,9 @@ it("the console takes a key from its making to its end, and shows a webhook as i
   const line = await copied(page, "To try it");
   expect(key).toMatch(/^cpk_test_/);
   const { stdout } = await promisify(execFile)("sh", ["-c", `${line} --silent --fail`]);
-  expect(JSON.parse(stdout)).toMatchObject({ data: { apiKey: { name: "Shop search", scopes: ["catalog:read", "webhooks:read"] } } });
+  expect(JSON.parse(stdout)).toMatchObject({
+    data: { apiKey: { name: "Shop search", scopes: ["catalog:read", "webhooks:read"] } },
+  });
   await button(page, "I have kept it").click();
   const row = rows(page).filter({ hasText: "Shop search" });
   expect(await row.getByRole("cell").nth(1).innerText()).toBe("Active");
@@ -92,10 +97,14 @@ it("the console takes a key from its making to its end, and shows a webhook as i
 it("the console shows each attempt of a delivery, and replays from there", async () => {
   const page = await signIn(office(), `/deliveries/${office().demo.webhooks.deliveries.exhausted}`);
   await page.getByText("Exhausted").first().waitFor();
-  expect(await page.getByRole("table", { name: "Attempts, the first one first" }).locator("tbody tr").count()).toBe(10);
+  expect(
+    await page.getByRole("table", { name: "Attempts, the first one first" }).locator("tbody tr").count(),
+  ).toBe(10);
   await button(page, "Replay").click();
   await page.getByRole("dialog").getByRole("button", { name: "Replay", exact: true }).click();
-  const all = page.getByRole("table", { name: "Deliveries of the event, the newest first" }).locator("tbody tr");
+  const all = page
+    .getByRole("table", { name: "Deliveries of the event, the newest first" })
+    .locator("tbody tr");
   // Nothing listens there.
   await all.filter({ hasText: "Replay" }).getByText("Retrying").waitFor();
   expect(await all.count()).toBe(2);
@@ -149,8 +158,12 @@ it("rotates a key: both work, and the old one is told to end", async () => {
   await button(page, "I have kept it").click();
   expect(after).not.toBe(before);
   for (const key of [before, after]) expect((await callWith(office(), key, "identity")).status).toBe(200);
-  await expect.poll(() => rows(page).filter({ hasText: "Rotated" }).getByRole("cell").nth(1).allInnerTexts()).toEqual(["Active"]);
-  await expect.poll(() => rows(page).filter({ hasText: "Rotated" }).filter({ hasText: "Expiring" }).count()).toBe(1);
+  await expect
+    .poll(() => rows(page).filter({ hasText: "Rotated" }).getByRole("cell").nth(1).allInnerTexts())
+    .toEqual(["Active"]);
+  await expect
+    .poll(() => rows(page).filter({ hasText: "Rotated" }).filter({ hasText: "Expiring" }).count())
+    .toBe(1);
 });
 
 it("suspends and resumes an installation, and changes what it may do", async () => {
@@ -159,7 +172,9 @@ it("suspends and resumes an installation, and changes what it may do", async () 
   await button(page, "Suspend").click();
   await button(page, "Suspend the installation").click();
   await page.locator("dd").getByText("Suspended").waitFor();
-  await expect.poll(async () => (await callWith(office(), office().demo.keys.full, "catalog/products")).status).toBe(401);
+  await expect
+    .poll(async () => (await callWith(office(), office().demo.keys.full, "catalog/products")).status)
+    .toBe(401);
   await page.getByText("To be done").first().waitFor();
   await picture(page, "suspended");
   await button(page, "Resume").click();

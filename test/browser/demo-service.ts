@@ -15,7 +15,10 @@ export interface DemoService extends AsyncDisposable {
 
 export async function openDemoService(): Promise<DemoService> {
   const dataDir = mkdtempSync(join(tmpdir(), "browser-demo-"));
-  const app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
+  const app = await createApp({
+    settings: readSettings({ PORT: "0", DATA_DIR: dataDir }),
+    log: createLog("silent"),
+  });
   const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
   if (demo === undefined) throw new Error("There is no demo.");
   return {

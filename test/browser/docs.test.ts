@@ -1,4 +1,7 @@
-/** The documentation as a person uses it: in Chromium, on a desk and on a phone, in light and dark, with scripts and without. */
+/**
+ * The documentation as a person uses it: in Chromium, on a desk and on a phone, in light and dark, with
+ * scripts and without.
+ */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -23,7 +26,10 @@ let browser: WatchedBrowser;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "docs-"));
-  app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
+  app = await createApp({
+    settings: readSettings({ PORT: "0", DATA_DIR: dataDir }),
+    log: createLog("silent"),
+  });
   const prepared = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
   if (prepared === undefined) throw new Error("There is no demo.");
   demo = prepared;
@@ -56,13 +62,19 @@ describe("finding one's way", () => {
     await contentsOf(page).getByRole("link", { name: "applyPublicCartPromotion" }).click();
     await page.waitForURL("**/docs/operations/applyPublicCartPromotion");
     expect(await headingOf(page)).toContain("applyPublicCartPromotion");
-    expect(await contentsOf(page).locator("[aria-current=page]").innerText()).toContain("applyPublicCartPromotion");
+    expect(await contentsOf(page).locator("[aria-current=page]").innerText()).toContain(
+      "applyPublicCartPromotion",
+    );
     await page.getByRole("link", { name: "promotion_not_applicable", exact: true }).click();
     await page.waitForURL("**/docs/errors#promotion_not_applicable");
     expect(await page.locator("#promotion_not_applicable").isVisible()).toBe(true);
     await contentsOf(page).getByRole("link", { name: "Webhooks", exact: true }).first().click();
     await page.waitForURL("**/docs/guides/webhooks");
-    await page.getByRole("main").getByRole("link", { name: "Verify the signature", exact: true }).first().click();
+    await page
+      .getByRole("main")
+      .getByRole("link", { name: "Verify the signature", exact: true })
+      .first()
+      .click();
     await expect.poll(() => new URL(page.url()).hash).toBe("#verify-the-signature");
   });
 
@@ -71,7 +83,9 @@ describe("finding one's way", () => {
     const shown = (): Promise<string[]> => contentsOf(page).locator("li:visible .operation").allInnerTexts();
     expect(await shown()).toHaveLength(operationCount);
     await page.getByLabel("Find").fill("cart put");
-    expect(await shown()).toEqual(["setPublicCartAddress", "applyPublicCartPromotion"].toSorted((a, b) => (a < b ? 1 : -1)));
+    expect(await shown()).toEqual(
+      ["setPublicCartAddress", "applyPublicCartPromotion"].toSorted((a, b) => (a < b ? 1 : -1)),
+    );
     expect(await page.locator("#filter-count").innerText()).toBe("2 found");
     await page.getByLabel("Find").fill("signature-fixture");
     expect(await shown()).toEqual(["getInstallationWebhookSignatureFixture"]);
@@ -97,7 +111,11 @@ describe("finding one's way", () => {
     const page = await open("/docs", { javaScriptEnabled: false });
     await contentsOf(page).getByRole("link", { name: "getPublicCart" }).click();
     await page.waitForURL("**/docs/operations/getPublicCart");
-    expect([await page.locator("form").count(), await page.getByLabel("Find").count(), await page.locator("button").count()]).toEqual([0, 0, 0]);
+    expect([
+      await page.locator("form").count(),
+      await page.getByLabel("Find").count(),
+      await page.locator("button").count(),
+    ]).toEqual([0, 0, 0]);
     await page.getByText("JavaScript", { exact: true }).click();
     expect(await page.locator('pre[aria-label="JavaScript"]').isVisible()).toBe(true);
   });
@@ -105,7 +123,9 @@ describe("finding one's way", () => {
   it("has the page that one is on in sight, in the contents", async () => {
     const page = await open("/docs/operations/replayInstallationWebhookDelivery");
     const current = contentsOf(page).locator("[aria-current=page]");
-    expect(await current.evaluate((link) => link.getBoundingClientRect().bottom <= window.innerHeight)).toBe(true);
+    expect(await current.evaluate((link) => link.getBoundingClientRect().bottom <= window.innerHeight)).toBe(
+      true,
+    );
     expect(await page.evaluate(() => window.scrollY)).toBe(0);
   });
 
@@ -161,12 +181,12 @@ describe("trying an operation", () => {
     const asked = page.waitForRequest((request) => request.url().includes("/api/v1/search"));
     await send(page);
     const { searchParams } = new URL((await asked).url());
-    expect([searchParams.get("q"), searchParams.get("sort"), searchParams.get("locale"), searchParams.has("category")]).toEqual([
-      "zelt & co",
-      "newest",
-      "en",
-      false,
-    ]);
+    expect([
+      searchParams.get("q"),
+      searchParams.get("sort"),
+      searchParams.get("locale"),
+      searchParams.has("category"),
+    ]).toEqual(["zelt & co", "newest", "en", false]);
     expect(await page.locator(".result .status").innerText()).toBe("200 OK");
   });
 
@@ -238,15 +258,18 @@ it.each([
   { colorScheme: "dark", width: 1280 },
   { colorScheme: "light", width: 360 },
   { colorScheme: "dark", width: 360 },
-] as const)("the reference can be read by everybody: $colorScheme, $width wide", async ({ colorScheme, width }) => {
-  const page = await open("/docs", { colorScheme, viewport: { width, height: 800 } });
-  for (const path of pages) {
-    await page.goto(`${address}${path}`);
-    await keepLook(page, `${path.split("/").at(-1)}-${colorScheme}-${width}`);
-    expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, width]);
-    expect([path, await faultsOf(page)]).toEqual([path, []]);
-  }
-});
+] as const)(
+  "the reference can be read by everybody: $colorScheme, $width wide",
+  async ({ colorScheme, width }) => {
+    const page = await open("/docs", { colorScheme, viewport: { width, height: 800 } });
+    for (const path of pages) {
+      await page.goto(`${address}${path}`);
+      await keepLook(page, `${path.split("/").at(-1)}-${colorScheme}-${width}`);
+      expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, width]);
+      expect([path, await faultsOf(page)]).toEqual([path, []]);
+    }
+  },
+);
 
 async function keepLook(page: Page, name: string): Promise<void> {
   const folder = process.env["SCREENSHOTS"];

@@ -1,4 +1,7 @@
-/** GraphiQL as an analyst uses it: in Chromium, under its strict policy, with nothing but this server to load from. */
+/**
+ * GraphiQL as an analyst uses it: in Chromium, under its strict policy, with nothing but this server to load
+ * from.
+ */
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -7,7 +10,10 @@ import { axeFaults } from "./axe-faults.ts";
 import { type DemoService, openDemoService } from "./demo-service.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
-/** GraphiQL's own component. Its faults when this was written: buttons within its tabs (nested-interactive), and the pale word “GraphiQL” (color-contrast). */
+/**
+ * GraphiQL's own component. Its faults when this was written: buttons within its tabs (nested-interactive),
+ * and the pale word “GraphiQL” (color-contrast).
+ */
 const notOurs = ["#editor"];
 
 let service: DemoService;
@@ -33,7 +39,10 @@ async function giveToken(page: Page, token: string): Promise<void> {
   await page.getByRole("button", { name: "Use it in this tab" }).click();
 }
 
-async function openWith(role: keyof DemoService["demo"]["tokens"], options?: BrowserContextOptions): Promise<Page> {
+async function openWith(
+  role: keyof DemoService["demo"]["tokens"],
+  options?: BrowserContextOptions,
+): Promise<Page> {
   const page = await open(options);
   await giveToken(page, service.demo.tokens[role]);
   await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -52,7 +61,8 @@ async function pick(page: Page, title: string): Promise<void> {
 const run = (page: Page): Promise<void> => page.getByRole("button", { name: /execute query/i }).click();
 const statusOf = (page: Page): Promise<string> => page.locator("#status").innerText();
 /** Monaco writes blanks that do not break. */
-const textOf = async (page: Page, part: string): Promise<string> => (await page.locator(part).innerText()).replaceAll("\u{a0}", " ");
+const textOf = async (page: Page, part: string): Promise<string> =>
+  (await page.locator(part).innerText()).replaceAll("\u{a0}", " ");
 const queryIn = (page: Page): Promise<string> => textOf(page, ".graphiql-query-editor .view-lines");
 const answerIn = (page: Page): Promise<string> => textOf(page, ".result-window .view-lines");
 
@@ -70,14 +80,17 @@ const putInto = (page: Page, part: string, text: string): Promise<void> =>
   );
 
 async function picture(page: Page, name: string): Promise<void> {
-  if (process.env["SCREENSHOTS"] !== undefined) await page.screenshot({ path: join(process.env["SCREENSHOTS"], `graphiql-${name}.png`) });
+  if (process.env["SCREENSHOTS"] !== undefined)
+    await page.screenshot({ path: join(process.env["SCREENSHOTS"], `graphiql-${name}.png`) });
 }
 
 it("asks for a token, says when it is wrong, and then runs what it opens with and says what it cost", async () => {
   const page = await open();
   const dialog = page.getByRole("dialog", { name: "Internal token" });
   await dialog.waitFor();
-  expect(await page.getByLabel("Token cit_…").evaluate((input) => input === document.activeElement)).toBe(true);
+  expect(await page.getByLabel("Token cit_…").evaluate((input) => input === document.activeElement)).toBe(
+    true,
+  );
   await giveToken(page, "cit_admin_nonsense");
   await dialog.getByRole("alert").filter({ hasText: "The internal token is not valid." }).waitFor();
   expect(await axeFaults(page, notOurs)).toEqual([]);
@@ -130,7 +143,10 @@ it("GraphiQL gives up what was run when the dialog is left: it is not sent once 
 it("GraphiQL sends an authorization typed among the headers as it is, and keeps its token when that one is refused", async () => {
   const page = await openWith("analyst");
   await putInto(page, "headers.json", '{ "Authorization": "Bearer cit_admin_typed" }');
-  const asked = page.waitForRequest((request) => request.method() === "POST" && request.headers()["authorization"]?.endsWith("typed") === true);
+  const asked = page.waitForRequest(
+    (request) =>
+      request.method() === "POST" && request.headers()["authorization"]?.endsWith("typed") === true,
+  );
   await run(page);
   expect((await asked).headers()["authorization"]).toBe("Bearer cit_admin_typed");
   await expect.poll(() => answerIn(page)).toContain("The internal token is not valid.");
@@ -148,7 +164,9 @@ it("opens a few tabs, and remembers token, tabs and the one that was open when t
   };
   await expect.poll(choose).toContain("viewer");
   // GraphiQL keeps its tabs half a second later.
-  await expect.poll(() => page.evaluate(() => localStorage.getItem("graphiql:tabState"))).toContain('"activeTabIndex":1');
+  await expect
+    .poll(() => page.evaluate(() => localStorage.getItem("graphiql:tabState")))
+    .toContain('"activeTabIndex":1');
   await page.reload();
   await page.getByRole("tab").first().waitFor();
   await run(page);
@@ -183,18 +201,23 @@ it("picks an example for the role of the token, which opens in a tab of its own 
   await expect.poll(() => answerIn(page)).toContain('"orders"');
   await expect.poll(() => statusOf(page)).toMatch(/^Cost/);
   await pick(page, "Product page");
-  await expect.poll(() => textOf(page, ".graphiql-editor-tool .view-lines >> nth=0")).toContain("sund-4-family-tent");
+  await expect
+    .poll(() => textOf(page, ".graphiql-editor-tool .view-lines >> nth=0"))
+    .toContain("sund-4-family-tent");
 });
 
 it("GraphiQL says by how much a query is over the limit, and what is wrong with one that is no query", async () => {
   const page = await openWith("analyst");
   await page.getByRole("button", { name: "New tab" }).click();
   const put = (text: string): Promise<void> => putInto(page, "operation.graphql", text);
-  const list = "orders(first: 100) { edges { node { lines { title } returns { lines { quantity } } timeline { at type } } } }";
+  const list =
+    "orders(first: 100) { edges { node { lines { title } returns { lines { quantity } } timeline { at type } } } }";
   await put(`query TooMuch { one: ${list} two: ${list} three: ${list} four: ${list} five: ${list} }`);
   await page.getByRole("tab", { name: "TooMuch" }).waitFor();
   await run(page);
-  await expect.poll(() => statusOf(page)).toMatch(/^Too costly: [\d,]+ of 20,000\. It was not run; ask for fewer items or fields/);
+  await expect
+    .poll(() => statusOf(page))
+    .toMatch(/^Too costly: [\d,]+ of 20,000\. It was not run; ask for fewer items or fields/);
   await picture(page, "too-costly");
   await put("query Unknown { nothingOfThatName }");
   await page.getByRole("tab", { name: "Unknown" }).waitFor();
@@ -202,18 +225,21 @@ it("GraphiQL says by how much a query is over the limit, and what is wrong with 
   await expect.poll(() => statusOf(page)).toMatch(/^\d errors?, nothing was run · /);
 });
 
-it.each(["light", "dark"] as const)("GraphiQL is readable and reachable in %s, also on a phone", async (colorScheme) => {
-  const page = await openWith("analyst", { colorScheme });
-  await page.locator(".graphiql-query-editor .view-line").first().waitFor();
-  expect(await axeFaults(page, notOurs)).toEqual([]);
-  await picture(page, colorScheme);
-  await page.setViewportSize({ width: 360, height: 740 });
-  // The editor measures itself anew after it was told.
-  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-  await page.getByRole("button", { name: "Examples…" }).click();
-  expect(await axeFaults(page, notOurs)).toEqual([]);
-  await picture(page, `phone-${colorScheme}`);
-});
+it.each(["light", "dark"] as const)(
+  "GraphiQL is readable and reachable in %s, also on a phone",
+  async (colorScheme) => {
+    const page = await openWith("analyst", { colorScheme });
+    await page.locator(".graphiql-query-editor .view-line").first().waitFor();
+    expect(await axeFaults(page, notOurs)).toEqual([]);
+    await picture(page, colorScheme);
+    await page.setViewportSize({ width: 360, height: 740 });
+    // The editor measures itself anew after it was told.
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    await page.getByRole("button", { name: "Examples…" }).click();
+    expect(await axeFaults(page, notOurs)).toEqual([]);
+    await picture(page, `phone-${colorScheme}`);
+  },
+);
 
 it("leads to the type map and the API reference", async () => {
   const page = await openWith("analyst");

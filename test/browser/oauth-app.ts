@@ -1,4 +1,7 @@
-/** The demo's app, as somebody would write it with openid-client: it sends people to the service, hears the answers on loopback, and calls the API with what it got. */
+/**
+ * The demo's app, as somebody would write it with openid-client: it sends people to the service, hears the
+ * answers on loopback, and calls the API with what it got.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as client from "openid-client";
@@ -25,7 +28,10 @@ export interface OauthApp extends AsyncDisposable {
   ask(scope: string): Promise<Asked>;
 }
 
-export async function startOauthApp(issuer: string, { clientId, redirectUri: registered }: DemoFile["oauthClient"]): Promise<OauthApp> {
+export async function startOauthApp(
+  issuer: string,
+  { clientId, redirectUri: registered }: DemoFile["oauthClient"],
+): Promise<OauthApp> {
   const waiting = new Map<string | null, (answer: URL) => void>();
   // RFC 8252: on loopback, any port will do.
   const redirectUri = new URL(registered);
@@ -36,19 +42,26 @@ export async function startOauthApp(issuer: string, { clientId, redirectUri: reg
     if (answer.pathname === redirectUri.pathname)
       return void response.writeHead(303, { location: `http://localhost:${redirectUri.port}/done` }).end();
     response.setHeader("content-type", "text/html; charset=utf-8");
-    response.end('<!doctype html><html lang="en"><title>The app</title><link rel="icon" href="data:,"><h1>Back in the app</h1></html>');
+    response.end(
+      '<!doctype html><html lang="en"><title>The app</title><link rel="icon" href="data:,"><h1>Back in the app</h1></html>',
+    );
   });
   await new Promise<void>((listening) => void receiver.listen(0, redirectUri.hostname, listening));
   redirectUri.port = String((receiver.address() as AddressInfo).port);
 
   const execute = [client.allowInsecureRequests];
-  const config = await client.discovery(new URL(issuer), clientId, undefined, client.None(), { algorithm: "oauth2", execute });
+  const config = await client.discovery(new URL(issuer), clientId, undefined, client.None(), {
+    algorithm: "oauth2",
+    execute,
+  });
   const DPoP = client.getDPoPHandle(config, await client.randomDPoPKeyPair("ES256"));
 
   const toTokens = ({ access_token: token, scope }: client.TokenEndpointResponse): Tokens => ({
     scope,
     call: async (path) => {
-      const { status, json } = await settle(client.fetchProtectedResource(config, token, new URL(path, issuer), "GET", null, undefined, { DPoP }));
+      const { status, json } = await settle(
+        client.fetchProtectedResource(config, token, new URL(path, issuer), "GET", null, undefined, { DPoP }),
+      );
       return { status, body: json };
     },
   });
@@ -66,7 +79,15 @@ export async function startOauthApp(issuer: string, { clientId, redirectUri: reg
         code_challenge_method: "S256",
       });
       const redeem = async (): Promise<Tokens> =>
-        toTokens(await client.authorizationCodeGrant(config, await answer, { pkceCodeVerifier, expectedState: state }, undefined, { DPoP }));
+        toTokens(
+          await client.authorizationCodeGrant(
+            config,
+            await answer,
+            { pkceCodeVerifier, expectedState: state },
+            undefined,
+            { DPoP },
+          ),
+        );
       return { url: url.href, state, answer, tokens: redeem };
     },
     async [Symbol.asyncDispose]() {

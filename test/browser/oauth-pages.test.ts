@@ -1,4 +1,7 @@
-/** Letting an app in as a person does it: in Chromium, from the app to the sign-in and consent pages and back, with whatever hands, eyes and window they have. */
+/**
+ * Letting an app in as a person does it: in Chromium, from the app to the sign-in and consent pages and back,
+ * with whatever hands, eyes and window they have.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +28,10 @@ let browser: WatchedBrowser;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "oauth-pages-"));
-  app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
+  app = await createApp({
+    settings: readSettings({ PORT: "0", DATA_DIR: dataDir }),
+    log: createLog("silent"),
+  });
   const prepared = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
   if (prepared === undefined) throw new Error("There is no demo.");
   demo = prepared;
@@ -53,7 +59,10 @@ const emailOf = (page: Page) => page.getByLabel("E-mail address");
 const passwordOf = (page: Page) => page.getByLabel("Password");
 /** To the page that it leads to. */
 const press = async (page: Page, name: string): Promise<void> =>
-  void (await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name, exact: true }).click()]));
+  void (await Promise.all([
+    page.waitForEvent("load"),
+    page.getByRole("button", { name, exact: true }).click(),
+  ]));
 const headingOf = (page: Page): Promise<string> => page.getByRole("heading", { level: 1 }).innerText();
 async function expectFocus(page: Page, id: string): Promise<void> {
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe(id);
@@ -66,7 +75,11 @@ async function signIn(page: Page, { email, password }: DemoFile["staff"] = demo.
 }
 
 const question = async (): Promise<string> => {
-  const { name } = await app.services.db.selectFrom("merchant").select("name").where("id", "=", demo.merchants.first.id).executeTakeFirstOrThrow();
+  const { name } = await app.services.db
+    .selectFrom("merchant")
+    .select("name")
+    .where("id", "=", demo.merchants.first.id)
+    .executeTakeFirstOrThrow();
   return `Let Demo integration into ${name}?`;
 };
 const back = "Back in the app";
@@ -74,54 +87,67 @@ const back = "Back in the app";
 it.each([
   { how: "with scripts", javaScriptEnabled: true },
   { how: "without scripts", javaScriptEnabled: false },
-])("the sign-in and consent page lets an app in for what stays ticked, after a wrong password: $how", async ({ javaScriptEnabled }) => {
-  const asked = await oauthApp.ask("catalog:read checkout:quote webhooks:read");
-  const page = await open(await browser.open({ javaScriptEnabled }), asked.url);
-  expect([await page.title(), await headingOf(page)]).toEqual(["Sign in", "Sign in"]);
-  await expectFocus(page, "email");
+])(
+  "the sign-in and consent page lets an app in for what stays ticked, after a wrong password: $how",
+  async ({ javaScriptEnabled }) => {
+    const asked = await oauthApp.ask("catalog:read checkout:quote webhooks:read");
+    const page = await open(await browser.open({ javaScriptEnabled }), asked.url);
+    expect([await page.title(), await headingOf(page)]).toEqual(["Sign in", "Sign in"]);
+    await expectFocus(page, "email");
 
-  await signIn(page, { ...demo.staff, password: "not it" });
-  const alert = page.getByRole("alert");
-  expect(await alert.innerText()).toContain("The e-mail address or the password is not right.");
-  expect(await page.title()).toBe("Error: Sign in");
-  await expectFocus(page, "faults");
-  expect([await emailOf(page).inputValue(), await passwordOf(page).inputValue()]).toEqual([demo.staff.email, ""]);
-  expect(await emailOf(page).getAttribute("aria-invalid")).toBe("true");
-  await alert.getByRole("link").click();
-  await expectFocus(page, "email");
+    await signIn(page, { ...demo.staff, password: "not it" });
+    const alert = page.getByRole("alert");
+    expect(await alert.innerText()).toContain("The e-mail address or the password is not right.");
+    expect(await page.title()).toBe("Error: Sign in");
+    await expectFocus(page, "faults");
+    expect([await emailOf(page).inputValue(), await passwordOf(page).inputValue()]).toEqual([
+      demo.staff.email,
+      "",
+    ]);
+    expect(await emailOf(page).getAttribute("aria-invalid")).toBe("true");
+    await alert.getByRole("link").click();
+    await expectFocus(page, "email");
 
-  await signIn(page);
-  expect(await headingOf(page)).toBe(await question());
-  const text = await page.locator("main").innerText();
-  for (const part of ["Demo integration", demo.staff.email, "90 days"]) expect(text).toContain(part);
-  const boxes = page.getByRole("checkbox");
-  expect(await boxes.evaluateAll((found) => found.map((box) => (box as HTMLInputElement).value))).toEqual([
-    "catalog:read",
-    "checkout:quote",
-    "webhooks:read",
-  ]);
-  for (const scope of ["catalog:read", "checkout:quote", "webhooks:read"] as const) {
-    const box = page.getByRole("checkbox", { name: scope, description: scopeDescriptions[scope] });
-    expect([await box.count(), await box.isChecked()]).toEqual([1, true]);
-  }
-  await page.getByLabel("webhooks:read").uncheck();
-  await press(page, "Allow");
-  expect(await headingOf(page)).toBe(back);
+    await signIn(page);
+    expect(await headingOf(page)).toBe(await question());
+    const text = await page.locator("main").innerText();
+    for (const part of ["Demo integration", demo.staff.email, "90 days"]) expect(text).toContain(part);
+    const boxes = page.getByRole("checkbox");
+    expect(await boxes.evaluateAll((found) => found.map((box) => (box as HTMLInputElement).value))).toEqual([
+      "catalog:read",
+      "checkout:quote",
+      "webhooks:read",
+    ]);
+    for (const scope of ["catalog:read", "checkout:quote", "webhooks:read"] as const) {
+      const box = page.getByRole("checkbox", { name: scope, description: scopeDescriptions[scope] });
+      expect([await box.count(), await box.isChecked()]).toEqual([1, true]);
+    }
+    await page.getByLabel("webhooks:read").uncheck();
+    await press(page, "Allow");
+    expect(await headingOf(page)).toBe(back);
 
-  const answer = await asked.answer;
-  expect(Object.fromEntries(answer.searchParams)).toEqual({ code: expect.any(String) as string, state: asked.state, iss: address });
-  const tokens = await asked.tokens();
-  expect(tokens.scope).toBe("catalog:read checkout:quote");
-  expect(await tokens.call(`/api/v1/open/storefront/carts/${demo.carts.active}`)).toMatchObject({
-    status: 200,
-    body: { data: { id: demo.carts.active } },
-  });
-  expect(await tokens.call("/api/v1/oauth/authorize")).toMatchObject({ status: 200, body: { data: { issuer: address } } });
-  await expect(tokens.call("/api/v1/open/webhooks/endpoints")).rejects.toMatchObject({
-    status: 403,
-    cause: [{ scheme: "dpop", parameters: { error: "insufficient_scope" } }],
-  });
-});
+    const answer = await asked.answer;
+    expect(Object.fromEntries(answer.searchParams)).toEqual({
+      code: expect.any(String) as string,
+      state: asked.state,
+      iss: address,
+    });
+    const tokens = await asked.tokens();
+    expect(tokens.scope).toBe("catalog:read checkout:quote");
+    expect(await tokens.call(`/api/v1/open/storefront/carts/${demo.carts.active}`)).toMatchObject({
+      status: 200,
+      body: { data: { id: demo.carts.active } },
+    });
+    expect(await tokens.call("/api/v1/oauth/authorize")).toMatchObject({
+      status: 200,
+      body: { data: { issuer: address } },
+    });
+    await expect(tokens.call("/api/v1/open/webhooks/endpoints")).rejects.toMatchObject({
+      status: 403,
+      cause: [{ scheme: "dpop", parameters: { error: "insufficient_scope" } }],
+    });
+  },
+);
 
 it("the sign-in and consent page lets an app in by the keyboard alone, always showing where it is", async () => {
   const asked = await oauthApp.ask("catalog:read webhooks:read");
@@ -191,7 +217,10 @@ it("the sign-in and consent page is nobody's but the window's in which it began"
   const stranger = await browser.open();
   const lookIn = async (): Promise<void> => {
     const taken = await open(stranger, page.url());
-    expect([await headingOf(taken), await taken.locator("form").count()]).toEqual(["This sign-in has ended", 0]);
+    expect([await headingOf(taken), await taken.locator("form").count()]).toEqual([
+      "This sign-in has ended",
+      0,
+    ]);
     const body = new URLSearchParams({ ...demo.staff, action: "sign-in" }).toString();
     const sent = await stranger.request.post(page.url(), {
       data: body,
@@ -235,11 +264,18 @@ it("the sign-in and consent page lets somebody else sign in instead", async () =
 
 const suspend = (status: "suspended" | "active"): Promise<unknown> =>
   inTransaction(app.services.db, (transaction) =>
-    updateMerchant(transaction, { merchantId: null, now: new Date() }, { merchantId: demo.merchants.first.id, status }),
+    updateMerchant(
+      transaction,
+      { merchantId: null, now: new Date() },
+      { merchantId: demo.merchants.first.id, status },
+    ),
   );
 
 /** All the pages there are, one after the other, and how each begins. */
-async function* everyPage(page: Page, person: DemoFile["staff"]): AsyncGenerator<readonly [name: string, heading: string]> {
+async function* everyPage(
+  page: Page,
+  person: DemoFile["staff"],
+): AsyncGenerator<readonly [name: string, heading: string]> {
   const { url } = await oauthApp.ask("");
   await page.goto(url);
   yield ["sign-in", "Sign in"];
@@ -276,7 +312,9 @@ it.each([
     for await (const [name, heading] of everyPage(page, person)) {
       expect(await headingOf(page)).toContain(heading);
       expect([name, await pageFaults(page)]).toEqual([name, []]);
-      expect(await page.locator("main").evaluate((main) => getComputedStyle(main).backgroundColor)).toBe(grounds[colorScheme]);
+      expect(await page.locator("main").evaluate((main) => getComputedStyle(main).backgroundColor)).toBe(
+        grounds[colorScheme],
+      );
       await keepLook(page, `${name}-${colorScheme}-${width}`);
     }
   },
@@ -285,7 +323,11 @@ it.each([
 async function nameAtLength(): Promise<DemoFile["staff"]> {
   const email = `${"accounts.receivable".repeat(3)}@a-shop-with-as-long-a-name-as-this.example`;
   const { db } = app.services;
-  await db.updateTable("staffAccount").set({ email, emailNormalized: email }).where("email", "=", demo.staff.email).execute();
+  await db
+    .updateTable("staffAccount")
+    .set({ email, emailNormalized: email })
+    .where("email", "=", demo.staff.email)
+    .execute();
   await db
     .updateTable("app")
     .set({ name: "Warehouse-".repeat(8), publisher: "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk" })
@@ -295,7 +337,8 @@ async function nameAtLength(): Promise<DemoFile["staff"]> {
 
 async function keepLook(page: Page, name: string): Promise<void> {
   const folder = process.env["SCREENSHOTS"];
-  if (folder !== undefined) await page.screenshot({ path: join(folder, `oauth-${name}.png`), fullPage: true });
+  if (folder !== undefined)
+    await page.screenshot({ path: join(folder, `oauth-${name}.png`), fullPage: true });
 }
 
 it("loads nothing from anywhere else, under a policy that allows nothing, and has nothing to complain about", () => {

@@ -1,4 +1,7 @@
-/** What is wrong with a page for somebody who sees little, hears it read out, or holds a phone: the parts of WCAG 2.2 AA that can be measured. */
+/**
+ * What is wrong with a page for somebody who sees little, hears it read out, or holds a phone: the parts of
+ * WCAG 2.2 AA that can be measured.
+ */
 import type { Page } from "playwright-core";
 
 export const pageFaults = (page: Page): Promise<string[]> => page.evaluate(findFaults);
@@ -19,12 +22,16 @@ function findFaults(): string[] {
   /** Transparent or whole; a page of ours has a ground of its own. */
   const groundOf = (element: Element | null): Color => {
     const color = element === null ? undefined : colorOf(getComputedStyle(element).backgroundColor);
-    if (color === undefined || (color[3] > 0 && color[3] < 1)) throw new Error("There is no ground to see text on.");
+    if (color === undefined || (color[3] > 0 && color[3] < 1))
+      throw new Error("There is no ground to see text on.");
     return color[3] === 1 ? color : groundOf(element?.parentElement ?? null);
   };
   const luminance = (color: Color): number => {
-    const linear = (part: number): number => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * linear(color[0] / 255) + 0.7152 * linear(color[1] / 255) + 0.0722 * linear(color[2] / 255);
+    const linear = (part: number): number =>
+      part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    return (
+      0.2126 * linear(color[0] / 255) + 0.7152 * linear(color[1] / 255) + 0.0722 * linear(color[2] / 255)
+    );
   };
   const contrast = (one: Color, other: Color): number => {
     const [dark = 0, light = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
@@ -34,7 +41,8 @@ function findFaults(): string[] {
   const checkFrame = (): void => {
     check(document.documentElement.lang === "en", "no language");
     check(textOf(document.querySelector("title")) !== "", "no title");
-    for (const selector of ["h1", "main"]) check(all(selector).length === 1, `${all(selector).length} ${selector}`);
+    for (const selector of ["h1", "main"])
+      check(all(selector).length === 1, `${all(selector).length} ${selector}`);
     const viewport = document.querySelector("meta[name=viewport]")?.getAttribute("content");
     check(viewport === "width=device-width, initial-scale=1", `a phone is told ${viewport}`);
   };
@@ -45,18 +53,28 @@ function findFaults(): string[] {
     for (const element of all("[aria-describedby]"))
       for (const id of (element.getAttribute("aria-describedby") ?? "").split(" "))
         check(textOf(document.getElementById(id)) !== "", `${nameOf(element)} is described by nothing`);
-    for (const link of all("a")) check(document.querySelector(link.getAttribute("href") ?? "none") !== null, `“${textOf(link)}” leads nowhere`);
+    for (const link of all("a"))
+      check(
+        document.querySelector(link.getAttribute("href") ?? "none") !== null,
+        `“${textOf(link)}” leads nowhere`,
+      );
   };
 
   const checkControl = (control: HTMLInputElement | HTMLButtonElement): void => {
     const [label] = control.labels ?? [];
-    check(textOf(control.localName === "button" ? control : (label ?? null)) !== "", `${nameOf(control)} has no label`);
+    check(
+      textOf(control.localName === "button" ? control : (label ?? null)) !== "",
+      `${nameOf(control)} has no label`,
+    );
     const [own, besides] = [control, label ?? control].map((element) => element.getBoundingClientRect());
     const height = Math.max(own?.height ?? 0, besides?.height ?? 0);
     check(height >= 24, `${nameOf(control)} is ${height} high`);
     if (control.localName === "button" || control.type === "checkbox") return;
     check((control as HTMLInputElement).autocomplete !== "", `${nameOf(control)} is not filled in by itself`);
-    const ratio = contrast(colorOf(getComputedStyle(control).borderTopColor), groundOf(control.parentElement));
+    const ratio = contrast(
+      colorOf(getComputedStyle(control).borderTopColor),
+      groundOf(control.parentElement),
+    );
     check(ratio >= 3, `${nameOf(control)} has a border with a contrast of ${ratio.toFixed(2)}`);
   };
 
@@ -73,7 +91,10 @@ function findFaults(): string[] {
     check(scrollWidth <= innerWidth, `${scrollWidth} wide on ${innerWidth}`);
     for (const element of all("main, main *")) {
       const { left, right } = element.getBoundingClientRect();
-      check(left >= 0 && right <= innerWidth && element.scrollWidth <= Math.max(element.clientWidth, 1) + 1, `${nameOf(element)} runs over`);
+      check(
+        left >= 0 && right <= innerWidth && element.scrollWidth <= Math.max(element.clientWidth, 1) + 1,
+        `${nameOf(element)} runs over`,
+      );
     }
   };
 
@@ -85,7 +106,8 @@ function findFaults(): string[] {
     "a fieldset without a legend",
   );
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let text = texts.nextNode(); text?.parentElement; text = texts.nextNode()) checkText(text, text.parentElement);
+  for (let text = texts.nextNode(); text?.parentElement; text = texts.nextNode())
+    checkText(text, text.parentElement);
   checkWidth();
   return faults;
 }

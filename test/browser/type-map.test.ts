@@ -1,4 +1,7 @@
-/** The type map as somebody uses it who looks for a type: with a pointer, with the keyboard, by a link that was sent. */
+/**
+ * The type map as somebody uses it who looks for a type: with a pointer, with the keyboard, by a link that
+ * was sent.
+ */
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -28,10 +31,12 @@ async function open(hash = "", options?: BrowserContextOptions): Promise<Page> {
 }
 
 const placeOf = (page: Page): Promise<string> => page.locator("h2").innerText();
-const picture = (page: Page, name: string): ReturnType<Page["getByRole"]> => page.getByRole("group", { name });
+const picture = (page: Page, name: string): ReturnType<Page["getByRole"]> =>
+  page.getByRole("group", { name });
 
 async function shoot(page: Page, name: string): Promise<void> {
-  if (process.env["SCREENSHOTS"] !== undefined) await page.screenshot({ path: join(process.env["SCREENSHOTS"], `type-map-${name}.png`) });
+  if (process.env["SCREENSHOTS"] !== undefined)
+    await page.screenshot({ path: join(process.env["SCREENSHOTS"], `type-map-${name}.png`) });
 }
 
 it("loads without a token, asks for one, and shows the areas with what ties them, in a picture and as a list", async () => {
@@ -73,14 +78,22 @@ it("puts a chosen type into the middle, with what leads to it on the left and wh
 
 it("the map of types tells in words what the picture shows: fields with their arguments, what leads here, enums, inputs and mutations too", async () => {
   const page = await open("#Query");
-  const orders = page.locator(".parts > li").filter({ has: page.locator("code.part", { hasText: /^orders$/ }) });
-  expect(await orders.getByRole("link").allInnerTexts()).toEqual(expect.arrayContaining(["OrderConnection!", "OrderStatus"]));
+  const orders = page
+    .locator(".parts > li")
+    .filter({ has: page.locator("code.part", { hasText: /^orders$/ }) });
+  expect(await orders.getByRole("link").allInnerTexts()).toEqual(
+    expect.arrayContaining(["OrderConnection!", "OrderStatus"]),
+  );
   await orders.getByRole("link", { name: "OrderConnection!" }).click();
   // Through the pages of a list, to what is in them.
   await expect.poll(() => placeOf(page)).toBe("Order");
-  expect(await page.locator(".ways li").allInnerTexts()).toEqual(expect.arrayContaining(["Query.order", "Query.orders"]));
+  expect(await page.locator(".ways li").allInnerTexts()).toEqual(
+    expect.arrayContaining(["Query.order", "Query.orders"]),
+  );
   await page.goto(`${service.address}/graphql/map#ReturnRequestInput`);
-  await expect.poll(() => page.locator(".ways li").allInnerTexts()).toEqual(["Mutation.returnRequest(input)"]);
+  await expect
+    .poll(() => page.locator(".ways li").allInnerTexts())
+    .toEqual(["Mutation.returnRequest(input)"]);
 });
 
 it("the map of types finds types and fields by their names, with the keyboard alone", async () => {
@@ -105,19 +118,22 @@ it("the map of types says so where a link leads to a type that is no more", asyn
   await expect.poll(() => placeOf(page)).toBe("All areas");
 });
 
-it.each(["light", "dark"] as const)("the map of types is readable and reachable in %s, also on a phone", async (colorScheme) => {
-  const page = await open("", { colorScheme });
-  for (const hash of ["", "#Order", "#area:Promotions"]) {
-    await page.goto(`${service.address}/graphql/map${hash}`);
-    await page.locator("h2").waitFor();
-    for (const width of [1200, 360]) {
-      await page.setViewportSize({ width, height: 900 });
-      expect(await axeFaults(page)).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-      await shoot(page, `${colorScheme}-${width}-${hash.replace(/\W/g, "") || "overview"}`);
+it.each(["light", "dark"] as const)(
+  "the map of types is readable and reachable in %s, also on a phone",
+  async (colorScheme) => {
+    const page = await open("", { colorScheme });
+    for (const hash of ["", "#Order", "#area:Promotions"]) {
+      await page.goto(`${service.address}/graphql/map${hash}`);
+      await page.locator("h2").waitFor();
+      for (const width of [1200, 360]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await axeFaults(page)).toEqual([]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        await shoot(page, `${colorScheme}-${width}-${hash.replace(/\W/g, "") || "overview"}`);
+      }
     }
-  }
-});
+  },
+);
 
 it("leads to GraphiQL and the API reference, and takes the token of the tab along", async () => {
   const page = await open();

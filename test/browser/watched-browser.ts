@@ -1,5 +1,12 @@
 /** Chromium, with an eye on what its windows ask for and complain about. */
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type ConsoleMessage, type Response } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type ConsoleMessage,
+  type Response,
+} from "playwright-core";
 
 const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 const flags = [
@@ -33,13 +40,15 @@ export async function launchBrowser(): Promise<WatchedBrowser> {
   const complaints: string[] = [];
   const policies = new Set<string | undefined>();
   const noteMessage = (message: ConsoleMessage): void => {
-    const isRefusal = message.text() === "Failed to load resource: the server responded with a status of 400 (Bad Request)";
+    const isRefusal =
+      message.text() === "Failed to load resource: the server responded with a status of 400 (Bad Request)";
     if (["error", "warning"].includes(message.type()) && !isRefusal) complaints.push(message.text());
   };
   const notePolicy = (response: Response): void => {
     const { "content-type": type = "", "content-security-policy": policy } = response.headers();
     const isPage = type.startsWith("text/html") && (response.status() < 300 || response.status() >= 400);
-    if (isPage && new URL(response.url()).pathname.startsWith("/oauth/")) policies.add(policy?.replace(/'sha256-[\w+/=]+'/, "'sha256-…'"));
+    if (isPage && new URL(response.url()).pathname.startsWith("/oauth/"))
+      policies.add(policy?.replace(/'sha256-[\w+/=]+'/, "'sha256-…'"));
   };
   return {
     outside,
@@ -49,7 +58,8 @@ export async function launchBrowser(): Promise<WatchedBrowser> {
       const context = await browser.newContext({ viewport: { width: 1000, height: 800 }, ...options });
       context.on("request", (request) => {
         const { protocol, hostname } = new URL(request.url());
-        if (protocol !== "data:" && !["127.0.0.1", "localhost"].includes(hostname)) outside.push(request.url());
+        if (protocol !== "data:" && !["127.0.0.1", "localhost"].includes(hostname))
+          outside.push(request.url());
       });
       context.on("console", noteMessage);
       context.on("weberror", (error) => complaints.push(error.error().message));

@@ -1,4 +1,7 @@
-/** Stands between a client and the service as a proxy of HTTP, and cuts the connection when the service has answered: what was asked is done, and nobody is told. */
+/**
+ * Stands between a client and the service as a proxy of HTTP, and cuts the connection when the service has
+ * answered: what was asked is done, and nobody is told.
+ */
 import { once } from "node:events";
 import { createServer, request as ask } from "node:http";
 import type { AddressInfo } from "node:net";

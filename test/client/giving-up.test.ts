@@ -1,6 +1,6 @@
 /**
- * A server that says nothing, or half of it, and a collector of garbage that takes whatever nobody holds: what ends a request must be held for as long
- * as the request goes on.
+ * A server that says nothing, or half of it, and a collector of garbage that takes whatever nobody holds:
+ * what ends a request must be held for as long as the request goes on.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -50,7 +50,11 @@ describe.each([
     "is left when the caller says so, by the signal of %s",
     async (_what, signalOf, name) => {
       const client = createCommerceClient({ baseUrl });
-      const change = client.put("/api/v1/open/storefront/carts/{cartId}/promotion", { params, body, signal: signalOf() });
+      const change = client.put("/api/v1/open/storefront/carts/{cartId}/promotion", {
+        params,
+        body,
+        signal: signalOf(),
+      });
       await expect(change).rejects.toMatchObject({ name });
     },
     10_000,

@@ -1,4 +1,7 @@
-/** What the TypeScript client promises as a package: types of the contract of now, and a README whose programs are right. */
+/**
+ * What the TypeScript client promises as a package: types of the contract of now, and a README whose programs
+ * are right.
+ */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -15,9 +18,15 @@ const world = useWorld();
 
 it("its types are those of the contract, as the generator of now writes them", () => {
   const [head = "", types = ""] = readFileSync(join(source, "schema.ts"), "utf8").split(/(?<= \*\/\n)([^]*)/);
-  const written = [...head.matchAll(/sha256 of ([^:]+): ([0-9a-f]{64})/g)].map(([, what, hash]) => [what, hash]);
+  const written = [...head.matchAll(/sha256 of ([^:]+): ([0-9a-f]{64})/g)].map(([, what, hash]) => [
+    what,
+    hash,
+  ]);
   const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
-  expect(written, "Renew it: npm ci --prefix clients/typescript && npm run generate --prefix clients/typescript").toEqual([
+  expect(
+    written,
+    "Renew it: npm ci --prefix clients/typescript && npm run generate --prefix clients/typescript",
+  ).toEqual([
     ["schema/openapi.json", sha256(readFileSync(join(root, "schema/openapi.json")))],
     ["scripts/generate.mjs", sha256(readFileSync(join(source, "../scripts/generate.mjs")))],
     ["what follows", sha256(types)],
@@ -30,7 +39,9 @@ function writeProgram(folder: string, name: "purchase" | "webhooks"): string {
   const file = join(folder, `${name}.ts`);
   writeFileSync(
     file,
-    program.replace("@commerce-gateway/client/webhooks", `${source}/webhooks.ts`).replace("@commerce-gateway/client", `${source}/index.ts`),
+    program
+      .replace("@commerce-gateway/client/webhooks", `${source}/webhooks.ts`)
+      .replace("@commerce-gateway/client", `${source}/index.ts`),
   );
   return file;
 }
@@ -46,24 +57,42 @@ it("the README's programs are right by the compiler, and the first one prices a 
     types: ["node"],
     typeRoots: [join(root, "node_modules/@types")],
   };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [purchase, webhooks] }));
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions, files: [purchase, webhooks] }),
+  );
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   const { PATH, HOME } = process.env;
-  await promisify(execFile)(join(root, "node_modules/.bin/tsc"), ["--project", folder], { env: { PATH, HOME } }).catch(
-    (error: { stdout: string }) => {
-      throw new Error(error.stdout);
-    },
-  );
+  await promisify(execFile)(join(root, "node_modules/.bin/tsc"), ["--project", folder], {
+    env: { PATH, HOME },
+  }).catch((error: { stdout: string }) => {
+    throw new Error(error.stdout);
+  });
 
   const { keys, carts, promotionCodes } = world().demo;
   const address = await world().app.server.listen({ host: "127.0.0.1", port: 0 });
-  const env = { PATH, HOME, API: address, KEY: keys.full, CART: carts.active, CODE: promotionCodes.percentage };
+  const env = {
+    PATH,
+    HOME,
+    API: address,
+    KEY: keys.full,
+    CART: carts.active,
+    CODE: promotionCodes.percentage,
+  };
   const { stdout } = await promisify(execFile)(process.execPath, [purchase], { env });
   expect(stdout).toMatch(/^(?:[a-z0-9-]+\n)+\d+ EUR\n$/);
 });
 
 function readOptions(): Record<string, unknown> {
-  const { compilerOptions } = JSON.parse(readFileSync(join(source, "../tsconfig.json"), "utf8")) as { compilerOptions: Record<string, unknown> };
-  const { rootDir: _, outDir: __, declaration: ___, rewriteRelativeImportExtensions: ____, ...options } = compilerOptions;
+  const { compilerOptions } = JSON.parse(readFileSync(join(source, "../tsconfig.json"), "utf8")) as {
+    compilerOptions: Record<string, unknown>;
+  };
+  const {
+    rootDir: _,
+    outDir: __,
+    declaration: ___,
+    rewriteRelativeImportExtensions: ____,
+    ...options
+  } = compilerOptions;
   return options;
 }

@@ -1,6 +1,7 @@
 /**
- * The TypeScript client against the service as a process: a whole purchase as a storefront and an integrator make it, through their HTTP alone. With
- * `CONTRACT_PROXY=1` (`npm run test:workflows`) a proxy stands between that holds every request and answer against the contract.
+ * The TypeScript client against the service as a process: a whole purchase as a storefront and an integrator
+ * make it, through their HTTP alone. With `CONTRACT_PROXY=1` (`npm run test:workflows`) a proxy stands
+ * between that holds every request and answer against the contract.
  */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
@@ -35,7 +36,13 @@ afterAll(async () => {
 
 const direct = (): string => `http://127.0.0.1:${service.port}`;
 const origin = (): string => proxy?.origin ?? direct();
-const address = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
+const address = {
+  recipientName: "Anna Beispiel",
+  line1: "Musterweg 1",
+  postalCode: "10115",
+  city: "Berlin",
+  countryCode: "DE",
+};
 
 async function refused(call: Promise<unknown>): Promise<CommerceError> {
   const error: unknown = await call.then(
@@ -58,7 +65,8 @@ async function startReceiver(): Promise<{ readonly url: string; readonly arrived
     const take = async (): Promise<void> => {
       const body = await buffer(request);
       // A new endpoint is also sent a ping.
-      if (request.headers["webhook-event-type"] === "order.placed") arrived.push({ headers: request.headers, body });
+      if (request.headers["webhook-event-type"] === "order.placed")
+        arrived.push({ headers: request.headers, body });
       response.writeHead(204).end();
     };
     void take();
@@ -76,15 +84,22 @@ async function startReceiver(): Promise<{ readonly url: string; readonly arrived
 describe("a purchase", () => {
   it("from the search to the order, told of by a webhook that is genuine, and once more on request", async () => {
     const receiver = await startReceiver();
-    const { data: endpoint } = await commerce.post("/api/v1/open/webhooks/endpoints", { body: { url: receiver.url, eventTypes: ["order.placed"] } });
+    const { data: endpoint } = await commerce.post("/api/v1/open/webhooks/endpoints", {
+      body: { url: receiver.url, eventTypes: ["order.placed"] },
+    });
 
     const visitor = createCommerceClient({ baseUrl: origin() });
-    const { value: found } = await visitor.search({ q: "tent", locale: "en", market: "DE", sort: "relevance", pageSize: 2 }).next();
+    const { value: found } = await visitor
+      .search({ q: "tent", locale: "en", market: "DE", sort: "relevance", pageSize: 2 })
+      .next();
     const path = { merchantSlug: found?.merchant.slug ?? "", productSlug: found?.slug ?? "" };
-    const { data: product } = await visitor.get("/api/v1/catalog/merchants/{merchantSlug}/products/{productSlug}", {
-      params: { path },
-      headers: { "accept-language": "en" },
-    });
+    const { data: product } = await visitor.get(
+      "/api/v1/catalog/merchants/{merchantSlug}/products/{productSlug}",
+      {
+        params: { path },
+        headers: { "accept-language": "en" },
+      },
+    );
     expect(product.title).toBe(found?.title);
 
     const cart = { path: { cartId: (await openCart(service.ask, shop)).id } };
@@ -94,28 +109,47 @@ describe("a purchase", () => {
       body: { code: shop.codes[0] ?? "" },
     });
     const removal = { expectedVersion: first.cartVersion, reason: "buyer_request" } as const;
-    const { data: removed } = await commerce.delete("/api/v1/open/storefront/carts/{cartId}/promotion", { params: cart, body: removal });
+    const { data: removed } = await commerce.delete("/api/v1/open/storefront/carts/{cartId}/promotion", {
+      params: cart,
+      body: removal,
+    });
     expect(removed).toMatchObject({ state: "none", cartVersion: first.cartVersion + 1 });
     const { data: promoted } = await commerce.put("/api/v1/open/storefront/carts/{cartId}/promotion", {
       params: cart,
       body: { code: shop.codes[0] ?? "" },
     });
     const { data: seen } = await commerce.get("/api/v1/open/storefront/carts/{cartId}", { params: cart });
-    expect(seen).toMatchObject({ version: promoted.cartVersion, totals: promoted.totals, delivery: { options: expect.anything() } });
+    expect(seen).toMatchObject({
+      version: promoted.cartVersion,
+      totals: promoted.totals,
+      delivery: { options: expect.anything() },
+    });
 
     const input = { optionId: seen.delivery?.options[0]?.id };
-    await graph(cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: cart.path.cartId }).asked);
+    await graph(
+      cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: cart.path.cartId }).asked,
+    );
     const checkout = checkoutOf(readAnswer(await service.ask(createWrite(shop, cart.path.cartId).asked)));
     await graph(submitWrite(shop, checkout).asked);
-    await expect.poll(() => readSession(service.ask, shop, checkout.sessionId)).toMatchObject({ status: "COMPLETED" });
+    await expect
+      .poll(() => readSession(service.ask, shop, checkout.sessionId))
+      .toMatchObject({ status: "COMPLETED" });
     const orderId = String((await readSession(service.ask, shop, checkout.sessionId)).orderId);
 
     const order = { path: { orderId } };
-    const { data: placed } = await commerce.get("/api/v1/open/storefront/orders/{orderId}", { params: order });
+    const { data: placed } = await commerce.get("/api/v1/open/storefront/orders/{orderId}", {
+      params: order,
+    });
     expect(placed).toMatchObject({ cartId: cart.path.cartId, totals: { total: checkout.amountTotal } });
-    const { data: cancellation } = await commerce.get("/api/v1/open/storefront/orders/{orderId}/cancellation-eligibility", { params: order });
+    const { data: cancellation } = await commerce.get(
+      "/api/v1/open/storefront/orders/{orderId}/cancellation-eligibility",
+      { params: order },
+    );
     expect(cancellation.decision).toBe("allowed");
-    const { data: afterSales } = await commerce.get("/api/v1/open/storefront/orders/{orderId}/after-sales-eligibility", { params: order });
+    const { data: afterSales } = await commerce.get(
+      "/api/v1/open/storefront/orders/{orderId}/after-sales-eligibility",
+      { params: order },
+    );
     expect(afterSales.orderId).toBe(orderId);
 
     await expect.poll(() => receiver.arrived).toHaveLength(1);
@@ -129,8 +163,13 @@ describe("a purchase", () => {
     await commerce.post("/api/v1/open/webhooks/deliveries/{id}/replay", replay);
     await expect.poll(() => receiver.arrived).toHaveLength(2);
     const again = receiver.arrived[1] as Arrived;
-    expect([again.headers["webhook-replay"], await verifyWebhook(again, trust)]).toEqual(["true", await verifyWebhook(arrived, trust)]);
-    await expect(verifyWebhook({ ...again, body: Buffer.concat([again.body, Buffer.from(" ")]) }, trust)).rejects.toThrow("no_matching_signature");
+    expect([again.headers["webhook-replay"], await verifyWebhook(again, trust)]).toEqual([
+      "true",
+      await verifyWebhook(arrived, trust),
+    ]);
+    await expect(
+      verifyWebhook({ ...again, body: Buffer.concat([again.body, Buffer.from(" ")]) }, trust),
+    ).rejects.toThrow("no_matching_signature");
   });
 
   it("that is given up: its session is canceled, its cart revoked, and neither a second time", async () => {
@@ -138,21 +177,33 @@ describe("a purchase", () => {
     const session = { params: { path: { sessionId } }, body: { reason: "buyer_changed_mind" } } as const;
     const cancel = () => commerce.post("/api/v1/open/hosted/checkout/sessions/{sessionId}/cancel", session);
     const { data: canceled } = await cancel();
-    expect(canceled).toMatchObject({ status: "canceled", cartStatus: "active", cancellation: { reason: "buyer_changed_mind", actor: "api_key" } });
-    expect(await refused(cancel())).toMatchObject({ code: "checkout_session_canceled", status: 409, retryable: false });
+    expect(canceled).toMatchObject({
+      status: "canceled",
+      cartStatus: "active",
+      cancellation: { reason: "buyer_changed_mind", actor: "api_key" },
+    });
+    expect(await refused(cancel())).toMatchObject({
+      code: "checkout_session_canceled",
+      status: 409,
+      retryable: false,
+    });
 
     const params = { path: { cartId } };
-    const revoke = (expectedVersion: number) => commerce.post("/api/v1/open/storefront/carts/{cartId}/revoke", { params, body: { expectedVersion } });
+    const revoke = (expectedVersion: number) =>
+      commerce.post("/api/v1/open/storefront/carts/{cartId}/revoke", { params, body: { expectedVersion } });
     const wrong = await refused(revoke(1));
     expect(wrong).toMatchObject({ code: "cart_version_conflict", conflict: { id: cartId } });
     expect((await revoke(wrong.conflict?.currentVersion ?? 0)).data.status).toBe("revoked");
   });
 });
 
-const graph = async (asked: Parameters<Service["ask"]>[0]): Promise<unknown> => dataOf(readAnswer(await service.ask(asked)));
+const graph = async (asked: Parameters<Service["ask"]>[0]): Promise<unknown> =>
+  dataOf(readAnswer(await service.ask(asked)));
 
 const numberOf = (event: CommerceEvent): string =>
-  event.type === "order.placed" && "number" in event.data.object ? event.data.object.number : `It is ${event.type}.`;
+  event.type === "order.placed" && "number" in event.data.object
+    ? event.data.object.number
+    : `It is ${event.type}.`;
 
 async function statusOf(deliveryId: string): Promise<string | undefined> {
   const { data } = await commerce.get("/api/v1/open/webhooks/events");
@@ -163,7 +214,10 @@ describe("what is refused", () => {
   it("is thrown as the service says it", async () => {
     const params = { path: { cartId: (await openCart(service.ask, shop)).id } };
     const error = await refused(
-      commerce.put("/api/v1/open/storefront/carts/{cartId}/address", { params, body: { address: { ...address, postalCode: "1" } } }),
+      commerce.put("/api/v1/open/storefront/carts/{cartId}/address", {
+        params,
+        body: { address: { ...address, postalCode: "1" } },
+      }),
     );
     expect(error).toMatchObject({
       name: "CommerceError",
@@ -193,7 +247,11 @@ describe.each(["head", "body"] as const)("an answer that is cut before the end o
   it("is asked for again, and what was asked is done once", async () => {
     const cutting = await startCuttingHttp(service.port);
     const retries = { waitMsBase: 1 };
-    const careful = createCommerceClient({ baseUrl: cutting.origin, apiKey: service.access.keys.full, retries });
+    const careful = createCommerceClient({
+      baseUrl: cutting.origin,
+      apiKey: service.access.keys.full,
+      retries,
+    });
     const { id: cartId, version } = await openCart(service.ask, shop);
     cutting.cutNext(place);
     const { data } = await careful.put("/api/v1/open/storefront/carts/{cartId}/promotion", {
@@ -201,14 +259,18 @@ describe.each(["head", "body"] as const)("an answer that is cut before the end o
       body: { code: shop.codes[1] ?? "" },
     });
     expect([data.cartVersion, cutting.keys.length, new Set(cutting.keys).size]).toEqual([version + 1, 2, 1]);
-    const { data: cart } = await careful.get("/api/v1/open/storefront/carts/{cartId}", { params: { path: { cartId } } });
+    const { data: cart } = await careful.get("/api/v1/open/storefront/carts/{cartId}", {
+      params: { path: { cartId } },
+    });
     expect(cart.version).toBe(version + 1);
   });
 });
 
 describe.runIf(isProxied)("the proxy", () => {
   it("refuses what is not as the contract says, on either side", async () => {
-    const server = createServer((_, response) => response.writeHead(200, { "content-type": "application/json" }).end('{"data":{}}'));
+    const server = createServer((_, response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end('{"data":{}}'),
+    );
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     onTestFinished(() => void server.close());
@@ -217,7 +279,10 @@ describe.runIf(isProxied)("the proxy", () => {
     const client = createCommerceClient({ baseUrl: wrong.origin, apiKey: service.access.keys.full, retries });
     expect((await refused(client.get("/api/v1/open/identity"))).status).toBe(500);
     const params = { path: { cartId: "cart_1" } };
-    const tooLong = client.put("/api/v1/open/storefront/carts/{cartId}/promotion", { params, body: { code: "X".repeat(257) } });
+    const tooLong = client.put("/api/v1/open/storefront/carts/{cartId}/promotion", {
+      params,
+      body: { code: "X".repeat(257) },
+    });
     expect((await refused(tooLong)).status).toBe(422);
   });
 });

@@ -1,6 +1,11 @@
 /** What the TypeScript client sends again, when, and what it then bears: against answers that are made up. */
 import { describe, expect, it } from "vitest";
-import { type CommerceClient, CommerceError, createCommerceClient, type RetryOptions } from "#client/index.ts";
+import {
+  type CommerceClient,
+  CommerceError,
+  createCommerceClient,
+  type RetryOptions,
+} from "#client/index.ts";
 
 type Reply = Response | Error;
 
@@ -20,7 +25,9 @@ function clientOf(replies: readonly (() => Reply)[], retries: RetryOptions = {})
     fetch: (request) => {
       requests.push(request);
       const reply = replies[Math.min(requests.length, replies.length) - 1]?.();
-      return reply instanceof Response ? Promise.resolve(reply) : Promise.reject(reply ?? new Error("No reply."));
+      return reply instanceof Response
+        ? Promise.resolve(reply)
+        : Promise.reject(reply ?? new Error("No reply."));
     },
     retries: { wait: (ms) => Promise.resolve(void waits.push(ms)), ...retries },
   });
@@ -50,14 +57,22 @@ const gone = (): Error => new TypeError("fetch failed");
 type More = NonNullable<Parameters<CommerceClient["search"]>[1]>;
 
 const change = ({ client }: Asked, more: More = {}): Promise<unknown> =>
-  client.put("/api/v1/open/storefront/carts/{cartId}/promotion", { params: { path: { cartId: "cart_1" } }, body: { code: "TEN" }, ...more });
+  client.put("/api/v1/open/storefront/carts/{cartId}/promotion", {
+    params: { path: { cartId: "cart_1" } },
+    body: { code: "TEN" },
+    ...more,
+  });
 
 describe("what is sent again", () => {
   it.each([
     ["a connection that broke", gone, [1000, 1250]],
     ["a quota that is used up, after the time it names", refusal(429, "rate_limited", 7), [7000, 8750]],
     ["the same request, still being done", refusal(409, "idempotency_in_progress", 1), [1000, 1250]],
-    ["a service that is not there, after the time it names", refusal(503, "service_unavailable", 3), [3000, 3750]],
+    [
+      "a service that is not there, after the time it names",
+      refusal(503, "service_unavailable", 3),
+      [3000, 3750],
+    ],
     ["a bug", refusal(500, "internal_error", null), [1000, 1250]],
     ["a proxy that says so itself", answer(502, "<h1>Bad gateway</h1>"), [1000, 1250]],
     ["a proxy that says when", answer(503, "Busy", { "retry-after": "5" }), [5000, 6250]],
@@ -66,7 +81,11 @@ describe("what is sent again", () => {
       () => answer(503, "Busy", { "retry-after": new Date(Date.now() + 30_000).toUTCString() })(),
       [28_000, 37_500],
     ],
-    ["a proxy whose date is over", answer(503, "Busy", { "retry-after": new Date(0).toUTCString() }), [1000, 1250]],
+    [
+      "a proxy whose date is over",
+      answer(503, "Busy", { "retry-after": new Date(0).toUTCString() }),
+      [1000, 1250],
+    ],
     ["a proxy's quota, without a time", answer(429, "<h1>Slow down</h1>"), [1000, 1250]],
     ["a proxy that had waited for the request", answer(408, ""), [1000, 1250]],
   ] as const)("%s: the same bytes under the same key", async (_name, first, [least, most]) => {
@@ -74,22 +93,36 @@ describe("what is sent again", () => {
     expect(await change(asked)).toEqual({ data: { cartVersion: 8 } });
     const [one, other] = asked.requests;
     expect(one?.headers.get("idempotency-key")).toMatch(/^[0-9a-f-]{36}$/);
-    expect([other?.headers.get("idempotency-key"), await other?.text()]).toEqual([one?.headers.get("idempotency-key"), '{"code":"TEN"}']);
+    expect([other?.headers.get("idempotency-key"), await other?.text()]).toEqual([
+      one?.headers.get("idempotency-key"),
+      '{"code":"TEN"}',
+    ]);
     expect(asked.waits).toEqual([expect.toSatisfy((ms: number) => ms >= least && ms <= most)]);
   });
 
   it("waits twice as long each time, and gives up in the end with what it was told last", async () => {
     const asked = clientOf([gone, refusal(503, "service_unavailable", null)]);
-    await expect(change(asked)).rejects.toMatchObject({ code: "service_unavailable", status: 503, retryable: true });
+    await expect(change(asked)).rejects.toMatchObject({
+      code: "service_unavailable",
+      status: 503,
+      retryable: true,
+    });
     expect(asked.requests).toHaveLength(5);
-    for (const [index, ms] of asked.waits.entries()) expect([ms >= 1000 * 2 ** index, ms <= 1250 * 2 ** index]).toEqual([true, true]);
+    for (const [index, ms] of asked.waits.entries())
+      expect([ms >= 1000 * 2 ** index, ms <= 1250 * 2 ** index]).toEqual([true, true]);
   });
 
   it("says that nothing was answered, and why", async () => {
     const asked = clientOf([gone], { attemptsMax: 2 });
     const error = await change(asked).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(CommerceError);
-    expect(error).toMatchObject({ code: "no_answer", status: 0, retryable: true, requestId: null, cause: { message: "fetch failed" } });
+    expect(error).toMatchObject({
+      code: "no_answer",
+      status: 0,
+      retryable: true,
+      requestId: null,
+      cause: { message: "fetch failed" },
+    });
   });
 });
 
@@ -111,9 +144,15 @@ describe("what is not sent again", () => {
     const stop = new AbortController();
     await expect(change(asked, { signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
     expect(asked.requests.length).toBeLessThanOrEqual(2);
-    const real = createCommerceClient({ baseUrl: "https://shop.test", fetch: () => Promise.reject(gone()), retries: { waitMsBase: 60_000 } });
+    const real = createCommerceClient({
+      baseUrl: "https://shop.test",
+      fetch: () => Promise.reject(gone()),
+      retries: { waitMsBase: 60_000 },
+    });
     const signal = AbortSignal.timeout(5);
-    await expect(real.get("/api/v1/open/identity", { signal })).rejects.toMatchObject({ name: "TimeoutError" });
+    await expect(real.get("/api/v1/open/identity", { signal })).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
   });
 });
 
@@ -126,7 +165,9 @@ describe("each request", () => {
     await change(asked, { headers: { "idempotency-key": "order-17" } });
     const keys = asked.requests.map(({ headers }) => headers.get("idempotency-key"));
     expect([keys[0], keys[3], new Set(keys).size]).toEqual([null, "order-17", 4]);
-    expect(new Set(asked.requests.map(({ headers }) => headers.get("authorization")))).toEqual(new Set(["Bearer cpk_test"]));
+    expect(new Set(asked.requests.map(({ headers }) => headers.get("authorization")))).toEqual(
+      new Set(["Bearer cpk_test"]),
+    );
   });
 
   it("is over when it takes too long, and asked again", async () => {
@@ -136,7 +177,9 @@ describe("each request", () => {
       fetch: (_, { signal }) => {
         attempts += 1;
         if (attempts > 1) return Promise.resolve(done());
-        return new Promise((__, failed) => signal.addEventListener("abort", () => failed(signal.reason as Error), { once: true }));
+        return new Promise((__, failed) =>
+          signal.addEventListener("abort", () => failed(signal.reason as Error), { once: true }),
+        );
       },
       retries: { timeoutMs: 5, waitMsBase: 1 },
     });
@@ -149,15 +192,25 @@ describe("what was tried in vain", () => {
   it.each([
     ["nothing was answered", gone, { code: "no_answer" }],
     ["the service is not there", refusal(503, "service_unavailable", null), { code: "service_unavailable" }],
-    ["a proxy has a quota", answer(429, "Slow", { "retry-after": "100" }), { code: "unreadable_answer", retryAfterSeconds: 100, cause: "Slow" }],
-    ["a proxy is alone", answer(502, "", { "x-request-id": "req_proxy" }), { code: "unreadable_answer", requestId: "req_proxy" }],
+    [
+      "a proxy has a quota",
+      answer(429, "Slow", { "retry-after": "100" }),
+      { code: "unreadable_answer", retryAfterSeconds: 100, cause: "Slow" },
+    ],
+    [
+      "a proxy is alone",
+      answer(502, "", { "x-request-id": "req_proxy" }),
+      { code: "unreadable_answer", requestId: "req_proxy" },
+    ],
   ])("can be tried later under the same key: %s", async (_name, last, told) => {
     const asked = clientOf([last], { attemptsMax: 2 });
     const error = (await change(asked).catch((thrown: unknown) => thrown)) as CommerceError;
     expect(error).toMatchObject({ ...told, retryable: true });
     const key = String(error.idempotencyKey);
     await change(asked, { headers: { "idempotency-key": key } }).catch(() => undefined);
-    expect(new Set(asked.requests.map(({ headers }) => headers.get("idempotency-key")))).toEqual(new Set([key]));
+    expect(new Set(asked.requests.map(({ headers }) => headers.get("idempotency-key")))).toEqual(
+      new Set([key]),
+    );
   });
 });
 
@@ -170,7 +223,12 @@ describe("what is no answer of the service's", () => {
     ["that nothing has changed", () => new Response(null, { status: 304 }), 304],
   ])("is thrown as such: %s", async (_name, first, status) => {
     const asked = clientOf([first]);
-    await expect(change(asked)).rejects.toMatchObject({ name: "CommerceError", code: "unreadable_answer", status, retryable: false });
+    await expect(change(asked)).rejects.toMatchObject({
+      name: "CommerceError",
+      code: "unreadable_answer",
+      status,
+      retryable: false,
+    });
     expect(asked.requests).toHaveLength(1);
   });
 });
@@ -178,14 +236,22 @@ describe("what is no answer of the service's", () => {
 describe("a call", () => {
   it("tells the headers of its answer to whoever asks", async () => {
     const told: Headers[] = [];
-    const asked = clientOf([answer(200, { data: {} }, { "x-request-id": "req_9", "idempotent-replayed": "true" })]);
+    const asked = clientOf([
+      answer(200, { data: {} }, { "x-request-id": "req_9", "idempotent-replayed": "true" }),
+    ]);
     await change(asked, { onHeaders: (headers) => void told.push(headers) });
-    expect(told.map((headers) => [headers.get("x-request-id"), headers.get("idempotent-replayed")])).toEqual([["req_9", "true"]]);
+    expect(told.map((headers) => [headers.get("x-request-id"), headers.get("idempotent-replayed")])).toEqual([
+      ["req_9", "true"],
+    ]);
   });
 
   it("does not take what goes around the client's key, repetitions and types", async () => {
     const asked = clientOf([gone, done]);
-    const around = { baseUrl: "https://other.test", fetch: () => Promise.reject(new Error("Around.")), parseAs: "text" } as const;
+    const around = {
+      baseUrl: "https://other.test",
+      fetch: () => Promise.reject(new Error("Around.")),
+      parseAs: "text",
+    } as const;
     expect(await change(asked, { ...around } as More)).toEqual({ data: { cartVersion: 8 } });
     expect(asked.requests.map(({ url }) => new URL(url).host)).toEqual(["shop.test", "shop.test"]);
     // @ts-expect-error The compiler says so too.
@@ -225,11 +291,16 @@ describe("a search", () => {
   it("can be given up between its pages, and takes headers", async () => {
     const stop = new AbortController();
     const asked = clientOf([page(1, true), gone]);
-    const products = asked.client.search(query, { signal: stop.signal, headers: { "accept-language": "de" } });
+    const products = asked.client.search(query, {
+      signal: stop.signal,
+      headers: { "accept-language": "de" },
+    });
     expect((await products.next()).value?.slug).toBe("p1");
     stop.abort();
     await expect(products.next()).rejects.toMatchObject({ name: "AbortError" });
-    expect(asked.requests.map(({ headers }) => headers.get("accept-language"))).toEqual(asked.requests.map(() => "de"));
+    expect(asked.requests.map(({ headers }) => headers.get("accept-language"))).toEqual(
+      asked.requests.map(() => "de"),
+    );
     expect(asked.requests.length).toBeLessThanOrEqual(2);
   });
 });

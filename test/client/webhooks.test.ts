@@ -1,4 +1,7 @@
-/** The TypeScript client's verifier of webhooks, judged by the service's own fixture and by a library that is not ours. */
+/**
+ * The TypeScript client's verifier of webhooks, judged by the service's own fixture and by a library that is
+ * not ours.
+ */
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
@@ -19,7 +22,9 @@ describe("the fixture of an endpoint", () => {
   const world = useWorld();
 
   it("is judged as it says, vector by vector", async () => {
-    const { body } = await world().getWithKey(`/api/v1/open/webhooks/endpoints/${world().demo.webhooks.endpoint}/signature-fixture`);
+    const { body } = await world().getWithKey(
+      `/api/v1/open/webhooks/endpoints/${world().demo.webhooks.endpoint}/signature-fixture`,
+    );
     const vectors = body.data.vectors as readonly Vector[];
     expect(vectors.length).toBeGreaterThan(10);
     const judge = async ({ headers, bodyBase64, secret, now }: Vector): Promise<string | null> =>
@@ -52,22 +57,34 @@ describe("a webhook", () => {
         expect(await verifyWebhook({ headers, body: event }, { secret, now })).toEqual(JSON.parse(event));
         const changed = Buffer.from(event);
         changed[place % changed.length] = (changed[place % changed.length] ?? 0) ^ 1;
-        await expect(verifyWebhook({ headers, body: changed }, { secret, now })).rejects.toMatchObject({ fault: "no_matching_signature" });
+        await expect(verifyWebhook({ headers, body: changed }, { secret, now })).rejects.toMatchObject({
+          fault: "no_matching_signature",
+        });
       }),
     );
   });
 
   it("is genuine with either secret while one is replaced, and whatever names its headers have", async () => {
-    const [old, next, other] = ["a", "b", "c"].map((letter) => secretOf(Buffer.alloc(32, letter))) as [string, string, string];
+    const [old, next, other] = ["a", "b", "c"].map((letter) => secretOf(Buffer.alloc(32, letter))) as [
+      string,
+      string,
+      string,
+    ];
     const signed = sign(next, "evt_1", "{}");
     const received = {
-      headers: { "Webhook-Id": "evt_1", "WEBHOOK-TIMESTAMP": String(now), "webhook-signature": signed["webhook-signature"] },
+      headers: {
+        "Webhook-Id": "evt_1",
+        "WEBHOOK-TIMESTAMP": String(now),
+        "webhook-signature": signed["webhook-signature"],
+      },
       body: "{}",
     };
     const both: Trust = { secret: [old, next], now };
     expect(await verifyWebhook(received, both)).toEqual({});
     expect(await verifyWebhook({ ...received, headers: new Headers(signed) }, both)).toEqual({});
-    await expect(verifyWebhook(received, { secret: [old, other], now })).rejects.toMatchObject({ fault: "no_matching_signature" });
+    await expect(verifyWebhook(received, { secret: [old, other], now })).rejects.toMatchObject({
+      fault: "no_matching_signature",
+    });
   });
 
   it("is genuine whether its headers are lists of one, or another package's Headers", async () => {
@@ -76,9 +93,13 @@ describe("a webhook", () => {
     const trust: Trust = { secret, now };
     const lists = Object.fromEntries(Object.entries(signed).map(([name, value]) => [name, [value]]));
     expect(await verifyWebhook({ headers: lists, body: "{}" }, trust)).toEqual({});
-    expect(await verifyWebhook({ headers: { get: (name: string) => signed[name] ?? null }, body: "{}" }, trust)).toEqual({});
+    expect(
+      await verifyWebhook({ headers: { get: (name: string) => signed[name] ?? null }, body: "{}" }, trust),
+    ).toEqual({});
     const twice = { ...lists, "webhook-id": ["evt_1", "evt_2"] };
-    await expect(verifyWebhook({ headers: twice, body: "{}" }, trust)).rejects.toMatchObject({ fault: "missing_header" });
+    await expect(verifyWebhook({ headers: twice, body: "{}" }, trust)).rejects.toMatchObject({
+      fault: "missing_header",
+    });
   });
 
   it("is refused soon, however many signatures somebody who knows no secret has written", async () => {
@@ -93,7 +114,9 @@ describe("a webhook", () => {
       [`v1,${wrong}`, 5],
     ] as const) {
       verify.mockClear();
-      await expect(judge(Array.from({ length: 2000 }, () => entry).join(" "))).rejects.toMatchObject({ fault: "no_matching_signature" });
+      await expect(judge(Array.from({ length: 2000 }, () => entry).join(" "))).rejects.toMatchObject({
+        fault: "no_matching_signature",
+      });
       expect(verify).toHaveBeenCalledTimes(tries);
     }
     expect(await judge(`v1,AAAA v1,${wrong} ${signed["webhook-signature"]}`)).toEqual({});

@@ -1,6 +1,13 @@
-/** The category tree stays a tree of six levels, and the search index learns of every product that hangs below a change. */
+/**
+ * The category tree stays a tree of six levels, and the search index learns of every product that hangs below
+ * a change.
+ */
 import { beforeAll, expect, it } from "vitest";
-import { type CategoryUpsertInput, deleteCategory, upsertCategory } from "#commerce/catalog/change-category.ts";
+import {
+  type CategoryUpsertInput,
+  deleteCategory,
+  upsertCategory,
+} from "#commerce/catalog/change-category.ts";
 import { updateProduct } from "#commerce/catalog/change-product.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -16,12 +23,17 @@ describeOnBoth("categories", (open, engine) => {
   const make = async (input: Partial<CategoryUpsertInput> = {}, tenant = world.tenant): Promise<string> =>
     (await world.run(upsertCategory, { slug: fresh("category"), names, ...input }, tenant)).categoryId;
   const row = (id: string) =>
-    world.db.selectFrom("category").select(["slug", "names", "parentId", "position", "version"]).where("id", "=", id).executeTakeFirst();
+    world.db
+      .selectFrom("category")
+      .select(["slug", "names", "parentId", "position", "version"])
+      .where("id", "=", id)
+      .executeTakeFirst();
 
   /** From the root down. */
   const makeChain = async (length: number): Promise<string[]> => {
     const chain: string[] = [];
-    for (let level = 0; level < length; level += 1) chain.push(await make({ parentId: chain.at(-1) ?? null }));
+    for (let level = 0; level < length; level += 1)
+      chain.push(await make({ parentId: chain.at(-1) ?? null }));
     return chain;
   };
 
@@ -36,7 +48,13 @@ describeOnBoth("categories", (open, engine) => {
     expect(await row(first)).toEqual({ slug, names: { de: "Tassen" }, parentId, position: 0, version: 2 });
     const renamed = fresh("becher");
     await make({ categoryId: first, slug: renamed, parentId: null, position: 7, expectedVersion: 2 });
-    expect(await row(first)).toEqual({ slug: renamed, names: { de: "Name" }, parentId: null, position: 7, version: 3 });
+    expect(await row(first)).toEqual({
+      slug: renamed,
+      names: { de: "Name" },
+      parentId: null,
+      position: 7,
+      version: 3,
+    });
   });
 
   it("raises the catalog's version by one, and no version when nothing changed", async () => {
@@ -62,7 +80,16 @@ describeOnBoth("categories", (open, engine) => {
     const at = world.tenant.now;
     await world.db
       .insertInto("product")
-      .values(ids.map((id) => ({ id, merchantId: "mer_one", status: "published" as const, publishedAt: at, createdAt: at, updatedAt: at })))
+      .values(
+        ids.map((id) => ({
+          id,
+          merchantId: "mer_one",
+          status: "published" as const,
+          publishedAt: at,
+          createdAt: at,
+          updatedAt: at,
+        })),
+      )
       .execute();
     await world.db
       .insertInto("productCategory")
@@ -75,7 +102,9 @@ describeOnBoth("categories", (open, engine) => {
   it("refuses circles, at any distance", async () => {
     const [top = "", middle = "", bottom = ""] = await makeChain(3);
     for (const parentId of [top, middle, bottom]) {
-      expect(await world.refusal(upsertCategory, { categoryId: top, slug: fresh("x"), names, parentId })).toEqual({
+      expect(
+        await world.refusal(upsertCategory, { categoryId: top, slug: fresh("x"), names, parentId }),
+      ).toEqual({
         code: "invalid_field",
         details: ["body /parentId circle"],
         conflict: null,
@@ -91,7 +120,14 @@ describeOnBoth("categories", (open, engine) => {
       conflict: null,
     });
     const [branch = ""] = await makeChain(3);
-    expect(await world.refusal(upsertCategory, { categoryId: branch, slug: fresh("x"), names, parentId: chain[3] })).toMatchObject({
+    expect(
+      await world.refusal(upsertCategory, {
+        categoryId: branch,
+        slug: fresh("x"),
+        names,
+        parentId: chain[3],
+      }),
+    ).toMatchObject({
       details: ["body /parentId too_deep"],
     });
     await make({ categoryId: branch, parentId: chain[2] });
@@ -104,17 +140,35 @@ describeOnBoth("categories", (open, engine) => {
     expect(await world.refusal(upsertCategory, { categoryId, slug, names })).toEqual({
       code: "already_exists",
       details: ["body /slug already_exists"],
-      conflict: { resource: "category", id: owner, currentStatus: null, currentVersion: 1, reason: "slug_taken", data: {} },
+      conflict: {
+        resource: "category",
+        id: owner,
+        currentStatus: null,
+        currentVersion: 1,
+        reason: "slug_taken",
+        data: {},
+      },
     });
-    expect(await world.refusal(upsertCategory, { categoryId, slug: fresh("x"), names, expectedVersion: 4 })).toEqual({
+    expect(
+      await world.refusal(upsertCategory, { categoryId, slug: fresh("x"), names, expectedVersion: 4 }),
+    ).toEqual({
       code: "version_conflict",
       details: [],
-      conflict: { resource: "category", id: categoryId, currentStatus: null, currentVersion: 1, reason: null, data: {} },
+      conflict: {
+        resource: "category",
+        id: categoryId,
+        currentStatus: null,
+        currentVersion: 1,
+        reason: null,
+        data: {},
+      },
     });
   });
 
   it("refuses what breaks the bounds", async () => {
-    expect(await world.refusal(upsertCategory, { slug: "-", names: [{ locale: "de", text: "" }], position: -1 })).toEqual({
+    expect(
+      await world.refusal(upsertCategory, { slug: "-", names: [{ locale: "de", text: "" }], position: -1 }),
+    ).toEqual({
       code: "invalid_field",
       details: ["body /slug pattern_mismatch", "body /names/0/text too_short", "body /position too_small"],
       conflict: null,
@@ -123,12 +177,18 @@ describeOnBoth("categories", (open, engine) => {
 
   it("does not find categories of another merchant", async () => {
     const foreign = await make({}, world.other);
-    expect(await world.refusal(upsertCategory, { categoryId: foreign, slug: fresh("x"), names })).toMatchObject({ code: "resource_not_found" });
-    expect(await world.refusal(upsertCategory, { slug: fresh("x"), names, parentId: foreign })).toMatchObject({
+    expect(
+      await world.refusal(upsertCategory, { categoryId: foreign, slug: fresh("x"), names }),
+    ).toMatchObject({ code: "resource_not_found" });
+    expect(await world.refusal(upsertCategory, { slug: fresh("x"), names, parentId: foreign })).toMatchObject(
+      {
+        code: "resource_not_found",
+        details: ["body /parentId resource_not_found"],
+      },
+    );
+    expect(await world.refusal(deleteCategory, { categoryId: foreign })).toMatchObject({
       code: "resource_not_found",
-      details: ["body /parentId resource_not_found"],
     });
-    expect(await world.refusal(deleteCategory, { categoryId: foreign })).toMatchObject({ code: "resource_not_found" });
   });
 
   it("deletes only what nothing hangs on", async () => {
@@ -146,18 +206,27 @@ describeOnBoth("categories", (open, engine) => {
       conflict: { ...conflict, id: child, reason: "has_products", data: { children: 0, products: 1 } },
     });
     await world.run(updateProduct, { productId, categoryIds: [] });
-    expect(await world.refusal(deleteCategory, { categoryId: child, expectedVersion: 2 })).toMatchObject({ code: "version_conflict" });
-    expect((await risesOf(world, "", () => world.run(deleteCategory, { categoryId: child }))).catalog).toBe(1);
+    expect(await world.refusal(deleteCategory, { categoryId: child, expectedVersion: 2 })).toMatchObject({
+      code: "version_conflict",
+    });
+    expect((await risesOf(world, "", () => world.run(deleteCategory, { categoryId: child }))).catalog).toBe(
+      1,
+    );
     await world.run(deleteCategory, { categoryId: parent });
     expect(await row(parent)).toBeUndefined();
   });
 
   it.runIf(engine === "postgres")("two moves at the same time make no circle", async () => {
     const [one, two] = [await make(), await make()];
-    const outcomes = await Promise.allSettled([make({ categoryId: one, parentId: two }), make({ categoryId: two, parentId: one })]);
-    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-    expect(outcomes.flatMap((outcome) => (outcome.status === "rejected" && outcome.reason instanceof Failure ? [outcome.reason.code] : []))).toEqual([
-      "invalid_field",
+    const outcomes = await Promise.allSettled([
+      make({ categoryId: one, parentId: two }),
+      make({ categoryId: two, parentId: one }),
     ]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(
+      outcomes.flatMap((outcome) =>
+        outcome.status === "rejected" && outcome.reason instanceof Failure ? [outcome.reason.code] : [],
+      ),
+    ).toEqual(["invalid_field"]);
   });
 });

@@ -1,4 +1,7 @@
-/** Many products in one call: each item stands or falls alone, and what stands is what the single mutations would have made of it. */
+/**
+ * Many products in one call: each item stands or falls alone, and what stands is what the single mutations
+ * would have made of it.
+ */
 import { beforeAll, expect, it } from "vitest";
 import { upsertCategory } from "#commerce/catalog/change-category.ts";
 import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";
@@ -13,7 +16,14 @@ const idOf = (results: readonly ProductImportResult[], index = 0): string => res
 /** One product, whole, on sale. */
 const mug = (): ProductImportItem => ({
   translations: [{ locale: "de", slug: fresh("becher"), title: "Becher" }],
-  variants: [{ sku: fresh("MUG"), options: [], onHand: 12, prices: [{ marketHandle: "europe", amountMinor: 1200, currency: "EUR" }] }],
+  variants: [
+    {
+      sku: fresh("MUG"),
+      options: [],
+      onHand: 12,
+      prices: [{ marketHandle: "europe", amountMinor: 1200, currency: "EUR" }],
+    },
+  ],
   status: "published",
 });
 
@@ -71,14 +81,29 @@ describeOnBoth("productsImport", (open) => {
           },
         ],
         variants: [
-          { sku: small, options: size("s"), onHand: 3, prices: [{ marketHandle: "europe", amountMinor: 900 }] },
-          { sku: large, options: size("l"), prices: [{ marketHandle: "america", amountMinor: 1100, compareAtMinor: 1300 }] },
+          {
+            sku: small,
+            options: size("s"),
+            onHand: 3,
+            prices: [{ marketHandle: "europe", amountMinor: 900 }],
+          },
+          {
+            sku: large,
+            options: size("l"),
+            prices: [{ marketHandle: "america", amountMinor: 1100, compareAtMinor: 1300 }],
+          },
         ],
       },
     ]);
     const productId = idOf(results);
     expect(results).toEqual([{ index: 0, status: "created", productId, error: null }]);
-    expect(await world.db.selectFrom("product").select(["status", "brand", "version"]).where("id", "=", productId).executeTakeFirst()).toEqual({
+    expect(
+      await world.db
+        .selectFrom("product")
+        .select(["status", "brand", "version"])
+        .where("id", "=", productId)
+        .executeTakeFirst(),
+    ).toEqual({
       status: "published",
       brand: "Ton",
       version: 1,
@@ -97,7 +122,9 @@ describeOnBoth("productsImport", (open) => {
     const [variant] = item.variants;
     const again = [{ sku: variant?.sku.toLowerCase() ?? "", options: [], onHand: 10 }];
     expect(
-      await risesOf(world, productId, async () => expect((await load([{ translations: [], variants: again }]))[0]?.status).toBe("updated")),
+      await risesOf(world, productId, async () =>
+        expect((await load([{ translations: [], variants: again }]))[0]?.status).toBe("updated"),
+      ),
     ).toEqual({
       product: 1,
       catalog: 1,
@@ -109,7 +136,9 @@ describeOnBoth("productsImport", (open) => {
     const [translation] = item.translations;
     const renamed = [{ locale: "de", slug: translation?.slug ?? "", title: "Tasse" }];
     expect(idOf(await load([{ translations: renamed, variants: [], status: "draft" }]))).toBe(productId);
-    expect(await world.db.selectFrom("product").select("status").where("id", "=", productId).executeTakeFirst()).toEqual({ status: "draft" });
+    expect(
+      await world.db.selectFrom("product").select("status").where("id", "=", productId).executeTakeFirst(),
+    ).toEqual({ status: "draft" });
     expect(await stockOf(productId)).toHaveLength(1);
   });
 
@@ -119,15 +148,23 @@ describeOnBoth("productsImport", (open) => {
     world.takeIndexed();
     expect(await risesOf(world, productId, () => load([item]))).toEqual({ product: 0, catalog: 0 });
     expect(world.takeIndexed()).toEqual([]);
-    const counted = { ...item, variants: item.variants.map(({ sku, options }) => ({ sku, options, onHand: 1 })) };
+    const counted = {
+      ...item,
+      variants: item.variants.map(({ sku, options }) => ({ sku, options, onHand: 1 })),
+    };
     expect(await risesOf(world, productId, () => load([counted]))).toEqual({ product: 0, catalog: 0 });
     expect(world.takeIndexed()).toEqual([[productId]]);
   });
 
   it("lets the good items stand beside the bad, each with its own reason", async () => {
     const { productId: taken } = await makePublished(world);
-    const [{ slug } = { slug: "" }] = await world.db.selectFrom("productSlug").select("slug").where("productId", "=", taken).execute();
-    const [{ sku } = { sku: "" }] = (await makePublished(world).then(({ productId }) => stockOf(productId))) ?? [];
+    const [{ slug } = { slug: "" }] = await world.db
+      .selectFrom("productSlug")
+      .select("slug")
+      .where("productId", "=", taken)
+      .execute();
+    const [{ sku } = { sku: "" }] =
+      (await makePublished(world).then(({ productId }) => stockOf(productId))) ?? [];
     const archived = await makePublished(world);
     await world.run(unpublishProduct, { productId: archived.productId });
     await world.run(deleteProduct, { productId: archived.productId });
@@ -155,12 +192,27 @@ describeOnBoth("productsImport", (open) => {
         { code: "resource_not_found", details: [{ field: "/categorySlugs/0" }] },
       ],
       [
-        { ...mug(), variants: [{ sku: fresh("NEW"), options: [], prices: [{ marketHandle: "asia", amountMinor: 1 }] }] },
+        {
+          ...mug(),
+          variants: [{ sku: fresh("NEW"), options: [], prices: [{ marketHandle: "asia", amountMinor: 1 }] }],
+        },
         { code: "resource_not_found", details: [{ field: "/variants/0/prices/0/marketHandle" }] },
       ],
       [
-        { ...mug(), variants: [{ sku: fresh("NEW"), options: [], prices: [{ marketHandle: "america", amountMinor: 1, currency: "EUR" }] }] },
-        { code: "invalid_field", details: [{ field: "/variants/0/prices/0/currency", code: "currency_mismatch" }] },
+        {
+          ...mug(),
+          variants: [
+            {
+              sku: fresh("NEW"),
+              options: [],
+              prices: [{ marketHandle: "america", amountMinor: 1, currency: "EUR" }],
+            },
+          ],
+        },
+        {
+          code: "invalid_field",
+          details: [{ field: "/variants/0/prices/0/currency", code: "currency_mismatch" }],
+        },
       ],
       [
         { translations: [{ locale: "de", slug, title: "T" }], variants: [{ sku, options: [] }] },
@@ -191,7 +243,8 @@ describeOnBoth("productsImport", (open) => {
       .executeTakeFirstOrThrow();
     expect(results.map(({ index }) => index)).toEqual(results.map((_, index) => index));
     expect(results.map(({ status }) => status)).toEqual(["created", ...bad.map(() => "failed"), "created"]);
-    for (const [index, [, error]] of bad.entries()) expect(results[index + 1]).toMatchObject({ status: "failed", productId: null, error });
+    for (const [index, [, error]] of bad.entries())
+      expect(results[index + 1]).toMatchObject({ status: "failed", productId: null, error });
     expect(after.count - before.count).toBe(2);
     expect(world.takeIndexed()).toEqual([[idOf(results), idOf(results, bad.length + 1)].toSorted()]);
     expect(
@@ -205,23 +258,51 @@ describeOnBoth("productsImport", (open) => {
 
   it("refuses options that variants it does not list would not fit", async () => {
     const productId = await makeProduct(world, { options: [color] });
-    const { variantId } = await world.run(upsertVariant, { productId, sku: fresh("FIT"), options: [{ option: "color", choice: "red" }] });
-    const [{ slug } = { slug: "" }] = await world.db.selectFrom("productSlug").select("slug").where("productId", "=", productId).execute();
-    const [result] = await load([{ translations: [{ locale: "de", slug, title: "T" }], variants: [], options: [] }]);
-    expect(result?.error).toMatchObject({ code: "still_in_use", conflict: { reason: "options_in_use", data: { variantIds: [variantId] } } });
-    expect(await world.db.selectFrom("productOption").select("code").where("productId", "=", productId).execute()).toEqual([{ code: "color" }]);
+    const { variantId } = await world.run(upsertVariant, {
+      productId,
+      sku: fresh("FIT"),
+      options: [{ option: "color", choice: "red" }],
+    });
+    const [{ slug } = { slug: "" }] = await world.db
+      .selectFrom("productSlug")
+      .select("slug")
+      .where("productId", "=", productId)
+      .execute();
+    const [result] = await load([
+      { translations: [{ locale: "de", slug, title: "T" }], variants: [], options: [] },
+    ]);
+    expect(result?.error).toMatchObject({
+      code: "still_in_use",
+      conflict: { reason: "options_in_use", data: { variantIds: [variantId] } },
+    });
+    expect(
+      await world.db.selectFrom("productOption").select("code").where("productId", "=", productId).execute(),
+    ).toEqual([{ code: "color" }]);
   });
 
   it("refuses stock below what is promised", async () => {
     const item = mug();
     const productId = idOf(await load([item]));
-    await world.db.updateTable("stockLevel").set({ reserved: 5 }).where("merchantId", "=", "mer_one").where("onHand", "=", 12).execute();
-    const [result] = await load([{ ...item, brand: "Neu", variants: item.variants.map(({ sku, options }) => ({ sku, options, onHand: 4 })) }]);
+    await world.db
+      .updateTable("stockLevel")
+      .set({ reserved: 5 })
+      .where("merchantId", "=", "mer_one")
+      .where("onHand", "=", 12)
+      .execute();
+    const [result] = await load([
+      {
+        ...item,
+        brand: "Neu",
+        variants: item.variants.map(({ sku, options }) => ({ sku, options, onHand: 4 })),
+      },
+    ]);
     expect(result?.error).toMatchObject({
       code: "invalid_state",
       conflict: { reason: "insufficient_stock", data: { onHand: 12, reserved: 5, asked: 4 } },
     });
-    expect(await world.db.selectFrom("product").select("brand").where("id", "=", productId).executeTakeFirst()).toEqual({ brand: null });
+    expect(
+      await world.db.selectFrom("product").select("brand").where("id", "=", productId).executeTakeFirst(),
+    ).toEqual({ brand: null });
   });
 
   it("lets two variants exchange their options in one item", async () => {
@@ -235,9 +316,17 @@ describeOnBoth("productsImport", (open) => {
       })),
     };
     const productId = idOf(await load([item]));
-    const swapped = item.variants.map(({ sku }, index) => ({ sku, options: [{ option: "color", choice: colors[1 - index] ?? "" }] }));
+    const swapped = item.variants.map(({ sku }, index) => ({
+      sku,
+      options: [{ option: "color", choice: colors[1 - index] ?? "" }],
+    }));
     expect((await load([{ ...item, variants: swapped }]))[0]?.error).toBeNull();
-    const rows = await world.db.selectFrom("variant").select("options").where("productId", "=", productId).orderBy("position").execute();
+    const rows = await world.db
+      .selectFrom("variant")
+      .select("options")
+      .where("productId", "=", productId)
+      .orderBy("position")
+      .execute();
     expect(rows.map(({ options }) => options)).toEqual([{ color: "blue" }, { color: "red" }]);
   });
 
@@ -253,7 +342,13 @@ describeOnBoth("productsImport", (open) => {
     const twice = mug();
     const results = await load([twice, { ...twice, brand: "C" }]);
     expect(results.map(({ status }) => status)).toEqual(["created", "updated"]);
-    expect(await world.db.selectFrom("product").select(["version", "brand"]).where("id", "=", idOf(results)).executeTakeFirst()).toEqual({
+    expect(
+      await world.db
+        .selectFrom("product")
+        .select(["version", "brand"])
+        .where("id", "=", idOf(results))
+        .executeTakeFirst(),
+    ).toEqual({
       version: 1,
       brand: "C",
     });
@@ -268,10 +363,18 @@ describeOnBoth("productsImport", (open) => {
   });
 
   it("refuses none, more than 500, and a merchant that isn't there", async () => {
-    expect(await world.refusal(importProducts, { items: [] })).toMatchObject({ code: "invalid_field", details: ["body /items too_short"] });
+    expect(await world.refusal(importProducts, { items: [] })).toMatchObject({
+      code: "invalid_field",
+      details: ["body /items too_short"],
+    });
     const many = Array.from({ length: 501 }, () => ({ translations: [], variants: [] }));
-    expect(await world.refusal(importProducts, { items: many })).toMatchObject({ code: "invalid_field", details: ["body /items too_long"] });
-    expect(await world.refusal(importProducts, { items: [mug()] }, { ...world.tenant, merchantId: "mer_nobody" })).toMatchObject({
+    expect(await world.refusal(importProducts, { items: many })).toMatchObject({
+      code: "invalid_field",
+      details: ["body /items too_long"],
+    });
+    expect(
+      await world.refusal(importProducts, { items: [mug()] }, { ...world.tenant, merchantId: "mer_nobody" }),
+    ).toMatchObject({
       code: "merchant_not_found",
     });
   });

@@ -11,23 +11,40 @@ describeOnBoth("media", (open) => {
     world = await createWorld(open);
   });
 
-  const variantRow = (id: string) => world.db.selectFrom("variant").selectAll().where("id", "=", id).executeTakeFirst();
+  const variantRow = (id: string) =>
+    world.db.selectFrom("variant").selectAll().where("id", "=", id).executeTakeFirst();
 
   const order = async (productId: string) =>
-    (await world.db.selectFrom("media").select(["url", "position"]).where("productId", "=", productId).orderBy("position").execute()).map(
-      ({ url, position }) => `${position} ${url}`,
-    );
+    (
+      await world.db
+        .selectFrom("media")
+        .select(["url", "position"])
+        .where("productId", "=", productId)
+        .orderBy("position")
+        .execute()
+    ).map(({ url, position }) => `${position} ${url}`);
 
   describe("mediaAttach and mediaRemove", () => {
-    const image = { type: "image", alts: [{ locale: "de", text: "Von vorn" }], width: 800, height: 600 } as const;
+    const image = {
+      type: "image",
+      alts: [{ locale: "de", text: "Von vorn" }],
+      width: 800,
+      height: 600,
+    } as const;
 
     it("puts media at the end or in between, and takes them away again", async () => {
       const { productId, variantId } = await makePublished(world);
       const first = await world.run(attachMedia, { productId, ...image, url: "https://cdn.example/1.jpg" });
       await world.run(attachMedia, { productId, ...image, url: "/media/2.webp" });
-      const rises = await risesOf(world, productId, () => world.run(attachMedia, { productId, ...image, url: "/media/0.webp", position: 0 }));
+      const rises = await risesOf(world, productId, () =>
+        world.run(attachMedia, { productId, ...image, url: "/media/0.webp", position: 0 }),
+      );
       expect(rises).toEqual({ product: 1, catalog: 1 });
-      expect(await order(productId)).toEqual(["0 /media/0.webp", "1 https://cdn.example/1.jpg", "2 /media/2.webp"]);
+      expect(await order(productId)).toEqual([
+        "0 /media/0.webp",
+        "1 https://cdn.example/1.jpg",
+        "2 /media/2.webp",
+      ]);
       const sku = fresh("M");
       await world.run(upsertVariant, { productId, variantId, sku, options: [], mediaId: first.mediaId });
       world.takeIndexed();
@@ -39,7 +56,15 @@ describeOnBoth("media", (open) => {
 
     it("refuses addresses that are neither https nor ours, and sizes of nothing", async () => {
       const productId = await makeProduct(world);
-      expect(await world.refusal(attachMedia, { productId, ...image, url: "http://cdn.example/1.jpg", width: 0, height: 1.5 })).toEqual({
+      expect(
+        await world.refusal(attachMedia, {
+          productId,
+          ...image,
+          url: "http://cdn.example/1.jpg",
+          width: 0,
+          height: 1.5,
+        }),
+      ).toEqual({
         code: "invalid_field",
         details: ["body /url pattern_mismatch", "body /width too_small", "body /height wrong_type"],
         conflict: null,
@@ -73,15 +98,24 @@ describeOnBoth("media", (open) => {
     it("does not find media of another product", async () => {
       const productId = await makeProduct(world);
       const { mediaId } = await world.run(attachMedia, { productId, ...image, url: "/media/a" });
-      expect(await world.refusal(removeMedia, { productId: await makeProduct(world), mediaId })).toMatchObject({ code: "resource_not_found" });
-      expect(await world.refusal(removeMedia, { productId, mediaId: "med_\u0000" })).toMatchObject({ code: "resource_not_found" });
-      expect(await world.refusal(removeMedia, { productId, mediaId }, world.other)).toMatchObject({ code: "product_not_found" });
+      expect(
+        await world.refusal(removeMedia, { productId: await makeProduct(world), mediaId }),
+      ).toMatchObject({ code: "resource_not_found" });
+      expect(await world.refusal(removeMedia, { productId, mediaId: "med_\u0000" })).toMatchObject({
+        code: "resource_not_found",
+      });
+      expect(await world.refusal(removeMedia, { productId, mediaId }, world.other)).toMatchObject({
+        code: "product_not_found",
+      });
     });
   });
 });
 
 describe("media addresses", () => {
-  it.each(["https://cdn.example/a.jpg?w=1", "/media/a.jpg", "/media/2026/03/a-b_c.webp"])("may be %s", (url) => expect(isMediaUrl(url)).toBe(true));
+  it.each(["https://cdn.example/a.jpg?w=1", "/media/a.jpg", "/media/2026/03/a-b_c.webp"])(
+    "may be %s",
+    (url) => expect(isMediaUrl(url)).toBe(true),
+  );
   it.each([
     "http://cdn.example/a.jpg",
     "//cdn.example/a.jpg",

@@ -5,7 +5,16 @@ import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-produ
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, europeInput, fresh, makeProduct, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
+import {
+  createWorld,
+  europeInput,
+  fresh,
+  makeProduct,
+  makePublished,
+  risesOf,
+  startOfWorld,
+  type World,
+} from "./writes-world.ts";
 
 describeOnBoth("prices", (open) => {
   let world: World;
@@ -31,37 +40,75 @@ describeOnBoth("prices", (open) => {
         { variantId, marketId: world.america, amountMinor: 2199 },
       ];
       expect(await world.run(setPrices, { prices })).toEqual({ productIds: [productId] });
-      expect(await risesOf(world, productId, () => world.run(setPrices, { prices }, world.later(500)))).toEqual({ product: 0, catalog: 0 });
+      expect(
+        await risesOf(world, productId, () => world.run(setPrices, { prices }, world.later(500))),
+      ).toEqual({ product: 0, catalog: 0 });
       expect(await world.run(setPrices, { prices }, world.later(500))).toEqual({ productIds: [] });
-      const reduced = [{ variantId, marketId: world.europe, amountMinor: 1499, compareAtMinor: 1999 }, prices[1] ?? []].flat();
-      expect(await risesOf(world, productId, () => world.run(setPrices, { prices: reduced }, world.later(1000)))).toEqual({ product: 1, catalog: 1 });
-      const [america, ...europe] = (await historyOf(variantId)).toSorted((a) => (a.marketId === world.america ? -1 : 1));
-      expect(america).toMatchObject({ marketId: world.america, amountMinor: 2199, compareAtMinor: null, validFrom: startOfWorld, validUntil: null });
+      const reduced = [
+        { variantId, marketId: world.europe, amountMinor: 1499, compareAtMinor: 1999 },
+        prices[1] ?? [],
+      ].flat();
+      expect(
+        await risesOf(world, productId, () => world.run(setPrices, { prices: reduced }, world.later(1000))),
+      ).toEqual({ product: 1, catalog: 1 });
+      const [america, ...europe] = (await historyOf(variantId)).toSorted((a) =>
+        a.marketId === world.america ? -1 : 1,
+      );
+      expect(america).toMatchObject({
+        marketId: world.america,
+        amountMinor: 2199,
+        compareAtMinor: null,
+        validFrom: startOfWorld,
+        validUntil: null,
+      });
       const then = new Date("2026-03-01T12:00:01.000Z");
       expect(europe).toEqual([
-        { marketId: world.europe, amountMinor: 1999, compareAtMinor: 2499, validFrom: startOfWorld, validUntil: then },
-        { marketId: world.europe, amountMinor: 1499, compareAtMinor: 1999, validFrom: then, validUntil: null },
+        {
+          marketId: world.europe,
+          amountMinor: 1999,
+          compareAtMinor: 2499,
+          validFrom: startOfWorld,
+          validUntil: then,
+        },
+        {
+          marketId: world.europe,
+          amountMinor: 1499,
+          compareAtMinor: 1999,
+          validFrom: then,
+          validUntil: null,
+        },
       ]);
     });
 
     it("keeps each row its own time when prices change within a millisecond, end and begin anew", async () => {
       const { variantId } = await makePublished(world);
-      const set = (amountMinor: number | null) => world.run(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor }] });
+      const set = (amountMinor: number | null) =>
+        world.run(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor }] });
       await set(900);
       await set(null);
       await set(800);
       await set(700);
       const history = await historyOf(variantId);
       expect(history.map(({ amountMinor }) => amountMinor)).toEqual([1000, 900, 800, 700]);
-      expect(history.map(({ validFrom }) => validFrom.getTime() - startOfWorld.getTime())).toEqual([0, 1, 2, 3]);
+      expect(history.map(({ validFrom }) => validFrom.getTime() - startOfWorld.getTime())).toEqual([
+        0, 1, 2, 3,
+      ]);
       expect(history.map(({ validUntil }) => validUntil === null)).toEqual([false, false, false, true]);
     });
 
     it("changes each product's version once, and has the published ones indexed in one go", async () => {
       const [one, two] = [await makePublished(world), await makePublished(world)];
       const draft = await makeProduct(world);
-      const { variantId } = await world.run(upsertVariant, { productId: draft, sku: fresh("P"), options: [] });
-      const prices = [one.variantId, two.variantId, variantId].map((id) => ({ variantId: id, marketId: world.america, amountMinor: 10 }));
+      const { variantId } = await world.run(upsertVariant, {
+        productId: draft,
+        sku: fresh("P"),
+        options: [],
+      });
+      const prices = [one.variantId, two.variantId, variantId].map((id) => ({
+        variantId: id,
+        marketId: world.america,
+        amountMinor: 10,
+      }));
       const set = () => world.run(setPrices, { prices });
       expect(await risesOf(world, two.productId, set)).toEqual({ product: 1, catalog: 1 });
       expect(world.takeIndexed()).toEqual([[one.productId, two.productId].toSorted()]);
@@ -69,8 +116,12 @@ describeOnBoth("prices", (open) => {
 
     it("takes the largest amount there is", async () => {
       const { variantId } = await makePublished(world);
-      await world.run(setPrices, { prices: [{ variantId, marketId: world.america, amountMinor: Number.MAX_SAFE_INTEGER }] });
-      expect((await historyOf(variantId)).some(({ amountMinor }) => amountMinor === Number.MAX_SAFE_INTEGER)).toBe(true);
+      await world.run(setPrices, {
+        prices: [{ variantId, marketId: world.america, amountMinor: Number.MAX_SAFE_INTEGER }],
+      });
+      expect(
+        (await historyOf(variantId)).some(({ amountMinor }) => amountMinor === Number.MAX_SAFE_INTEGER),
+      ).toBe(true);
     });
 
     it("refuses amounts out of bounds, another currency and repetitions", async () => {
@@ -99,11 +150,15 @@ describeOnBoth("prices", (open) => {
         ],
         conflict: null,
       });
-      expect(await world.refusal(setPrices, { prices: [{ ...price, amountMinor: 5, currency: "USD" }] })).toMatchObject({
+      expect(
+        await world.refusal(setPrices, { prices: [{ ...price, amountMinor: 5, currency: "USD" }] }),
+      ).toMatchObject({
         code: "invalid_field",
         details: ["body /prices/0/currency currency_mismatch"],
       });
-      expect(await world.refusal(setPrices, { prices: [] })).toMatchObject({ details: ["body /prices too_short"] });
+      expect(await world.refusal(setPrices, { prices: [] })).toMatchObject({
+        details: ["body /prices too_short"],
+      });
     });
 
     it("does not find variants and markets of another merchant, and writes none of the others then", async () => {
@@ -121,7 +176,13 @@ describeOnBoth("prices", (open) => {
         code: "resource_not_found",
         details: ["body /prices/1/marketId resource_not_found"],
       });
-      expect(await world.refusal(setPrices, { prices: [{ variantId, marketId: world.otherMarket, amountMinor: 1 }] }, world.other)).toMatchObject({
+      expect(
+        await world.refusal(
+          setPrices,
+          { prices: [{ variantId, marketId: world.otherMarket, amountMinor: 1 }] },
+          world.other,
+        ),
+      ).toMatchObject({
         code: "resource_not_found",
       });
     });
@@ -130,7 +191,9 @@ describeOnBoth("prices", (open) => {
       const { productId, variantId } = await makePublished(world);
       await world.run(unpublishProduct, { productId });
       await world.run(deleteProduct, { productId });
-      expect(await world.refusal(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor: 1 }] })).toMatchObject({
+      expect(
+        await world.refusal(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor: 1 }] }),
+      ).toMatchObject({
         code: "invalid_state",
         conflict: { reason: "product_archived" },
       });
@@ -140,7 +203,12 @@ describeOnBoth("prices", (open) => {
       await makePublished(world);
       expect(await world.refusal(upsertMarket, { ...europeInput, currency: "CHF" })).toMatchObject({
         code: "invalid_state",
-        conflict: { resource: "market", id: world.europe, reason: "market_has_prices", data: { currency: "EUR" } },
+        conflict: {
+          resource: "market",
+          id: world.europe,
+          reason: "market_has_prices",
+          data: { currency: "EUR" },
+        },
       });
     });
   });

@@ -6,7 +6,15 @@ import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catal
 import { upsertProductTranslation } from "#commerce/catalog/product-content.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, fresh, makeProduct, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
+import {
+  createWorld,
+  fresh,
+  makeProduct,
+  makePublished,
+  risesOf,
+  startOfWorld,
+  type World,
+} from "./writes-world.ts";
 
 const size = {
   code: "size",
@@ -23,13 +31,23 @@ describeOnBoth("a product's life", (open) => {
     world = await createWorld(open);
   });
 
-  const productRow = (id: string) => world.db.selectFrom("product").selectAll().where("id", "=", id).executeTakeFirst();
+  const productRow = (id: string) =>
+    world.db.selectFrom("product").selectAll().where("id", "=", id).executeTakeFirst();
   const slugsOf = async (productId: string) =>
-    (await world.db.selectFrom("productSlug").select("slug").where("productId", "=", productId).orderBy("slug").execute()).map(({ slug }) => slug);
+    (
+      await world.db
+        .selectFrom("productSlug")
+        .select("slug")
+        .where("productId", "=", productId)
+        .orderBy("slug")
+        .execute()
+    ).map(({ slug }) => slug);
 
   describe("productPublish and productUnpublish", () => {
     it("asks for texts in the merchant's locale, a variant and a price, and names what is missing", async () => {
-      const productId = await makeProduct(world, { translations: [{ locale: "fr", slug: fresh("tasse"), title: "Tasse" }] });
+      const productId = await makeProduct(world, {
+        translations: [{ locale: "fr", slug: fresh("tasse"), title: "Tasse" }],
+      });
       const missing = async () => (await world.refusal(publishProduct, { productId })).conflict;
       expect(await world.refusal(publishProduct, { productId })).toEqual({
         code: "invalid_state",
@@ -40,24 +58,52 @@ describeOnBoth("a product's life", (open) => {
           currentStatus: "draft",
           currentVersion: 1,
           reason: "missing_default_translation",
-          data: { missing: ["missing_default_translation", "missing_variant", "missing_price"], defaultLocale: "de" },
+          data: {
+            missing: ["missing_default_translation", "missing_variant", "missing_price"],
+            defaultLocale: "de",
+          },
         },
       });
-      await world.run(upsertProductTranslation, { productId, locale: "de", slug: fresh("tasse"), title: "Tasse" });
-      expect(await missing()).toMatchObject({ reason: "missing_variant", data: { missing: ["missing_variant", "missing_price"] } });
+      await world.run(upsertProductTranslation, {
+        productId,
+        locale: "de",
+        slug: fresh("tasse"),
+        title: "Tasse",
+      });
+      expect(await missing()).toMatchObject({
+        reason: "missing_variant",
+        data: { missing: ["missing_variant", "missing_price"] },
+      });
       const { variantId } = await world.run(upsertVariant, { productId, sku: fresh("P"), options: [] });
       await world.run(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor: 5 }] });
-      await world.run(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor: null }] }, world.later(1000));
-      expect(await missing()).toMatchObject({ reason: "missing_price", data: { missing: ["missing_price"] } });
-      await world.run(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor: 5 }] }, world.later(2000));
+      await world.run(
+        setPrices,
+        { prices: [{ variantId, marketId: world.europe, amountMinor: null }] },
+        world.later(1000),
+      );
+      expect(await missing()).toMatchObject({
+        reason: "missing_price",
+        data: { missing: ["missing_price"] },
+      });
+      await world.run(
+        setPrices,
+        { prices: [{ variantId, marketId: world.europe, amountMinor: 5 }] },
+        world.later(2000),
+      );
       await world.run(publishProduct, { productId }, world.later(3000));
       expect(world.takeIndexed()).toEqual([[productId]]);
-      expect(await productRow(productId)).toMatchObject({ status: "published", publishedAt: new Date("2026-03-01T12:00:03.000Z") });
+      expect(await productRow(productId)).toMatchObject({
+        status: "published",
+        publishedAt: new Date("2026-03-01T12:00:03.000Z"),
+      });
     });
 
     it("leads back to the draft, keeps the day of the first publication, and tells the index both times", async () => {
       const { productId } = await makePublished(world);
-      expect(await risesOf(world, productId, () => world.run(unpublishProduct, { productId }))).toEqual({ product: 1, catalog: 1 });
+      expect(await risesOf(world, productId, () => world.run(unpublishProduct, { productId }))).toEqual({
+        product: 1,
+        catalog: 1,
+      });
       expect(world.takeIndexed()).toEqual([[productId]]);
       await world.run(publishProduct, { productId }, world.later(60_000));
       expect(world.takeIndexed()).toEqual([[productId]]);
@@ -66,9 +112,15 @@ describeOnBoth("a product's life", (open) => {
 
     it("does nothing where there is nothing to do", async () => {
       const { productId } = await makePublished(world);
-      expect(await risesOf(world, productId, () => world.run(publishProduct, { productId }))).toEqual({ product: 0, catalog: 0 });
+      expect(await risesOf(world, productId, () => world.run(publishProduct, { productId }))).toEqual({
+        product: 0,
+        catalog: 0,
+      });
       await world.run(unpublishProduct, { productId });
-      expect(await risesOf(world, productId, () => world.run(unpublishProduct, { productId }))).toEqual({ product: 0, catalog: 0 });
+      expect(await risesOf(world, productId, () => world.run(unpublishProduct, { productId }))).toEqual({
+        product: 0,
+        catalog: 0,
+      });
     });
 
     it("refuses another version than expected", async () => {
@@ -85,8 +137,15 @@ describeOnBoth("a product's life", (open) => {
   describe("productDelete", () => {
     it("removes a draft that was never on sale, with all it has", async () => {
       const slug = fresh("weg");
-      const productId = await makeProduct(world, { translations: [{ locale: "de", slug, title: "Weg" }], options: [size] });
-      await world.run(upsertVariant, { productId, sku: fresh("W"), options: [{ option: "size", choice: "s" }] });
+      const productId = await makeProduct(world, {
+        translations: [{ locale: "de", slug, title: "Weg" }],
+        options: [size],
+      });
+      await world.run(upsertVariant, {
+        productId,
+        sku: fresh("W"),
+        options: [{ option: "size", choice: "s" }],
+      });
       expect(await world.run(deleteProduct, { productId })).toEqual({ productId, archived: false });
       expect(await productRow(productId)).toBeUndefined();
       expect(await slugsOf(productId)).toEqual([]);
@@ -99,12 +158,21 @@ describeOnBoth("a product's life", (open) => {
       expect(await world.run(deleteProduct, { productId })).toEqual({ productId, archived: true });
       expect(await productRow(productId)).toMatchObject({ status: "archived", version: 6 });
       const [slug = ""] = await slugsOf(productId);
-      expect(await world.refusal(createProduct, { translations: [{ locale: "de", slug, title: "Neu" }] })).toMatchObject({ code: "already_exists" });
+      expect(
+        await world.refusal(createProduct, { translations: [{ locale: "de", slug, title: "Neu" }] }),
+      ).toMatchObject({ code: "already_exists" });
       for (const verb of [updateProduct, publishProduct, deleteProduct]) {
         expect(await world.refusal<{ productId: string }, unknown>(verb, { productId })).toEqual({
           code: "invalid_state",
           details: [],
-          conflict: { resource: "product", id: productId, currentStatus: "archived", currentVersion: 6, reason: "product_archived", data: {} },
+          conflict: {
+            resource: "product",
+            id: productId,
+            currentStatus: "archived",
+            currentVersion: 6,
+            reason: "product_archived",
+            data: {},
+          },
         });
       }
       await world.run(unpublishProduct, { productId });
@@ -117,7 +185,9 @@ describeOnBoth("a product's life", (open) => {
         code: "invalid_state",
         conflict: { reason: "product_published", currentStatus: "published" },
       });
-      expect(await world.refusal(deleteProduct, { productId: await makeProduct(world), expectedVersion: 99 })).toMatchObject({
+      expect(
+        await world.refusal(deleteProduct, { productId: await makeProduct(world), expectedVersion: 99 }),
+      ).toMatchObject({
         code: "version_conflict",
       });
     });

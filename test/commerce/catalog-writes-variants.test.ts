@@ -1,11 +1,22 @@
-/** What can be bought: a SKU is one variant's of its merchant, a combination one variant's of its product, and none is ever half described. */
+/**
+ * What can be bought: a SKU is one variant's of its merchant, a combination one variant's of its product, and
+ * none is ever half described.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { attachMedia } from "#commerce/catalog/product-content.ts";
 import { isGtin } from "#commerce/catalog/catalog-fields.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, fresh, makeProduct, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
+import {
+  createWorld,
+  fresh,
+  makeProduct,
+  makePublished,
+  risesOf,
+  startOfWorld,
+  type World,
+} from "./writes-world.ts";
 
 const optionOf = (code: string, choices: string[]) => ({
   code,
@@ -25,8 +36,10 @@ describeOnBoth("variants", (open) => {
     world = await createWorld(open);
   });
 
-  const variantRow = (id: string) => world.db.selectFrom("variant").selectAll().where("id", "=", id).executeTakeFirst();
-  const stockRow = (id: string) => world.db.selectFrom("stockLevel").selectAll().where("variantId", "=", id).executeTakeFirst();
+  const variantRow = (id: string) =>
+    world.db.selectFrom("variant").selectAll().where("id", "=", id).executeTakeFirst();
+  const stockRow = (id: string) =>
+    world.db.selectFrom("stockLevel").selectAll().where("variantId", "=", id).executeTakeFirst();
   describe("variantUpsert", () => {
     it("makes a variant with its defaults and opens its stock at zero", async () => {
       const productId = await makeProduct(world);
@@ -42,7 +55,12 @@ describeOnBoth("variants", (open) => {
         availableFrom: null,
         position: 0,
       });
-      expect(await stockRow(variantId)).toMatchObject({ onHand: 0, reserved: 0, backorderLimit: 0, lowStockThreshold: 5 });
+      expect(await stockRow(variantId)).toMatchObject({
+        onHand: 0,
+        reserved: 0,
+        backorderLimit: 0,
+        lowStockThreshold: 5,
+      });
     });
 
     it("changes what is given, by its SKU in any case or by its id, and leaves the rest", async () => {
@@ -84,10 +102,23 @@ describeOnBoth("variants", (open) => {
 
     it("raises each version by one, not at all when nothing changed, and has a published product indexed", async () => {
       const { productId, variantId } = await makePublished(world);
-      const change = { productId, variantId, sku: fresh("V"), options: [], weightGrams: 5, backorderLimit: 1 };
-      expect(await risesOf(world, productId, () => world.run(upsertVariant, change))).toEqual({ product: 1, catalog: 1 });
+      const change = {
+        productId,
+        variantId,
+        sku: fresh("V"),
+        options: [],
+        weightGrams: 5,
+        backorderLimit: 1,
+      };
+      expect(await risesOf(world, productId, () => world.run(upsertVariant, change))).toEqual({
+        product: 1,
+        catalog: 1,
+      });
       expect(world.takeIndexed()).toEqual([[productId]]);
-      expect(await risesOf(world, productId, () => world.run(upsertVariant, change))).toEqual({ product: 0, catalog: 0 });
+      expect(await risesOf(world, productId, () => world.run(upsertVariant, change))).toEqual({
+        product: 0,
+        catalog: 0,
+      });
       expect(world.takeIndexed()).toEqual([]);
     });
 
@@ -99,42 +130,91 @@ describeOnBoth("variants", (open) => {
     ])("refuses options that are not exactly the product's: %#", async (options, word) => {
       const productId = await makeProduct(world, shirt);
       const refused = await world.refusal(upsertVariant, { productId, sku: fresh("X"), options });
-      expect(refused).toEqual({ code: "invalid_field", details: ["body /options options_mismatch"], conflict: null });
-      const message = await world.run(upsertVariant, { productId, sku: fresh("X"), options }).catch((error: unknown) => error);
+      expect(refused).toEqual({
+        code: "invalid_field",
+        details: ["body /options options_mismatch"],
+        conflict: null,
+      });
+      const message = await world
+        .run(upsertVariant, { productId, sku: fresh("X"), options })
+        .catch((error: unknown) => error);
       expect(message instanceof Failure ? message.message : "").toContain(word);
     });
 
     it("refuses a combination that another variant of the product has", async () => {
       const productId = await makeProduct(world, shirt);
-      const { variantId } = await world.run(upsertVariant, { productId, sku: fresh("X"), options: choose("l", "red") });
-      expect(await world.refusal(upsertVariant, { productId, sku: fresh("X"), options: choose("l", "red").toReversed() })).toEqual({
+      const { variantId } = await world.run(upsertVariant, {
+        productId,
+        sku: fresh("X"),
+        options: choose("l", "red"),
+      });
+      expect(
+        await world.refusal(upsertVariant, {
+          productId,
+          sku: fresh("X"),
+          options: choose("l", "red").toReversed(),
+        }),
+      ).toEqual({
         code: "already_exists",
         details: ["body /options already_exists"],
-        conflict: { resource: "variant", id: variantId, currentStatus: null, currentVersion: null, reason: "options_taken", data: {} },
+        conflict: {
+          resource: "variant",
+          id: variantId,
+          currentStatus: null,
+          currentVersion: null,
+          reason: "options_taken",
+          data: {},
+        },
       });
     });
 
     it("refuses a SKU that another variant of the merchant has, whatever its case, and not one of another merchant", async () => {
       const sku = fresh("Sku");
-      const { variantId } = await world.run(upsertVariant, { productId: await makeProduct(world), sku, options: [] });
+      const { variantId } = await world.run(upsertVariant, {
+        productId: await makeProduct(world),
+        sku,
+        options: [],
+      });
       const productId = await makeProduct(world, { options: [optionOf("size", ["s", "l"])] });
-      const conflict = { resource: "variant", id: variantId, currentStatus: null, currentVersion: null, reason: "sku_taken", data: {} };
+      const conflict = {
+        resource: "variant",
+        id: variantId,
+        currentStatus: null,
+        currentVersion: null,
+        reason: "sku_taken",
+        data: {},
+      };
       const small = [{ option: "size", choice: "s" }];
-      expect(await world.refusal(upsertVariant, { productId, sku: sku.toUpperCase(), options: small })).toEqual({
+      expect(
+        await world.refusal(upsertVariant, { productId, sku: sku.toUpperCase(), options: small }),
+      ).toEqual({
         code: "already_exists",
         details: ["body /sku already_exists"],
         conflict,
       });
       const [one, two] = [fresh("Sku"), fresh("Sku")];
       await world.run(upsertVariant, { productId, sku: one, options: small });
-      const second = await world.run(upsertVariant, { productId, sku: two, options: [{ option: "size", choice: "l" }] });
+      const second = await world.run(upsertVariant, {
+        productId,
+        sku: two,
+        options: [{ option: "size", choice: "l" }],
+      });
       expect(
-        await world.refusal(upsertVariant, { productId, variantId: second.variantId, sku: one, options: [{ option: "size", choice: "l" }] }),
+        await world.refusal(upsertVariant, {
+          productId,
+          variantId: second.variantId,
+          sku: one,
+          options: [{ option: "size", choice: "l" }],
+        }),
       ).toMatchObject({
         code: "already_exists",
         conflict: { reason: "sku_taken" },
       });
-      await world.run(upsertVariant, { productId: await makeProduct(world, {}, world.other), sku, options: [] }, world.other);
+      await world.run(
+        upsertVariant,
+        { productId: await makeProduct(world, {}, world.other), sku, options: [] },
+        world.other,
+      );
     });
 
     it("refuses what breaks the bounds, all faults at once", async () => {
@@ -172,19 +252,36 @@ describeOnBoth("variants", (open) => {
 
     it("refuses a variant or a medium that is not the product's", async () => {
       const elsewhere = await makePublished(world);
-      const medium = { type: "image", url: "https://cdn.example/a.jpg", alts: [], width: 1, height: 1 } as const;
+      const medium = {
+        type: "image",
+        url: "https://cdn.example/a.jpg",
+        alts: [],
+        width: 1,
+        height: 1,
+      } as const;
       const { mediaId } = await world.run(attachMedia, { productId: elsewhere.productId, ...medium });
       const productId = await makeProduct(world);
-      expect(await world.refusal(upsertVariant, { productId, variantId: elsewhere.variantId, sku: fresh("X"), options: [] })).toEqual({
+      expect(
+        await world.refusal(upsertVariant, {
+          productId,
+          variantId: elsewhere.variantId,
+          sku: fresh("X"),
+          options: [],
+        }),
+      ).toEqual({
         code: "resource_not_found",
         details: ["body /variantId resource_not_found"],
         conflict: null,
       });
-      expect(await world.refusal(upsertVariant, { productId, mediaId, sku: fresh("X"), options: [] })).toMatchObject({
+      expect(
+        await world.refusal(upsertVariant, { productId, mediaId, sku: fresh("X"), options: [] }),
+      ).toMatchObject({
         code: "resource_not_found",
         details: ["body /mediaId resource_not_found"],
       });
-      expect(await world.refusal(upsertVariant, { productId, sku: fresh("X"), options: [] }, world.other)).toMatchObject({
+      expect(
+        await world.refusal(upsertVariant, { productId, sku: fresh("X"), options: [] }, world.other),
+      ).toMatchObject({
         code: "product_not_found",
       });
     });
@@ -193,7 +290,11 @@ describeOnBoth("variants", (open) => {
       const { productId, variantId } = await makePublished(world);
       const sku = (await variantRow(variantId))?.sku ?? "";
       await world.run(upsertVariant, { productId, sku, options: [], backorderLimit: 5 });
-      await world.db.updateTable("stockLevel").set({ reserved: 3 }).where("variantId", "=", variantId).execute();
+      await world.db
+        .updateTable("stockLevel")
+        .set({ reserved: 3 })
+        .where("variantId", "=", variantId)
+        .execute();
       expect(await world.refusal(upsertVariant, { productId, sku, options: [], backorderLimit: 2 })).toEqual({
         code: "invalid_state",
         details: [],
@@ -210,7 +311,9 @@ describeOnBoth("variants", (open) => {
 
     it("refuses the 201st variant", async () => {
       const choices = Array.from({ length: 100 }, (_, index) => `c${index}`);
-      const productId = await makeProduct(world, { options: [optionOf("a", choices), optionOf("b", ["x", "y", "z"])] });
+      const productId = await makeProduct(world, {
+        options: [optionOf("a", choices), optionOf("b", ["x", "y", "z"])],
+      });
       await world.db
         .insertInto("variant")
         .values(
@@ -241,11 +344,20 @@ describeOnBoth("variants", (open) => {
 });
 
 describe("the GTIN of a variant", () => {
-  it.each(["96385074", "036000291452", "4006381333931", "10614141000415"])("may be %s, whose check digit is right", (gtin) =>
-    expect(isGtin(gtin)).toBe(true),
+  it.each(["96385074", "036000291452", "4006381333931", "10614141000415"])(
+    "may be %s, whose check digit is right",
+    (gtin) => expect(isGtin(gtin)).toBe(true),
   );
-  it.each(["96385075", "036000291453", "4006381333932", "10614141000416", "400638133393", "400638133393a", "", "4006381333931\n"])(
-    "is refused if it is %j, by its length, signs or check digit",
-    (gtin) => expect(isGtin(gtin)).toBe(false),
+  it.each([
+    "96385075",
+    "036000291453",
+    "4006381333932",
+    "10614141000416",
+    "400638133393",
+    "400638133393a",
+    "",
+    "4006381333931\n",
+  ])("is refused if it is %j, by its length, signs or check digit", (gtin) =>
+    expect(isGtin(gtin)).toBe(false),
   );
 });

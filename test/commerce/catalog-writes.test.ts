@@ -5,7 +5,15 @@ import { createProduct, updateProduct } from "#commerce/catalog/change-product.t
 import { upsertProductTranslation } from "#commerce/catalog/product-content.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWorld, fresh, makeProduct, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
+import {
+  createWorld,
+  fresh,
+  makeProduct,
+  makePublished,
+  risesOf,
+  startOfWorld,
+  type World,
+} from "./writes-world.ts";
 
 const size = {
   code: "size",
@@ -22,22 +30,47 @@ describeOnBoth("products", (open) => {
     world = await createWorld(open);
   });
 
-  const productRow = (id: string) => world.db.selectFrom("product").selectAll().where("id", "=", id).executeTakeFirst();
+  const productRow = (id: string) =>
+    world.db.selectFrom("product").selectAll().where("id", "=", id).executeTakeFirst();
   const slugsOf = async (productId: string) =>
-    (await world.db.selectFrom("productSlug").select("slug").where("productId", "=", productId).orderBy("slug").execute()).map(({ slug }) => slug);
+    (
+      await world.db
+        .selectFrom("productSlug")
+        .select("slug")
+        .where("productId", "=", productId)
+        .orderBy("slug")
+        .execute()
+    ).map(({ slug }) => slug);
 
   describe("productCreate", () => {
     it("makes a draft with texts, options, attributes and categories", async () => {
-      const { categoryId } = await world.run(upsertCategory, { slug: fresh("kitchen"), names: [{ locale: "de", text: "Küche" }] });
+      const { categoryId } = await world.run(upsertCategory, {
+        slug: fresh("kitchen"),
+        names: [{ locale: "de", text: "Küche" }],
+      });
       const slug = fresh("becher");
       const { productId } = await world.run(createProduct, {
         brand: "Ton",
         rating: { average: 4.5, count: 12 },
-        attributes: [{ code: "material", names: [{ locale: "de", text: "Material" }], value: ["Ton", "Holz"], unit: null }],
+        attributes: [
+          {
+            code: "material",
+            names: [{ locale: "de", text: "Material" }],
+            value: ["Ton", "Holz"],
+            unit: null,
+          },
+        ],
         options: [size],
         categoryIds: [categoryId],
         translations: [
-          { locale: "de", slug, title: "Becher", summary: "Zum Trinken", description: "# Becher\n\nZum Trinken", seoTitle: "Becher" },
+          {
+            locale: "de",
+            slug,
+            title: "Becher",
+            summary: "Zum Trinken",
+            description: "# Becher\n\nZum Trinken",
+            seoTitle: "Becher",
+          },
           { locale: "EN-us", slug, title: "Mug" },
         ],
       });
@@ -62,7 +95,13 @@ describeOnBoth("products", (open) => {
         { locale: "en-US", slug, title: "Mug", description: null },
       ]);
       expect(await slugsOf(productId)).toEqual([slug]);
-      expect(await world.db.selectFrom("productOption").select(["code", "names", "choices"]).where("productId", "=", productId).execute()).toEqual([
+      expect(
+        await world.db
+          .selectFrom("productOption")
+          .select(["code", "names", "choices"])
+          .where("productId", "=", productId)
+          .execute(),
+      ).toEqual([
         {
           code: "size",
           names: { de: "Größe" },
@@ -72,9 +111,13 @@ describeOnBoth("products", (open) => {
           ],
         },
       ]);
-      expect(await world.db.selectFrom("productCategory").select("categoryId").where("productId", "=", productId).execute()).toEqual([
-        { categoryId },
-      ]);
+      expect(
+        await world.db
+          .selectFrom("productCategory")
+          .select("categoryId")
+          .where("productId", "=", productId)
+          .execute(),
+      ).toEqual([{ categoryId }]);
       expect(world.takeIndexed()).toEqual([]);
     });
 
@@ -110,7 +153,10 @@ describeOnBoth("products", (open) => {
         ["body /translations/1/title control_character", "body /translations/1/locale duplicate"],
       ],
       [
-        { translations: [{ locale: "de", slug: "a", title: "A" }], options: [{ ...size, choices: [] }, size] },
+        {
+          translations: [{ locale: "de", slug: "a", title: "A" }],
+          options: [{ ...size, choices: [] }, size],
+        },
         ["body /options/0/choices too_short", "body /options/1/code duplicate"],
       ],
       [
@@ -118,15 +164,30 @@ describeOnBoth("products", (open) => {
           translations: [{ locale: "de", slug: "a", title: "A" }],
           attributes: [{ code: "Power!", names: [], value: { watts: 3 } as unknown as string }],
         },
-        ["body /attributes/0/code pattern_mismatch", "body /attributes/0/names too_short", "body /attributes/0/value wrong_type"],
+        [
+          "body /attributes/0/code pattern_mismatch",
+          "body /attributes/0/names too_short",
+          "body /attributes/0/value wrong_type",
+        ],
       ],
     ])("refuses what breaks the bounds, all faults at once: %#", async (input, details) => {
-      expect(await world.refusal(createProduct, input)).toEqual({ code: "invalid_field", details, conflict: null });
+      expect(await world.refusal(createProduct, input)).toEqual({
+        code: "invalid_field",
+        details,
+        conflict: null,
+      });
     });
 
     it("refuses a category of another merchant as not there", async () => {
-      const { categoryId } = await world.run(upsertCategory, { slug: fresh("foreign"), names: [{ locale: "de", text: "Fremd" }] }, world.other);
-      const input = { translations: [{ locale: "de", slug: fresh("x"), title: "X" }], categoryIds: [categoryId, "\u0000"] };
+      const { categoryId } = await world.run(
+        upsertCategory,
+        { slug: fresh("foreign"), names: [{ locale: "de", text: "Fremd" }] },
+        world.other,
+      );
+      const input = {
+        translations: [{ locale: "de", slug: fresh("x"), title: "X" }],
+        categoryIds: [categoryId, "\u0000"],
+      };
       expect(await world.refusal(createProduct, input)).toEqual({
         code: "resource_not_found",
         details: ["body /categoryIds/0 resource_not_found", "body /categoryIds/1 resource_not_found"],
@@ -136,7 +197,13 @@ describeOnBoth("products", (open) => {
 
     it("refuses a merchant that isn't there", async () => {
       const nobody = { ...world.tenant, merchantId: "mer_nobody" };
-      expect(await world.refusal(createProduct, { translations: [{ locale: "de", slug: "x", title: "X" }] }, nobody)).toMatchObject({
+      expect(
+        await world.refusal(
+          createProduct,
+          { translations: [{ locale: "de", slug: "x", title: "X" }] },
+          nobody,
+        ),
+      ).toMatchObject({
         code: "merchant_not_found",
       });
     });
@@ -146,17 +213,36 @@ describeOnBoth("products", (open) => {
     it("changes what is given, leaves what is left out, empties what is null", async () => {
       const productId = await makeProduct(world, { brand: "Ton", rating: { average: 4, count: 1 } });
       await world.run(updateProduct, { productId, rating: null });
-      expect(await productRow(productId)).toMatchObject({ brand: "Ton", ratingAverage: null, ratingCount: null, version: 2 });
+      expect(await productRow(productId)).toMatchObject({
+        brand: "Ton",
+        ratingAverage: null,
+        ratingCount: null,
+        version: 2,
+      });
       await world.run(updateProduct, { productId, brand: null, attributes: [] });
       expect(await productRow(productId)).toMatchObject({ brand: null, attributes: [], version: 3 });
     });
 
     it("raises each version by exactly one, and not at all when nothing changed", async () => {
-      const { categoryId } = await world.run(upsertCategory, { slug: fresh("c"), names: [{ locale: "de", text: "C" }] });
+      const { categoryId } = await world.run(upsertCategory, {
+        slug: fresh("c"),
+        names: [{ locale: "de", text: "C" }],
+      });
       const productId = await makeProduct(world, { brand: "Ton", options: [size] });
-      const change = { productId, brand: "Stein", options: [{ ...size, names: [{ locale: "de", text: "Maß" }] }], categoryIds: [categoryId] };
-      expect(await risesOf(world, productId, () => world.run(updateProduct, change))).toEqual({ product: 1, catalog: 1 });
-      expect(await risesOf(world, productId, () => world.run(updateProduct, change))).toEqual({ product: 0, catalog: 0 });
+      const change = {
+        productId,
+        brand: "Stein",
+        options: [{ ...size, names: [{ locale: "de", text: "Maß" }] }],
+        categoryIds: [categoryId],
+      };
+      expect(await risesOf(world, productId, () => world.run(updateProduct, change))).toEqual({
+        product: 1,
+        catalog: 1,
+      });
+      expect(await risesOf(world, productId, () => world.run(updateProduct, change))).toEqual({
+        product: 0,
+        catalog: 0,
+      });
     });
 
     it("has a published product indexed once, and a draft not", async () => {
@@ -174,22 +260,39 @@ describeOnBoth("products", (open) => {
       expect(await world.refusal(updateProduct, { productId, brand: "B", expectedVersion: 1 })).toEqual({
         code: "version_conflict",
         details: [],
-        conflict: { resource: "product", id: productId, currentStatus: "draft", currentVersion: 2, reason: null, data: {} },
+        conflict: {
+          resource: "product",
+          id: productId,
+          currentStatus: "draft",
+          currentVersion: 2,
+          reason: null,
+          data: {},
+        },
       });
     });
 
     it.each(["", "prd_nothing", "prd_\u0000"])("does not find %j", async (productId) => {
-      expect(await world.refusal(updateProduct, { productId, brand: "B" })).toMatchObject({ code: "product_not_found" });
+      expect(await world.refusal(updateProduct, { productId, brand: "B" })).toMatchObject({
+        code: "product_not_found",
+      });
     });
 
     it("does not find another merchant's product", async () => {
       const productId = await makeProduct(world, {}, world.other);
-      expect(await world.refusal(updateProduct, { productId, brand: "B" })).toEqual({ code: "product_not_found", details: [], conflict: null });
+      expect(await world.refusal(updateProduct, { productId, brand: "B" })).toEqual({
+        code: "product_not_found",
+        details: [],
+        conflict: null,
+      });
     });
 
     it("refuses options that variants on sale would not fit, and forgets about discontinued ones", async () => {
       const productId = await makeProduct(world, { options: [size] });
-      const { variantId } = await world.run(upsertVariant, { productId, sku: fresh("O"), options: [{ option: "size", choice: "s" }] });
+      const { variantId } = await world.run(upsertVariant, {
+        productId,
+        sku: fresh("O"),
+        options: [{ option: "size", choice: "s" }],
+      });
       expect(await world.refusal(updateProduct, { productId, options: [] })).toEqual({
         code: "still_in_use",
         details: [],
@@ -202,7 +305,13 @@ describeOnBoth("products", (open) => {
           data: { variantIds: [variantId] },
         },
       });
-      await world.run(upsertVariant, { productId, variantId, sku: fresh("O"), options: [{ option: "size", choice: "s" }], discontinued: true });
+      await world.run(upsertVariant, {
+        productId,
+        variantId,
+        sku: fresh("O"),
+        options: [{ option: "size", choice: "s" }],
+        discontinued: true,
+      });
       await world.run(updateProduct, { productId, options: [] });
       expect(await productRow(productId)).toMatchObject({ version: 4 });
     });
@@ -211,11 +320,17 @@ describeOnBoth("products", (open) => {
   describe("productTranslationUpsert", () => {
     it("adds and replaces a translation, keeping the slugs it leaves", async () => {
       const [first, second] = [fresh("a"), fresh("b")];
-      const productId = await makeProduct(world, { translations: [{ locale: "de", slug: first, title: "A", summary: "Alt" }] });
+      const productId = await makeProduct(world, {
+        translations: [{ locale: "de", slug: first, title: "A", summary: "Alt" }],
+      });
       await world.run(upsertProductTranslation, { productId, locale: "de", slug: second, title: "B" });
       expect(await slugsOf(productId)).toEqual([first, second]);
       expect(
-        await world.db.selectFrom("productTranslation").select(["slug", "title", "summary"]).where("productId", "=", productId).execute(),
+        await world.db
+          .selectFrom("productTranslation")
+          .select(["slug", "title", "summary"])
+          .where("productId", "=", productId)
+          .execute(),
       ).toEqual([{ slug: second, title: "B", summary: null }]);
       await world.run(upsertProductTranslation, { productId, locale: "de", slug: first, title: "B" });
       await world.run(upsertProductTranslation, { productId, locale: "fr", slug: first, title: "B" });
@@ -225,11 +340,19 @@ describeOnBoth("products", (open) => {
     it("changes no version when nothing changed", async () => {
       const translation = { locale: "de", slug: fresh("gleich"), title: "Gleich", summary: null };
       const productId = await makeProduct(world, { translations: [translation] });
-      expect(await risesOf(world, productId, () => world.run(upsertProductTranslation, { productId, ...translation }))).toEqual({
+      expect(
+        await risesOf(world, productId, () =>
+          world.run(upsertProductTranslation, { productId, ...translation }),
+        ),
+      ).toEqual({
         product: 0,
         catalog: 0,
       });
-      expect(await risesOf(world, productId, () => world.run(upsertProductTranslation, { productId, ...translation, title: "Neu" }))).toEqual({
+      expect(
+        await risesOf(world, productId, () =>
+          world.run(upsertProductTranslation, { productId, ...translation, title: "Neu" }),
+        ),
+      ).toEqual({
         product: 1,
         catalog: 1,
       });
@@ -241,10 +364,19 @@ describeOnBoth("products", (open) => {
       await world.run(upsertProductTranslation, { productId: owner, locale: "de", slug: used, title: "A" });
       const productId = await makeProduct(world);
       for (const slug of [left, used]) {
-        expect(await world.refusal(upsertProductTranslation, { productId, locale: "de", slug, title: "B" })).toEqual({
+        expect(
+          await world.refusal(upsertProductTranslation, { productId, locale: "de", slug, title: "B" }),
+        ).toEqual({
           code: "already_exists",
           details: ["body /slug already_exists"],
-          conflict: { resource: "product", id: owner, currentStatus: null, currentVersion: null, reason: "slug_taken", data: { slugs: [slug] } },
+          conflict: {
+            resource: "product",
+            id: owner,
+            currentStatus: null,
+            currentVersion: null,
+            reason: "slug_taken",
+            data: { slugs: [slug] },
+          },
         });
       }
       expect(
@@ -264,8 +396,18 @@ describeOnBoth("products", (open) => {
     it("refuses a text that is not clean", async () => {
       const productId = await makeProduct(world);
       expect(
-        await world.refusal(upsertProductTranslation, { productId, locale: "de", slug: fresh("x"), title: "\ud800", description: "a\u0007" }),
-      ).toEqual({ code: "invalid_field", details: ["body /title control_character", "body /description control_character"], conflict: null });
+        await world.refusal(upsertProductTranslation, {
+          productId,
+          locale: "de",
+          slug: fresh("x"),
+          title: "\ud800",
+          description: "a\u0007",
+        }),
+      ).toEqual({
+        code: "invalid_field",
+        details: ["body /title control_character", "body /description control_character"],
+        conflict: null,
+      });
     });
   });
 });

@@ -17,7 +17,11 @@ describeOnBoth("stockAdjust", (open, engine) => {
   });
 
   const levelOf = (variantId: string) =>
-    world.db.selectFrom("stockLevel").select(["onHand", "reserved", "updatedAt"]).where("variantId", "=", variantId).executeTakeFirstOrThrow();
+    world.db
+      .selectFrom("stockLevel")
+      .select(["onHand", "reserved", "updatedAt"])
+      .where("variantId", "=", variantId)
+      .executeTakeFirstOrThrow();
   const movementsOf = (variantId: string) =>
     world.db
       .selectFrom("stockMovement")
@@ -28,14 +32,30 @@ describeOnBoth("stockAdjust", (open, engine) => {
 
   it("changes the level, writes the movement, and has the published product indexed", async () => {
     const { productId, variantId } = await makePublished(world);
-    const first = await world.run(adjustStock, { variantId, delta: 10, reason: "received", note: "Lieferung 7" });
-    const second = await world.run(adjustStock, { variantId, delta: -3, reason: "damaged" }, world.later(1000));
+    const first = await world.run(adjustStock, {
+      variantId,
+      delta: 10,
+      reason: "received",
+      note: "Lieferung 7",
+    });
+    const second = await world.run(
+      adjustStock,
+      { variantId, delta: -3, reason: "damaged" },
+      world.later(1000),
+    );
     expect(first).toEqual({ variantId, productId, movementId: first.movementId, onHand: 10 });
     expect(second).toEqual({ variantId, productId, movementId: second.movementId, onHand: 7 });
     const then = new Date(startOfWorld.getTime() + 1000);
     expect(await levelOf(variantId)).toEqual({ onHand: 7, reserved: 0, updatedAt: then });
     expect(await movementsOf(variantId)).toEqual([
-      { id: first.movementId, delta: 10, onHandAfter: 10, reason: "received", note: "Lieferung 7", createdAt: startOfWorld },
+      {
+        id: first.movementId,
+        delta: 10,
+        onHandAfter: 10,
+        reason: "received",
+        note: "Lieferung 7",
+        createdAt: startOfWorld,
+      },
       { id: second.movementId, delta: -3, onHandAfter: 7, reason: "damaged", note: null, createdAt: then },
     ]);
     expect(world.takeIndexed()).toEqual([[productId], [productId]]);
@@ -43,7 +63,11 @@ describeOnBoth("stockAdjust", (open, engine) => {
 
   it("raises no version: the level is not part of the catalog", async () => {
     const { productId, variantId } = await makePublished(world);
-    expect(await risesOf(world, productId, () => world.run(adjustStock, { variantId, delta: 1, reason: "correction" }))).toEqual({
+    expect(
+      await risesOf(world, productId, () =>
+        world.run(adjustStock, { variantId, delta: 1, reason: "correction" }),
+      ),
+    ).toEqual({
       product: 0,
       catalog: 0,
     });
@@ -73,15 +97,28 @@ describeOnBoth("stockAdjust", (open, engine) => {
 
   it("takes exactly what is free", async () => {
     const { variantId } = await makePublished(world);
-    await world.db.updateTable("stockLevel").set({ onHand: 5, reserved: 4 }).where("variantId", "=", variantId).execute();
-    expect(await world.run(adjustStock, { variantId, delta: -1, reason: "lost" })).toMatchObject({ onHand: 4 });
+    await world.db
+      .updateTable("stockLevel")
+      .set({ onHand: 5, reserved: 4 })
+      .where("variantId", "=", variantId)
+      .execute();
+    expect(await world.run(adjustStock, { variantId, delta: -1, reason: "lost" })).toMatchObject({
+      onHand: 4,
+    });
   });
 
   describe("by what checkouts hold that are over", () => {
     const hourMs = 3_600_000;
-    const held = async (onHand: number, backorderLimit: number): Promise<{ variantId: string; sessionId: string }> => {
+    const held = async (
+      onHand: number,
+      backorderLimit: number,
+    ): Promise<{ variantId: string; sessionId: string }> => {
       const { variantId } = await makePublished(world);
-      await world.db.updateTable("stockLevel").set({ onHand, backorderLimit }).where("variantId", "=", variantId).execute();
+      await world.db
+        .updateTable("stockLevel")
+        .set({ onHand, backorderLimit })
+        .where("variantId", "=", variantId)
+        .execute();
       const sessionId = await makeSession(world);
       const expiresAt = new Date(startOfWorld.getTime() + hourMs);
       await world.run(holdStock, { sessionId, expiresAt, lines: [{ variantId, quantity: 3 }] });
@@ -90,7 +127,9 @@ describeOnBoth("stockAdjust", (open, engine) => {
     const count = (transaction: Transaction, tenant: CommandContext, variantId: string) =>
       setStock(transaction, tenant, [{ variantId, onHand: 1, isNew: false }]);
     const limit = (transaction: Transaction, tenant: CommandContext, variantId: string) =>
-      saveStockSettings(transaction, tenant, [{ variantId, isNew: false, backorderLimit: 0, lowStockThreshold: null }]);
+      saveStockSettings(transaction, tenant, [
+        { variantId, isNew: false, backorderLimit: 0, lowStockThreshold: null },
+      ]);
     const ways: readonly [
       string,
       number,
@@ -102,27 +141,42 @@ describeOnBoth("stockAdjust", (open, engine) => {
         "an adjustment",
         3,
         0,
-        (transaction, tenant, variantId) => adjustStock(transaction, tenant, { variantId, delta: -2, reason: "lost" }),
+        (transaction, tenant, variantId) =>
+          adjustStock(transaction, tenant, { variantId, delta: -2, reason: "lost" }),
         { onHand: 1 },
       ],
       ["a count", 3, 0, count, { onHand: 1 }],
       ["another limit", 0, 3, limit, { onHand: 0 }],
     ];
 
-    it.each(ways)("%s is not refused, from the moment on at which they are", async (_name, onHand, backorderLimit, change, expected) => {
-      const { variantId } = await held(onHand, backorderLimit);
-      const early = await world.refusal(change, variantId, world.later(hourMs - 1));
-      expect(early.conflict).toMatchObject({ reason: "insufficient_stock", data: { reserved: 3 } });
-      await world.run(change, variantId, world.later(hourMs));
-      expect(await levelOf(variantId)).toMatchObject({ ...expected, reserved: 0 });
-      expect(await world.db.selectFrom("stockHold").select("quantity").where("variantId", "=", variantId).execute()).toEqual([]);
-    });
+    it.each(ways)(
+      "%s is not refused, from the moment on at which they are",
+      async (_name, onHand, backorderLimit, change, expected) => {
+        const { variantId } = await held(onHand, backorderLimit);
+        const early = await world.refusal(change, variantId, world.later(hourMs - 1));
+        expect(early.conflict).toMatchObject({ reason: "insufficient_stock", data: { reserved: 3 } });
+        await world.run(change, variantId, world.later(hourMs));
+        expect(await levelOf(variantId)).toMatchObject({ ...expected, reserved: 0 });
+        expect(
+          await world.db
+            .selectFrom("stockHold")
+            .select("quantity")
+            .where("variantId", "=", variantId)
+            .execute(),
+        ).toEqual([]);
+      },
+    );
 
     it.runIf(engine === "postgres")("nobody waits for the session that is locked meanwhile", async () => {
       const { variantId, sessionId } = await held(3, 0);
       const [isLocked, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const locked = inTransaction(world.db, async (transaction) => {
-        await transaction.selectFrom("hostedCheckoutSession").select("id").where("id", "=", sessionId).forUpdate().execute();
+        await transaction
+          .selectFrom("hostedCheckoutSession")
+          .select("id")
+          .where("id", "=", sessionId)
+          .forUpdate()
+          .execute();
         isLocked.resolve();
         await end.promise;
       });
@@ -139,7 +193,10 @@ describeOnBoth("stockAdjust", (open, engine) => {
     await world.run(adjustStock, { variantId, delta: 1_000_000_000, reason: "received" });
     expect(await world.refusal(adjustStock, { variantId, delta: 1, reason: "received" })).toMatchObject({
       code: "invalid_state",
-      conflict: { reason: "stock_limit_reached", data: { onHand: 1_000_000_000, delta: 1, limit: 1_000_000_000 } },
+      conflict: {
+        reason: "stock_limit_reached",
+        data: { onHand: 1_000_000_000, delta: 1, limit: 1_000_000_000 },
+      },
     });
   });
 
@@ -151,32 +208,49 @@ describeOnBoth("stockAdjust", (open, engine) => {
     [{ delta: 1, reason: "lost" as const, note: "\u0000" }, "body /note control_character"],
   ])("refuses the input %j with the field and the rule", async (input, detail) => {
     const { variantId } = await makePublished(world);
-    expect(await world.refusal(adjustStock, { variantId, ...input })).toEqual({ code: "invalid_field", details: [detail], conflict: null });
+    expect(await world.refusal(adjustStock, { variantId, ...input })).toEqual({
+      code: "invalid_field",
+      details: [detail],
+      conflict: null,
+    });
   });
 
   it("does not find a variant of another merchant", async () => {
     const { variantId } = await makePublished(world);
-    expect(await world.refusal(adjustStock, { variantId, delta: 1, reason: "received" }, world.other)).toEqual({
+    expect(
+      await world.refusal(adjustStock, { variantId, delta: 1, reason: "received" }, world.other),
+    ).toEqual({
       code: "resource_not_found",
       details: [],
       conflict: null,
     });
-    expect(await world.refusal(adjustStock, { variantId: "var_\u0000", delta: 1, reason: "received" })).toMatchObject({ code: "resource_not_found" });
+    expect(
+      await world.refusal(adjustStock, { variantId: "var_\u0000", delta: 1, reason: "received" }),
+    ).toMatchObject({ code: "resource_not_found" });
   });
 
-  it.runIf(engine === "postgres")("of twenty that take at the same time as many succeed as there is stock, and the movements add up", async () => {
-    const { productId, variantId } = await makePublished(world);
-    await world.run(adjustStock, { variantId, delta: 25, reason: "received" });
-    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => world.run(adjustStock, { variantId, delta: -2, reason: "lost" })));
-    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(12);
-    const refused = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
-    expect(refused.map((error) => (error instanceof Failure ? error.parts.conflict?.reason : error))).toEqual(
-      Array.from({ length: 8 }, () => "insufficient_stock"),
-    );
-    expect(await levelOf(variantId)).toMatchObject({ onHand: 1 });
-    const movements = await movementsOf(variantId);
-    expect(movements.map(({ onHandAfter }) => onHandAfter)).toEqual([25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1]);
-    expect(movements.reduce((sum, { delta }) => sum + delta, 0)).toBe(1);
-    expect(world.takeIndexed()).toEqual(Array.from({ length: 13 }, () => [productId]));
-  });
+  it.runIf(engine === "postgres")(
+    "of twenty that take at the same time as many succeed as there is stock, and the movements add up",
+    async () => {
+      const { productId, variantId } = await makePublished(world);
+      await world.run(adjustStock, { variantId, delta: 25, reason: "received" });
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, () => world.run(adjustStock, { variantId, delta: -2, reason: "lost" })),
+      );
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(12);
+      const refused = outcomes.flatMap((outcome) =>
+        outcome.status === "rejected" ? [outcome.reason as unknown] : [],
+      );
+      expect(
+        refused.map((error) => (error instanceof Failure ? error.parts.conflict?.reason : error)),
+      ).toEqual(Array.from({ length: 8 }, () => "insufficient_stock"));
+      expect(await levelOf(variantId)).toMatchObject({ onHand: 1 });
+      const movements = await movementsOf(variantId);
+      expect(movements.map(({ onHandAfter }) => onHandAfter)).toEqual([
+        25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1,
+      ]);
+      expect(movements.reduce((sum, { delta }) => sum + delta, 0)).toBe(1);
+      expect(world.takeIndexed()).toEqual(Array.from({ length: 13 }, () => [productId]));
+    },
+  );
 });

@@ -1,6 +1,11 @@
 /** Tax, delivery and policies of a market: found by what they are for, replaced whole. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { type DeliveryMethodUpsertInput, type TaxRateUpsertInput, upsertDeliveryMethod, upsertTaxRate } from "#commerce/markets/delivery-and-tax.ts";
+import {
+  type DeliveryMethodUpsertInput,
+  type TaxRateUpsertInput,
+  upsertDeliveryMethod,
+  upsertTaxRate,
+} from "#commerce/markets/delivery-and-tax.ts";
 import { upsertPolicy } from "#commerce/markets/change-policy.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, risesOf, startOfWorld, type World } from "./writes-world.ts";
@@ -11,10 +16,21 @@ describeOnBoth("a market's rules", (open) => {
     world = await createWorld(open);
   });
 
-  const missing = { code: "resource_not_found", details: ["body /marketId resource_not_found"], conflict: null };
+  const missing = {
+    code: "resource_not_found",
+    details: ["body /marketId resource_not_found"],
+    conflict: null,
+  };
 
-  const rate = (): TaxRateUpsertInput => ({ marketId: world.europe, country: "DE", name: "MwSt.", basisPoints: 1900, appliesToShipping: true });
-  const taxRateRow = (id: string) => world.db.selectFrom("taxRate").selectAll().where("id", "=", id).executeTakeFirst();
+  const rate = (): TaxRateUpsertInput => ({
+    marketId: world.europe,
+    country: "DE",
+    name: "MwSt.",
+    basisPoints: 1900,
+    appliesToShipping: true,
+  });
+  const taxRateRow = (id: string) =>
+    world.db.selectFrom("taxRate").selectAll().where("id", "=", id).executeTakeFirst();
   const method = (): DeliveryMethodUpsertInput => ({
     marketId: world.europe,
     code: "standard",
@@ -27,16 +43,28 @@ describeOnBoth("a market's rules", (open) => {
     minDays: 2,
     maxDays: 4,
   });
-  const methodRow = (id: string) => world.db.selectFrom("deliveryMethod").selectAll().where("id", "=", id).executeTakeFirst();
+  const methodRow = (id: string) =>
+    world.db.selectFrom("deliveryMethod").selectAll().where("id", "=", id).executeTakeFirst();
   const policyRow = (id: string) =>
-    world.db.selectFrom("policy").select(["marketId", "summaries", "url", "version"]).where("id", "=", id).executeTakeFirst();
+    world.db
+      .selectFrom("policy")
+      .select(["marketId", "summaries", "url", "version"])
+      .where("id", "=", id)
+      .executeTakeFirst();
 
   describe("taxRateUpsert", () => {
     it("keeps one rate for a country and one for each of its regions", async () => {
       const { taxRateId } = await world.run(upsertTaxRate, rate());
-      expect(await world.run(upsertTaxRate, { ...rate(), regionCode: null, basisPoints: 1600 }, world.later(1000))).toEqual({ taxRateId });
+      expect(
+        await world.run(upsertTaxRate, { ...rate(), regionCode: null, basisPoints: 1600 }, world.later(1000)),
+      ).toEqual({ taxRateId });
       const then = new Date(startOfWorld.getTime() + 1000);
-      expect(await taxRateRow(taxRateId)).toMatchObject({ country: "DE", regionCode: null, basisPoints: 1600, updatedAt: then });
+      expect(await taxRateRow(taxRateId)).toMatchObject({
+        country: "DE",
+        regionCode: null,
+        basisPoints: 1600,
+        updatedAt: then,
+      });
       await world.run(upsertTaxRate, { ...rate(), basisPoints: 1600 }, world.later(2000));
       expect(await taxRateRow(taxRateId)).toMatchObject({ updatedAt: then });
       const region = await world.run(upsertTaxRate, { ...rate(), regionCode: "DE-BY", basisPoints: 0 });
@@ -45,7 +73,14 @@ describeOnBoth("a market's rules", (open) => {
     });
 
     it("refuses what breaks the bounds, a country of another market, and a market of another merchant", async () => {
-      expect(await world.refusal(upsertTaxRate, { ...rate(), regionCode: "AT-1", name: "\n", basisPoints: 10_001 })).toEqual({
+      expect(
+        await world.refusal(upsertTaxRate, {
+          ...rate(),
+          regionCode: "AT-1",
+          name: "\n",
+          basisPoints: 10_001,
+        }),
+      ).toEqual({
         code: "invalid_field",
         details: ["body /regionCode pattern_mismatch", "body /name too_short", "body /basisPoints too_large"],
         conflict: null,
@@ -55,7 +90,9 @@ describeOnBoth("a market's rules", (open) => {
         details: ["body /country not_in_market"],
         conflict: null,
       });
-      expect(await world.refusal(upsertTaxRate, { ...rate(), country: "\u0000" })).toMatchObject({ details: ["body /country unknown_country"] });
+      expect(await world.refusal(upsertTaxRate, { ...rate(), country: "\u0000" })).toMatchObject({
+        details: ["body /country unknown_country"],
+      });
       expect(await world.refusal(upsertTaxRate, { ...rate(), marketId: world.otherMarket })).toEqual(missing);
       expect(await world.refusal(upsertTaxRate, { ...rate(), marketId: "\u0000" })).toEqual(missing);
     });
@@ -85,12 +122,21 @@ describeOnBoth("a market's rules", (open) => {
         position: 3,
         updatedAt: new Date(startOfWorld.getTime() + 2000),
       });
-      expect(await world.run(upsertDeliveryMethod, { ...method(), marketId: world.america, currency: null })).not.toEqual({ deliveryMethodId });
+      expect(
+        await world.run(upsertDeliveryMethod, { ...method(), marketId: world.america, currency: null }),
+      ).not.toEqual({ deliveryMethodId });
     });
 
     it("refuses what breaks the bounds, another currency, and a market of another merchant", async () => {
       expect(
-        await world.refusal(upsertDeliveryMethod, { ...method(), code: "A B", names: [], priceMinor: -1, freeFromMinor: 2 ** 53, minDays: 5 }),
+        await world.refusal(upsertDeliveryMethod, {
+          ...method(),
+          code: "A B",
+          names: [],
+          priceMinor: -1,
+          freeFromMinor: 2 ** 53,
+          minDays: 5,
+        }),
       ).toEqual({
         code: "invalid_field",
         details: [
@@ -105,7 +151,9 @@ describeOnBoth("a market's rules", (open) => {
       expect(await world.refusal(upsertDeliveryMethod, { ...method(), currency: "USD" })).toMatchObject({
         details: ["body /currency currency_mismatch"],
       });
-      expect(await world.refusal(upsertDeliveryMethod, { ...method(), marketId: world.otherMarket })).toEqual(missing);
+      expect(await world.refusal(upsertDeliveryMethod, { ...method(), marketId: world.otherMarket })).toEqual(
+        missing,
+      );
     });
   });
 
@@ -114,14 +162,22 @@ describeOnBoth("a market's rules", (open) => {
 
     it("keeps one for all markets and one for a market that has its own", async () => {
       const general = await world.run(upsertPolicy, { type: "return", summaries });
-      const european = await world.run(upsertPolicy, { type: "return", marketId: world.europe, summaries, url: "https://shop.example/return" });
+      const european = await world.run(upsertPolicy, {
+        type: "return",
+        marketId: world.europe,
+        summaries,
+        url: "https://shop.example/return",
+      });
       expect(await policyRow(general.policyId)).toEqual({
         marketId: null,
         summaries: { de: "30 Tage Rückgabe.\nKostenlos." },
         url: null,
         version: 1,
       });
-      expect(await policyRow(european.policyId)).toMatchObject({ marketId: world.europe, url: "https://shop.example/return" });
+      expect(await policyRow(european.policyId)).toMatchObject({
+        marketId: world.europe,
+        url: "https://shop.example/return",
+      });
       const change = { type: "return", summaries: [{ locale: "de", text: "60 Tage." }] } as const;
       expect((await risesOf(world, "", () => world.run(upsertPolicy, change))).catalog).toBe(1);
       expect((await risesOf(world, "", () => world.run(upsertPolicy, change))).catalog).toBe(0);
@@ -129,17 +185,32 @@ describeOnBoth("a market's rules", (open) => {
       expect(await world.refusal(upsertPolicy, { ...change, expectedVersion: 1 })).toEqual({
         code: "version_conflict",
         details: [],
-        conflict: { resource: "policy", id: general.policyId, currentStatus: null, currentVersion: 2, reason: null, data: {} },
+        conflict: {
+          resource: "policy",
+          id: general.policyId,
+          currentStatus: null,
+          currentVersion: 2,
+          reason: null,
+          data: {},
+        },
       });
     });
 
     it("refuses what breaks the bounds, and a market of another merchant", async () => {
-      expect(await world.refusal(upsertPolicy, { type: "free" as "return", summaries: [], url: "http://shop.example" })).toEqual({
+      expect(
+        await world.refusal(upsertPolicy, {
+          type: "free" as "return",
+          summaries: [],
+          url: "http://shop.example",
+        }),
+      ).toEqual({
         code: "invalid_field",
         details: ["body /type not_allowed", "body /summaries too_short", "body /url pattern_mismatch"],
         conflict: null,
       });
-      expect(await world.refusal(upsertPolicy, { type: "return", summaries, marketId: world.otherMarket })).toEqual(missing);
+      expect(
+        await world.refusal(upsertPolicy, { type: "return", summaries, marketId: world.otherMarket }),
+      ).toEqual(missing);
     });
   });
 });

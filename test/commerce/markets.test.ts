@@ -20,11 +20,17 @@ describeOnBoth("marketUpsert", (open) => {
     world = await createWorld(open);
   });
 
-  const row = (id: string) => world.db.selectFrom("market").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  const row = (id: string) =>
+    world.db.selectFrom("market").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
   const countriesOf = async (marketId: string) =>
-    (await world.db.selectFrom("marketCountry").select("country").where("marketId", "=", marketId).orderBy("position").execute()).map(
-      ({ country }) => country,
-    );
+    (
+      await world.db
+        .selectFrom("marketCountry")
+        .select("country")
+        .where("marketId", "=", marketId)
+        .orderBy("position")
+        .execute()
+    ).map(({ country }) => country);
 
   it("makes a market, finds it again by handle or id, and replaces it whole", async () => {
     const { marketId } = await world.run(upsertMarket, asia);
@@ -37,7 +43,9 @@ describeOnBoth("marketUpsert", (open) => {
       version: 1,
     });
     expect(await countriesOf(marketId)).toEqual(["JP", "KR"]);
-    expect(await world.run(upsertMarket, { ...asia, currency: "USD", countries: ["SG", "JP"] })).toEqual({ marketId });
+    expect(await world.run(upsertMarket, { ...asia, currency: "USD", countries: ["SG", "JP"] })).toEqual({
+      marketId,
+    });
     expect(await row(marketId)).toMatchObject({ currency: "USD", version: 2 });
     expect(await countriesOf(marketId)).toEqual(["SG", "JP"]);
     await world.run(upsertMarket, { ...asia, marketId, handle: "far-east", expectedVersion: 2 });
@@ -86,7 +94,14 @@ describeOnBoth("marketUpsert", (open) => {
     });
 
     it("a handle that another market has", async () => {
-      expect(await world.refusal(upsertMarket, { ...europeInput, marketId: world.europe, handle: "america", countries: ["DE"] })).toMatchObject({
+      expect(
+        await world.refusal(upsertMarket, {
+          ...europeInput,
+          marketId: world.europe,
+          handle: "america",
+          countries: ["DE"],
+        }),
+      ).toMatchObject({
         code: "already_exists",
         details: ["body /handle already_exists"],
         conflict: { id: world.america, reason: "handle_taken" },
@@ -95,16 +110,31 @@ describeOnBoth("marketUpsert", (open) => {
 
     it("another version than expected", async () => {
       const { version } = await row(world.america);
-      const input = { ...asia, marketId: world.america, handle: "america", countries: ["US"], expectedVersion: version + 1 };
+      const input = {
+        ...asia,
+        marketId: world.america,
+        handle: "america",
+        countries: ["US"],
+        expectedVersion: version + 1,
+      };
       expect(await world.refusal(upsertMarket, input)).toEqual({
         code: "version_conflict",
         details: [],
-        conflict: { resource: "market", id: world.america, currentStatus: null, currentVersion: version, reason: null, data: {} },
+        conflict: {
+          resource: "market",
+          id: world.america,
+          currentStatus: null,
+          currentVersion: version,
+          reason: null,
+          data: {},
+        },
       });
     });
 
     it("a market of another merchant", async () => {
-      expect(await world.refusal(upsertMarket, { ...asia, marketId: world.otherMarket, handle: "x" })).toMatchObject({ code: "resource_not_found" });
+      expect(
+        await world.refusal(upsertMarket, { ...asia, marketId: world.otherMarket, handle: "x" }),
+      ).toMatchObject({ code: "resource_not_found" });
     });
 
     it("what is not known, all at once", async () => {
@@ -134,7 +164,9 @@ describeOnBoth("marketUpsert", (open) => {
       expect(await world.refusal(upsertMarket, { ...asia, handle: "empty", countries: [] })).toMatchObject({
         details: ["body /countries too_short"],
       });
-      expect(await world.refusal(upsertMarket, { ...asia, handle: "nowhere", timeZone: "Europe/Atlantis" })).toMatchObject({
+      expect(
+        await world.refusal(upsertMarket, { ...asia, handle: "nowhere", timeZone: "Europe/Atlantis" }),
+      ).toMatchObject({
         details: ["body /timeZone unknown_time_zone"],
       });
     });

@@ -1,4 +1,7 @@
-/** Two merchants with markets, on a database of their own, and what the tests of catalog, stock and markets ask of it again and again. */
+/**
+ * Two merchants with markets, on a database of their own, and what the tests of catalog, stock and markets
+ * ask of it again and again.
+ */
 import { sql } from "kysely";
 import { expect } from "vitest";
 import { createProduct, type ProductCreateInput } from "#commerce/catalog/change-product.ts";
@@ -29,11 +32,18 @@ export interface World {
   /** The same merchant, so many milliseconds later. */
   later(milliseconds: number): CommandContext;
   run<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: CommandContext): Promise<Result>;
-  /** What the verb is refused with. That it wrote nothing and told the search index nothing is checked here, for every refusal of every test. */
+  /**
+   * What the verb is refused with. That it wrote nothing and told the search index nothing is checked here,
+   * for every refusal of every test.
+   */
   refusal<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: CommandContext): Promise<Refusal>;
 }
 
-export type Verb<Input, Result> = (transaction: Transaction, tenant: CommandContext, input: Input) => Promise<Result>;
+export type Verb<Input, Result> = (
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: Input,
+) => Promise<Result>;
 
 export const startOfWorld = new Date("2026-03-01T12:00:00.000Z");
 
@@ -65,10 +75,16 @@ export async function createWorld(open: Open): Promise<World> {
     append: (happening) => void happenings.push(happening),
     appendLast: (tell) => void happenings.push(...tell()),
   };
-  const tenantOf = (merchantId: string, now = startOfWorld): CommandContext => ({ merchantId, now, reindex, outbox });
+  const tenantOf = (merchantId: string, now = startOfWorld): CommandContext => ({
+    merchantId,
+    now,
+    reindex,
+    outbox,
+  });
   const tenant = tenantOf("mer_one");
   const other = tenantOf("mer_two");
-  const run: World["run"] = (verb, input, as = tenant) => inTransaction(db, (transaction) => verb(transaction, as, input));
+  const run: World["run"] = (verb, input, as = tenant) =>
+    inTransaction(db, (transaction) => verb(transaction, as, input));
   const { marketId: europe } = await run(upsertMarket, europeInput);
   const { marketId: america } = await run(upsertMarket, americaInput);
   const { marketId: otherMarket } = await run(upsertMarket, europeInput, other);
@@ -125,8 +141,16 @@ export function fresh(stem: string): string {
   return `${stem}-${count}`;
 }
 
-export async function makeProduct(world: World, input: Partial<ProductCreateInput> = {}, tenant = world.tenant): Promise<string> {
-  const { productId } = await world.run(createProduct, { translations: [{ locale: "de", slug: fresh("tasse"), title: "Tasse" }], ...input }, tenant);
+export async function makeProduct(
+  world: World,
+  input: Partial<ProductCreateInput> = {},
+  tenant = world.tenant,
+): Promise<string> {
+  const { productId } = await world.run(
+    createProduct,
+    { translations: [{ locale: "de", slug: fresh("tasse"), title: "Tasse" }], ...input },
+    tenant,
+  );
   return productId;
 }
 
@@ -186,7 +210,11 @@ export interface Versions {
 }
 
 /** How much a product's and the catalog's versions rise while the work runs. */
-export async function risesOf(world: World, productId: string, work: () => Promise<unknown>): Promise<Versions> {
+export async function risesOf(
+  world: World,
+  productId: string,
+  work: () => Promise<unknown>,
+): Promise<Versions> {
   const before = await versionsOf(world, productId);
   await work();
   const after = await versionsOf(world, productId);

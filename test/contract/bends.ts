@@ -1,4 +1,7 @@
-/** What may be wrong with a request of an operation: one thing at a time, with the refusal that must come of it. */
+/**
+ * What may be wrong with a request of an operation: one thing at a time, with the refusal that must come of
+ * it.
+ */
 import fc from "fast-check";
 import { unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
 import type { DocumentOperation } from "./document.ts";
@@ -42,7 +45,11 @@ export function bendsOf(ground: Ground, operation: DocumentOperation): Bend[][] 
   const query = queryBreaks(operation).map(
     ({ rule, code, field, write }): Bend =>
       ({ query: sound }) =>
-        write(sound).map((written) => ({ about: `query: ${rule}`, refusal: refused(400, code, field), query: written })),
+        write(sound).map((written) => ({
+          about: `query: ${rule}`,
+          refusal: refused(400, code, field),
+          query: written,
+        })),
   );
   const hasPath = operation.parameters.some((parameter) => parameter.in === "path");
   const fields = operation.body === null ? [] : bodyBends(operation);
@@ -68,16 +75,27 @@ export function bendsOf(ground: Ground, operation: DocumentOperation): Bend[][] 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "PURGE", "QUERY"];
 
 function otherMethods({ operations }: Ground, { path }: DocumentOperation): fc.Arbitrary<Bent> {
-  const known = new Set(operations.filter((operation) => operation.path === path).map(({ method }) => method));
+  const known = new Set(
+    operations.filter((operation) => operation.path === path).map(({ method }) => method),
+  );
   const refusal = refused(405, "method_not_allowed");
-  return fc
-    .constantFrom(...methods.filter((method) => !known.has(method)))
-    .map((method) => ({ about: `method ${method}`, refusal, method, body: null, contentType: [], idempotency: [], authorization: [] }));
+  return fc.constantFrom(...methods.filter((method) => !known.has(method))).map((method) => ({
+    about: `method ${method}`,
+    refusal,
+    method,
+    body: null,
+    contentType: [],
+    idempotency: [],
+    authorization: [],
+  }));
 }
 
 function wrongCredentials({ demo: { keys } }: Ground, { needsToken }: DocumentOperation): fc.Arbitrary<Bent> {
   const jwt = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.x";
-  const [malformed, invalid] = ["credentials_malformed", needsToken ? "oauth_token_invalid" : "api_key_invalid"];
+  const [malformed, invalid] = [
+    "credentials_malformed",
+    needsToken ? "oauth_token_invalid" : "api_key_invalid",
+  ];
   const ways: readonly (readonly [code: string, ...lines: string[]])[] = [
     ["credentials_missing"],
     [malformed, ""],
@@ -102,8 +120,18 @@ function wrongCredentials({ demo: { keys } }: Ground, { needsToken }: DocumentOp
     .constantFrom(`DPoP ${jwt}`, `dpop ${keys.full}`, "DPoP x")
     .map((line) => ({ codes: ["oauth_token_invalid", "dpop_proof_missing"], lines: [line] }));
   return fc
-    .oneof({ weight: 5, arbitrary: fc.constantFrom(...ways).map(([code, ...lines]) => ({ codes: [code], lines })) }, { weight: 1, arbitrary: dpop })
-    .map(({ codes, lines }) => ({ about: `credentials: ${codes.join(" or ")}`, refusal: refused(401, codes), authorization: lines }));
+    .oneof(
+      {
+        weight: 5,
+        arbitrary: fc.constantFrom(...ways).map(([code, ...lines]) => ({ codes: [code], lines })),
+      },
+      { weight: 1, arbitrary: dpop },
+    )
+    .map(({ codes, lines }) => ({
+      about: `credentials: ${codes.join(" or ")}`,
+      refusal: refused(401, codes),
+      authorization: lines,
+    }));
 }
 
 function otherScopes({ demo: { keys } }: Ground, { scope }: DocumentOperation): fc.Arbitrary<Bent> {
@@ -144,12 +172,24 @@ const wrongKeys: fc.Arbitrary<Bent> = fc
   )
   .map((idempotency) => {
     const code = idempotency.length === 0 ? "idempotency_key_required" : "idempotency_key_invalid";
-    return { about: `idempotency key ${idempotency.join(" and ").slice(0, 20)}`, refusal: refused(400, code, "Idempotency-Key"), idempotency };
+    return {
+      about: `idempotency key ${idempotency.join(" and ").slice(0, 20)}`,
+      refusal: refused(400, code, "Idempotency-Key"),
+      idempotency,
+    };
   });
 
 const unexpectedBodies: fc.Arbitrary<Bent> = fc
-  .tuple(fc.constantFrom("{}", "null", "x", "\u0000", "[".repeat(100)), fc.constantFrom<readonly string[]>([], ["application/json"], ["text/plain"]))
-  .map(([body, contentType]) => ({ about: "a body", refusal: refused(400, "unexpected_body", ""), body: Buffer.from(body), contentType }));
+  .tuple(
+    fc.constantFrom("{}", "null", "x", "\u0000", "[".repeat(100)),
+    fc.constantFrom<readonly string[]>([], ["application/json"], ["text/plain"]),
+  )
+  .map(([body, contentType]) => ({
+    about: "a body",
+    refusal: refused(400, "unexpected_body", ""),
+    body: Buffer.from(body),
+    contentType,
+  }));
 
 const mediaTypes = [
   "text/plain",
@@ -164,11 +204,15 @@ const mediaTypes = [
 ];
 
 const wrongForms: fc.Arbitrary<Bent> = fc.oneof(
-  fc
-    .constantFrom(...mediaTypes)
-    .map((type) => ({ about: `content type ${type}`, refusal: refused(400, "unsupported_media_type"), contentType: [type] })),
+  fc.constantFrom(...mediaTypes).map((type) => ({
+    about: `content type ${type}`,
+    refusal: refused(400, "unsupported_media_type"),
+    contentType: [type],
+  })),
   fc.constant({ about: "no content type", refusal: refused(400, "unsupported_media_type"), contentType: [] }),
-  fc.constantFrom(null, Buffer.alloc(0)).map((body) => ({ about: "no body", refusal: refused(400, "missing_body"), body })),
+  fc
+    .constantFrom(null, Buffer.alloc(0))
+    .map((body) => ({ about: "no body", refusal: refused(400, "missing_body"), body })),
 );
 
 function wrongJson({ body }: Parts): fc.Arbitrary<Bent> {
@@ -194,7 +238,10 @@ function wrongJson({ body }: Parts): fc.Arbitrary<Bent> {
     Buffer.from([0x22, 0xc0, 0x80, 0x22]),
     Buffer.from('{"note":"\u00e9"}', "latin1"),
   ];
-  const large = [Buffer.from(`{"note":"${"x".repeat(64 * 1024)}"}`), Buffer.concat([Buffer.from(written), Buffer.alloc(100 * 1024, " ")])];
+  const large = [
+    Buffer.from(`{"note":"${"x".repeat(64 * 1024)}"}`),
+    Buffer.concat([Buffer.from(written), Buffer.alloc(100 * 1024, " ")]),
+  ];
   return fc.oneof(
     {
       weight: 4,
@@ -204,7 +251,9 @@ function wrongJson({ body }: Parts): fc.Arbitrary<Bent> {
     },
     {
       weight: 1,
-      arbitrary: fc.constantFrom(...large).map((one) => ({ about: "a large body", refusal: refused(400, "request_too_large"), body: one })),
+      arbitrary: fc
+        .constantFrom(...large)
+        .map((one) => ({ about: "a large body", refusal: refused(400, "request_too_large"), body: one })),
     },
     {
       weight: 1,

@@ -1,6 +1,6 @@
 /**
- * What one buyer's cart goes through over REST, change after change, beside a model of it: which change is allowed is known beforehand, and after each the
- * cart reads as the model does.
+ * What one buyer's cart goes through over REST, change after change, beside a model of it: which change is
+ * allowed is known beforehand, and after each the cart reads as the model does.
  */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
@@ -53,7 +53,13 @@ interface Planned {
   readonly next?: Partial<Model>;
 }
 
-const address = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
+const address = {
+  recipientName: "Anna Beispiel",
+  line1: "Musterweg 1",
+  postalCode: "10115",
+  city: "Berlin",
+  countryCode: "DE",
+};
 
 /** Gives what went otherwise than the model. */
 export async function tellStory(stage: Stage, steps: readonly Step[]): Promise<string[]> {
@@ -66,36 +72,59 @@ export async function tellStory(stage: Stage, steps: readonly Step[]): Promise<s
     const heard = await stage.tell(operationId, sent);
     if (heard === undefined) return [...faults, `${step.kind} was not answered.`];
     faults.push(...differences(model, { step, planned, heard }));
-    if (outcome === "done" && heard.status === 200) Object.assign(model, next, { last: { operationId, sent, text: heard.text } });
+    if (outcome === "done" && heard.status === 200)
+      Object.assign(model, next, { last: { operationId, sent, text: heard.text } });
     faults.push(...(await readingFaults(stage, model, step)));
     if (faults.length > 0) break;
   }
   return faults.map((fault) => `${fault} – ${JSON.stringify(steps)}`);
 }
 
-function differences(model: Model, { step, planned, heard }: { step: Step; planned: Planned; heard: Heard }): string[] {
+function differences(
+  model: Model,
+  { step, planned, heard }: { step: Step; planned: Planned; heard: Heard },
+): string[] {
   const told = heard.status === 200 ? "done" : (errorOf(heard)?.code ?? "nothing");
   const isReplay = heard.headers["idempotent-replayed"] === "true";
-  if (step.kind === "again") return told === "done" && isReplay && heard.text === model.last?.text ? [] : [`A repetition was answered with ${told}.`];
+  if (step.kind === "again")
+    return told === "done" && isReplay && heard.text === model.last?.text
+      ? []
+      : [`A repetition was answered with ${told}.`];
   return [
-    ...(told === planned.outcome ? [] : [`${step.kind} was answered with ${told} instead of ${planned.outcome}.`]),
+    ...(told === planned.outcome
+      ? []
+      : [`${step.kind} was answered with ${told} instead of ${planned.outcome}.`]),
     ...(isReplay ? [`${step.kind} was not done before.`] : []),
   ];
 }
 
 async function readingFaults({ tell, cartId, key }: Stage, model: Model, { kind }: Step): Promise<string[]> {
   const url = `/api/v1/open/storefront/carts/${cartId}`;
-  const heard = await tell("getPublicCart", { method: "GET", url, headers: [["Authorization", `Bearer ${key}`]], body: null });
+  const heard = await tell("getPublicCart", {
+    method: "GET",
+    url,
+    headers: [["Authorization", `Bearer ${key}`]],
+    body: null,
+  });
   if (heard?.status !== 200) return [`After ${kind} the cart does not read.`];
   const { data } = heard.json as { readonly data: CartRead };
-  const shown = wordsOf({ ...data, code: data.promotion.promotion?.code ?? null, tag: heard.headers["etag"] });
-  const wanted = wordsOf({ ...model, status: model.isRevoked ? "revoked" : "active", tag: `"v${model.version}"` });
+  const shown = wordsOf({
+    ...data,
+    code: data.promotion.promotion?.code ?? null,
+    tag: heard.headers["etag"],
+  });
+  const wanted = wordsOf({
+    ...model,
+    status: model.isRevoked ? "revoked" : "active",
+    tag: `"v${model.version}"`,
+  });
   return shown === wanted ? [] : [`After ${kind} the cart reads ${shown} instead of ${wanted}.`];
 }
 
 type Read = Pick<Model, "version" | "code"> & { readonly status: string; readonly tag: string | undefined };
 
-const wordsOf = ({ version, status, code, tag }: Read): string => `${status} at ${version} (${tag}) with ${code?.toUpperCase() ?? "no code"}`;
+const wordsOf = ({ version, status, code, tag }: Read): string =>
+  `${status} at ${version} (${tag}) with ${code?.toUpperCase() ?? "no code"}`;
 
 interface CartRead {
   readonly version: number;
@@ -111,7 +140,8 @@ function plan(stage: Stage, model: Model, step: Step): Planned | null {
   const body = { ...seenBy(model, step), ...bodies[kind](stage, step) };
   const sent = write(stage, { method, path, body });
   if (model.isRevoked) return { operationId, sent, outcome: "cart_revoked" };
-  if (step.seen === "stale" || step.seen === "ahead") return { operationId, sent, outcome: "cart_version_conflict" };
+  if (step.seen === "stale" || step.seen === "ahead")
+    return { operationId, sent, outcome: "cart_version_conflict" };
   return { operationId, sent, ...outcomes[kind](stage, model, step) };
 }
 
@@ -143,7 +173,10 @@ const places = {
 
 type Outcome = Pick<Planned, "outcome" | "next">;
 
-const raised = ({ version }: Model, more: Partial<Model> = {}): Outcome => ({ outcome: "done", next: { version: version + 1, ...more } });
+const raised = ({ version }: Model, more: Partial<Model> = {}): Outcome => ({
+  outcome: "done",
+  next: { version: version + 1, ...more },
+});
 
 const outcomes: Readonly<Record<keyof typeof places, (stage: Stage, model: Model, step: Step) => Outcome>> = {
   apply: (stage, model, step) => {
@@ -153,14 +186,18 @@ const outcomes: Readonly<Record<keyof typeof places, (stage: Stage, model: Model
     if (step.code === 2) return { outcome: "promotion_code_not_found" };
     return raised(model, { code });
   },
-  remove: (_stage, model) => (model.code === null ? { outcome: "promotion_not_present" } : raised(model, { code: null })),
+  remove: (_stage, model) =>
+    model.code === null ? { outcome: "promotion_not_present" } : raised(model, { code: null }),
   address: (_stage, model) => raised(model),
   revoke: (_stage, model) => raised(model, { isRevoked: true }),
 };
 
 const codeOf = ({ codes }: Stage, { code }: Step): string => codes[code] ?? "NOBODYS";
 
-function write({ cartId, key }: Stage, { method, path, body }: { readonly method: string; readonly path: string; readonly body: object }): Sent {
+function write(
+  { cartId, key }: Stage,
+  { method, path, body }: { readonly method: string; readonly path: string; readonly body: object },
+): Sent {
   return {
     method,
     url: `/api/v1/open/storefront/carts/${cartId}${path}`,
@@ -176,5 +213,10 @@ function write({ cartId, key }: Stage, { method, path, body }: { readonly method
 /** The same key with another body. */
 const bent = (sent: Sent): Sent => ({
   ...sent,
-  body: Buffer.from(JSON.stringify({ ...(JSON.parse(sent.body?.toString() ?? "{}") as object), expectedVersion: 2 ** 31 - 1 })),
+  body: Buffer.from(
+    JSON.stringify({
+      ...(JSON.parse(sent.body?.toString() ?? "{}") as object),
+      expectedVersion: 2 ** 31 - 1,
+    }),
+  ),
 });

@@ -1,4 +1,7 @@
-/** What must hold of every answer to an operation of the contract, whatever was asked. Each fault is a sentence. */
+/**
+ * What must hold of every answer to an operation of the contract, whatever was asked. Each fault is a
+ * sentence.
+ */
 import type { DeclaredAnswer, DocumentOperation } from "./document.ts";
 import type { Heard, Sent } from "./wire.ts";
 
@@ -8,7 +11,12 @@ interface ErrorBody {
   readonly requestId: string;
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | null;
-  readonly details: readonly { readonly in: string; readonly field: string; readonly code: string; readonly message: string }[];
+  readonly details: readonly {
+    readonly in: string;
+    readonly field: string;
+    readonly code: string;
+    readonly message: string;
+  }[];
 }
 
 export function errorOf({ json }: Heard): ErrorBody | undefined {
@@ -28,13 +36,18 @@ const requestId = /^req_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function faultsOf(operation: DocumentOperation, { method }: Sent, heard: Heard): string[] {
   const { status, headers } = heard;
-  const declared = operation.answers.get(status) ?? (elsewhere.has(status) ? operation.answers.get(400) : undefined);
+  const declared =
+    operation.answers.get(status) ?? (elsewhere.has(status) ? operation.answers.get(400) : undefined);
   if (declared === undefined) return [`The status ${status} is not declared.`];
   return [
     ...(requestId.test(headers["x-request-id"] ?? "") ? [] : [`X-Request-Id is ${headers["x-request-id"]}.`]),
-    ...(headers["content-type"] === "application/json; charset=utf-8" ? [] : [`The content type is ${headers["content-type"]}.`]),
+    ...(headers["content-type"] === "application/json; charset=utf-8"
+      ? []
+      : [`The content type is ${headers["content-type"]}.`]),
     ...(headers["cache-control"] === undefined ? ["Cache-Control is missing."] : []),
-    ...declared.headers.flatMap(({ name, check }) => (check(headers[name]).length === 0 ? [] : [`The header ${name} is ${headers[name]}.`])),
+    ...declared.headers.flatMap(({ name, check }) =>
+      check(headers[name]).length === 0 ? [] : [`The header ${name} is ${headers[name]}.`],
+    ),
     ...(method === "HEAD" ? emptyFaults(heard) : bodyFaults(operation, declared, heard)),
   ];
 }
@@ -50,7 +63,9 @@ function bodyFaults(operation: DocumentOperation, declared: DeclaredAnswer, hear
   return [
     ...shape,
     ...codeFaults(operation, declared, { status, code: error.code }),
-    ...(error.requestId === headers["x-request-id"] ? [] : ["requestId is another in the body than in the header."]),
+    ...(error.requestId === headers["x-request-id"]
+      ? []
+      : ["requestId is another in the body than in the header."]),
     ...textFaults(error),
     ...waitFaults(error, heard),
     ...challengeFaults(heard),
@@ -60,12 +75,18 @@ function bodyFaults(operation: DocumentOperation, declared: DeclaredAnswer, hear
 const stabilityFaults = ({ stability }: DocumentOperation, { headers }: Heard): string[] =>
   headers["x-api-stability"] === stability ? [] : [`X-Api-Stability is ${headers["x-api-stability"]}.`];
 
-function codeFaults(operation: DocumentOperation, { codes }: DeclaredAnswer, { status, code }: { status: number; code: string }): string[] {
+function codeFaults(
+  operation: DocumentOperation,
+  { codes }: DeclaredAnswer,
+  { status, code }: { status: number; code: string },
+): string[] {
   const only = elsewhere.get(status);
   if (only !== undefined) return code === only ? [] : [`${status} says ${code}.`];
   return [
     ...(codes.has(code) ? [] : [`${code} is not a code of ${status}.`]),
-    ...(operation.errorCodes.has(code) || (status === 404 && code === beforeRoute) ? [] : [`${code} is not a code of the operation.`]),
+    ...(operation.errorCodes.has(code) || (status === 404 && code === beforeRoute)
+      ? []
+      : [`${code} is not a code of the operation.`]),
   ];
 }
 
@@ -75,7 +96,9 @@ const machinery =
 
 function textFaults({ message, details }: ErrorBody): string[] {
   const texts = [message, ...details.map((detail) => detail.message)];
-  return texts.filter((text) => machinery.test(text) || !/\S\.$/u.test(text)).map((text) => `A message says: ${text.slice(0, 200)}`);
+  return texts
+    .filter((text) => machinery.test(text) || !/\S\.$/u.test(text))
+    .map((text) => `A message says: ${text.slice(0, 200)}`);
 }
 
 function waitFaults({ code, retryable, retryAfterSeconds }: ErrorBody, { status, headers }: Heard): string[] {
@@ -91,13 +114,20 @@ function waitFaults({ code, retryable, retryAfterSeconds }: ErrorBody, { status,
 
 function challengeFaults({ status, headers }: Heard): string[] {
   const challenge = headers["www-authenticate"];
-  if (status === 401) return /^(?:Bearer realm=|DPoP algs=)/.test(challenge ?? "") ? [] : [`WWW-Authenticate is ${challenge}.`];
-  if (status === 403) return challenge?.includes('error="insufficient_scope"') === true ? [] : [`WWW-Authenticate is ${challenge}.`];
+  if (status === 401)
+    return /^(?:Bearer realm=|DPoP algs=)/.test(challenge ?? "") ? [] : [`WWW-Authenticate is ${challenge}.`];
+  if (status === 403)
+    return challenge?.includes('error="insufficient_scope"') === true
+      ? []
+      : [`WWW-Authenticate is ${challenge}.`];
   return challenge === undefined ? [] : [`${status} has a challenge.`];
 }
 
 /** For a report: what was asked, without its secrets, so that it can be asked again. */
 export function shownOf({ method, url, headers, body }: Sent): string {
-  const lines = headers.map(([name, value]) => `${name}: ${name.toLowerCase() === "authorization" ? `${value.slice(0, 10)}…` : value.slice(0, 80)}`);
+  const lines = headers.map(
+    ([name, value]) =>
+      `${name}: ${name.toLowerCase() === "authorization" ? `${value.slice(0, 10)}…` : value.slice(0, 80)}`,
+  );
   return `${method} ${url.slice(0, 200)} [${lines.join("; ")}] ${body === null ? "" : body.toString("utf8").slice(0, 400)}`;
 }

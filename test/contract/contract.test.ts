@@ -1,6 +1,6 @@
 /**
- * The document as it is served and the service as it answers, held against each other by requests made from the document: a short run of what
- * `npm run soak -- --only contract` does at length.
+ * The document as it is served and the service as it answers, held against each other by requests made from
+ * the document: a short run of what `npm run soak -- --only contract` does at length.
  */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -51,7 +51,16 @@ describe("what is made from the document", () => {
     const { send } = wire;
     const { demo } = world();
     const sizes = { perOperation: 3, brokenPerOperation: 2 };
-    const plan = { engine: "pglite", send, demo, seed, ...sizes, rows: () => rowsOf(world()), tokenFor, isOver: () => true } as const;
+    const plan = {
+      engine: "pglite",
+      send,
+      demo,
+      seed,
+      ...sizes,
+      rows: () => rowsOf(world()),
+      tokenFor,
+      isOver: () => true,
+    } as const;
     const { violations, counts } = await runContract(plan);
     expect(violations).toEqual([]);
     const rules = Number(counts["rules"]);
@@ -72,7 +81,10 @@ describe("what is made from the document", () => {
     if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
     const subject = (await subjectOf(market, operation)) ?? {};
     const heard: { readonly status: number; readonly isChanged: boolean }[] = [];
-    const [generated] = fc.sample(soundRequest(market.ground, operation, { ...subject, ...applicable(operationId) }), { numRuns: 1, seed });
+    const [generated] = fc.sample(
+      soundRequest(market.ground, operation, { ...subject, ...applicable(operationId) }),
+      { numRuns: 1, seed },
+    );
     let before = JSON.stringify(await rowsOf(world()));
     while (heard.length < 2) {
       const { status } = await wire.send(generated?.sent ?? missing);
@@ -89,16 +101,24 @@ describe("what is made from the document", () => {
   it.each(["\ud800", "a\u0000b"])("refuses also a name in a body that is no text: %j", async (name) => {
     const body = { url: "https://names.example.com/", eventTypes: ["*"], metadata: { [name]: "x" } };
     const headers = { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": "names" };
-    const answer = await world().send({ method: "POST", url: "/api/v1/open/webhooks/endpoints", headers, body });
+    const answer = await world().send({
+      method: "POST",
+      url: "/api/v1/open/webhooks/endpoints",
+      headers,
+      body,
+    });
     expect(answer).toMatchObject({
       status: 400,
-      body: { error: { code: "invalid_field", details: [{ field: "/metadata", code: "control_character" }] } },
+      body: {
+        error: { code: "invalid_field", details: [{ field: "/metadata", code: "control_character" }] },
+      },
     });
   });
 
   /** Where a sound request may be refused for what it is about. */
   const applicable = (operationId: string): object => {
-    if (operationId === "applyPublicCartPromotion") return { body: { code: market.shop.codes[0], expectedVersion: 1 } };
+    if (operationId === "applyPublicCartPromotion")
+      return { body: { code: market.shop.codes[0], expectedVersion: 1 } };
     if (operationId !== "replayInstallationWebhookDelivery") return {};
     return { path: { id: world().demo.webhooks.deliveries.exhausted }, body: { force: true } };
   };
@@ -106,7 +126,10 @@ describe("what is made from the document", () => {
 });
 
 describe("under limits", () => {
-  const limitedWorld = useWorld("pglite", { environment: { PORT: "0", RATE_LIMIT_SCALE: "0.05" }, role: "gateway" });
+  const limitedWorld = useWorld("pglite", {
+    environment: { PORT: "0", RATE_LIMIT_SCALE: "0.05" },
+    role: "gateway",
+  });
 
   it("every operation says so as the document has it, and when to come again", async () => {
     await limitedWorld().app.listen();
@@ -115,7 +138,15 @@ describe("under limits", () => {
     const ground = {
       demo: limitedWorld().demo,
       operations: readOperations(json),
-      eventTypes: ["order.placed", "cart.created", "product.created", "webhook.ping", "return.closed", "payment.failed", "refund.failed"],
+      eventTypes: [
+        "order.placed",
+        "cart.created",
+        "product.created",
+        "webhook.ping",
+        "return.closed",
+        "payment.failed",
+        "refund.failed",
+      ],
     };
     const limited = new Set<string>();
     const faults: string[] = [];
@@ -139,13 +170,20 @@ describe("what an answer may not be", () => {
   let operation: DocumentOperation;
 
   beforeAll(async () => {
-    const found = readOperations((await world().get("/openapi.json")).body).find(({ id }) => id === "getApiKeyIdentity");
+    const found = readOperations((await world().get("/openapi.json")).body).find(
+      ({ id }) => id === "getApiKeyIdentity",
+    );
     if (found === undefined) throw new Error("There is no such operation.");
     operation = found;
   });
 
-  async function faultsWith(bend: (heard: Heard) => Partial<Heard>, key = world().demo.keys.full): Promise<string[]> {
-    const { status, headers, text, body } = await world().get(identity.url, { authorization: `Bearer ${key}` });
+  async function faultsWith(
+    bend: (heard: Heard) => Partial<Heard>,
+    key = world().demo.keys.full,
+  ): Promise<string[]> {
+    const { status, headers, text, body } = await world().get(identity.url, {
+      authorization: `Bearer ${key}`,
+    });
     const heard: Heard = { status, headers, text, json: body };
     return faultsOf(operation, identity, { ...heard, ...bend(heard) });
   }
@@ -155,7 +193,9 @@ describe("what an answer may not be", () => {
     (heard: Heard): Partial<Heard> => ({ json: { error: { ...errorOf(heard), ...more } } });
   const withData =
     (change: (data: Record<string, unknown>) => unknown) =>
-    ({ json }: Heard): Partial<Heard> => ({ json: { data: change((json as { data: Record<string, unknown> }).data) } });
+    ({ json }: Heard): Partial<Heard> => ({
+      json: { data: change((json as { data: Record<string, unknown> }).data) },
+    });
   const withHeader =
     (name: string, value: string | undefined) =>
     ({ headers }: Heard): Partial<Heard> => ({ headers: { ...headers, [name]: value } });
@@ -169,7 +209,11 @@ describe("what an answer may not be", () => {
     ["another status", () => ({ status: 500 }), /not declared/],
     ["a field that is not declared", withData((data) => ({ ...data, secret: 1 })), /additional properties/],
     ["without a field", withData(({ app: _app, ...data }) => data), /required property 'app'/],
-    ["a time of another form", withData((data) => ({ ...data, api: { version: "v1", serverTime: "today" } })), /serverTime.*format/],
+    [
+      "a time of another form",
+      withData((data) => ({ ...data, api: { version: "v1", serverTime: "today" } })),
+      /serverTime.*format/,
+    ],
     ["without a request id", withHeader("x-request-id", undefined), /X-Request-Id/],
     ["without its stability", withHeader("x-api-stability", undefined), /x-api-stability/],
     ["of another stability", withHeader("x-api-stability", "candidate"), /X-Api-Stability is candidate/],
@@ -179,10 +223,22 @@ describe("what an answer may not be", () => {
 
   it.each([
     ["a code of another status", withError({ code: "scope_missing" }), /not a code of 401/],
-    ["a code of another operation", withError({ code: "installation_suspended" }), /not a code of the operation/],
+    [
+      "a code of another operation",
+      withError({ code: "installation_suspended" }),
+      /not a code of the operation/,
+    ],
     ["another request id", withError({ requestId: "req_another" }), /requestId is another/],
-    ["what a driver says", withError({ message: 'duplicate key value violates unique constraint "cart_pkey".' }), /A message says/],
-    ["where the code broke", withError({ message: "Failed.\n    at read (/srv/src/main.ts:1:2)." }), /A message says/],
+    [
+      "what a driver says",
+      withError({ message: 'duplicate key value violates unique constraint "cart_pkey".' }),
+      /A message says/,
+    ],
+    [
+      "where the code broke",
+      withError({ message: "Failed.\n    at read (/srv/src/main.ts:1:2)." }),
+      /A message says/,
+    ],
     ["a wait that its header does not have", withError({ retryAfterSeconds: 3 }), /Retry-After is undefined/],
     ["a refusal without a challenge", withHeader("www-authenticate", undefined), /WWW-Authenticate/],
   ])("%s", async (_what, bend, fault) => {

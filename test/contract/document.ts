@@ -1,6 +1,7 @@
 /**
- * The OpenAPI document as a strict reader has it: what it says of every operation, with its references followed, and whether an answer is exactly
- * what it declares. Where it lists the fields of an answer these are all, and every one is there.
+ * The OpenAPI document as a strict reader has it: what it says of every operation, with its references
+ * followed, and whether an answer is exactly what it declares. Where it lists the fields of an answer these
+ * are all, and every one is there.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
@@ -77,7 +78,9 @@ interface RawDocument {
 export function readOperations(document: unknown): DocumentOperation[] {
   const raw = document as RawDocument;
   const { schemas } = raw.components;
-  const answers = createReader(Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, closed(schema)])));
+  const answers = createReader(
+    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, closed(schema)])),
+  );
   const follow = <Part>(part: Part | Reference): Part =>
     typeof part === "object" && part !== null && "$ref" in part ? follow(at(raw, part.$ref) as Part) : part;
   return Object.entries(raw.paths).flatMap(([path, methods]) =>
@@ -98,9 +101,15 @@ export function readOperations(document: unknown): DocumentOperation[] {
         answers: new Map(
           Object.entries(operation.responses).map(([status, response]) => {
             const { description, headers = {}, content } = follow(response);
-            const shown = Object.entries(headers).map(([name, header]) => ({ name: name.toLowerCase(), check: answers(follow(header).schema) }));
+            const shown = Object.entries(headers).map(([name, header]) => ({
+              name: name.toLowerCase(),
+              check: answers(follow(header).schema),
+            }));
             const codes = new Set([...description.matchAll(/`([a-z0-9_]+)`/g)].map(([, code = ""]) => code));
-            return [Number(status), { check: answers(closed(content["application/json"].schema)), headers: shown, codes }];
+            return [
+              Number(status),
+              { check: answers(closed(content["application/json"].schema)), headers: shown, codes },
+            ];
           }),
         ),
       };
@@ -115,7 +124,10 @@ function at(document: unknown, ref: string): unknown {
 
 const components = "https://contract.test/components.json";
 
-/** Compiled when first asked, and once for all who say the same: compiling takes longer than all that is asked of most. */
+/**
+ * Compiled when first asked, and once for all who say the same: compiling takes longer than all that is asked
+ * of most.
+ */
 function createReader(schemas: Readonly<Record<string, Schema>>): (schema: Schema) => Check {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat("date-time", /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
@@ -134,7 +146,10 @@ function createReader(schemas: Readonly<Record<string, Schema>>): (schema: Schem
     return (value) => {
       const check = compile(written);
       if (check(value)) return [];
-      return (check.errors ?? []).map(({ instancePath, message, params }) => `${instancePath || "The whole"} ${message} ${JSON.stringify(params)}.`);
+      return (check.errors ?? []).map(
+        ({ instancePath, message, params }) =>
+          `${instancePath || "The whole"} ${message} ${JSON.stringify(params)}.`,
+      );
     };
   };
 }
@@ -143,7 +158,9 @@ function createReader(schemas: Readonly<Record<string, Schema>>): (schema: Schem
 function closed<Part>(part: Part): Part {
   if (Array.isArray(part)) return part.map((one: unknown) => closed(one)) as Part;
   if (typeof part !== "object" || part === null) return part;
-  const inner = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, closed(value as unknown)]));
+  const inner = Object.fromEntries(
+    Object.entries(part).map(([name, value]) => [name, closed(value as unknown)]),
+  );
   const { properties, additionalProperties } = part as Schema;
   if (properties === undefined || additionalProperties !== undefined) return inner as Part;
   return { ...inner, additionalProperties: false, required: Object.keys(properties) } as Part;

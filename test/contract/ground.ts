@@ -1,4 +1,7 @@
-/** Where generated requests find something: the demo's ids by what they are of, its keys, and what is sound to ask of each operation. */
+/**
+ * Where generated requests find something: the demo's ids by what they are of, its keys, and what is sound to
+ * ask of each operation.
+ */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -21,7 +24,11 @@ export interface Parts {
 type Key = `${string}.${string}`;
 
 /** By operation and parameter: what is there, for the first merchant's keys. */
-export function ownIds({ demo }: Ground, { id: operationId }: DocumentOperation, name: string): readonly string[] {
+export function ownIds(
+  { demo }: Ground,
+  { id: operationId }: DocumentOperation,
+  name: string,
+): readonly string[] {
   const { otherMerchant: _cart, ...carts } = demo.carts;
   const { otherMerchant: _order, ...orders } = demo.orders;
   const { otherMerchant: _session, ...sessions } = demo.sessions;
@@ -34,7 +41,9 @@ export function ownIds({ demo }: Ground, { id: operationId }: DocumentOperation,
     orderId: Object.values(orders),
     sessionId: Object.values(sessions),
     merchantSlug: [demo.products[0]?.merchantSlug ?? ""],
-    productSlug: demo.products.filter(({ merchantSlug }) => merchantSlug === demo.products[0]?.merchantSlug).map(({ productSlug }) => productSlug),
+    productSlug: demo.products
+      .filter(({ merchantSlug }) => merchantSlug === demo.products[0]?.merchantSlug)
+      .map(({ productSlug }) => productSlug),
   };
   return byPlace[`${operationId}.${name}`] ?? byName[name] ?? [];
 }
@@ -73,7 +82,9 @@ export function strangeIds({ demo }: Ground): fc.Arbitrary<string> {
     fc.constantFrom(...foreign, ...unknown, ...odd),
     text(1, 60).map((written) => encodeURIComponent(written.replaceAll(/[./]/g, "_"))),
     fc.constantFrom(100, 499, 501, 4000).map((length) => "x".repeat(length)),
-    fc.constantFrom(demo.carts.active, demo.orders.placed, demo.webhooks.endpoint).map((id) => id.toUpperCase()),
+    fc
+      .constantFrom(demo.carts.active, demo.orders.placed, demo.webhooks.endpoint)
+      .map((id) => id.toUpperCase()),
   );
 }
 
@@ -93,10 +104,18 @@ function soundBody(ground: Ground, { body }: DocumentOperation): fc.Arbitrary<un
     address: addresses,
     saveForBuyer: fc.constant(false),
     code: codes(ground),
-    url: fc.constantFrom("", "/", "/hooks?x=%20", ":8443/a").map((rest) => `https://hooks-${randomUUID()}.example.com${rest}`),
-    eventTypes: fc.oneof(fc.constant(["*"]), fc.subarray([...ground.eventTypes, "cart.*", "order.*"], { minLength: 1, maxLength: 8 })),
+    url: fc
+      .constantFrom("", "/", "/hooks?x=%20", ":8443/a")
+      .map((rest) => `https://hooks-${randomUUID()}.example.com${rest}`),
+    eventTypes: fc.oneof(
+      fc.constant(["*"]),
+      fc.subarray([...ground.eventTypes, "cart.*", "order.*"], { minLength: 1, maxLength: 8 }),
+    ),
     // Names stand on one line.
-    metadata: fc.dictionary(text(1, 40, fc.constantFrom("a", "Z", "é", "漢", "😀", "/", "~")), text(0, 500), { maxKeys: 5, noNullPrototype: true }),
+    metadata: fc.dictionary(text(1, 40, fc.constantFrom("a", "Z", "é", "漢", "😀", "/", "~")), text(0, 500), {
+      maxKeys: 5,
+      noNullPrototype: true,
+    }),
     endpointId: fc.constant(ground.demo.webhooks.endpoint),
     expectedVersion: fc.constantFrom(1, 7, 2 ** 31 - 1),
   });
@@ -142,22 +161,52 @@ function codes({ demo }: Ground): fc.Arbitrary<string> {
     (code) => `  ${code} `,
     (code) => code.replace("1", "１"),
   );
-  return fc.tuple(fc.constantFrom(percentage, fixedAmount, freeShipping, minimumSubtotal, ended, exhausted), typed).map(([code, type]) => type(code));
+  return fc
+    .tuple(fc.constantFrom(percentage, fixedAmount, freeShipping, minimumSubtotal, ended, exhausted), typed)
+    .map(([code, type]) => type(code));
 }
 
 const sorts = ["relevance", "newest", "price_asc", "price_desc", "title_asc", "popularity"];
 
 function searches({ demo }: Ground): fc.Arbitrary<Parts["query"]> {
   const words = fc.oneof(
-    fc.constantFrom("", "tent", "TENT ", "zelt", "テント", "tnet", "%", "_", "' or 1=1 --", "a & b | !c", "<->", "\\", '"tent"'),
+    fc.constantFrom(
+      "",
+      "tent",
+      "TENT ",
+      "zelt",
+      "テント",
+      "tnet",
+      "%",
+      "_",
+      "' or 1=1 --",
+      "a & b | !c",
+      "<->",
+      "\\",
+      '"tent"',
+    ),
     text(0, 256),
   );
-  const slug = fc.constantFrom("kitchen", "no-such-slug", demo.merchants.first.slug, demo.merchants.second.slug);
+  const slug = fc.constantFrom(
+    "kitchen",
+    "no-such-slug",
+    demo.merchants.first.slug,
+    demo.merchants.second.slug,
+  );
   return fc
     .record(
       {
         q: words,
-        locale: fc.constantFrom("en", "de", "de-CH-1996", "ja-JP", "zh-Hant-TW", "en-u-ca-buddhist", "EN-gb", "xx"),
+        locale: fc.constantFrom(
+          "en",
+          "de",
+          "de-CH-1996",
+          "ja-JP",
+          "zh-Hant-TW",
+          "en-u-ca-buddhist",
+          "EN-gb",
+          "xx",
+        ),
         market: fc.constantFrom("DE", "de", "JP", "US", "AQ"),
         sort: fc.constantFrom(...sorts),
         page: fc.constantFrom("1", "2", "007", "100"),

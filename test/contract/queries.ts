@@ -14,15 +14,25 @@ export interface QueryBreak {
 }
 
 export const queryOf = (query: Query): string =>
-  query.length === 0 ? "" : `?${query.map((pair) => pair.map((part) => encodeURIComponent(part)).join("=")).join("&")}`;
+  query.length === 0
+    ? ""
+    : `?${query.map((pair) => pair.map((part) => encodeURIComponent(part)).join("=")).join("&")}`;
 
-const withMore = (query: Query, more: string): string => (query.length === 0 ? `?${more}` : `${queryOf(query)}&${more}`);
+const withMore = (query: Query, more: string): string =>
+  query.length === 0 ? `?${more}` : `${queryOf(query)}&${more}`;
 
 export function queryBreaks({ parameters }: DocumentOperation): QueryBreak[] {
-  return [...generalBreaks, ...parameters.filter((parameter) => parameter.in === "query").flatMap(parameterBreaks)];
+  return [
+    ...generalBreaks,
+    ...parameters.filter((parameter) => parameter.in === "query").flatMap(parameterBreaks),
+  ];
 }
 
-const general = (rule: string, code: string, { field, more }: { readonly field: string; readonly more: string }): QueryBreak => ({
+const general = (
+  rule: string,
+  code: string,
+  { field, more }: { readonly field: string; readonly more: string },
+): QueryBreak => ({
   rule,
   code,
   field,
@@ -44,7 +54,12 @@ const generalBreaks: readonly QueryBreak[] = [
 const without = (query: Query, name: string): Query => query.filter(([known]) => known !== name);
 
 function parameterBreaks({ name, required, schema }: DocumentParameter): QueryBreak[] {
-  const code = schema["format"] === "locale" ? "invalid_locale" : schema["format"] === "country-code" ? "unknown_market" : "invalid_parameter";
+  const code =
+    schema["format"] === "locale"
+      ? "invalid_locale"
+      : schema["format"] === "country-code"
+        ? "unknown_market"
+        : "invalid_parameter";
   const broken = (rule: string, values: fc.Arbitrary<string>): QueryBreak => ({
     rule: `${name}: ${rule}`,
     code,
@@ -55,7 +70,8 @@ function parameterBreaks({ name, required, schema }: DocumentParameter): QueryBr
     rule: `${name}: twice`,
     code: "invalid_parameter",
     field: name,
-    write: (query) => fc.constant(queryOf([...without(query, name), [name, sample(schema)], [name, sample(schema)]])),
+    write: (query) =>
+      fc.constant(queryOf([...without(query, name), [name, sample(schema)], [name, sample(schema)]])),
   };
   const missing: QueryBreak = {
     rule: `${name}: required`,
@@ -68,9 +84,18 @@ function parameterBreaks({ name, required, schema }: DocumentParameter): QueryBr
 
 /** Any value that is well. */
 const sample = ({ type, enum: values, ...schema }: DocumentParameter["schema"]): string =>
-  type === "integer" ? "1" : Array.isArray(values) ? String(values[0]) : schema["format"] === "country-code" ? "DE" : "en";
+  type === "integer"
+    ? "1"
+    : Array.isArray(values)
+      ? String(values[0])
+      : schema["format"] === "country-code"
+        ? "DE"
+        : "en";
 
-function ruleBreaks(schema: DocumentParameter["schema"], broken: (rule: string, values: fc.Arbitrary<string>) => QueryBreak): QueryBreak[] {
+function ruleBreaks(
+  schema: DocumentParameter["schema"],
+  broken: (rule: string, values: fc.Arbitrary<string>) => QueryBreak,
+): QueryBreak[] {
   const {
     maximum,
     maxLength,
@@ -79,14 +104,40 @@ function ruleBreaks(schema: DocumentParameter["schema"], broken: (rule: string, 
     enum: values,
   } = schema as { maximum?: number; maxLength?: number; pattern?: string; format?: string; enum?: unknown };
   return [
-    ...(schema.type === "integer" ? [broken("type", fc.constantFrom("", "x", "1.0", "+1", "-1", "1e2", " 1", "0x1", "１", "1_0", "true"))] : []),
-    ...(maximum === undefined ? [] : [broken("bounds", fc.constantFrom("0", String(maximum + 1), "9".repeat(15), "9".repeat(40)))]),
-    ...(values === undefined ? [] : [broken("enum", fc.constantFrom("", "RELEVANCE", "price", "relevance "))]),
-    ...(maxLength === undefined || format !== undefined ? [] : [broken("maxLength", text(maxLength + 1, maxLength + 9, fc.constantFrom("x")))]),
-    ...(pattern === undefined || format !== undefined ? [] : [broken("pattern", fc.constantFrom("", "-", "A", "a--b", "a_b", "ä", "a/b", "😀"))]),
-    ...(format === "locale"
-      ? [broken("format", fc.constantFrom("", "e", "-", "en_US", "english-language-of-the-british-isles", "en-", "*", "日本"))]
+    ...(schema.type === "integer"
+      ? [broken("type", fc.constantFrom("", "x", "1.0", "+1", "-1", "1e2", " 1", "0x1", "１", "1_0", "true"))]
       : []),
-    ...(format === "country-code" ? [broken("format", fc.constantFrom("", "D", "DEU", "XX", "00", "D E", "ＤＥ"))] : []),
+    ...(maximum === undefined
+      ? []
+      : [broken("bounds", fc.constantFrom("0", String(maximum + 1), "9".repeat(15), "9".repeat(40)))]),
+    ...(values === undefined
+      ? []
+      : [broken("enum", fc.constantFrom("", "RELEVANCE", "price", "relevance "))]),
+    ...(maxLength === undefined || format !== undefined
+      ? []
+      : [broken("maxLength", text(maxLength + 1, maxLength + 9, fc.constantFrom("x")))]),
+    ...(pattern === undefined || format !== undefined
+      ? []
+      : [broken("pattern", fc.constantFrom("", "-", "A", "a--b", "a_b", "ä", "a/b", "😀"))]),
+    ...(format === "locale"
+      ? [
+          broken(
+            "format",
+            fc.constantFrom(
+              "",
+              "e",
+              "-",
+              "en_US",
+              "english-language-of-the-british-isles",
+              "en-",
+              "*",
+              "日本",
+            ),
+          ),
+        ]
+      : []),
+    ...(format === "country-code"
+      ? [broken("format", fc.constantFrom("", "D", "DEU", "XX", "00", "D E", "ＤＥ"))]
+      : []),
   ];
 }

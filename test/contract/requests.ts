@@ -1,6 +1,6 @@
 /**
- * Requests made from the document: such as must be answered, and such as break exactly one of its rules, each with what must come of it. What is in order
- * beside that one rule varies from request to request.
+ * Requests made from the document: such as must be answered, and such as break exactly one of its rules, each
+ * with what must come of it. What is in order beside that one rule varies from request to request.
  */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
@@ -21,7 +21,11 @@ export interface Generated {
 }
 
 /** Sound requests; their subjects are the demo's, or those that `about` gives. */
-export function soundRequest(ground: Ground, operation: DocumentOperation, subject: Partial<Parts> = {}): fc.Arbitrary<Generated> {
+export function soundRequest(
+  ground: Ground,
+  operation: DocumentOperation,
+  subject: Partial<Parts> = {},
+): fc.Arbitrary<Generated> {
   return bent(ground, operation, () => fc.constant({ about: "sound", refusal: null }), subject);
 }
 
@@ -30,14 +34,18 @@ export function allowedRequest(ground: Ground, operation: DocumentOperation): fc
   return bent(ground, operation, () =>
     validOf(operation.body ?? { type: "object", properties: {} }).map((body) => {
       const about = "allowed by its schema";
-      return operation.body === null ? { about, refusal: null } : { about, refusal: null, body: jsonOf(body) };
+      return operation.body === null
+        ? { about, refusal: null }
+        : { about, refusal: null, body: jsonOf(body) };
     }),
   );
 }
 
 export function brokenRequest(ground: Ground, operation: DocumentOperation): fc.Arbitrary<Generated> {
   const kinds = bendsOf(ground, operation);
-  return fc.constantFrom(...kinds).chain((bends) => fc.constantFrom(...bends).chain((bend) => bent(ground, operation, bend)));
+  return fc
+    .constantFrom(...kinds)
+    .chain((bends) => fc.constantFrom(...bends).chain((bend) => bent(ground, operation, bend)));
 }
 
 /** One for each way in which a request may be wrong. */
@@ -46,9 +54,19 @@ export function brokenRequests(ground: Ground, operation: DocumentOperation): fc
   return [...bends].map((bend) => bent(ground, operation, bend));
 }
 
-function bent(ground: Ground, operation: DocumentOperation, bend: Bend, subject: Partial<Parts> = {}): fc.Arbitrary<Generated> {
+function bent(
+  ground: Ground,
+  operation: DocumentOperation,
+  bend: Bend,
+  subject: Partial<Parts> = {},
+): fc.Arbitrary<Generated> {
   return fc
-    .tuple(soundParts(ground, operation), idempotencyKeys, fc.subarray(harmlessHeaders, { maxLength: 3 }), bearer)
+    .tuple(
+      soundParts(ground, operation),
+      idempotencyKeys,
+      fc.subarray(harmlessHeaders, { maxLength: 3 }),
+      bearer,
+    )
     .chain(([sound, key, harmless, scheme]) => {
       const parts = { ...sound, ...subject, body: merged(sound.body, subject.body) };
       const draft: Draft = {
@@ -61,11 +79,17 @@ function bent(ground: Ground, operation: DocumentOperation, bend: Bend, subject:
         body: operation.body === null ? null : jsonOf(parts.body),
         harmless,
       };
-      return bend(parts).map(({ about, refusal, ...more }) => ({ operation, about, refusal, sent: toSent(operation, { ...draft, ...more }) }));
+      return bend(parts).map(({ about, refusal, ...more }) => ({
+        operation,
+        about,
+        refusal,
+        sent: toSent(operation, { ...draft, ...more }),
+      }));
     });
 }
 
-const merged = (body: unknown, more: unknown): unknown => (more === undefined ? body : { ...(body as object), ...(more as object) });
+const merged = (body: unknown, more: unknown): unknown =>
+  more === undefined ? body : { ...(body as object), ...(more as object) };
 
 function toSent({ path: template }: DocumentOperation, draft: Draft): Sent {
   const { method, path, query, authorization, idempotency, contentType, body, harmless } = draft;

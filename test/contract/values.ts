@@ -1,13 +1,36 @@
-/** Values by a JSON Schema of the document: such as it allows, up to its bounds, and each way of breaking one of its rules. */
+/**
+ * Values by a JSON Schema of the document: such as it allows, up to its bounds, and each way of breaking one
+ * of its rules.
+ */
 import fc from "fast-check";
 import type { Schema } from "./document.ts";
 
-/** One to three UTF-16 units and bytes of every length: who counts bytes or units instead of characters is found out. */
+/**
+ * One to three UTF-16 units and bytes of every length: who counts bytes or units instead of characters is
+ * found out.
+ */
 const character = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCodePoint(code)) },
   {
     weight: 1,
-    arbitrary: fc.constantFrom("é", "ß", "İ", "Ж", "א", "ع", "漢", "か", "\u0301", "\u200d", "\ufffd", "\u2028", "😀", "𝒳", "𠮷", "\u{e0001}"),
+    arbitrary: fc.constantFrom(
+      "é",
+      "ß",
+      "İ",
+      "Ж",
+      "א",
+      "ع",
+      "漢",
+      "か",
+      "\u0301",
+      "\u200d",
+      "\ufffd",
+      "\u2028",
+      "😀",
+      "𝒳",
+      "𠮷",
+      "\u{e0001}",
+    ),
   },
 );
 
@@ -17,42 +40,72 @@ function lengthOf(min: number, max: number): fc.Arbitrary<number> {
 }
 
 export function text(min: number, max: number, unit: fc.Arbitrary<string> = character): fc.Arbitrary<string> {
-  return lengthOf(min, max).chain((length) => fc.string({ unit, minLength: length, maxLength: length, size: "max" }));
+  return lengthOf(min, max).chain((length) =>
+    fc.string({ unit, minLength: length, maxLength: length, size: "max" }),
+  );
 }
 
 const textLengthMax = 300;
-const numberOf = (schema: Schema, name: string, otherwise: number): number => (typeof schema[name] === "number" ? schema[name] : otherwise);
+const numberOf = (schema: Schema, name: string, otherwise: number): number =>
+  typeof schema[name] === "number" ? schema[name] : otherwise;
 
-/** Whatever the schema allows; `hints` are values of fields, by their name, for which a schema says too little. */
-export function validOf(schema: Schema, hints: Readonly<Record<string, fc.Arbitrary<unknown>>> = {}): fc.Arbitrary<unknown> {
+/**
+ * Whatever the schema allows; `hints` are values of fields, by their name, for which a schema says too
+ * little.
+ */
+export function validOf(
+  schema: Schema,
+  hints: Readonly<Record<string, fc.Arbitrary<unknown>>> = {},
+): fc.Arbitrary<unknown> {
   if (Array.isArray(schema["enum"])) return fc.constantFrom(...(schema["enum"] as unknown[]));
   if (schema.type === "boolean") return fc.boolean();
-  if (schema.type === "integer") return integer(numberOf(schema, "minimum", -(2 ** 31)), numberOf(schema, "maximum", 2 ** 31 - 1));
-  if (schema.type === "string") return text(numberOf(schema, "minLength", 0), numberOf(schema, "maxLength", textLengthMax));
+  if (schema.type === "integer")
+    return integer(numberOf(schema, "minimum", -(2 ** 31)), numberOf(schema, "maximum", 2 ** 31 - 1));
+  if (schema.type === "string")
+    return text(numberOf(schema, "minLength", 0), numberOf(schema, "maxLength", textLengthMax));
   if (schema.type === "array") return list(schema, hints);
   if (schema.properties === undefined) return map(schema);
   const required = new Set(schema.required);
   const fields = Object.entries(schema.properties).map(([name, field]) => {
     const valid = hints[name] ?? validOf(field, hints);
-    return (required.has(name) ? valid : fc.option(valid, { nil: undefined })).map((value) => (value === undefined ? [] : [[name, value] as const]));
+    return (required.has(name) ? valid : fc.option(valid, { nil: undefined })).map((value) =>
+      value === undefined ? [] : [[name, value] as const],
+    );
   });
   return fc.tuple(...fields).map((entries) => Object.fromEntries(entries.flat()) as unknown);
 }
 
 function integer(min: number, max: number): fc.Arbitrary<number> {
-  return fc.oneof(fc.constant(min), fc.constant(max), fc.integer({ min, max: Math.min(max, min + 10) }), fc.integer({ min, max }));
+  return fc.oneof(
+    fc.constant(min),
+    fc.constant(max),
+    fc.integer({ min, max: Math.min(max, min + 10) }),
+    fc.integer({ min, max }),
+  );
 }
 
 function list(schema: Schema, hints: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<unknown> {
   const items = schema.items === undefined ? fc.string() : validOf(schema.items, hints);
-  return fc.uniqueArray(items, { minLength: numberOf(schema, "minItems", 0), maxLength: Math.min(numberOf(schema, "maxItems", 5), 5) });
+  return fc.uniqueArray(items, {
+    minLength: numberOf(schema, "minItems", 0),
+    maxLength: Math.min(numberOf(schema, "maxItems", 5), 5),
+  });
 }
 
 function map(schema: Schema): fc.Arbitrary<unknown> {
   const values = validOf((schema["additionalProperties"] ?? { type: "string" }) as Schema);
-  const { minLength, maxLength } = (schema["propertyNames"] ?? {}) as { minLength?: number; maxLength?: number };
-  const name = text(minLength ?? 1, maxLength ?? 40).filter((key) => key !== "__proto__" && key !== "constructor");
-  return fc.dictionary(name, values, { maxKeys: numberOf(schema, "maxProperties", 5), size: "small", noNullPrototype: true });
+  const { minLength, maxLength } = (schema["propertyNames"] ?? {}) as {
+    minLength?: number;
+    maxLength?: number;
+  };
+  const name = text(minLength ?? 1, maxLength ?? 40).filter(
+    (key) => key !== "__proto__" && key !== "constructor",
+  );
+  return fc.dictionary(name, values, {
+    maxKeys: numberOf(schema, "maxProperties", 5),
+    size: "small",
+    noNullPrototype: true,
+  });
 }
 
 /** One rule of a schema, broken at one place of an object that was well. */
@@ -83,8 +136,12 @@ export function breaksOf(schema: Schema, place: readonly string[] = []): Break[]
   } as const;
   return [
     ...(schema["additionalProperties"] === false ? oddNames.map((name) => child(name, unknown)) : []),
-    ...(schema.required ?? []).map((name) => child(name, { rule: "required", failure: "missing_field", value: nothing })),
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => fieldBreaks(field, [...place, name])),
+    ...(schema.required ?? []).map((name) =>
+      child(name, { rule: "required", failure: "missing_field", value: nothing }),
+    ),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
+      fieldBreaks(field, [...place, name]),
+    ),
   ];
 }
 
@@ -96,7 +153,11 @@ function fieldBreaks(schema: Schema, at: readonly string[]): Break[] {
     const place = inside === undefined ? at : [...at, inside];
     return { rule, at, value, failure: "invalid_field", place };
   };
-  return [broken("type", otherTypes(schema)), ...ruleBreaks(schema, broken), ...(schema.properties === undefined ? [] : breaksOf(schema, at))];
+  return [
+    broken("type", otherTypes(schema)),
+    ...ruleBreaks(schema, broken),
+    ...(schema.properties === undefined ? [] : breaksOf(schema, at)),
+  ];
 }
 
 function ruleBreaks(schema: Schema, broken: Broken): Break[] {
@@ -116,16 +177,29 @@ const samples: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 export function otherTypes({ type }: Schema): fc.Arbitrary<unknown> {
-  return fc.constantFrom(...Object.entries(samples).flatMap(([name, values]) => (name === type ? [] : values)));
+  return fc.constantFrom(
+    ...Object.entries(samples).flatMap(([name, values]) => (name === type ? [] : values)),
+  );
 }
 
 /** In the middle of other text, so that nothing trims it off. */
-const dirt = fc.constantFrom("a\u0000b", "a\u0008b", "a\u001bb", "a\u007fb", "a\ud800b", "a\udfffb", "a\udc00\ud800b");
+const dirt = fc.constantFrom(
+  "a\u0000b",
+  "a\u0008b",
+  "a\u001bb",
+  "a\u007fb",
+  "a\ud800b",
+  "a\udfffb",
+  "a\udc00\ud800b",
+);
 
 function stringBreaks(schema: Schema, broken: Broken): Break[] {
   const { minLength = 0, maxLength } = schema as { minLength?: number; maxLength?: number };
   if (schema["enum"] !== undefined)
-    return [broken("clean text", dirt), broken("enum", fc.constantFrom("", "nothing_of_the_kind", "OTHER", "Test", " test"))];
+    return [
+      broken("clean text", dirt),
+      broken("enum", fc.constantFrom("", "nothing_of_the_kind", "OTHER", "Test", " test")),
+    ];
   return [
     broken("clean text", dirt),
     ...(minLength > 0 ? [broken("minLength", text(0, minLength - 1))] : []),
@@ -156,14 +230,23 @@ function listBreaks(schema: Schema, broken: Broken): Break[] {
 }
 
 function mapBreaks(schema: Schema, broken: Broken): Break[] {
-  const { propertyNames = {}, additionalProperties = {} } = schema as { propertyNames?: Schema; additionalProperties?: Schema };
+  const { propertyNames = {}, additionalProperties = {} } = schema as {
+    propertyNames?: Schema;
+    additionalProperties?: Schema;
+  };
   const nameMax = numberOf(propertyNames, "maxLength", 0);
   const valueMax = numberOf(additionalProperties, "maxLength", 0);
-  const many = Object.fromEntries(Array.from({ length: numberOf(schema, "maxProperties", 0) + 1 }, (_, index) => [`key${index}`, ""]));
-  const keyed = (values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> => values.map((value) => ({ key: value }));
+  const many = Object.fromEntries(
+    Array.from({ length: numberOf(schema, "maxProperties", 0) + 1 }, (_, index) => [`key${index}`, ""]),
+  );
+  const keyed = (values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+    values.map((value) => ({ key: value }));
   return [
     broken("maxProperties", fc.constant(many)),
-    broken("propertyNames", fc.constantFrom({ "": "x" }, { ["n".repeat(nameMax + 1)]: "x" }, { ["😀".repeat(nameMax + 1)]: "x" })),
+    broken(
+      "propertyNames",
+      fc.constantFrom({ "": "x" }, { ["n".repeat(nameMax + 1)]: "x" }, { ["😀".repeat(nameMax + 1)]: "x" }),
+    ),
     broken("clean names", fc.constantFrom({ "a\u0000b": "x" }, { "\ud800": "x" }, { "\u001b": "x" })),
     broken("maxLength of values", fc.constant({ key: "v".repeat(valueMax + 1) }), "key"),
     broken("type of values", keyed(otherTypes({ type: "string" })), "key"),
@@ -172,7 +255,8 @@ function mapBreaks(schema: Schema, broken: Broken): Break[] {
 }
 
 /** RFC 6901. */
-export const pointerOf = (place: readonly string[]): string => place.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+export const pointerOf = (place: readonly string[]): string =>
+  place.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
 /** A copy with another value at the place. */
 export function putAt(body: unknown, [step = "", ...rest]: readonly string[], value: unknown): unknown {

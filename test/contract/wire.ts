@@ -1,6 +1,7 @@
 /**
- * Requests as they go over the wire: header lines in their order and as often as they are there, addresses as they are written, bodies as bytes. What
- * Node's client would put right or refuse to send is not put right here.
+ * Requests as they go over the wire: header lines in their order and as often as they are there, addresses as
+ * they are written, bodies as bytes. What Node's client would put right or refuse to send is not put right
+ * here.
  */
 import { Agent, request } from "node:http";
 import type { Asked, Answered } from "#soak/shop.ts";
@@ -31,15 +32,28 @@ export function openWire(port: number, connections = 8): Wire {
   return {
     send: ({ method, url, headers, body }) =>
       new Promise<Heard>((done, failed) => {
-        const lines = ["Host", `127.0.0.1:${port}`, ...headers.flat(), ...(body === null ? [] : ["Content-Length", String(body.length)])];
-        const call = request({ agent, host: "127.0.0.1", port, method, path: url, headers: lines, timeout: answerMsMax }, (response) => {
-          let text = "";
-          response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-          response.once("error", failed);
-          response.once("end", () =>
-            done({ status: response.statusCode ?? 0, headers: response.headers as Answered["headers"], text, json: parse(text) }),
-          );
-        });
+        const lines = [
+          "Host",
+          `127.0.0.1:${port}`,
+          ...headers.flat(),
+          ...(body === null ? [] : ["Content-Length", String(body.length)]),
+        ];
+        const call = request(
+          { agent, host: "127.0.0.1", port, method, path: url, headers: lines, timeout: answerMsMax },
+          (response) => {
+            let text = "";
+            response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+            response.once("error", failed);
+            response.once("end", () =>
+              done({
+                status: response.statusCode ?? 0,
+                headers: response.headers as Answered["headers"],
+                text,
+                json: parse(text),
+              }),
+            );
+          },
+        );
         call.once("timeout", () => call.destroy(new Error(`No answer within ${answerMsMax / 1000} s.`)));
         call.once("error", failed);
         call.end(body ?? undefined);
@@ -52,7 +66,12 @@ export function openWire(port: number, connections = 8): Wire {
 export const askOver =
   (send: Send) =>
   ({ method, url, headers, body }: Asked): Promise<Answered> =>
-    send({ method, url, headers: Object.entries(headers), body: body === undefined ? null : Buffer.from(body) });
+    send({
+      method,
+      url,
+      headers: Object.entries(headers),
+      body: body === undefined ? null : Buffer.from(body),
+    });
 
 function parse(text: string): unknown {
   try {

@@ -1,4 +1,7 @@
-/** The database's own guard of a cart's version: whatever the code does, a change without it, or two in one transaction, are refused. */
+/**
+ * The database's own guard of a cart's version: whatever the code does, a change without it, or two in one
+ * transaction, are refused.
+ */
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
@@ -7,7 +10,8 @@ import { describeOnBoth } from "#test/support/databases.ts";
 
 describeOnBoth("a cart in the database", (open) => {
   let db: Database;
-  const run = (handle: Database | Transaction, text: string): Promise<unknown> => sql.raw(text).execute(handle);
+  const run = (handle: Database | Transaction, text: string): Promise<unknown> =>
+    sql.raw(text).execute(handle);
   const raise = "update cart set version = version + 1 where id = 'cart_1'";
   const line = (
     quantity: number,
@@ -17,8 +21,12 @@ describeOnBoth("a cart in the database", (open) => {
   const promotion = `insert into cart_promotion (cart_id, promotion_id, trigger, state, discount_minor, allocations, position)
     values ('cart_1', 'prm_1', 'automatic', 'applied', 0, '[]', 0)`;
   const stored = async (): Promise<unknown> => ({
-    versions: (await db.selectFrom("cart").select(["id", "version"]).orderBy("id").execute()).map(({ version }) => version),
-    quantities: (await db.selectFrom("cartLine").select("quantity").execute()).map(({ quantity }) => quantity),
+    versions: (await db.selectFrom("cart").select(["id", "version"]).orderBy("id").execute()).map(
+      ({ version }) => version,
+    ),
+    quantities: (await db.selectFrom("cartLine").select("quantity").execute()).map(
+      ({ quantity }) => quantity,
+    ),
     promotions: (await db.selectFrom("cartPromotion").select("promotionId").execute()).length,
   });
 
@@ -65,10 +73,26 @@ describeOnBoth("a cart in the database", (open) => {
   });
 
   it.each([
-    ["without a version", "update cart set locale = 'de' where id = 'cart_1'", /version 1 must be followed by 2, not 1/],
-    ["with the same version again", "update cart set version = 1 where id = 'cart_1'", /version 1 must be followed by 2, not 1/],
-    ["with a version left out", "update cart set version = 3 where id = 'cart_1'", /version 1 must be followed by 2, not 3/],
-    ["with a lower version", "update cart set version = version - 1 where id = 'cart_1'", /must be followed by 2/],
+    [
+      "without a version",
+      "update cart set locale = 'de' where id = 'cart_1'",
+      /version 1 must be followed by 2, not 1/,
+    ],
+    [
+      "with the same version again",
+      "update cart set version = 1 where id = 'cart_1'",
+      /version 1 must be followed by 2, not 1/,
+    ],
+    [
+      "with a version left out",
+      "update cart set version = 3 where id = 'cart_1'",
+      /version 1 must be followed by 2, not 3/,
+    ],
+    [
+      "with a lower version",
+      "update cart set version = version - 1 where id = 'cart_1'",
+      /must be followed by 2/,
+    ],
     ["twice in one transaction", `${raise};${raise}`, /cart cart_1 was saved twice in one transaction/],
     ["right after it was made", "MADE", /was saved twice in one transaction/],
     [
@@ -96,7 +120,10 @@ describeOnBoth("a cart in the database", (open) => {
     const changing = inTransaction(db, async (transaction) => {
       for (const statement of statements.replace("MADE", made).split(";")) await run(transaction, statement);
     });
-    await expect(changing).rejects.toMatchObject({ code: "CG001", message: expect.stringMatching(message) as unknown });
+    await expect(changing).rejects.toMatchObject({
+      code: "CG001",
+      message: expect.stringMatching(message) as unknown,
+    });
     expect(await stored()).toEqual(before);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Stands between the service and its PostgreSQL, and cuts the connection at a commit: before the server has it, or before its answer is back. It can
- * also hold back what the server says, or leave out what it tells to listeners, as a transaction pooler does.
+ * Stands between the service and its PostgreSQL, and cuts the connection at a commit: before the server has
+ * it, or before its answer is back. It can also hold back what the server says, or leave out what it tells to
+ * listeners, as a transaction pooler does.
  */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 

@@ -14,8 +14,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const lockOf = (): { pid: number; startedAt: string | null } => JSON.parse(readFileSync(join(folder, "lock"), "utf8")) as never;
-const writeLock = (lock: unknown): void => writeFileSync(join(folder, "lock"), typeof lock === "string" ? lock : JSON.stringify(lock));
+const lockOf = (): { pid: number; startedAt: string | null } =>
+  JSON.parse(readFileSync(join(folder, "lock"), "utf8")) as never;
+const writeLock = (lock: unknown): void =>
+  writeFileSync(join(folder, "lock"), typeof lock === "string" ? lock : JSON.stringify(lock));
 
 /** A process that is certainly over. */
 async function deadPid(): Promise<number> {
@@ -43,7 +45,9 @@ it("the lock of a folder is refused while it is held, naming folder and process"
 });
 
 it("the lock of a folder is refused while another process lives that holds it", async () => {
-  const child = spawn(process.execPath, ["--eval", "process.stdin.resume()"], { stdio: ["pipe", "ignore", "ignore"] });
+  const child = spawn(process.execPath, ["--eval", "process.stdin.resume()"], {
+    stdio: ["pipe", "ignore", "ignore"],
+  });
   try {
     await once(child, "spawn");
     const stat = readFileSync(`/proc/${child.pid}/stat`, "utf8");
@@ -94,5 +98,7 @@ it("the lock of a folder says of a folder that cannot be made which setting name
   writeFileSync(join(folder, "file"), "");
   const inside = join(folder, "file", "data");
   await expect(openDatabase({ folder: inside })).rejects.toThrow(FolderUnusable);
-  await expect(openDatabase({ folder: inside })).rejects.toThrow(`DATA_DIR ${inside} cannot be used: ENOTDIR`);
+  await expect(openDatabase({ folder: inside })).rejects.toThrow(
+    `DATA_DIR ${inside} cannot be used: ENOTDIR`,
+  );
 });

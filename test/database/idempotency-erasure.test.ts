@@ -2,7 +2,13 @@
 import { createHash } from "node:crypto";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
-import { createDoOnce, emptyRecords, findRecords, type Recorded, type RecordKey } from "#database/idempotency.ts";
+import {
+  createDoOnce,
+  emptyRecords,
+  findRecords,
+  type Recorded,
+  type RecordKey,
+} from "#database/idempotency.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -12,7 +18,9 @@ const now = new Date("2026-05-01T10:00:00.000Z");
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 const keyOf = (ownerId: string, key: string): RecordKey => ({ ownerId, idempotencyKey: digest(key) });
 const placesOf = (keys: readonly RecordKey[]): string[] =>
-  keys.map(({ ownerId, idempotencyKey }) => `${ownerId} ${Buffer.from(idempotencyKey).toString("hex")}`).toSorted();
+  keys
+    .map(({ ownerId, idempotencyKey }) => `${ownerId} ${Buffer.from(idempotencyKey).toString("hex")}`)
+    .toSorted();
 
 describeOnBoth("the record of a request", (open) => {
   let db: Database;
@@ -22,7 +30,11 @@ describeOnBoth("the record of a request", (open) => {
       Promise.resolve<Recorded>({ status: 200, contentType: "text/plain", body }),
     );
   const find = (ownerIds: readonly string[], since?: Date): Promise<RecordKey[]> =>
-    findRecords(db, keyring, { ownerIds, holds: (body) => body.includes("Anna"), ...(since === undefined ? {} : { since }) });
+    findRecords(db, keyring, {
+      ownerIds,
+      holds: (body) => body.includes("Anna"),
+      ...(since === undefined ? {} : { since }),
+    });
   beforeAll(async () => {
     ({ db } = await open());
   });
@@ -39,7 +51,9 @@ describeOnBoth("the record of a request", (open) => {
   });
 
   it("is found by what it answers, of those who are asked for alone", async () => {
-    expect(placesOf(await find(["ins_1", "ins_2"]))).toEqual(placesOf([keyOf("ins_1", "a"), keyOf("ins_2", "a")]));
+    expect(placesOf(await find(["ins_1", "ins_2"]))).toEqual(
+      placesOf([keyOf("ins_1", "a"), keyOf("ins_2", "a")]),
+    );
     expect(await find(["ins_4"])).toEqual([]);
     expect(await find([])).toEqual([]);
   });
@@ -57,7 +71,11 @@ describeOnBoth("the record of a request", (open) => {
       fingerprint: digest("a"),
       status: 200,
       contentType: "text/plain",
-      ...keyring.seal("Anna", { table: "idempotency_record", column: "sealed", rowId: `ins_9 ${digest(String(index)).toString("base64")}` }),
+      ...keyring.seal("Anna", {
+        table: "idempotency_record",
+        column: "sealed",
+        rowId: `ins_9 ${digest(String(index)).toString("base64")}`,
+      }),
       createdAt: now,
     }));
     await db.insertInto("idempotencyRecord").values(rows).execute();
@@ -67,20 +85,27 @@ describeOnBoth("the record of a request", (open) => {
 
   it("that does not open is found too, and what else goes wrong is not passed over", async () => {
     const other = createKeyring([{ id: "k2", key: Buffer.alloc(32, 8) }]);
-    expect(await findRecords(db, other, { ownerIds: ["ins_1"], holds: () => expect.unreachable() })).toHaveLength(2);
+    expect(
+      await findRecords(db, other, { ownerIds: ["ins_1"], holds: () => expect.unreachable() }),
+    ).toHaveLength(2);
     const broken = { ...keyring, open: () => expect.unreachable("The disk is gone.") };
-    await expect(findRecords(db, broken, { ownerIds: ["ins_1"], holds: () => true })).rejects.toThrow("The disk is gone.");
+    await expect(findRecords(db, broken, { ownerIds: ["ins_1"], holds: () => true })).rejects.toThrow(
+      "The disk is gone.",
+    );
   });
 
   it("is emptied, once however often it is named, and its key stays taken", async () => {
     const key = keyOf("ins_1", "a");
-    const empty = (keys: readonly RecordKey[]): Promise<number> => inTransaction(db, (transaction) => emptyRecords(transaction, keyring, keys));
+    const empty = (keys: readonly RecordKey[]): Promise<number> =>
+      inTransaction(db, (transaction) => emptyRecords(transaction, keyring, keys));
     expect(await empty([key, { ...key }, keyOf("ins_1", "none")])).toBe(1);
     expect(placesOf(await find(["ins_1", "ins_2"]))).toEqual(placesOf([keyOf("ins_2", "a")]));
     await expect(ask("ins_1", "a", "Anna")).rejects.toMatchObject({ code: "idempotency_key_reused" });
     expect(await ask("ins_2", "a", "")).toMatchObject({ isReplay: true, recorded: { body: "Anna" } });
     expect(await ask("ins_1", "b", "")).toMatchObject({ isReplay: true, recorded: { body: "Berta" } });
-    expect(await findRecords(db, keyring, { ownerIds: ["ins_1"], holds: (body) => body === "" })).toHaveLength(1);
+    expect(
+      await findRecords(db, keyring, { ownerIds: ["ins_1"], holds: (body) => body === "" }),
+    ).toHaveLength(1);
     expect(await empty([])).toBe(0);
   });
 });

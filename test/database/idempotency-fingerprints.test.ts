@@ -1,4 +1,7 @@
-/** What is kept to know the same request again: it tells nobody without the keys what was asked, and outlasts the keys it was made under. */
+/**
+ * What is kept to know the same request again: it tells nobody without the keys what was asked, and outlasts
+ * the keys it was made under.
+ */
 import { createHash } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
@@ -42,6 +45,8 @@ describeOnBoth("the fingerprint", (open) => {
     await db.updateTable("idempotencyRecord").set({ dataKey, keyId }).execute();
     const later = under(createKeyring([second]));
     expect(await later(asked, never)).toEqual({ recorded: answer, isReplay: true });
-    await expect(later({ ...asked, fingerprint: digest("another") }, never)).rejects.toMatchObject({ code: "idempotency_key_reused" });
+    await expect(later({ ...asked, fingerprint: digest("another") }, never)).rejects.toMatchObject({
+      code: "idempotency_key_reused",
+    });
   });
 });

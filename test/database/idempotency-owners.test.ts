@@ -1,4 +1,7 @@
-/** A key is its owner's: the same text is another key for somebody else, and what runs under one holds up no other. */
+/**
+ * A key is its owner's: the same text is another key for somebody else, and what runs under one holds up no
+ * other.
+ */
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { createDoOnce, type Recorded } from "#database/idempotency.ts";
@@ -30,7 +33,9 @@ describeOnBoth("while a request runs under a key", (open) => {
       here({ ownerId: "ins_2", key: "k-1", fingerprint }, () => Promise.resolve(answerOf("other owner"))),
       there({ ownerId: "ins_3", key: "k-1", fingerprint }, () => Promise.resolve(answerOf("elsewhere"))),
     ]);
-    await expect(here({ ownerId: "ins_1", key: "k-1", fingerprint }, () => Promise.resolve(answerOf("twice")))).rejects.toMatchObject({
+    await expect(
+      here({ ownerId: "ins_1", key: "k-1", fingerprint }, () => Promise.resolve(answerOf("twice"))),
+    ).rejects.toMatchObject({
       code: "idempotency_in_progress",
     });
     // The embedded database has one connection, for which they wait.

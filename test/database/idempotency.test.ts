@@ -1,10 +1,20 @@
-/** What is asked for twice under one key happens once: in one process, in two, and when the connection is lost at the worst moment. */
+/**
+ * What is asked for twice under one key happens once: in one process, in two, and when the connection is lost
+ * at the worst moment.
+ */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { Client } from "pg";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
-import { type Claim, createDoOnce, type DoOnce, keptMs, type Recorded, sweepRecords } from "#database/idempotency.ts";
+import {
+  type Claim,
+  createDoOnce,
+  type DoOnce,
+  keptMs,
+  type Recorded,
+  sweepRecords,
+} from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isDatabaseAway } from "#database/database-errors.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -24,8 +34,10 @@ const claimOf = (parts: Partial<{ ownerId: string; key: string; asked: string }>
 const effect = async (transaction: Transaction, id: string): Promise<void> => {
   await transaction.insertInto("app").values({ id, name: id, createdAt: new Date() }).execute();
 };
-const effectsIn = async (db: Database): Promise<string[]> => (await db.selectFrom("app").select("id").orderBy("id").execute()).map(({ id }) => id);
-const recordsIn = async (db: Database): Promise<number> => (await db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
+const effectsIn = async (db: Database): Promise<string[]> =>
+  (await db.selectFrom("app").select("id").orderBy("id").execute()).map(({ id }) => id);
+const recordsIn = async (db: Database): Promise<number> =>
+  (await db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
 const answerOf = (id: string): Recorded => ({
   status: 200,
   contentType: "application/json; charset=utf-8",
@@ -33,7 +45,10 @@ const answerOf = (id: string): Recorded => ({
 });
 
 /** Leaves a trace of its own at each run. */
-function countedWork(name = "e"): { readonly work: (transaction: Transaction) => Promise<Recorded>; readonly runs: () => number } {
+function countedWork(name = "e"): {
+  readonly work: (transaction: Transaction) => Promise<Recorded>;
+  readonly runs: () => number;
+} {
   let runs = 0;
   return {
     runs: () => runs,
@@ -63,14 +78,18 @@ describeOnBoth("a request under a key", (open) => {
   it("has its effect once, and every later one is given the same answer, byte for byte", async () => {
     const { work, runs } = countedWork();
     expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: false });
-    for (let times = 0; times < 3; times += 1) expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
+    for (let times = 0; times < 3; times += 1)
+      expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
     expect([runs(), await effectsIn(db), await recordsIn(db)]).toEqual([1, ["e1"], 1]);
   });
 
   it("is refused when it asks for something else, and has no effect", async () => {
     const { work, runs } = countedWork();
     await doOnce(claimOf(), work);
-    await expect(doOnce(claimOf({ asked: "b" }), work)).rejects.toMatchObject({ code: "idempotency_key_reused", status: 409 });
+    await expect(doOnce(claimOf({ asked: "b" }), work)).rejects.toMatchObject({
+      code: "idempotency_key_reused",
+      status: 409,
+    });
     expect([runs(), await effectsIn(db)]).toEqual([1, ["e1"]]);
     expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
   });
@@ -79,21 +98,30 @@ describeOnBoth("a request under a key", (open) => {
     ["a refusal", (): Error => fail("cart_not_found")],
     ["a conflict", (): Error => fail("cart_version_conflict")],
     ["a bug", (): Error => new Error("Something broke.")],
-  ])("leaves nothing after %s: the same key runs anew, with another request as well", async (_name, failure) => {
-    const error = failure();
-    const refused = async (transaction: Transaction): Promise<Recorded> => {
-      await effect(transaction, "refused");
-      throw error;
-    };
-    await expect(doOnce(claimOf(), refused)).rejects.toBe(error);
-    expect([await effectsIn(db), await recordsIn(db)]).toEqual([[], 0]);
-    expect(await doOnce(claimOf({ asked: "b" }), countedWork().work)).toEqual({ recorded: answerOf("e1"), isReplay: false });
-  });
+  ])(
+    "leaves nothing after %s: the same key runs anew, with another request as well",
+    async (_name, failure) => {
+      const error = failure();
+      const refused = async (transaction: Transaction): Promise<Recorded> => {
+        await effect(transaction, "refused");
+        throw error;
+      };
+      await expect(doOnce(claimOf(), refused)).rejects.toBe(error);
+      expect([await effectsIn(db), await recordsIn(db)]).toEqual([[], 0]);
+      expect(await doOnce(claimOf({ asked: "b" }), countedWork().work)).toEqual({
+        recorded: answerOf("e1"),
+        isReplay: false,
+      });
+    },
+  );
 
   it("shares its key with nobody: another owner's is another key", async () => {
     const [mine, theirs] = [countedWork("mine"), countedWork("theirs")];
     await doOnce(claimOf({ ownerId: "ins_1" }), mine.work);
-    expect(await doOnce(claimOf({ ownerId: "ins_2", asked: "b" }), theirs.work)).toEqual({ recorded: answerOf("theirs1"), isReplay: false });
+    expect(await doOnce(claimOf({ ownerId: "ins_2", asked: "b" }), theirs.work)).toEqual({
+      recorded: answerOf("theirs1"),
+      isReplay: false,
+    });
     expect(await effectsIn(db)).toEqual(["mine1", "theirs1"]);
   });
 
@@ -103,7 +131,10 @@ describeOnBoth("a request under a key", (open) => {
     clock.advance(keptMs - 1);
     expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
     clock.advance(1);
-    expect(await doOnce(claimOf({ asked: "b" }), work)).toEqual({ recorded: answerOf("e2"), isReplay: false });
+    expect(await doOnce(claimOf({ asked: "b" }), work)).toEqual({
+      recorded: answerOf("e2"),
+      isReplay: false,
+    });
     clock.advance(keptMs - 1);
     expect(await doOnce(claimOf({ asked: "b" }), work)).toEqual({ recorded: answerOf("e2"), isReplay: true });
     expect([runs(), await recordsIn(db), keptMs]).toEqual([2, 1, 7 * 24 * 3_600_000]);
@@ -121,8 +152,13 @@ describeOnBoth("a request under a key", (open) => {
     await started;
     const second = countedWork("second");
     // Were it to wait, it would wait for ever: the first ends only afterwards.
-    await expect(doOnce(claimOf(), second.work)).rejects.toMatchObject({ code: "idempotency_in_progress", status: 409 });
-    await expect(doOnce(claimOf({ asked: "b" }), second.work)).rejects.toMatchObject({ code: "idempotency_in_progress" });
+    await expect(doOnce(claimOf(), second.work)).rejects.toMatchObject({
+      code: "idempotency_in_progress",
+      status: 409,
+    });
+    await expect(doOnce(claimOf({ asked: "b" }), second.work)).rejects.toMatchObject({
+      code: "idempotency_in_progress",
+    });
     end();
     expect(await first).toEqual({ recorded: answerOf("first"), isReplay: false });
     expect(await doOnce(claimOf(), second.work)).toEqual({ recorded: answerOf("first"), isReplay: true });
@@ -135,39 +171,53 @@ describeOnBoth("a request under a key", (open) => {
       await mayEnd;
       throw fail("cart_not_found");
     });
-    await expect(doOnce(claimOf(), countedWork().work)).rejects.toMatchObject({ code: "idempotency_in_progress" });
+    await expect(doOnce(claimOf(), countedWork().work)).rejects.toMatchObject({
+      code: "idempotency_in_progress",
+    });
     end();
     await expect(failing).rejects.toMatchObject({ code: "cart_not_found" });
-    expect(await doOnce(claimOf(), countedWork().work)).toEqual({ recorded: answerOf("e1"), isReplay: false });
+    expect(await doOnce(claimOf(), countedWork().work)).toEqual({
+      recorded: answerOf("e1"),
+      isReplay: false,
+    });
   });
 
   it("of 50 at once has one effect; the others are replays or turned away", async () => {
     const { work, runs } = countedWork();
     const results = await Promise.allSettled(Array.from({ length: 50 }, () => doOnce(claimOf(), work)));
     const answers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-    const codes = results.flatMap((result) => (result.status === "rejected" ? [(result.reason as { code: string }).code] : []));
+    const codes = results.flatMap((result) =>
+      result.status === "rejected" ? [(result.reason as { code: string }).code] : [],
+    );
     expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
     expect(new Set(answers.map(({ recorded }) => recorded.body))).toEqual(new Set([answerOf("e1").body]));
     expect(new Set([...codes, "idempotency_in_progress"])).toEqual(new Set(["idempotency_in_progress"]));
     expect([runs(), await effectsIn(db)]).toEqual([1, ["e1"]]);
   });
 
-  it.each(["40001", "40P01"])("is run again, whole, when the database gave up on it (%s), and is recorded once", async (code) => {
-    const { work, runs } = countedWork();
-    const result = await doOnce(claimOf(), async (transaction) => {
-      const recorded = await work(transaction);
-      if (runs() < 3) throw Object.assign(new Error("could not serialize access"), { code });
-      return recorded;
-    });
-    expect(result).toEqual({ recorded: answerOf("e3"), isReplay: false });
-    expect([await effectsIn(db), await recordsIn(db)]).toEqual([["e3"], 1]);
-  });
+  it.each(["40001", "40P01"])(
+    "is run again, whole, when the database gave up on it (%s), and is recorded once",
+    async (code) => {
+      const { work, runs } = countedWork();
+      const result = await doOnce(claimOf(), async (transaction) => {
+        const recorded = await work(transaction);
+        if (runs() < 3) throw Object.assign(new Error("could not serialize access"), { code });
+        return recorded;
+      });
+      expect(result).toEqual({ recorded: answerOf("e3"), isReplay: false });
+      expect([await effectsIn(db), await recordsIn(db)]).toEqual([["e3"], 1]);
+    },
+  );
 
   it("is stored so that neither the answer nor the key can be read in the table", async () => {
     const secret = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ";
-    await doOnce(claimOf({ key: "key-in-clear" }), () => Promise.resolve({ ...answerOf("x"), body: `{"secret":"${secret}"}` }));
+    await doOnce(claimOf({ key: "key-in-clear" }), () =>
+      Promise.resolve({ ...answerOf("x"), body: `{"secret":"${secret}"}` }),
+    );
     const row = await db.selectFrom("idempotencyRecord").selectAll().executeTakeFirstOrThrow();
-    const bytes = Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value)));
+    const bytes = Object.values(row).map((value) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value),
+    );
     for (const text of bytes) {
       expect(text).not.toContain(secret);
       expect(text).not.toContain("key-in-clear");
@@ -200,7 +250,11 @@ describeOnBoth("a request under a key", (open) => {
     await doOnce(claimOf(), countedWork().work);
     expect(await sweepRecords(db, new Date(old.getTime() + keptMs - 1))).toBe(0);
     const then = new Date(old.getTime() + keptMs);
-    expect([await sweepRecords(db, then, AbortSignal.abort()), await sweepRecords(db, then), await sweepRecords(db, then)]).toEqual([1000, 1001, 0]);
+    expect([
+      await sweepRecords(db, then, AbortSignal.abort()),
+      await sweepRecords(db, then),
+      await sweepRecords(db, then),
+    ]).toEqual([1000, 1001, 0]);
     expect(await doOnce(claimOf(), countedWork().work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
   });
 });
@@ -210,8 +264,14 @@ describe("two processes on one PostgreSQL", () => {
 
   it("tell of each other at once, without waiting and without a second effect", async () => {
     const url = await createDatabase();
-    const [one, two] = await Promise.all([openDatabase({ url, poolSize: 1 }), openDatabase({ url, poolSize: 1 })]);
-    const [here, there] = [createDoOnce({ db: one.db, keyring, clock: { now } }), createDoOnce({ db: two.db, keyring, clock: { now } })];
+    const [one, two] = await Promise.all([
+      openDatabase({ url, poolSize: 1 }),
+      openDatabase({ url, poolSize: 1 }),
+    ]);
+    const [here, there] = [
+      createDoOnce({ db: one.db, keyring, clock: { now } }),
+      createDoOnce({ db: two.db, keyring, clock: { now } }),
+    ];
     const { promise: started, resolve: start } = Promise.withResolvers<void>();
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const first = here(claimOf(), async (transaction) => {
@@ -222,10 +282,17 @@ describe("two processes on one PostgreSQL", () => {
     });
     await started;
     const other = countedWork("there");
-    // Its one connection serves 20 of them and what has nothing to do with them, all while the first is held open.
-    const turnedAway = await Promise.allSettled(Array.from({ length: 20 }, () => there(claimOf(), other.work)));
-    for (const result of turnedAway) expect(result).toMatchObject({ status: "rejected", reason: { code: "idempotency_in_progress" } });
-    expect(await there(claimOf({ key: "k-2" }), other.work)).toEqual({ recorded: answerOf("there1"), isReplay: false });
+    // Its one connection serves 20 of them and what has nothing to do with them, all while the first is held
+    // open.
+    const turnedAway = await Promise.allSettled(
+      Array.from({ length: 20 }, () => there(claimOf(), other.work)),
+    );
+    for (const result of turnedAway)
+      expect(result).toMatchObject({ status: "rejected", reason: { code: "idempotency_in_progress" } });
+    expect(await there(claimOf({ key: "k-2" }), other.work)).toEqual({
+      recorded: answerOf("there1"),
+      isReplay: false,
+    });
     end();
     expect(await first).toEqual({ recorded: answerOf("here"), isReplay: false });
     expect(await there(claimOf(), other.work)).toEqual({ recorded: answerOf("here"), isReplay: true });
@@ -283,7 +350,12 @@ describe("a connection that is lost", () => {
       await database.close();
       await proxy.stop();
     };
-    return { db: database.db, doOnce: createDoOnce({ db: database.db, keyring, clock: { now } }), proxy, end };
+    return {
+      db: database.db,
+      doOnce: createDoOnce({ db: database.db, keyring, clock: { now } }),
+      proxy,
+      end,
+    };
   }
 
   it("at the commit, after it was done, is no loss: the answer is looked up and given, and a retry is a replay", async () => {
@@ -307,10 +379,16 @@ describe("a connection that is lost", () => {
       const { work, runs } = countedWork(`t${time}-`);
       const claim = claimOf({ key: `k-${time}` });
       proxy.cutNext("commit");
-      await expect(doOnce(claim, work)).rejects.toMatchObject({ code: "service_unavailable", status: 503, parts: { retryAfterSeconds: 2 } });
+      await expect(doOnce(claim, work)).rejects.toMatchObject({
+        code: "service_unavailable",
+        status: 503,
+        parts: { retryAfterSeconds: 2 },
+      });
       expect(proxy.cuts()).toBe(time);
       // PostgreSQL may need a moment to see that nobody is there any more.
-      await expect.poll(() => doOnce(claim, work).catch(({ code }: { code: string }) => code)).toMatchObject({ recorded: answerOf(`t${time}-2`) });
+      await expect
+        .poll(() => doOnce(claim, work).catch(({ code }: { code: string }) => code))
+        .toMatchObject({ recorded: answerOf(`t${time}-2`) });
       expect(runs()).toBe(2);
     }
     expect([(await effectsIn(db)).length, await recordsIn(db)]).toEqual([20, 20]);
@@ -325,7 +403,9 @@ describe("a connection that is lost", () => {
       return answerOf("never");
     });
     expect(isDatabaseAway(await lost.catch((thrown: unknown) => thrown))).toBe(true);
-    await expect.poll(() => doOnce(claimOf(), countedWork().work).catch(String)).toEqual({ recorded: answerOf("e1"), isReplay: false });
+    await expect
+      .poll(() => doOnce(claimOf(), countedWork().work).catch(String))
+      .toEqual({ recorded: answerOf("e1"), isReplay: false });
     await end();
   });
 });

@@ -7,9 +7,18 @@ import { type Migration, migrate, readMigrations } from "#database/migrate.ts";
 import { databaseUrl } from "#test/support/postgres.ts";
 import { describeOnBoth, type Engine } from "#test/support/databases.ts";
 
-const one: Migration = { name: "0001-one", sql: "create table one (id int primary key); insert into one values (1);" };
-const two: Migration = { name: "0002-two", sql: "alter table one add column name text; create table two (id int);" };
-const broken: Migration = { name: "0003-broken", sql: "drop table two; create table three (id int); insert into three select 1/0;" };
+const one: Migration = {
+  name: "0001-one",
+  sql: "create table one (id int primary key); insert into one values (1);",
+};
+const two: Migration = {
+  name: "0002-two",
+  sql: "alter table one add column name text; create table two (id int);",
+};
+const broken: Migration = {
+  name: "0003-broken",
+  sql: "drop table two; create table three (id int); insert into three select 1/0;",
+};
 
 /** Not migrated, not even by us. */
 async function openEmpty(engine: Engine): Promise<OpenDatabase> {
@@ -23,7 +32,9 @@ async function openEmpty(engine: Engine): Promise<OpenDatabase> {
 
 const tablesOf = (database: OpenDatabase): Promise<unknown[]> =>
   database.script(async (run) => {
-    const [rows = []] = await run("select table_name, column_name from information_schema.columns where table_schema = 'public' order by 1, 2");
+    const [rows = []] = await run(
+      "select table_name, column_name from information_schema.columns where table_schema = 'public' order by 1, 2",
+    );
     return rows.map((row) => `${String(row["table_name"])}.${String(row["column_name"])}`);
   });
 
@@ -52,7 +63,9 @@ describeOnBoth("migrating", (_open, engine) => {
   it("leaves the database as it was when one fails, also what those before it did in the same run", async () => {
     await migrate(database, [one]);
     const before = await tablesOf(database);
-    await expect(migrate(database, [one, two, broken])).rejects.toThrow(/^Migration 0003-broken failed, nothing was changed: division by zero$/);
+    await expect(migrate(database, [one, two, broken])).rejects.toThrow(
+      /^Migration 0003-broken failed, nothing was changed: division by zero$/,
+    );
     expect(await tablesOf(database)).toEqual(before);
     expect(await database.script((run) => run("select id from one"))).toEqual([[{ id: 1 }]]);
     expect(await migrate(database, [one, two])).toEqual(["0002-two"]);
@@ -66,7 +79,9 @@ describeOnBoth("migrating", (_open, engine) => {
   it("refuses a released migration that was edited, and changes nothing", async () => {
     await migrate(database, [one]);
     const edited = { ...one, sql: `${one.sql} -- A better comment.` };
-    await expect(migrate(database, [edited, two])).rejects.toThrow("Migration 0001-one differs from the one that was applied");
+    await expect(migrate(database, [edited, two])).rejects.toThrow(
+      "Migration 0001-one differs from the one that was applied",
+    );
     expect(await tablesOf(database)).not.toContain("two.id");
   });
 });
@@ -84,5 +99,7 @@ it("lets two processes that start at once wait for each other", async () => {
 
 it("has migrations with numbered names in one order, none twice", () => {
   const names = readMigrations().map(({ name }) => name);
-  names.forEach((name, index) => expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, "0")}-[a-z0-9-]+$`)));
+  names.forEach((name, index) =>
+    expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, "0")}-[a-z0-9-]+$`)),
+  );
 });

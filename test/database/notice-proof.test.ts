@@ -1,4 +1,7 @@
-/** The proof that notices arrive: given only by what was heard, taken away by what was told and not heard, and never by what could not be told. */
+/**
+ * The proof that notices arrive: given only by what was heard, taken away by what was told and not heard, and
+ * never by what could not be told.
+ */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createNoticeProof, type NoticeProof } from "#database/notices.ts";
 
@@ -102,7 +105,11 @@ it("the proof of notices is asked for anew on another connection, and is none fo
   state.isDeaf = true;
   await beat(250);
   expect(told).toHaveLength(2);
-  expect([proof.hear("proof:another"), proof.hear(told[0] ?? ""), proof.hear("credential:key_1")]).toEqual([true, true, false]);
+  expect([proof.hear("proof:another"), proof.hear(told[0] ?? ""), proof.hear("credential:key_1")]).toEqual([
+    true,
+    true,
+    false,
+  ]);
   expect(proof.isGiven()).toBe(false);
   expect([proof.hear(told[1] ?? ""), proof.isGiven()]).toEqual([true, true]);
 });

@@ -44,12 +44,15 @@ async function hear(from = url): Promise<Heard> {
   return { listening, notices, deaf: () => deaf, payloads: () => notices.map(({ payload }) => payload) };
 }
 
-const tell = (payload: string): Promise<unknown> => sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
+const tell = (payload: string): Promise<unknown> =>
+  sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
 async function becomes(isCurrent: boolean, { listening }: Heard): Promise<void> {
   await expect.poll(() => listening.isCurrent(), { timeout: 20_000 }).toBe(isCurrent);
 }
 const cut = (): Promise<unknown> =>
-  sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'`.execute(database.db);
+  sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'`.execute(
+    database.db,
+  );
 
 it("the channel of notices is current only after it was said that something may have been missed", async () => {
   const heard = await hear();

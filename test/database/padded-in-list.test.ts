@@ -15,11 +15,16 @@ it("a padded list of values has one text for each power of two, and one for all 
   expect(textOf(ids(257))).toBe("= any($1::text[])");
 });
 
-it.each([0, 1, 2, 3, 5, 256, 257])("a padded list of values finds each of %d once, and no other", async (length) => {
-  const rows = await sql<{ id: string }>`
-    select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${paddedInList(ids(length))} order by n`.execute(world().database.db);
-  expect(rows.rows.map(({ id }) => id)).toEqual(ids(length));
-});
+it.each([0, 1, 2, 3, 5, 256, 257])(
+  "a padded list of values finds each of %d once, and no other",
+  async (length) => {
+    const rows = await sql<{ id: string }>`
+    select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${paddedInList(ids(length))} order by n`.execute(
+      world().database.db,
+    );
+    expect(rows.rows.map(({ id }) => id)).toEqual(ids(length));
+  },
+);
 
 it("fills up with what is given, and leaves what is long enough", () => {
   expect(padToPowerOfTwo([1, 2, 3], 0)).toEqual([1, 2, 3, 0]);

@@ -1,4 +1,7 @@
-/** The embedded database works in the thread that serves: whatever waits for it, sockets and timers have their turns. */
+/**
+ * The embedded database works in the thread that serves: whatever waits for it, sockets and timers have their
+ * turns.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
 import type { OpenDatabase } from "#database/connect.ts";
@@ -24,7 +27,8 @@ describe("the embedded database", () => {
     isOver = true;
     return turns;
   };
-  const ask = (): Promise<unknown> => inTransaction(database.db, (transaction) => sql`select 1`.execute(transaction));
+  const ask = (): Promise<unknown> =>
+    inTransaction(database.db, (transaction) => sql`select 1`.execute(transaction));
 
   it("lets others have a turn before each of those that wait for it", async () => {
     expect(await turnsDuring(() => Promise.all(Array.from({ length: 20 }, ask)))).toBeGreaterThanOrEqual(20);

@@ -1,4 +1,7 @@
-/** What is sent together with the begin or the commit of a transaction, or with another statement, is as surely done or undone as what is waited for. */
+/**
+ * What is sent together with the begin or the commit of a transaction, or with another statement, is as
+ * surely done or undone as what is waited for.
+ */
 import { CompiledQuery, sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
@@ -11,7 +14,8 @@ import { describeOnBoth } from "#test/support/databases.ts";
 const createdAt = new Date("2026-01-01T00:00:00.000Z");
 const text = "insert into app (id, name, created_at) values ($1, $1, $2)";
 const insert = (id: string): CompiledQuery => CompiledQuery.raw(text, [id, createdAt]);
-const write = (transaction: Transaction, id: string): Promise<unknown> => transaction.executeQuery(insert(id));
+const write = (transaction: Transaction, id: string): Promise<unknown> =>
+  transaction.executeQuery(insert(id));
 const idsOf = async (db: Pick<Database, "selectFrom">): Promise<string[]> =>
   (await db.selectFrom("app").select("id").orderBy("id").execute()).map(({ id }) => id);
 const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
@@ -37,7 +41,9 @@ describeOnBoth("a transaction", (open) => {
         db,
         async (transaction, [counted, locked]) => {
           const { rows } = await sql<{ held: number }>`
-            select count(*)::int as held from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`.execute(transaction);
+            select count(*)::int as held from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`.execute(
+            transaction,
+          );
           return [counted?.rows, locked?.rows, rows];
         },
         [count, CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, ["7"])],
@@ -48,7 +54,8 @@ describeOnBoth("a transaction", (open) => {
     it("does not begin where that fails, throws why, and leaves the connection clean", async () => {
       let runs = 0;
       const work = (): Promise<number> => Promise.resolve((runs += 1));
-      // Prepared for the first time, and refused because of the one before it: its next time it must be prepared again.
+      // Prepared for the first time, and refused because of the one before it: its next time it must be
+      // prepared again.
       const fresh = CompiledQuery.raw(`select $1::text as "fresh"`, ["x"]);
       expect(sqlState(await thrownBy(inTransaction(db, work, [broken, fresh, fresh])))).toBe(divisionByZero);
       expect(runs).toBe(0);
@@ -62,7 +69,10 @@ describeOnBoth("a transaction", (open) => {
     it("has written it, in order, when it is committed, and not before", async () => {
       const seen = await inTransaction(db, async (transaction) => {
         await runWithCommit(transaction, insert("b"));
-        await runWithCommit(transaction, CompiledQuery.raw("update app set name = 'changed' where id = $1", ["b"]));
+        await runWithCommit(
+          transaction,
+          CompiledQuery.raw("update app set name = 'changed' where id = $1", ["b"]),
+        );
         await write(transaction, "a");
         return idsOf(transaction);
       });
@@ -127,49 +137,72 @@ describeOnBoth("a transaction", (open) => {
   });
 
   it("runs statements that are sent together in order, and each sees what the one before it did", async () => {
-    const results = await inTransaction(db, (transaction) => runPipelined(transaction, [insert("a"), count, insert("b"), count]));
+    const results = await inTransaction(db, (transaction) =>
+      runPipelined(transaction, [insert("a"), count, insert("b"), count]),
+    );
     expect(results.map(({ rows }) => rows)).toEqual([[], [{ soMany: 1 }], [], [{ soMany: 2 }]]);
-    const work = inTransaction(db, (transaction) => runPipelined(transaction, [insert("c"), insert("a"), broken]));
+    const work = inTransaction(db, (transaction) =>
+      runPipelined(transaction, [insert("c"), insert("a"), broken]),
+    );
     expect(sqlState(await thrownBy(work))).toBe(uniqueViolation);
     expect(await idsOf(db)).toEqual(["a", "b"]);
   });
 
   it.each([1, 2, 4, 5, 9])("inserts %d rows, and the same number again by the same text", async (length) => {
     const rows = (letter: string): { id: string; name: string; createdAt: Date }[] =>
-      Array.from({ length }, (_, index) => ({ id: `${letter}${index}`, name: `name of ${letter}${index}`, createdAt }));
+      Array.from({ length }, (_, index) => ({
+        id: `${letter}${index}`,
+        name: `name of ${letter}${index}`,
+        createdAt,
+      }));
     const [first, second] = [insertRows(db, "app", rows("a")), insertRows(db, "app", rows("b"))];
     expect(second.sql).toBe(first.sql);
     await db.executeQuery(first);
     await db.executeQuery(second);
-    expect(await db.selectFrom("app").select(["id", "name", "createdAt"]).orderBy("id").execute()).toEqual([...rows("a"), ...rows("b")]);
+    expect(await db.selectFrom("app").select(["id", "name", "createdAt"]).orderBy("id").execute()).toEqual([
+      ...rows("a"),
+      ...rows("b"),
+    ]);
   });
 });
 
-it.each([true, false])("sees what was committed while it waited for a lock, though both were sent at once (prepared: %s)", async (prepared) => {
-  const url = await createDatabase();
-  const [mine, theirs] = await Promise.all([openDatabase({ url, prepared, poolSize: 1 }), openDatabase({ url, poolSize: 1 })]);
-  await mine.db.executeQuery(insert("a"));
-  const { promise: isLocked, resolve: lock } = Promise.withResolvers<void>();
-  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
-  const changing = inTransaction(theirs.db, async (transaction) => {
-    await transaction.executeQuery(CompiledQuery.raw("update app set name = 'theirs' where id = $1", ["a"]));
-    await write(transaction, "b");
-    lock();
-    await mayEnd;
-  });
-  await isLocked;
-  const wait = CompiledQuery.raw("select id from app where id = $1 for no key update", ["a"]);
-  const read = CompiledQuery.raw("select id, name from app where id <> $1 order by id", ["none"]);
-  const reading = inTransaction(mine.db, (transaction) => runPipelined(transaction, [wait, read]));
-  const isWaiting = async (): Promise<boolean> =>
-    (await theirs.script((run) => run("select 1 from pg_locks where not granted and locktype = 'transactionid'")))[0]?.length === 1;
-  await expect.poll(isWaiting).toBe(true);
-  end();
-  await changing;
-  const [, found] = await reading;
-  expect(found?.rows).toEqual([
-    { id: "a", name: "theirs" },
-    { id: "b", name: "b" },
-  ]);
-  await Promise.all([mine.close(), theirs.close()]);
-});
+it.each([true, false])(
+  "sees what was committed while it waited for a lock, though both were sent at once (prepared: %s)",
+  async (prepared) => {
+    const url = await createDatabase();
+    const [mine, theirs] = await Promise.all([
+      openDatabase({ url, prepared, poolSize: 1 }),
+      openDatabase({ url, poolSize: 1 }),
+    ]);
+    await mine.db.executeQuery(insert("a"));
+    const { promise: isLocked, resolve: lock } = Promise.withResolvers<void>();
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const changing = inTransaction(theirs.db, async (transaction) => {
+      await transaction.executeQuery(
+        CompiledQuery.raw("update app set name = 'theirs' where id = $1", ["a"]),
+      );
+      await write(transaction, "b");
+      lock();
+      await mayEnd;
+    });
+    await isLocked;
+    const wait = CompiledQuery.raw("select id from app where id = $1 for no key update", ["a"]);
+    const read = CompiledQuery.raw("select id, name from app where id <> $1 order by id", ["none"]);
+    const reading = inTransaction(mine.db, (transaction) => runPipelined(transaction, [wait, read]));
+    const isWaiting = async (): Promise<boolean> =>
+      (
+        await theirs.script((run) =>
+          run("select 1 from pg_locks where not granted and locktype = 'transactionid'"),
+        )
+      )[0]?.length === 1;
+    await expect.poll(isWaiting).toBe(true);
+    end();
+    await changing;
+    const [, found] = await reading;
+    expect(found?.rows).toEqual([
+      { id: "a", name: "theirs" },
+      { id: "b", name: "b" },
+    ]);
+    await Promise.all([mine.close(), theirs.close()]);
+  },
+);

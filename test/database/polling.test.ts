@@ -1,4 +1,7 @@
-/** What is waited for is looked at together, again and again, and at once when something happened here; while nobody waits, nothing is asked. */
+/**
+ * What is waited for is looked at together, again and again, and at once when something happened here; while
+ * nobody waits, nothing is asked.
+ */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createPolling, type Polling } from "#database/polling.ts";
 
@@ -18,7 +21,12 @@ describe("polling", () => {
   beforeEach(() => {
     vi.useFakeTimers();
     [asked, faults, versions, look] = [[], [], new Map([["a", 1]]), usual];
-    polling = createPolling({ look: (ids) => look(ids), everyMs, pauseMsMin, onFault: (error) => void faults.push(error) });
+    polling = createPolling({
+      look: (ids) => look(ids),
+      everyMs,
+      pauseMsMin,
+      onFault: (error) => void faults.push(error),
+    });
   });
   afterEach(() => {
     polling.close();
@@ -36,7 +44,11 @@ describe("polling", () => {
     asked = [];
     polling.wake();
     await pass(10 * everyMs);
-    expect({ asked, watchers: polling.watchers(), isWatched: polling.isWatched("a") }).toEqual({ asked: [], watchers: 0, isWatched: false });
+    expect({ asked, watchers: polling.watchers(), isWatched: polling.isWatched("a") }).toEqual({
+      asked: [],
+      watchers: 0,
+      isWatched: false,
+    });
   });
 
   it("asks for all at once, and tells each what is its own", async () => {

@@ -10,14 +10,19 @@ import type { Replica, Source } from "#graph/context.ts";
 
 const source = (name: string): Source => ({ db: { name } as unknown as Database });
 const replica: Replica = { ofAnalysts: source("analysts"), ofThePublic: source("replica") };
-const failed = (originalError: Error): ExecutionResult => ({ data: null, errors: [new GraphQLError("", { originalError })] });
+const failed = (originalError: Error): ExecutionResult => ({
+  data: null,
+  errors: [new GraphQLError("", { originalError })],
+});
 
 let now = new Date("2026-06-01T12:00:00.000Z");
 const clock = { now: () => now };
 let asked: string[] = [];
 let told: string[] = [];
 let answer: ExecutionResult = { data: {} };
-const log = createLog("info", { write: (line: string) => void told.push((JSON.parse(line) as { msg: string }).msg) });
+const log = createLog("info", {
+  write: (line: string) => void told.push((JSON.parse(line) as { msg: string }).msg),
+});
 const ask = (from: Source | undefined): ExecutionResult => {
   asked.push(from === undefined ? "primary" : (from.db as unknown as { readonly name: string }).name);
   return from === undefined ? { data: { primary: true } } : answer;
@@ -73,6 +78,9 @@ describe("a public read", () => {
     await run(ask);
     await run(ask);
     expect(asked).toEqual(["replica", "replica"]);
-    expect(told.map((text) => text.slice(0, 26))).toEqual(["The replica does not answe", "The replica answers again."]);
+    expect(told.map((text) => text.slice(0, 26))).toEqual([
+      "The replica does not answe",
+      "The replica answers again.",
+    ]);
   });
 });

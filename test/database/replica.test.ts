@@ -1,4 +1,7 @@
-/** DATABASE_READ_URL: reports, whatever else analysts ask, and what is public are read there, and nothing else is. */
+/**
+ * DATABASE_READ_URL: reports, whatever else analysts ask, and what is public are read there, and nothing else
+ * is.
+ */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
@@ -49,22 +52,31 @@ describe("with DATABASE_READ_URL", () => {
   it("what is public is read there, and what has a key is not", async () => {
     await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
     expect(await found(world)).toBe(0);
-    expect((await world.get("/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent")).status).toBe(404);
+    expect(
+      (await world.get("/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent")).status,
+    ).toBe(404);
     expect((await world.getWithKey("/api/v1/open/identity")).status).toBe(200);
   });
 
   it("what it cannot answer the primary does, which is told once", async () => {
     await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
     await run("alter table search_document rename to of_an_older_release", url);
-    const both = await Promise.all([found(world), found(world)]).finally(() => run("alter table of_an_older_release rename to search_document", url));
+    const both = await Promise.all([found(world), found(world)]).finally(() =>
+      run("alter table of_an_older_release rename to search_document", url),
+    );
     expect(Math.min(...both)).toBeGreaterThan(20);
     const told = world.logged.filter(({ msg }) => String(msg).startsWith("The replica does not answer"));
     expect(told).toHaveLength(1);
   });
 
   it("that is away is told analysts, and the shop goes on", async () => {
-    await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: "postgres://postgres@127.0.0.1:1/none" } });
-    for (const field of ['webhookHealthReport(from: "2026-01-01", to: "2026-01-01") { totals { attempts } }', "products { totalCount }"]) {
+    await using world = await createWorld("postgres", {
+      environment: { DATABASE_READ_URL: "postgres://postgres@127.0.0.1:1/none" },
+    });
+    for (const field of [
+      'webhookHealthReport(from: "2026-01-01", to: "2026-01-01") { totals { attempts } }',
+      "products { totalCount }",
+    ]) {
       const { body } = await world.graphql(`{ ${field} }`, { token: "analyst" });
       expect(body.errors[0].extensions.code).toBe("service_unavailable");
     }

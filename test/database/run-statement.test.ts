@@ -23,13 +23,17 @@ describeOnBoth("a single statement", (open) => {
   });
   beforeEach(() => sql`alter sequence tries restart`.execute(db));
 
-  const tryIt = (failures: number, code: string): RawBuilder<{ number: number }> => sql`select try_it(${failures}, ${code}) as number`;
+  const tryIt = (failures: number, code: string): RawBuilder<{ number: number }> =>
+    sql`select try_it(${failures}, ${code}) as number`;
   const tries = async (): Promise<number | undefined> =>
     (await sql<{ value: number }>`select last_value as value from tries`.execute(db)).rows[0]?.value;
 
-  it.each(["40001", "40P01"])("is made again when the database gave up on it because of others: %s", async (code) => {
-    expect(await runStatement(db, tryIt(2, code))).toEqual([{ number: 3 }]);
-  });
+  it.each(["40001", "40P01"])(
+    "is made again when the database gave up on it because of others: %s",
+    async (code) => {
+      expect(await runStatement(db, tryIt(2, code))).toEqual([{ number: 3 }]);
+    },
+  );
 
   it("is given up after three times", async () => {
     const error = await runStatement(db, tryIt(3, "40001")).catch((thrown: unknown) => thrown);

@@ -4,7 +4,12 @@ import { describe, expect, it } from "vitest";
 import { createSemaphore } from "#database/read-only.ts";
 
 const limits = { runningMax: 2, waitingMax: 2, waitMs: 60_000, refusal: "Later." };
-const refused = { code: "service_unavailable", message: "Later.", retryable: true, parts: { retryAfterSeconds: 5 } };
+const refused = {
+  code: "service_unavailable",
+  message: "Later.",
+  retryable: true,
+  parts: { retryAfterSeconds: 5 },
+};
 
 interface Job {
   readonly end: (error?: Error) => void;
@@ -29,7 +34,8 @@ describe("a semaphore", () => {
   it("lets as many work as it may, and the next as soon as one is done or has failed, in order", async () => {
     const { begun, start } = setUp();
     const [a, b, c, d] = ["a", "b", "c", "d"].map(start);
-    if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error("There are four.");
+    if (a === undefined || b === undefined || c === undefined || d === undefined)
+      throw new Error("There are four.");
     await setImmediate();
     expect(begun).toEqual(["a", "b"]);
     b.end(new Error("Broken."));

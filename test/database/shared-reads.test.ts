@@ -20,7 +20,8 @@ function createDesk(): { readonly asked: Asked[]; readonly reads: SharedReads<st
   return { asked, reads: createSharedReads({ nameOf: (key: string) => key.toLowerCase(), find }) };
 }
 
-const range = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, index) => String(from + index));
+const range = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, index) => String(from + index));
 const keysOf = (asked: readonly Asked[]): (readonly string[])[] => asked.map(({ keys }) => keys);
 
 describe("reads of many requests", () => {
@@ -88,7 +89,11 @@ describe("reads of many requests", () => {
     asked[1]?.answer();
     asked[2]?.fail(new Error("It is this one."));
     asked[3]?.answer();
-    expect(await rows).toMatchObject([{ value: "row a" }, { reason: { message: "It is this one." } }, { value: "row c" }]);
+    expect(await rows).toMatchObject([
+      { value: "row a" },
+      { reason: { message: "It is this one." } },
+      { value: "row c" },
+    ]);
     const next = reads.load("d");
     await setImmediate();
     asked[4]?.answer();

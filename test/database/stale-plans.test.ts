@@ -1,4 +1,7 @@
-/** A migration adds a column while an older process runs: what that has prepared of the table is prepared anew, and asked again. */
+/**
+ * A migration adds a column while an older process runs: what that has prepared of the table is prepared
+ * anew, and asked again.
+ */
 import { expect, it } from "vitest";
 import { sql } from "kysely";
 import { openDatabase } from "#database/connect.ts";
@@ -17,8 +20,11 @@ it("a table that has another column since is read again, by transactions and by 
   await Promise.all([read.execute(older.db), read.execute(older.db)]);
 
   await newer.script((run) => run("alter table thing add column size integer"));
-  expect(await inTransaction(older.db, async (transaction) => (await read.execute(transaction)).rows)).toEqual([{ id: 1, size: null }]);
-  for (const rows of await Promise.all([runStatement(older.db, read), runStatement(older.db, read)])) expect(rows).toEqual([{ id: 1, size: null }]);
+  expect(
+    await inTransaction(older.db, async (transaction) => (await read.execute(transaction)).rows),
+  ).toEqual([{ id: 1, size: null }]);
+  for (const rows of await Promise.all([runStatement(older.db, read), runStatement(older.db, read)]))
+    expect(rows).toEqual([{ id: 1, size: null }]);
 
   await newer.script((run) => run("alter table thing add column colour text"));
   const first = await read.execute(older.db).catch((error: unknown) => error);

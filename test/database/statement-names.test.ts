@@ -1,4 +1,7 @@
-/** Statements are prepared under a name; those of which there may be dozens take no more than their share of the server's memory. */
+/**
+ * Statements are prepared under a name; those of which there may be dozens take no more than their share of
+ * the server's memory.
+ */
 import type pg from "pg";
 import { describe, expect, it } from "vitest";
 import { manyFormsMark, statementPool } from "#database/statement-pool.ts";

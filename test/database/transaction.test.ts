@@ -2,7 +2,13 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { brokenConstraint, isDatabaseAway, orUnavailable, sqlState, uniqueViolation } from "#database/database-errors.ts";
+import {
+  brokenConstraint,
+  isDatabaseAway,
+  orUnavailable,
+  sqlState,
+  uniqueViolation,
+} from "#database/database-errors.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { openDatabase } from "#database/connect.ts";
 import { fail, toFailure } from "#foundation/failure.ts";
@@ -11,7 +17,8 @@ import { describeOnBoth, openFresh } from "#test/support/databases.ts";
 const at = new Date("2026-01-01T00:00:00.000Z");
 const insert = (db: Pick<Database, "insertInto">, id: string): Promise<unknown> =>
   db.insertInto("app").values({ id, name: id, createdAt: at }).execute();
-const idsOf = async (db: Database): Promise<string[]> => (await db.selectFrom("app").select("id").orderBy("id").execute()).map(({ id }) => id);
+const idsOf = async (db: Database): Promise<string[]> =>
+  (await db.selectFrom("app").select("id").orderBy("id").execute()).map(({ id }) => id);
 
 class Thrown extends Error {
   readonly code: string;
@@ -91,35 +98,46 @@ describeOnBoth("a transaction", (open) => {
         inTransaction(db, async (transaction) => {
           await insert(transaction, `${name}-1`);
           await new Promise((go) => setImmediate(go));
-          const own = await transaction.selectFrom("app").select("id").where("id", "like", `${name}-%`).execute();
+          const own = await transaction
+            .selectFrom("app")
+            .select("id")
+            .where("id", "like", `${name}-%`)
+            .execute();
           await insert(transaction, `${name}-2`);
           if (index % 2 === 1) throw new Error(name);
           return own.length;
         }),
       ),
     );
-    expect(results.map((result) => (result.status === "fulfilled" ? result.value : (result.reason as Error).message))).toEqual(
-      names.map((name, index) => (index % 2 === 1 ? name : 1)),
+    expect(
+      results.map((result) =>
+        result.status === "fulfilled" ? result.value : (result.reason as Error).message,
+      ),
+    ).toEqual(names.map((name, index) => (index % 2 === 1 ? name : 1)));
+    expect(await idsOf(db)).toEqual(
+      names.filter((_, index) => index % 2 === 0).flatMap((name) => [`${name}-1`, `${name}-2`]),
     );
-    expect(await idsOf(db)).toEqual(names.filter((_, index) => index % 2 === 0).flatMap((name) => [`${name}-1`, `${name}-2`]));
   });
 
-  it.each(["40001", "40P01"])("runs the whole work again when the database gave up on it (%s), three times at most", async (code) => {
-    let runs = 0;
-    const give = (after: number): Promise<number> =>
-      inTransaction(db, async (transaction) => {
-        runs += 1;
-        await insert(transaction, `${code}-${after}-${runs}`);
-        if (runs < after) throw new Thrown(code);
-        return runs;
-      });
-    expect(await give(3)).toBe(3);
-    expect(await idsOf(db)).toEqual([`${code}-3-3`]);
-    runs = 0;
-    await expect(give(4)).rejects.toMatchObject({ code });
-    expect(runs).toBe(3);
-    expect(await idsOf(db)).toEqual([`${code}-3-3`]);
-  });
+  it.each(["40001", "40P01"])(
+    "runs the whole work again when the database gave up on it (%s), three times at most",
+    async (code) => {
+      let runs = 0;
+      const give = (after: number): Promise<number> =>
+        inTransaction(db, async (transaction) => {
+          runs += 1;
+          await insert(transaction, `${code}-${after}-${runs}`);
+          if (runs < after) throw new Thrown(code);
+          return runs;
+        });
+      expect(await give(3)).toBe(3);
+      expect(await idsOf(db)).toEqual([`${code}-3-3`]);
+      runs = 0;
+      await expect(give(4)).rejects.toMatchObject({ code });
+      expect(runs).toBe(3);
+      expect(await idsOf(db)).toEqual([`${code}-3-3`]);
+    },
+  );
 
   it("is not run again for any other fault", async () => {
     let runs = 0;
@@ -139,7 +157,12 @@ describeOnBoth("what the drivers give", (open) => {
       select 9007199254740991::bigint as big, timestamptz '2026-01-31T09:15:00.123Z' as at, array['a','b'] as list, '{"snake_case": 1}'::json as json,
         '\\x0102'::bytea as bytes, count(*) as amount from app`.execute(db);
     const [row] = rows as Record<string, unknown>[];
-    expect(row).toMatchObject({ big: Number.MAX_SAFE_INTEGER, at: new Date("2026-01-31T09:15:00.123Z"), list: ["a", "b"], amount: 0 });
+    expect(row).toMatchObject({
+      big: Number.MAX_SAFE_INTEGER,
+      at: new Date("2026-01-31T09:15:00.123Z"),
+      list: ["a", "b"],
+      amount: 0,
+    });
     expect(row?.["json"]).toEqual({ snake_case: 1 });
     expect(Buffer.from(row?.["bytes"] as Uint8Array)).toEqual(Buffer.from([1, 2]));
   });
@@ -157,7 +180,11 @@ it("a database that is away is told from a wrong statement", async () => {
   try {
     const error: unknown = await sql`select 1`.execute(away.db).catch((thrown: unknown) => thrown);
     expect(isDatabaseAway(error)).toBe(true);
-    expect(orUnavailable(toFailure(error))).toMatchObject({ code: "service_unavailable", status: 503, parts: { retryAfterSeconds: 2 } });
+    expect(orUnavailable(toFailure(error))).toMatchObject({
+      code: "service_unavailable",
+      status: 503,
+      parts: { retryAfterSeconds: 2 },
+    });
   } finally {
     await away.close();
   }

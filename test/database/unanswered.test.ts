@@ -1,4 +1,7 @@
-/** A PostgreSQL that takes requests and does not answer: a server of our own, whose processes are halted and let go on. */
+/**
+ * A PostgreSQL that takes requests and does not answer: a server of our own, whose processes are halted and
+ * let go on.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -24,8 +27,17 @@ describe("a PostgreSQL that stands still", () => {
 
   beforeAll(async () => {
     postgres = await startPostgres();
-    const environment = { DATABASE_URL: postgres.url, DATABASE_POOL: "4", ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}` };
-    const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0", ...environment });
+    const environment = {
+      DATABASE_URL: postgres.url,
+      DATABASE_POOL: "4",
+      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+    };
+    const settings = readSettings({
+      PORT: "4000",
+      PUBLIC_URL: publicUrl,
+      RATE_LIMIT_SCALE: "0",
+      ...environment,
+    });
     app = await createApp({ settings, log: createLog("fatal") });
   });
   afterAll(async () => {
@@ -48,20 +60,33 @@ describe("a PostgreSQL that stands still", () => {
   }
   async function get(url: string, headers: Record<string, string> = {}): Promise<Answer> {
     const response = await app.server.inject({ url, headers });
-    return { status: response.statusCode, headers: response.headers as Answer["headers"], text: response.body, body: response.json<unknown>() };
+    return {
+      status: response.statusCode,
+      headers: response.headers as Answer["headers"],
+      text: response.body,
+      body: response.json<unknown>(),
+    };
   }
 
   it("is told as 503 in about three seconds, on every connection, and served again as soon as it goes on", async () => {
-    const demo = await prepareDemo(app.database, { ...app.services, dataDir: temporaryFolder(), now: new Date() });
+    const demo = await prepareDemo(app.database, {
+      ...app.services,
+      dataDir: temporaryFolder(),
+      now: new Date(),
+    });
     const requests = (): Promise<Answer[]> =>
-      Promise.all([...Array.from({ length: 8 }, () => get(product)), get("/api/v1/open/identity", { authorization: `Bearer ${demo?.keys.full}` })]);
+      Promise.all([
+        ...Array.from({ length: 8 }, () => get(product)),
+        get("/api/v1/open/identity", { authorization: `Bearer ${demo?.keys.full}` }),
+      ]);
     for (const { status } of await requests()) expect(status).toBe(200);
 
     await halt();
     // The first round finds connections that were open, the second has to open new ones.
     for (let round = 1; round <= 2; round += 1) {
       const startedAt = performance.now();
-      for (const answer of await requests()) expectError(answer, { status: 503, code: "service_unavailable", retryAfterSeconds: 2 });
+      for (const answer of await requests())
+        expectError(answer, { status: 503, code: "service_unavailable", retryAfterSeconds: 2 });
       // No measure of speed: this is what the contract promises, and a second to spare.
       expect(performance.now() - startedAt).toBeLessThan(4_000);
     }
@@ -72,10 +97,17 @@ describe("a PostgreSQL that stands still", () => {
 
 describe.each([true, false])("a statement that takes longer than it may (prepared: %s)", (prepared) => {
   async function open(): Promise<Awaited<ReturnType<typeof openDatabase>>> {
-    return openDatabase({ url: await createDatabase(), poolSize: 1, prepared, limits: { aloneMs: 200, inTransactionMs: 1_000 } });
+    return openDatabase({
+      url: await createDatabase(),
+      poolSize: 1,
+      prepared,
+      limits: { aloneMs: 200, inTransactionMs: 1_000 },
+    });
   }
-  const sleep = (db: Pick<Database, "getExecutor">, seconds: number): Promise<unknown> => sql`select pg_sleep(${seconds})`.execute(db);
-  const pidOf = async (db: Database): Promise<unknown> => (await sql`select pg_backend_pid() as pid`.execute(db)).rows[0];
+  const sleep = (db: Pick<Database, "getExecutor">, seconds: number): Promise<unknown> =>
+    sql`select pg_sleep(${seconds})`.execute(db);
+  const pidOf = async (db: Database): Promise<unknown> =>
+    (await sql`select pg_backend_pid() as pid`.execute(db)).rows[0];
 
   it("is given up together with its connection, and the next caller gets another one", async () => {
     const { db, ...database } = await open();
@@ -96,7 +128,9 @@ describe.each([true, false])("a statement that takes longer than it may (prepare
       });
     await insert("a", 0.5);
     await expect(insert("b", 2)).rejects.toThrow("Query read timeout");
-    await expect.poll(() => db.selectFrom("app").select("id").execute(), { timeout: 10_000 }).toEqual([{ id: "a" }]);
+    await expect
+      .poll(() => db.selectFrom("app").select("id").execute(), { timeout: 10_000 })
+      .toEqual([{ id: "a" }]);
     expect(await pidOf(db)).toBeDefined();
     await database.close();
   });

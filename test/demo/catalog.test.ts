@@ -1,22 +1,38 @@
-/** The demo catalogue as it is written down: complete in every language, and within the bounds that hold for everybody's products. */
+/**
+ * The demo catalogue as it is written down: complete in every language, and within the bounds that hold for
+ * everybody's products.
+ */
 import { describe, expect, it } from "vitest";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
-import { type CatalogEntry, type CategoryEntry, demoCatalog, type DemoMerchant, demoMerchants, type Locale, parseDemoData } from "#demo/demo-data.ts";
+import {
+  type CatalogEntry,
+  type CategoryEntry,
+  demoCatalog,
+  type DemoMerchant,
+  demoMerchants,
+  type Locale,
+  parseDemoData,
+} from "#demo/demo-data.ts";
 import { slugOf, toSlug } from "#demo/rows/product-rows.ts";
 import { skuOf, combinationsOf } from "#demo/rows/variant-rows.ts";
 import { isSlug } from "#foundation/text.ts";
 
 const { first: store, second: roastery } = demoMerchants();
 const { labels } = demoCatalog();
-const entriesOf = (merchant: DemoMerchant): CatalogEntry[] => merchant.families.flatMap(({ entries }) => entries);
+const entriesOf = (merchant: DemoMerchant): CatalogEntry[] =>
+  merchant.families.flatMap(({ entries }) => entries);
 const isPublished = ({ status }: CatalogEntry): boolean => status === undefined;
-const slugsOf = (categories: readonly CategoryEntry[]): string[] => categories.flatMap(({ slug, children }) => [slug, ...slugsOf(children ?? [])]);
-const depthOf = (categories: readonly CategoryEntry[]): number => Math.max(0, ...categories.map(({ children }) => 1 + depthOf(children ?? [])));
+const slugsOf = (categories: readonly CategoryEntry[]): string[] =>
+  categories.flatMap(({ slug, children }) => [slug, ...slugsOf(children ?? [])]);
+const depthOf = (categories: readonly CategoryEntry[]): number =>
+  Math.max(0, ...categories.map(({ children }) => 1 + depthOf(children ?? [])));
 
 it("the demo shows 60 products of the first merchant and 8 of the second, and keeps drafts and archived ones out of sight", () => {
   expect(entriesOf(store).filter(isPublished)).toHaveLength(60);
   expect(entriesOf(roastery).filter(isPublished)).toHaveLength(8);
-  expect(new Set(entriesOf(store).map(({ status }) => status))).toEqual(new Set([undefined, "draft", "archived"]));
+  expect(new Set(entriesOf(store).map(({ status }) => status))).toEqual(
+    new Set([undefined, "draft", "archived"]),
+  );
 });
 
 describe.each([
@@ -29,7 +45,10 @@ describe.each([
     const texts = [
       ...entries.flatMap(({ title, summary, points }) => [title, summary, linesOf(points)]),
       ...merchant.families.map(({ care }) => care),
-      ...merchant.markets.flatMap(({ delivery, policies }) => [...delivery.map(({ names }) => names), ...policies.map(({ summaries }) => summaries)]),
+      ...merchant.markets.flatMap(({ delivery, policies }) => [
+        ...delivery.map(({ names }) => names),
+        ...policies.map(({ summaries }) => summaries),
+      ]),
       ...merchant.policies.map(({ summaries }) => summaries),
       ...namesOf(merchant.categories),
     ];
@@ -48,7 +67,8 @@ describe.each([
       if (type === "cancellation") expect(text).toContain(`${rules.windowMinutes} minutes`);
       else if (type === "warranty") expect(text).toContain(inWords.get(rules.months ?? 0));
       else expect(text).toContain(`${rules.windowDays} days`);
-      if (type === "return") expect((rules.returnShippingMinor ?? 0) > 0).toBe(text?.includes("the buyer pays") ?? false);
+      if (type === "return")
+        expect((rules.returnShippingMinor ?? 0) > 0).toBe(text?.includes("the buyer pays") ?? false);
     }
   });
 
@@ -59,7 +79,10 @@ describe.each([
 
   it("writes Japanese in Japanese and never leaves the English text standing as a translation", () => {
     const untranslated = entries.flatMap(({ title, summary }) =>
-      [title, summary].filter((text) => text.de === text.en || (text.ja !== undefined && !/[\u3040-\u30ff\u4e00-\u9fff]/.test(text.ja))),
+      [title, summary].filter(
+        (text) =>
+          text.de === text.en || (text.ja !== undefined && !/[\u3040-\u30ff\u4e00-\u9fff]/.test(text.ja)),
+      ),
     );
     expect(untranslated).toEqual([]);
   });
@@ -68,7 +91,9 @@ describe.each([
     const tooLong = entries.filter(
       ({ title, summary, brand }) =>
         locales.some(
-          (locale) => (title[locale] ?? "").length > catalogBounds.titleMax || (summary[locale] ?? "").length > catalogBounds.summaryMax,
+          (locale) =>
+            (title[locale] ?? "").length > catalogBounds.titleMax ||
+            (summary[locale] ?? "").length > catalogBounds.summaryMax,
         ) || (brand ?? "").length > catalogBounds.brandMax,
     );
     expect(tooLong).toEqual([]);
@@ -76,7 +101,10 @@ describe.each([
 
   it("uses a slug for one product only, in all languages and former ones included", () => {
     const slugs = entries.flatMap((entry) => [
-      ...new Set([...locales.map((locale: Locale) => slugOf(entry, locale)), ...(entry.slugFormer === undefined ? [] : [entry.slugFormer])]),
+      ...new Set([
+        ...locales.map((locale: Locale) => slugOf(entry, locale)),
+        ...(entry.slugFormer === undefined ? [] : [entry.slugFormer]),
+      ]),
     ]);
     expect(slugs.filter((slug) => !isSlug(slug))).toEqual([]);
     expect(new Set(slugs).size).toBe(slugs.length);
@@ -85,10 +113,18 @@ describe.each([
   it("names categories and choices that exist, and a SKU once", () => {
     const categories = slugsOf(merchant.categories);
     expect(new Set(categories).size).toBe(categories.length);
-    expect(entries.flatMap((entry) => entry.categories.filter((slug) => !categories.includes(slug)))).toEqual([]);
+    expect(entries.flatMap((entry) => entry.categories.filter((slug) => !categories.includes(slug)))).toEqual(
+      [],
+    );
     const choices = entries.flatMap((entry) => (entry.options ?? []).flatMap((option) => option.choices));
-    expect(choices.filter((choice) => labels.colours[choice] === undefined && labels.choices[choice] === undefined)).toEqual([]);
-    const skus = entries.flatMap((entry) => combinationsOf(entry.options ?? []).map((combination) => skuOf(entry, combination)));
+    expect(
+      choices.filter(
+        (choice) => labels.colours[choice] === undefined && labels.choices[choice] === undefined,
+      ),
+    ).toEqual([]);
+    const skus = entries.flatMap((entry) =>
+      combinationsOf(entry.options ?? []).map((combination) => skuOf(entry, combination)),
+    );
     expect(new Set(skus).size).toBe(skus.length);
   });
 
@@ -111,7 +147,11 @@ it("sells a few products in some markets only", () => {
   const places = entriesOf(store)
     .filter(isPublished)
     .map(({ price }) => price.map((amount) => (amount === null ? "-" : "x")).join(""));
-  expect(Object.fromEntries([...Map.groupBy(places, (place) => place)].map(([place, list]) => [place, list.length]))).toEqual({
+  expect(
+    Object.fromEntries(
+      [...Map.groupBy(places, (place) => place)].map(([place, list]) => [place, list.length]),
+    ),
+  ).toEqual({
     xxx: 54,
     "xx-": 2,
     "x--": 2,
@@ -121,7 +161,9 @@ it("sells a few products in some markets only", () => {
 });
 
 it("shares one slug between the two merchants", () => {
-  const [first, second] = [store, roastery].map((merchant) => new Set(entriesOf(merchant).map((entry) => slugOf(entry, "en"))));
+  const [first, second] = [store, roastery].map(
+    (merchant) => new Set(entriesOf(merchant).map((entry) => slugOf(entry, "en"))),
+  );
   expect([...(first ?? [])].filter((slug) => second?.has(slug))).toEqual(["pour-over-coffee-set"]);
 });
 
@@ -146,15 +188,22 @@ it.each([
   [{ motif: "castle" }, "motif"],
   [{ stock: ["plenty"] }, "stock[0]"],
   [{ color: "red" }, 'Unrecognized key: "color"'],
-  [{ options: [{ code: "colour", choices: ["purple"] }] }, '"purple" is not in labels.colours or labels.choices.'],
+  [
+    { options: [{ code: "colour", choices: ["purple"] }] },
+    '"purple" is not in labels.colours or labels.choices.',
+  ],
   [{ options: [{ code: "shade", choices: ["moss"] }] }, '"shade" is not in labels.options.'],
   [{ attributes: [{ code: "scent", value: 1, unit: null }] }, '"scent" is not in labels.attributes.'],
   [{ slugJa: undefined }, "A product with a Japanese title needs slugJa."],
-])("the demo refuses a catalogue in which a product has %j, and names file, entry and rule", (wrong, rule) => {
-  const family = { care: { en: "Care", de: "Pflege" }, entries: [{ ...first, ...wrong }] };
-  const parse = (): unknown => parseDemoData.catalog(JSON.stringify({ labels, families: { tents: family } }));
-  expect(parse).toThrow("src/demo/data/catalog.json breaks a rule");
-  expect(parse).toThrow(`(${first.sku})`);
-  expect(parse).toThrow("families.tents.entries[0]");
-  expect(parse).toThrow(rule);
-});
+])(
+  "the demo refuses a catalogue in which a product has %j, and names file, entry and rule",
+  (wrong, rule) => {
+    const family = { care: { en: "Care", de: "Pflege" }, entries: [{ ...first, ...wrong }] };
+    const parse = (): unknown =>
+      parseDemoData.catalog(JSON.stringify({ labels, families: { tents: family } }));
+    expect(parse).toThrow("src/demo/data/catalog.json breaks a rule");
+    expect(parse).toThrow(`(${first.sku})`);
+    expect(parse).toThrow("families.tents.entries[0]");
+    expect(parse).toThrow(rule);
+  },
+);

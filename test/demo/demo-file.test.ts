@@ -3,7 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type AnyDemoFile, type DemoFile, demoFilePath, readDemoFile, refreshDemoFile, writeDemoFile } from "#demo/demo-file.ts";
+import {
+  type AnyDemoFile,
+  type DemoFile,
+  demoFilePath,
+  readDemoFile,
+  refreshDemoFile,
+  writeDemoFile,
+} from "#demo/demo-file.ts";
 
 const demo: DemoFile = {
   baseUrl: "http://127.0.0.1:4000",
@@ -32,8 +39,23 @@ const demo: DemoFile = {
     merged: "c8",
     otherMerchant: "c9",
   },
-  sessions: { open: "s1", processing: "s2", completed: "s3", canceled: "s4", expired: "s5", otherMerchant: "s6" },
-  orders: { placed: "o1", packing: "o2", shipped: "o3", delivered: "o4", canceled: "o5", returned: "o6", otherMerchant: "o7" },
+  sessions: {
+    open: "s1",
+    processing: "s2",
+    completed: "s3",
+    canceled: "s4",
+    expired: "s5",
+    otherMerchant: "s6",
+  },
+  orders: {
+    placed: "o1",
+    packing: "o2",
+    shipped: "o3",
+    delivered: "o4",
+    canceled: "o5",
+    returned: "o6",
+    otherMerchant: "o7",
+  },
   promotionCodes: {
     percentage: "p1",
     fixedAmount: "p2",
@@ -84,12 +106,17 @@ it("refreshes the address and keeps everything else, parts that it does not know
 });
 
 it.each([
-  ["carts, orders, promotion codes and webhooks", ["carts", "sessions", "orders", "promotionCodes", "webhooks"]],
+  [
+    "carts, orders, promotion codes and webhooks",
+    ["carts", "sessions", "orders", "promotionCodes", "webhooks"],
+  ],
   ["sessions, orders and webhooks", ["sessions", "orders", "webhooks"]],
   ["webhooks", ["webhooks"]],
   ["staff and OAuth client", ["staff", "oauthClient"]],
 ] as const)("reads the file of a version that had no %s", (_what, names) => {
-  const earlier = Object.fromEntries(Object.entries(demo).filter(([name]) => !names.some((missing) => missing === name))) as AnyDemoFile;
+  const earlier = Object.fromEntries(
+    Object.entries(demo).filter(([name]) => !names.some((missing) => missing === name)),
+  ) as AnyDemoFile;
   writeFileSync(demoFilePath(folder), JSON.stringify(earlier));
   expect(readDemoFile(folder)).toEqual(earlier);
 });

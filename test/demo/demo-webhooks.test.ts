@@ -1,4 +1,7 @@
-/** The demo's endpoint and its deliveries are what demo.json says they are, stay so for hours, and trouble nobody. */
+/**
+ * The demo's endpoint and its deliveries are what demo.json says they are, stay so for hours, and trouble
+ * nobody.
+ */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { inTransaction } from "#database/transaction.ts";
@@ -19,7 +22,9 @@ interface Delivery {
   readonly lastAttempt: { readonly at: string; readonly errorCode: string | null } | null;
 }
 
-const logOf = async (world: World): Promise<{ type: string; timestamp: string; subject: { id: string }; deliveries: Delivery[] }[]> =>
+const logOf = async (
+  world: World,
+): Promise<{ type: string; timestamp: string; subject: { id: string }; deliveries: Delivery[] }[]> =>
   (await world.getWithKey("/api/v1/open/webhooks/events")).body.data.events;
 
 const replay = (world: World, deliveryId: string, body: object) =>
@@ -42,11 +47,18 @@ describeOnBoth("the demo's webhooks", (_open, engine) => {
       status: "enabled",
       version: 3,
       secrets: [{ version: 1 }],
-      health: { state: "healthy", consecutiveFailures: 0, lastFailure: { code: "connection", httpStatus: null } },
+      health: {
+        state: "healthy",
+        consecutiveFailures: 0,
+        lastFailure: { code: "connection", httpStatus: null },
+      },
     });
     const log = await logOf(world);
     expect(
-      log.map(({ type, deliveries }) => [type, deliveries.map(({ status, attemptCount, replayable }) => [status, attemptCount, replayable])]),
+      log.map(({ type, deliveries }) => [
+        type,
+        deliveries.map(({ status, attemptCount, replayable }) => [status, attemptCount, replayable]),
+      ]),
     ).toEqual([
       ["order.canceled", [["succeeded", 1, true]]],
       ["order.completed", [["retrying", 7, false]]],
@@ -76,9 +88,17 @@ describeOnBoth("the demo's webhooks", (_open, engine) => {
       .where("id", "=", world.demo.webhooks.deliveries.retrying)
       .executeTakeFirstOrThrow();
     expect((nextAttemptAt?.getTime() ?? 0) - now.getTime()).toBeGreaterThan(7 * hourMs);
-    const told = await db.selectFrom("event").select(["snapshot", "occurredAt"]).where("type", "=", "order.canceled").executeTakeFirstOrThrow();
+    const told = await db
+      .selectFrom("event")
+      .select(["snapshot", "occurredAt"])
+      .where("type", "=", "order.canceled")
+      .executeTakeFirstOrThrow();
     const { timestamp, data } = JSON.parse(told.snapshot);
-    expect([timestamp, data.object.id, data.object.status]).toEqual([told.occurredAt.toISOString(), world.demo.orders.canceled, "canceled"]);
+    expect([timestamp, data.object.id, data.object.status]).toEqual([
+      told.occurredAt.toISOString(),
+      world.demo.orders.canceled,
+      "canceled",
+    ]);
     // Nothing is due: nobody is asked, and all is as it was.
     world.clock.advance(hourMs);
     await world.app.deliveries.drain();
@@ -88,8 +108,12 @@ describeOnBoth("the demo's webhooks", (_open, engine) => {
   it("can be sent once more as others can, and a receiver that does not listen fails nothing but its delivery", async () => {
     await using world = await createWorld(engine, { environment: { WEBHOOK_ALLOW_LOOPBACK: "1" } });
     const { endpoint, deliveries } = world.demo.webhooks;
-    expect((await replay(world, deliveries.retrying, { reason: "testing" })).body.error.code).toBe("delivery_in_progress");
-    expect((await replay(world, deliveries.succeeded, { reason: "testing" })).body.error.code).toBe("delivery_already_succeeded");
+    expect((await replay(world, deliveries.retrying, { reason: "testing" })).body.error.code).toBe(
+      "delivery_in_progress",
+    );
+    expect((await replay(world, deliveries.succeeded, { reason: "testing" })).body.error.code).toBe(
+      "delivery_already_succeeded",
+    );
     for (const [id, force] of [
       [deliveries.succeeded, true],
       [deliveries.exhausted, false],
@@ -106,7 +130,11 @@ describeOnBoth("the demo's webhooks", (_open, engine) => {
       { status: "retrying", errorCode: "connection" },
       { status: "retrying", errorCode: "connection" },
     ]);
-    const kept = await world.database.db.selectFrom("webhookEndpoint").select("status").where("id", "=", endpoint).execute();
+    const kept = await world.database.db
+      .selectFrom("webhookEndpoint")
+      .select("status")
+      .where("id", "=", endpoint)
+      .execute();
     expect(kept).toEqual([{ status: "enabled" }]);
   });
 
@@ -122,11 +150,18 @@ describeOnBoth("the demo's webhooks", (_open, engine) => {
     const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
     const seed = () =>
       inTransaction(database.db, (transaction) =>
-        seedWebhooks(transaction, { owner, orders: demo.orders, keyring, render: demoRender(database), now: clock.now() }),
+        seedWebhooks(transaction, {
+          owner,
+          orders: demo.orders,
+          keyring,
+          render: demoRender(database),
+          now: clock.now(),
+        }),
       );
     const { webhooks } = await seed();
     expect(webhooks?.endpoint).not.toBe(demo.webhooks.endpoint);
-    const stored = async () => database.db.selectFrom("webhookEndpoint").select(["id", "status"]).orderBy("status").execute();
+    const stored = async () =>
+      database.db.selectFrom("webhookEndpoint").select(["id", "status"]).orderBy("status").execute();
     expect(await stored()).toEqual([
       { id: demo.webhooks.endpoint, status: "deleted" },
       { id: webhooks?.endpoint, status: "enabled" },

@@ -1,4 +1,7 @@
-/** Where the demo's secrets go is known to be good before they are made: they cannot be read back from the database. */
+/**
+ * Where the demo's secrets go is known to be good before they are made: they cannot be read back from the
+ * database.
+ */
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +35,13 @@ const keys = {
 };
 const tokens = { storefront: "t1", admin: "t2", analyst: "t3", operator: "t4" };
 const prepare = (database: OpenDatabase, dataDir: string): ReturnType<typeof prepareDemo> =>
-  prepareDemo(database, { dataDir, publicUrl: "https://api.test", now, keyring, render: demoRender(database) });
+  prepareDemo(database, {
+    dataDir,
+    publicUrl: "https://api.test",
+    now,
+    keyring,
+    render: demoRender(database),
+  });
 
 describeOnBoth("preparing the demo", (open, engine) => {
   it("makes the folder, for its owner alone", async () => {
@@ -58,8 +67,17 @@ describeOnBoth("preparing the demo", (open, engine) => {
   it("adds carts, orders and promotions to the demo of a version that had none, and leaves its keys", async () => {
     const database = await open();
     const dataDir = temporaryFolder();
-    const { merchants, products } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
-    const earlier = { baseUrl: "https://old.test", keys, tokens, merchants, products: [...products], later: { kept: true } };
+    const { merchants, products } = await inTransaction(database.db, (transaction) =>
+      seedDemo(transaction, { now }),
+    );
+    const earlier = {
+      baseUrl: "https://old.test",
+      keys,
+      tokens,
+      merchants,
+      products: [...products],
+      later: { kept: true },
+    };
     writeDemoFile(dataDir, earlier);
     const demo = await prepare(database, dataDir);
     const anything = expect.any(Object) as unknown;
@@ -94,11 +112,21 @@ describeOnBoth("preparing the demo", (open, engine) => {
     const second = await made();
     expect(second).toEqual({ ...first, staff: second.staff, oauthClient: second.oauthClient });
     for (const { staff, oauthClient } of [first, second]) {
-      expect(await verifyPassword(database.db, staff.email, staff.password)).toMatchObject({ merchantId: first.merchants.first.id, name: "Demo" });
-      const client = { appName: "Demo integration", authMethod: "none", redirectUris: [oauthClient.redirectUri] };
+      expect(await verifyPassword(database.db, staff.email, staff.password)).toMatchObject({
+        merchantId: first.merchants.first.id,
+        name: "Demo",
+      });
+      const client = {
+        appName: "Demo integration",
+        authMethod: "none",
+        redirectUris: [oauthClient.redirectUri],
+      };
       expect(await findOauthClient(database.db, oauthClient.clientId)).toMatchObject(client);
     }
-    expect([first.staff.email, second.staff.email]).toEqual(["demo@lindenhof.example", "demo.2@lindenhof.example"]);
+    expect([first.staff.email, second.staff.email]).toEqual([
+      "demo@lindenhof.example",
+      "demo.2@lindenhof.example",
+    ]);
     expect(await prepare(database, dataDir)).toEqual(second);
   });
 
@@ -116,7 +144,8 @@ describeOnBoth("preparing the demo", (open, engine) => {
       orders: expect.any(Object),
     });
     expect(second?.webhooks).toEqual(first?.webhooks);
-    const idsOf = (demo: typeof first): string[] => Object.values({ ...demo?.sessions }).concat(Object.values({ ...demo?.orders }));
+    const idsOf = (demo: typeof first): string[] =>
+      Object.values({ ...demo?.sessions }).concat(Object.values({ ...demo?.orders }));
     const ids = [first, second].flatMap(idsOf);
     expect(new Set(ids).size).toBe(2 * 13);
     const session = await database.db
@@ -132,7 +161,11 @@ describeOnBoth("preparing the demo", (open, engine) => {
     const database = await open();
     const dataDir = temporaryFolder();
     const first = await prepare(database, dataDir);
-    const promotions = await database.db.selectFrom("promotion").select(["id", "used"]).orderBy("id").execute();
+    const promotions = await database.db
+      .selectFrom("promotion")
+      .select(["id", "used"])
+      .orderBy("id")
+      .execute();
     rmSync(join(dataDir, "demo.json"));
     const second = await prepare(database, dataDir);
     expect(second?.merchants).toEqual(first?.merchants);
@@ -140,24 +173,41 @@ describeOnBoth("preparing the demo", (open, engine) => {
     expect(second?.keys.full).not.toBe(first?.keys.full);
     const both = [...Object.values(first?.carts ?? {}), ...Object.values(second?.carts ?? {})];
     expect(new Set(both).size).toBe(18);
-    const carts = await database.db.selectFrom("cart").select(["id", "status"]).where("id", "in", both).execute();
+    const carts = await database.db
+      .selectFrom("cart")
+      .select(["id", "status"])
+      .where("id", "in", both)
+      .execute();
     const statusOf = (demo: typeof first, name: "active" | "locked" | "completed"): unknown =>
       carts.find(({ id }) => id === demo?.carts[name])?.status;
     for (const demo of [first, second])
-      expect([statusOf(demo, "active"), statusOf(demo, "locked"), statusOf(demo, "completed")]).toEqual(["active", "locked", "completed"]);
-    expect(await database.db.selectFrom("promotion").select(["id", "used"]).orderBy("id").execute()).toEqual(promotions);
+      expect([statusOf(demo, "active"), statusOf(demo, "locked"), statusOf(demo, "completed")]).toEqual([
+        "active",
+        "locked",
+        "completed",
+      ]);
+    expect(await database.db.selectFrom("promotion").select(["id", "used"]).orderBy("id").execute()).toEqual(
+      promotions,
+    );
   });
 
   it("still starts where the merchant sells other things to other countries now", async () => {
     const database = await open();
     const { merchants } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
-    await database.script((run) => run("delete from market_country where country <> 'JP'; update product set status = 'archived'"));
+    await database.script((run) =>
+      run("delete from market_country where country <> 'JP'; update product set status = 'archived'"),
+    );
     await database.script((run) =>
       run(`insert into market_country (merchant_id, country, market_id, position)
         select '${merchants.second.id}', 'AT', id, 0 from market where merchant_id = '${merchants.second.id}' limit 1`),
     );
     const demo = await prepare(database, temporaryFolder());
-    const countries = await database.db.selectFrom("cart").select("country").distinct().orderBy("country").execute();
+    const countries = await database.db
+      .selectFrom("cart")
+      .select("country")
+      .distinct()
+      .orderBy("country")
+      .execute();
     expect(countries).toEqual([{ country: "AT" }, { country: "JP" }]);
     expect(await database.db.selectFrom("cartLine").select("id").execute()).toEqual([]);
     expect(Object.keys(demo?.carts ?? {})).toHaveLength(9);
@@ -169,13 +219,21 @@ describeOnBoth("preparing the demo", (open, engine) => {
   it("still starts where the merchant's rules allow less than its buyers did, without half an order", async () => {
     const database = await open();
     const { merchants } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
-    await database.script((run) => run(`update policy set rules = '{"mode": "none"}' where type in ('return', 'cancellation')`));
+    await database.script((run) =>
+      run(`update policy set rules = '{"mode": "none"}' where type in ('return', 'cancellation')`),
+    );
     const demo = await prepare(database, temporaryFolder());
     expect(demo?.merchants).toEqual(merchants);
-    expect([demo?.sessions, demo?.orders, Object.keys(demo?.carts ?? {}).length]).toEqual([undefined, undefined, 9]);
+    expect([demo?.sessions, demo?.orders, Object.keys(demo?.carts ?? {}).length]).toEqual([
+      undefined,
+      undefined,
+      9,
+    ]);
     for (const table of ["salesOrder", "hostedCheckoutSession", "payment"] as const)
       expect(await database.db.selectFrom(table).select("id").execute()).toEqual([]);
-    expect(await database.db.selectFrom("stockLevel").select("variantId").where("reserved", ">", 0).execute()).toEqual([]);
+    expect(
+      await database.db.selectFrom("stockLevel").select("variantId").where("reserved", ">", 0).execute(),
+    ).toEqual([]);
   });
 
   it("needs no folder for a database with other data", async () => {

@@ -25,7 +25,12 @@ describe("the demo's searches", () => {
   });
 
   it("are found, or not, as they say", async () => {
-    const wanted = new Map(searchRows(now).map(({ country, query, empty }) => [`${country} ${query}`, { country, query, isFound: empty === 0 }]));
+    const wanted = new Map(
+      searchRows(now).map(({ country, query, empty }) => [
+        `${country} ${query}`,
+        { country, query, isFound: empty === 0 },
+      ]),
+    );
     for (const { country, query, isFound } of wanted.values()) {
       const locale = country === "US" ? "en" : "de";
       const url = `/api/v1/search?q=${encodeURIComponent(query)}&locale=${locale}&market=${country}&sort=relevance&page=1&pageSize=1`;

@@ -34,8 +34,10 @@ describeOnBoth("bulk carts", (open) => {
     });
   const seed = (count: number, options: Partial<BulkCartOptions> = {}): Promise<void> =>
     seedBulkCarts(database.db, { merchantId, count, now, keyring, ...options });
-  const rows = async (text: string, target = database): Promise<Record<string, unknown>[]> => (await target.script((run) => run(text))).flat();
-  const countOfCarts = async (): Promise<number> => Number((await rows("select count(*)::int as count from cart"))[0]?.["count"]);
+  const rows = async (text: string, target = database): Promise<Record<string, unknown>[]> =>
+    (await target.script((run) => run(text))).flat();
+  const countOfCarts = async (): Promise<number> =>
+    Number((await rows("select count(*)::int as count from cart"))[0]?.["count"]);
 
   it("adds active carts of two to five lines in every market, a tenth of them about to check out", async () => {
     const before = await countOfCarts();
@@ -45,27 +47,41 @@ describeOnBoth("bulk carts", (open) => {
     expect(await countOfCarts()).toBe(before + 1200);
     const bulk = `(select c.*, (select count(*) from cart_line l where l.cart_id = c.id)::int as lines from cart c order by id) c
       where c.warnings = '[]' and c.status = 'active' and c.version = 1 and c.subtotal_minor > 0 and c.expires_at > '${now.toISOString()}'`;
-    const [counts] = await rows(`select count(*)::int as carts, count(address_id)::int as addressed, count(delivery_method_id)::int as delivered,
+    const [counts] =
+      await rows(`select count(*)::int as carts, count(address_id)::int as addressed, count(delivery_method_id)::int as delivered,
       count(distinct country)::int as countries, min(lines) as fewest, max(lines) as most from ${bulk}`);
     expect(counts).toMatchObject({ carts: 1200, countries: 6, fewest: 2, most: 5 });
     expect(counts?.["addressed"]).toBe(counts?.["delivered"]);
     expect(Number(counts?.["addressed"])).toBeGreaterThan(80);
     expect(Number(counts?.["addressed"])).toBeLessThan(160);
-    expect(await rows(`select 1 from cart where version = 1 and address_expires_at <= '${now.toISOString()}'`)).toEqual([]);
-    const [coded] = await rows(`select count(*)::int as carts from cart_promotion where trigger = 'code' and state = 'applied'`);
+    expect(
+      await rows(`select 1 from cart where version = 1 and address_expires_at <= '${now.toISOString()}'`),
+    ).toEqual([]);
+    const [coded] = await rows(
+      `select count(*)::int as carts from cart_promotion where trigger = 'code' and state = 'applied'`,
+    );
     expect(Number(coded?.["carts"])).toBeGreaterThan(40);
     expect(await rows("select 1 from cart_promotion where state = 'suspended'")).toEqual([]);
     expect(
-      await rows("select 1 from cart c where c.address_id is not null and not exists (select from personal_data d where d.id = c.address_id)"),
+      await rows(
+        "select 1 from cart c where c.address_id is not null and not exists (select from personal_data d where d.id = c.address_id)",
+      ),
     ).toEqual([]);
   });
 
   it("cost what every change of a cart would make of them", async () => {
-    const ids = await database.db.selectFrom("cart").select("id").where("version", "=", 1).orderBy("buyerReference").orderBy("id").execute();
+    const ids = await database.db
+      .selectFrom("cart")
+      .select("id")
+      .where("version", "=", 1)
+      .orderBy("buyerReference")
+      .orderBy("id")
+      .execute();
     const sample = ids.filter((_, index) => index % 20 === 0).map(({ id }) => id);
     expect(sample.length).toBeGreaterThan(50);
     await inTransaction(database.db, async (transaction) => {
-      for (const cart of (await findCarts(transaction, sample, now)).values()) expect(await pricedAgain(transaction, cart)).toEqual(priceOf(cart));
+      for (const cart of (await findCarts(transaction, sample, now)).values())
+        expect(await pricedAgain(transaction, cart)).toEqual(priceOf(cart));
     });
   });
 
@@ -108,7 +124,9 @@ describeOnBoth("bulk carts", (open) => {
     const other = await open();
     const otherId = await prepared(other);
     await other.script((run) => run("update stock_level set on_hand = 0, reserved = 0"));
-    await expect(seedBulkCarts(other.db, { merchantId: otherId, count: 1, now, keyring })).rejects.toThrow("nothing in stock");
+    await expect(seedBulkCarts(other.db, { merchantId: otherId, count: 1, now, keyring })).rejects.toThrow(
+      "nothing in stock",
+    );
   });
 });
 
@@ -120,18 +138,47 @@ const content = `
 
 type Priced = Pick<
   CartAggregate,
-  "subtotalMinor" | "discountMinor" | "shippingMinor" | "shippingDiscountMinor" | "taxMinor" | "totalMinor" | "deliveryMethodId"
+  | "subtotalMinor"
+  | "discountMinor"
+  | "shippingMinor"
+  | "shippingDiscountMinor"
+  | "taxMinor"
+  | "totalMinor"
+  | "deliveryMethodId"
 > & {
   readonly lines: readonly Omit<CartAggregate["lines"][number], "stock">[];
-  readonly promotions: readonly Pick<CartAggregate["promotions"][number], "promotionId" | "state" | "discountMinor">[];
+  readonly promotions: readonly Pick<
+    CartAggregate["promotions"][number],
+    "promotionId" | "state" | "discountMinor"
+  >[];
 };
 
 function priceOf(cart: Priced): unknown {
-  const { subtotalMinor, discountMinor, shippingMinor, shippingDiscountMinor, taxMinor, totalMinor, deliveryMethodId } = cart;
+  const {
+    subtotalMinor,
+    discountMinor,
+    shippingMinor,
+    shippingDiscountMinor,
+    taxMinor,
+    totalMinor,
+    deliveryMethodId,
+  } = cart;
   return {
     sums: [subtotalMinor, discountMinor, shippingMinor, shippingDiscountMinor, taxMinor, totalMinor],
     deliveryMethodId,
-    lines: cart.lines.map((line) => [line.id, line.quantity, line.unitPriceMinor, line.discountMinor, line.taxMinor, line.totalMinor, line.display]),
-    promotions: cart.promotions.map((promotion) => [promotion.promotionId, promotion.state, promotion.discountMinor]),
+    lines: cart.lines.map((line) => [
+      line.id,
+      line.quantity,
+      line.unitPriceMinor,
+      line.discountMinor,
+      line.taxMinor,
+      line.totalMinor,
+      line.display,
+    ]),
+    promotions: cart.promotions.map((promotion) => [
+      promotion.promotionId,
+      promotion.state,
+      promotion.discountMinor,
+    ]),
   };
 }

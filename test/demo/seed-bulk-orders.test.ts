@@ -1,4 +1,7 @@
-/** Bulk orders are varied, the same for the same seed, and each is what its lines, payments and parcels make of it. */
+/**
+ * Bulk orders are varied, the same for the same seed, and each is what its lines, payments and parcels make
+ * of it.
+ */
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -21,7 +24,8 @@ describeOnBoth("bulk orders", (open) => {
   let orders: OrderAggregate[] = [];
   const progress: number[] = [];
 
-  const rows = async (text: string, target = database): Promise<Record<string, unknown>[]> => (await target.script((run) => run(text))).flat();
+  const rows = async (text: string, target = database): Promise<Record<string, unknown>[]> =>
+    (await target.script((run) => run(text))).flat();
   const prepared = async (target: OpenDatabase): Promise<string> =>
     (await inTransaction(target.db, (transaction) => seedDemo(transaction, { now }))).merchants.first.id;
   const seed = (size: number, options: Partial<BulkOrderOptions> = {}): Promise<void> =>
@@ -49,10 +53,15 @@ describeOnBoth("bulk orders", (open) => {
     expect(Math.max(...times)).toBeLessThan(now.getTime());
     expect(Math.min(...times)).toBeGreaterThan(now.getTime() - 365 * 86_400_000);
     expect(new Set(orders.map(({ number }) => number)).size).toBe(count);
-    const all = (name: "status" | "paymentStatus" | "fulfillmentStatus" | "returnStatus" | "country"): Set<string> =>
-      new Set(orders.map((order) => order[name]));
+    const all = (
+      name: "status" | "paymentStatus" | "fulfillmentStatus" | "returnStatus" | "country",
+    ): Set<string> => new Set(orders.map((order) => order[name]));
     expect(all("status").isSupersetOf(new Set(["confirmed", "completed", "canceled"]))).toBe(true);
-    expect(all("paymentStatus").isSupersetOf(new Set(["authorized", "paid", "partially_refunded", "refunded", "voided"]))).toBe(true);
+    expect(
+      all("paymentStatus").isSupersetOf(
+        new Set(["authorized", "paid", "partially_refunded", "refunded", "voided"]),
+      ),
+    ).toBe(true);
     expect(all("fulfillmentStatus").isSupersetOf(new Set(["shipped", "delivered", "canceled"]))).toBe(true);
     expect(all("returnStatus").isSupersetOf(new Set(["none", "requested", "partially_returned"]))).toBe(true);
     expect(all("country")).toEqual(new Set(["DE", "AT", "FR", "NL", "US", "JP"]));
@@ -67,7 +76,9 @@ describeOnBoth("bulk orders", (open) => {
       const reduced = order.lines.reduce((sum, line) => sum + line.reducedMinor, order.shippingReducedMinor);
       expect(reduced).toBe(order.reducedMinor);
       for (const refund of order.refunds)
-        expect(refund.lines.reduce((sum, { amountMinor }) => sum + amountMinor, refund.shippingMinor)).toBe(refund.amountMinor);
+        expect(refund.lines.reduce((sum, { amountMinor }) => sum + amountMinor, refund.shippingMinor)).toBe(
+          refund.amountMinor,
+        );
       const isSettled = ["paid", "voided", "refunded", "partially_refunded"].includes(paymentStatus);
       expect(outstandingMinor(order)).toBe(isSettled ? 0 : order.totalMinor);
     }
@@ -79,7 +90,8 @@ describeOnBoth("bulk orders", (open) => {
       expect(times).toEqual(times.toSorted((a, b) => a - b));
       expect(times[0]).toBe(Date.parse(placedAt));
       expect(times.at(-1)).toBeLessThanOrEqual(now.getTime());
-      for (const { deliveredAt } of fulfillments) for (const { requestedAt } of returns) expect(requestedAt > (deliveredAt ?? "")).toBe(true);
+      for (const { deliveredAt } of fulfillments)
+        for (const { requestedAt } of returns) expect(requestedAt > (deliveredAt ?? "")).toBe(true);
     }
   });
 
@@ -105,14 +117,16 @@ describeOnBoth("bulk orders", (open) => {
   it("take no stock, and wait for none", async () => {
     expect(await rows("select 1 from stock_level where reserved <> 0")).toEqual([]);
     expect(await rows("select 1 from stock_movement where reason <> 'received'")).toEqual([]);
-    for (const { lines } of orders) for (const line of lines) expect(line.allocated).toBe(line.ordered - line.canceled);
+    for (const { lines } of orders)
+      for (const line of lines) expect(line.allocated).toBe(line.ordered - line.canceled);
   });
 
   it("goes on where it ended, and gives the same orders for the same seed", async () => {
     const made = async (...runs: readonly Partial<BulkOrderOptions>[]): Promise<unknown> => {
       const other = await open();
       const otherId = await prepared(other);
-      for (const run of runs) await seedBulkOrders(other.db, { merchantId: otherId, count: 60, now, keyring, ...run });
+      for (const run of runs)
+        await seedBulkOrders(other.db, { merchantId: otherId, count: 60, now, keyring, ...run });
       return rows(content, other);
     };
     const whole = await made({ count: 100 });
@@ -127,7 +141,9 @@ describeOnBoth("bulk orders", (open) => {
     const other = await open();
     const otherId = await prepared(other);
     await other.script((run) => run("update variant set requires_shipping = false"));
-    await expect(seedBulkOrders(other.db, { merchantId: otherId, count: 1, now, keyring })).rejects.toThrow("nothing in stock");
+    await expect(seedBulkOrders(other.db, { merchantId: otherId, count: 1, now, keyring })).rejects.toThrow(
+      "nothing in stock",
+    );
   });
 });
 

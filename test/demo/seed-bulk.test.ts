@@ -1,4 +1,7 @@
-/** Bulk products are varied, complete and the same for the same seed, and each is handed to the search index that the caller brings. */
+/**
+ * Bulk products are varied, complete and the same for the same seed, and each is handed to the search index
+ * that the caller brings.
+ */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import type { OpenDatabase } from "#database/connect.ts";
@@ -11,7 +14,9 @@ import { describeOnBoth } from "#test/support/databases.ts";
 import { hasGtinCheckDigit } from "./gtin.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
-const slugs = demoBulk().departments.flatMap(({ slug, ranges }) => [slug].concat(ranges.map((range) => range.slug)));
+const slugs = demoBulk().departments.flatMap(({ slug, ranges }) =>
+  [slug].concat(ranges.map((range) => range.slug)),
+);
 const place: BulkPlace = {
   merchantId: "mer_x",
   markets: [
@@ -58,9 +63,12 @@ describeOnBoth("bulk products", (open) => {
 
   const seed = (count: number, options: Partial<BulkOptions> = {}): Promise<void> =>
     seedProducts(database.db, { merchantId, count, now, index: async () => undefined, ...options });
-  const rows = async (text: string): Promise<Record<string, unknown>[]> => (await database.script((run) => run(text))).flat();
+  const rows = async (text: string): Promise<Record<string, unknown>[]> =>
+    (await database.script((run) => run(text))).flat();
   const countOfProducts = async (): Promise<number> => {
-    const [row] = await rows(`select count(*)::int as count from product where merchant_id = '${merchantId}'`);
+    const [row] = await rows(
+      `select count(*)::int as count from product where merchant_id = '${merchantId}'`,
+    );
     return Number(row?.["count"]);
   };
   const versionOfCatalog = async (): Promise<unknown> =>
@@ -72,7 +80,9 @@ describeOnBoth("bulk products", (open) => {
     const already = await countOfProducts();
     await seed(300, {
       index: async (transaction, ids) => {
-        const { rows: found } = await sql<{ id: string }>`select id from product where id = any(${ids}::text[])`.execute(transaction);
+        const { rows: found } = await sql<{
+          id: string;
+        }>`select id from product where id = any(${ids}::text[])`.execute(transaction);
         indexed.push(...found.map(({ id }) => id));
       },
       onProgress: (done) => progress.push(done),
@@ -93,11 +103,24 @@ describeOnBoth("bulk products", (open) => {
        from product p where p.id in (${list})`,
     );
     const german = Number(counts?.["german"]);
-    expect(counts).toEqual({ products: 300, german, variants: true, media: true, categories: true, prices: true, stock: true });
+    expect(counts).toEqual({
+      products: 300,
+      german,
+      variants: true,
+      media: true,
+      categories: true,
+      prices: true,
+      stock: true,
+    });
     expect(german).toBeGreaterThan(110);
     expect(german).toBeLessThan(190);
-    const titles = await rows(`select title from product_translation where locale = 'en' and product_id in (${list})`);
-    const expected = Array.from({ length: 300 }, (_, index) => bulkProduct(already + 1 + index, place).productTranslation[0]?.title ?? "");
+    const titles = await rows(
+      `select title from product_translation where locale = 'en' and product_id in (${list})`,
+    );
+    const expected = Array.from(
+      { length: 300 },
+      (_, index) => bulkProduct(already + 1 + index, place).productTranslation[0]?.title ?? "",
+    );
     expect(titles.map(({ title }) => String(title)).toSorted()).toEqual(expected.toSorted());
     const gtins = await rows("select gtin from variant where gtin is not null");
     expect(gtins.filter(({ gtin }) => !hasGtinCheckDigit(String(gtin)))).toEqual([]);

@@ -13,10 +13,13 @@ import type { Answer } from "#test/support/world.ts";
 
 const dayMs = 86_400_000;
 
-it.each(demoSales().promotions)("the demo has promotions that a merchant could have made: $titles.en", ({ kind, values, titles }) => {
-  expect(ruleFaults(kind, { ...noValues, ...values })).toEqual([]);
-  expect(Object.keys(titles)).toEqual(["en", "de", "ja"]);
-});
+it.each(demoSales().promotions)(
+  "the demo has promotions that a merchant could have made: $titles.en",
+  ({ kind, values, titles }) => {
+    expect(ruleFaults(kind, { ...noValues, ...values })).toEqual([]);
+    expect(Object.keys(titles)).toEqual(["en", "de", "ja"]);
+  },
+);
 
 describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine) => {
   const world = useWorld(engine);
@@ -70,7 +73,9 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       .innerJoin("variant", "variant.id", "cartLine.variantId")
       .select(["variant.sku", "cartLine.quantity"])
       .execute();
-    const expected = [...demoSales().carts, ...stories].flatMap((entry) => entry.lines.map(([sku, quantity]) => `${sku} ${quantity}`));
+    const expected = [...demoSales().carts, ...stories].flatMap((entry) =>
+      entry.lines.map(([sku, quantity]) => `${sku} ${quantity}`),
+    );
     expect(lines.map(({ sku, quantity }) => `${sku} ${quantity}`).toSorted()).toEqual(expected.toSorted());
     const carts = await db.selectFrom("cart").select("warnings").execute();
     expect(carts.filter(({ warnings }) => JSON.stringify(warnings) !== "[]")).toEqual([]);
@@ -79,34 +84,49 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     }
   });
 
-  it.each(["active", "activeSecond"] as const)("%s: in market DE with two lines, and nothing decided yet", async (name) => {
-    const cart = await named(name);
-    expect(cart).toMatchObject({
-      status: "active",
-      merchant: world().demo.merchants.first,
-      market: "DE",
-      currency: "EUR",
-      promotion: { state: "none", promotion: null, automatic: [] },
-      address: null,
-      delivery: null,
-      checkout: null,
-      totals: { shipping: null, tax: null, discount: eur(0), taxIncluded: true, estimated: true },
-    });
-    expect(cart.lines).toHaveLength(2);
-    expect(cart.totals.total).toEqual(cart.totals.subtotal);
-    expect(cart.totals.subtotal.amountMinor).toBeGreaterThan(5000);
-  });
+  it.each(["active", "activeSecond"] as const)(
+    "%s: in market DE with two lines, and nothing decided yet",
+    async (name) => {
+      const cart = await named(name);
+      expect(cart).toMatchObject({
+        status: "active",
+        merchant: world().demo.merchants.first,
+        market: "DE",
+        currency: "EUR",
+        promotion: { state: "none", promotion: null, automatic: [] },
+        address: null,
+        delivery: null,
+        checkout: null,
+        totals: { shipping: null, tax: null, discount: eur(0), taxIncluded: true, estimated: true },
+      });
+      expect(cart.lines).toHaveLength(2);
+      expect(cart.totals.total).toEqual(cart.totals.subtotal);
+      expect(cart.totals.subtotal.amountMinor).toBeGreaterThan(5000);
+    },
+  );
 
   it("empty, otherMerchant: as they say", async () => {
-    expect(await named("empty")).toMatchObject({ status: "active", market: "DE", lines: [], totals: { total: eur(0) } });
-    expect(await named("otherMerchant")).toMatchObject({ status: "active", merchant: world().demo.merchants.second });
+    expect(await named("empty")).toMatchObject({
+      status: "active",
+      market: "DE",
+      lines: [],
+      totals: { total: eur(0) },
+    });
+    expect(await named("otherMerchant")).toMatchObject({
+      status: "active",
+      merchant: world().demo.merchants.second,
+    });
     expect((await world().getWithKey(path(world().demo.carts.otherMerchant))).status).toBe(404);
   });
 
   it("locked: by an open session that has its longest life before it", async () => {
     const { demo, clock, database } = world();
     const cart = await named("locked");
-    expect(cart).toMatchObject({ status: "locked", address: { countryCode: "DE", city: "Berlin" }, totals: { estimated: false } });
+    expect(cart).toMatchObject({
+      status: "locked",
+      address: { countryCode: "DE", city: "Berlin" },
+      totals: { estimated: false },
+    });
     expect(cart.checkout).toEqual({ sessionId: demo.sessions.open, status: "open" });
     expect(cart.delivery.selectedOptionId).toBe(cart.delivery.options[0].id);
     const session = await database.db
@@ -129,13 +149,19 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       delivery: null,
       totals: { estimated: false },
     });
-    expect(cart.promotion).toMatchObject({ state: "applied", promotion: { code: world().demo.promotionCodes.exhausted } });
+    expect(cart.promotion).toMatchObject({
+      state: "applied",
+      promotion: { code: world().demo.promotionCodes.exhausted },
+    });
   });
 
   it("revoked, expired, merged: each ended its own way", async () => {
     const { clock, database, demo } = world();
     const revoked = await named("revoked");
-    expect(revoked).toMatchObject({ status: "revoked", revocation: { reason: "buyer_request", at: revoked.updatedAt } });
+    expect(revoked).toMatchObject({
+      status: "revoked",
+      revocation: { reason: "buyer_request", at: revoked.updatedAt },
+    });
     const expired = await named("expired");
     expect(expired.status).toBe("expired");
     expect(Date.parse(expired.expiresAt)).toBe(clock.now().getTime() - dayMs);
@@ -155,7 +181,12 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
   it("shows in the American cart what is added: shipping, the tax of the region, a code after an automatic promotion", async () => {
     const cart = await inCountry("US");
     const usd = (amountMinor: number): unknown => ({ amountMinor, currency: "USD", exponent: 2 });
-    expect(cart).toMatchObject({ status: "active", market: "US", currency: "USD", address: { regionCode: "US-NY" } });
+    expect(cart).toMatchObject({
+      status: "active",
+      market: "US",
+      currency: "USD",
+      address: { regionCode: "US-NY" },
+    });
     expect(cart.totals).toEqual({
       subtotal: usd(12_470),
       discount: usd(1808),
@@ -165,7 +196,11 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       total: usd(11_916),
       estimated: false,
     });
-    expect(cart.promotion).toMatchObject({ state: "applied", discount: usd(1185), promotion: { code: world().demo.promotionCodes.percentage } });
+    expect(cart.promotion).toMatchObject({
+      state: "applied",
+      discount: usd(1185),
+      promotion: { code: world().demo.promotionCodes.percentage },
+    });
     expect(cart.promotion.automatic).toMatchObject([{ discount: usd(623) }]);
   });
 
@@ -180,25 +215,50 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     const cart = await inCountry("JP");
     const jpy = (amountMinor: number): unknown => ({ amountMinor, currency: "JPY", exponent: 0 });
     expect(cart).toMatchObject({ market: "JP", locale: "ja", address: { regionCode: "JP-13" } });
-    expect(cart.totals).toMatchObject({ subtotal: jpy(19_860), shipping: jpy(770), discount: jpy(770), total: jpy(19_860), taxIncluded: true });
-    expect(cart.promotion).toMatchObject({ state: "applied", discount: jpy(770), allocations: [{ target: "shipping", lineId: null }] });
+    expect(cart.totals).toMatchObject({
+      subtotal: jpy(19_860),
+      shipping: jpy(770),
+      discount: jpy(770),
+      total: jpy(19_860),
+      taxIncluded: true,
+    });
+    expect(cart.promotion).toMatchObject({
+      state: "applied",
+      discount: jpy(770),
+      allocations: [{ target: "shipping", lineId: null }],
+    });
   });
 
   it("keep addresses sealed, under the keys of the service", async () => {
     const { app, database } = world();
-    const rows = await database.db.selectFrom("personalData").selectAll().where("kind", "=", "address").execute();
+    const rows = await database.db
+      .selectFrom("personalData")
+      .selectAll()
+      .where("kind", "=", "address")
+      .execute();
     const opened = rows.map((row) => openPersonalData(app.services.keyring, row));
     const lines = opened.map((data) => (data?.kind === "address" ? data.address.line1 : ""));
-    expect(new Set(lines)).toEqual(new Set(["DE", "JP", "US"].map((country) => addressOf(country)?.line1 ?? "none")));
+    expect(new Set(lines)).toEqual(
+      new Set(["DE", "JP", "US"].map((country) => addressOf(country)?.line1 ?? "none")),
+    );
     expect(JSON.stringify(rows)).not.toContain("Invalidenstraße");
   });
 
   it("counts the one use that the exhausted code had", async () => {
     const { db } = world().database;
-    const promotions = await db.selectFrom("promotion").select(["id", "used", "usageLimit"]).where("used", ">", 0).execute();
-    const uses = await db.selectFrom("promotionUse").select(["promotionId", "redeemedAt", "givenBackAt", "orderId"]).execute();
+    const promotions = await db
+      .selectFrom("promotion")
+      .select(["id", "used", "usageLimit"])
+      .where("used", ">", 0)
+      .execute();
+    const uses = await db
+      .selectFrom("promotionUse")
+      .select(["promotionId", "redeemedAt", "givenBackAt", "orderId"])
+      .execute();
     expect(promotions).toMatchObject([{ used: 1, usageLimit: 1 }]);
-    expect(uses).toMatchObject([{ promotionId: promotions[0]?.id, givenBackAt: null, orderId: (await named("completed")).orderId }]);
+    expect(uses).toMatchObject([
+      { promotionId: promotions[0]?.id, givenBackAt: null, orderId: (await named("completed")).orderId },
+    ]);
   });
 
   describe.each(["active", "activeSecond"] as const)("%s", (name) => {
@@ -210,7 +270,11 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       const { demo } = world();
       const before = await named(name);
       const answer = await apply(demo.carts[name], demo.promotionCodes[code]);
-      expect([answer.status, answer.body.error.code, answer.body.error.conflict?.reason]).toEqual([status, failure, reason]);
+      expect([answer.status, answer.body.error.code, answer.body.error.conflict?.reason]).toEqual([
+        status,
+        failure,
+        reason,
+      ]);
       expect(await named(name)).toEqual(before);
     });
 
@@ -219,7 +283,10 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       const { subtotal } = (await named(name)).totals;
       const { status, body } = await apply(demo.carts[name], demo.promotionCodes.minimumSubtotal);
       expect([status, body.error.conflict.reason]).toEqual([409, "minimum_subtotal_not_met"]);
-      expect(body.error.conflict.data).toEqual({ requiredAmount: eur(50_000), missingAmount: eur(50_000 - subtotal.amountMinor) });
+      expect(body.error.conflict.data).toEqual({
+        requiredAmount: eur(50_000),
+        missingAmount: eur(50_000 - subtotal.amountMinor),
+      });
     });
 
     it("takes the codes percentage, fixedAmount and freeShipping, one after the other", async () => {
@@ -227,7 +294,11 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       const discounts = [];
       for (const code of ["percentage", "fixedAmount", "freeShipping"] as const) {
         const { status, body } = await apply(demo.carts[name], demo.promotionCodes[code]);
-        expect([status, body.data.state, body.data.promotion.code]).toEqual([200, "applied", demo.promotionCodes[code]]);
+        expect([status, body.data.state, body.data.promotion.code]).toEqual([
+          200,
+          "applied",
+          demo.promotionCodes[code],
+        ]);
         discounts.push(body.data.discount.amountMinor);
       }
       const { subtotal } = (await named(name)).totals;

@@ -5,7 +5,10 @@ import { runCommand, temporaryFolder } from "#test/support/process.ts";
 
 it("the command seed makes products, carts and orders of them, says so in JSON, and refuses a number that is none", async () => {
   const environment = { DATA_DIR: join(temporaryFolder(), "data") };
-  const seeded = await runCommand(["seed", "--products", "20", "--carts", "30", "--orders", "25", "--json"], environment);
+  const seeded = await runCommand(
+    ["seed", "--products", "20", "--carts", "30", "--orders", "25", "--json"],
+    environment,
+  );
   expect({ code: seeded.code, stderr: seeded.stderr }).toEqual({ code: 0, stderr: "" });
   expect(JSON.parse(seeded.stdout)).toEqual({
     merchant: expect.stringMatching(/^mer_/),

@@ -30,13 +30,22 @@ describeOnBoth("the demo", (open) => {
     seed = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
   });
 
-  const rows = async (text: string): Promise<Record<string, unknown>[]> => (await database.script((run) => run(text))).flat();
+  const rows = async (text: string): Promise<Record<string, unknown>[]> =>
+    (await database.script((run) => run(text))).flat();
   const availabilityBySku = async (): Promise<Map<string, Availability>> => {
     const list = await database.db
       .selectFrom("variant")
       .innerJoin("product", "product.id", "variant.productId")
       .innerJoin("stockLevel", "stockLevel.variantId", "variant.id")
-      .select(["sku", "onHand", "reserved", "backorderLimit", "lowStockThreshold", "discontinued", "availableFrom"])
+      .select([
+        "sku",
+        "onHand",
+        "reserved",
+        "backorderLimit",
+        "lowStockThreshold",
+        "discontinued",
+        "availableFrom",
+      ])
       .where("status", "=", "published")
       .execute();
     return new Map(list.map((row) => [row.sku, availabilityOf(row, now)]));
@@ -48,16 +57,28 @@ describeOnBoth("the demo", (open) => {
   });
 
   it("has two merchants in test mode, each with an installation of one app that has all four scopes", async () => {
-    const merchants = await rows("select id, slug, mode, default_locale, default_market from merchant order by slug");
+    const merchants = await rows(
+      "select id, slug, mode, default_locale, default_market from merchant order by slug",
+    );
     expect(merchants).toEqual([
       { ...seed.merchants.first, mode: "test", default_locale: "en", default_market: "DE" },
       { ...seed.merchants.second, mode: "test", default_locale: "en", default_market: "DE" },
     ]);
     expect([seed.merchants.first.slug, seed.merchants.second.slug]).toEqual([store.slug, roastery.slug]);
-    const installations = await database.db.selectFrom("installation").select(["id", "merchantId", "scopes", "status", "appId"]).execute();
+    const installations = await database.db
+      .selectFrom("installation")
+      .select(["id", "merchantId", "scopes", "status", "appId"])
+      .execute();
     const scopes = ["catalog:read", "checkout:quote", "webhooks:read", "webhooks:write"];
     expect(new Set(installations.map(({ appId }) => appId)).size).toBe(1);
-    expect(installations.map(({ id, merchantId, status, scopes: granted }) => ({ id, merchantId, status, scopes: granted.toSorted() }))).toEqual([
+    expect(
+      installations.map(({ id, merchantId, status, scopes: granted }) => ({
+        id,
+        merchantId,
+        status,
+        scopes: granted.toSorted(),
+      })),
+    ).toEqual([
       { id: seed.installations.first, merchantId: seed.merchants.first.id, status: "active", scopes },
       { id: seed.installations.second, merchantId: seed.merchants.second.id, status: "active", scopes },
     ]);
@@ -72,12 +93,34 @@ describeOnBoth("the demo", (open) => {
         (select string_agg(distinct type, ',' order by type) from policy p where p.merchant_id = m.id and coalesce(p.market_id, k.id) = k.id) as policies
       from merchant m join market k on k.merchant_id = m.id order by m.slug, k.handle`);
     const policies = "cancellation,return,warranty";
-    const european = { handle: "de", currency: "EUR", tax_included: true, default_locale: "de", policies: `${policies},withdrawal` };
-    const american = { handle: "us", currency: "USD", tax_included: false, default_locale: "en", countries: "US", policies };
+    const european = {
+      handle: "de",
+      currency: "EUR",
+      tax_included: true,
+      default_locale: "de",
+      policies: `${policies},withdrawal`,
+    };
+    const american = {
+      handle: "us",
+      currency: "USD",
+      tax_included: false,
+      default_locale: "en",
+      countries: "US",
+      policies,
+    };
     const works = { delivers: true, taxes: true };
     expect(markets).toEqual([
       { slug: "lindenhof", ...european, countries: "DE,AT,FR,NL", ...works },
-      { slug: "lindenhof", handle: "jp", currency: "JPY", tax_included: true, default_locale: "ja", countries: "JP", policies, ...works },
+      {
+        slug: "lindenhof",
+        handle: "jp",
+        currency: "JPY",
+        tax_included: true,
+        default_locale: "ja",
+        countries: "JP",
+        policies,
+        ...works,
+      },
       { slug: "lindenhof", ...american, ...works },
       { slug: "morgenrot", ...european, countries: "DE,AT", ...works },
       { slug: "morgenrot", ...american, ...works },
@@ -89,12 +132,19 @@ describeOnBoth("the demo", (open) => {
       select m.slug, p.published_at, (select string_agg(locale, ',' order by locale) from product_translation t where t.product_id = p.id) as locales
       from product p join merchant m on m.id = p.merchant_id where p.status = 'published'`);
     const counts = Map.groupBy(published, ({ slug, locales }) => `${String(slug)} ${String(locales)}`);
-    expect(Object.fromEntries([...counts].map(([key, list]) => [key, list.length]))).toEqual({ "lindenhof de,en,ja": 60, "morgenrot de,en": 8 });
+    expect(Object.fromEntries([...counts].map(([key, list]) => [key, list.length]))).toEqual({
+      "lindenhof de,en,ja": 60,
+      "morgenrot de,en": 8,
+    });
     const ages = published.map((row) => (now.getTime() - (row["published_at"] as Date).getTime()) / dayMs);
     expect(Math.min(...ages)).toBeGreaterThan(0.9);
     expect(Math.max(...ages)).toBeLessThan(200);
     expect(new Set(ages).size).toBe(68);
-    expect(await rows("select status, count(*)::int as count from product where status <> 'published' group by status order by status")).toEqual([
+    expect(
+      await rows(
+        "select status, count(*)::int as count from product where status <> 'published' group by status order by status",
+      ),
+    ).toEqual([
       { status: "archived", count: 1 },
       { status: "draft", count: 2 },
     ]);
@@ -150,7 +200,11 @@ describeOnBoth("the demo", (open) => {
       from price o where o.valid_until is null and o.compare_at_minor is not null`);
     expect(sales.length).toBeGreaterThan(20);
     const wrong = sales.filter(
-      (row) => !(Number(row["lowest_before"]) < Number(row["compare_at_minor"]) && Number(row["lowest_before"]) > Number(row["amount_minor"])),
+      (row) =>
+        !(
+          Number(row["lowest_before"]) < Number(row["compare_at_minor"]) &&
+          Number(row["lowest_before"]) > Number(row["amount_minor"])
+        ),
     );
     expect(wrong).toEqual([]);
   });
@@ -163,9 +217,21 @@ describeOnBoth("the demo", (open) => {
   });
 
   it("shows restrictions of every kind", async () => {
-    const restrictions = await rows("select distinct unnest(restrictions) as restriction from variant order by 1");
+    const restrictions = await rows(
+      "select distinct unnest(restrictions) as restriction from variant order by 1",
+    );
     expect(restrictions.map(({ restriction }) => restriction)).toEqual(
-      ["age_18", "custom_made", "digital", "final_sale", "gift_card", "hazmat", "hygiene_sealed", "no_returns", "perishable"].toSorted(),
+      [
+        "age_18",
+        "custom_made",
+        "digital",
+        "final_sale",
+        "gift_card",
+        "hazmat",
+        "hygiene_sealed",
+        "no_returns",
+        "perishable",
+      ].toSorted(),
     );
   });
 
@@ -174,7 +240,9 @@ describeOnBoth("the demo", (open) => {
       "select p.id, count(m.id)::int as count, array_agg(m.url) as urls from product p left join media m on m.product_id = p.id group by p.id",
     );
     expect(media.filter(({ count }) => Number(count) < 1 || Number(count) > 3)).toEqual([]);
-    const names = media.flatMap(({ urls }) => urls as string[]).map((url) => /^\/media\/demo\/([a-z0-9-]+)\.svg$/.exec(url)?.[1]);
+    const names = media
+      .flatMap(({ urls }) => urls as string[])
+      .map((url) => /^\/media\/demo\/([a-z0-9-]+)\.svg$/.exec(url)?.[1]);
     expect(names.filter((name) => name === undefined || !isSlug(name))).toEqual([]);
     expect(new Set(names.map((name) => demoPicture(name ?? ""))).size).toBe(names.length);
   });

@@ -1,4 +1,7 @@
-/** The sessions and orders of demo.json are what their names say, seen as clients of the service see them, and go on like any other. */
+/**
+ * The sessions and orders of demo.json are what their names say, seen as clients of the service see them, and
+ * go on like any other.
+ */
 import { randomUUID } from "node:crypto";
 import type { Selectable } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -15,11 +18,16 @@ import { useWorld } from "#test/support/use-world.ts";
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
 /** The others can no longer be canceled. */
-const cancelable: Partial<Record<OrderName, string>> = { placed: "allowed", packing: "request_required", otherMerchant: "allowed" };
+const cancelable: Partial<Record<OrderName, string>> = {
+  placed: "allowed",
+  packing: "request_required",
+  otherMerchant: "allowed",
+};
 
 describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders on %s", (engine) => {
   const world = useWorld(engine);
-  const ageMs = (at: string | null | undefined): number => world().clock.now().getTime() - Date.parse(at ?? "");
+  const ageMs = (at: string | null | undefined): number =>
+    world().clock.now().getTime() - Date.parse(at ?? "");
   const all = async (): Promise<OrderAggregate[]> => {
     const { db } = world().database;
     const rows = await db.selectFrom("salesOrder").select("id").orderBy("id").execute();
@@ -33,13 +41,17 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     return order;
   };
   const sessionRow = (id: string): Promise<Selectable<HostedCheckoutSessionTable>> =>
-    world().database.db.selectFrom("hostedCheckoutSession").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
-  const statusesOf = ({ status, paymentStatus, fulfillmentStatus, returnStatus }: OrderAggregate): string[] => [
+    world()
+      .database.db.selectFrom("hostedCheckoutSession")
+      .selectAll()
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+  const statusesOf = ({
     status,
     paymentStatus,
     fulfillmentStatus,
     returnStatus,
-  ];
+  }: OrderAggregate): string[] => [status, paymentStatus, fulfillmentStatus, returnStatus];
 
   it("are in demo.json by name, each another one", () => {
     const { sessions, orders, merchants } = world().demo;
@@ -69,20 +81,33 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
   });
 
   it("placed and packing are a few minutes old, shipped is tracked, delivered arrived yesterday with something that cannot come back", async () => {
-    for (const name of ["placed", "packing"] as const) expect(ageMs((await stored(name)).placedAt)).toBeLessThan(15 * minuteMs);
+    for (const name of ["placed", "packing"] as const)
+      expect(ageMs((await stored(name)).placedAt)).toBeLessThan(15 * minuteMs);
     const [parcel] = (await stored("shipped")).fulfillments;
-    expect(parcel).toMatchObject({ status: "shipped", carrier: "DHL", trackingNumber: expect.stringMatching(/^LH/) });
+    expect(parcel).toMatchObject({
+      status: "shipped",
+      carrier: "DHL",
+      trackingNumber: expect.stringMatching(/^LH/),
+    });
     const delivered = await stored("delivered");
     expect(ageMs(delivered.fulfillments[0]?.deliveredAt)).toBe(dayMs);
     expect(delivered.lines.length).toBeGreaterThanOrEqual(2);
     expect(delivered.lines.flatMap(({ restrictions }) => restrictions)).toContain("custom_made");
-    expect([delivered.cartId, delivered.sessionId]).toEqual([world().demo.carts.completed, world().demo.sessions.completed]);
+    expect([delivered.cartId, delivered.sessionId]).toEqual([
+      world().demo.carts.completed,
+      world().demo.sessions.completed,
+    ]);
   });
 
   it("canceled says why, returned has a return that is closed, its money back and a warranty on what was kept", async () => {
-    expect((await stored("canceled")).cancellation).toMatchObject({ reason: "ordered_by_mistake", actor: "buyer" });
+    expect((await stored("canceled")).cancellation).toMatchObject({
+      reason: "ordered_by_mistake",
+      actor: "buyer",
+    });
     const returned = await stored("returned");
-    expect(returned.returns).toMatchObject([{ kind: "return_refund", status: "closed", reason: "size_too_small" }]);
+    expect(returned.returns).toMatchObject([
+      { kind: "return_refund", status: "closed", reason: "size_too_small" },
+    ]);
     expect(returned.refunds).toMatchObject([{ status: "succeeded", returnId: returned.returns[0]?.id }]);
     expect(returned.warranties).toMatchObject([{ status: "active", lineId: returned.lines[0]?.id }]);
   });
@@ -93,9 +118,15 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     expect(has(({ status, holdReason }) => status === "on_hold" && holdReason !== null)).toBe(true);
     expect(has(({ fulfillmentStatus }) => fulfillmentStatus === "partially_shipped")).toBe(true);
     expect(has(({ returnStatus }) => returnStatus === "requested")).toBe(true);
-    expect(has(({ returns }) => returns.some(({ kind, exchangeVariantId }) => kind === "exchange" && exchangeVariantId !== null))).toBe(true);
+    expect(
+      has(({ returns }) =>
+        returns.some(({ kind, exchangeVariantId }) => kind === "exchange" && exchangeVariantId !== null),
+      ),
+    ).toBe(true);
     expect(has(({ paymentStatus }) => paymentStatus === "disputed")).toBe(true);
-    expect(has(({ country, taxIncluded, taxMinor }) => country === "US" && !taxIncluded && (taxMinor ?? 0) > 0)).toBe(true);
+    expect(
+      has(({ country, taxIncluded, taxMinor }) => country === "US" && !taxIncluded && (taxMinor ?? 0) > 0),
+    ).toBe(true);
     expect(has(({ country, currency }) => country === "JP" && currency === "JPY")).toBe(true);
   });
 
@@ -120,9 +151,15 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
         and (p.captured_minor, p.voided_minor, p.refunded_minor) is distinct from (b.captured_minor, b.voided_minor, b.refunded_minor)`,
     );
     expect(wrongBooks).toEqual([[]]);
-    expect(await rows("select variant_id from stock_movement where reason = 'sold' and on_hand_after < 10")).toEqual([[]]);
+    expect(
+      await rows("select variant_id from stock_movement where reason = 'sold' and on_hand_after < 10"),
+    ).toEqual([[]]);
     // All that was told of went to the demo's endpoint, long before.
-    expect(await rows("select id from event where fanned_out_at is null or id not in (select event_id from webhook_delivery)")).toEqual([[]]);
+    expect(
+      await rows(
+        "select id from event where fanned_out_at is null or id not in (select event_id from webhook_delivery)",
+      ),
+    ).toEqual([[]]);
   });
 
   it("the sessions are in the states that they are named by, open and processing with the longest lifetime", async () => {
@@ -138,9 +175,15 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     expect(processing.status).toBe("processing");
     expect(processing.expiresAt.getTime()).toBeGreaterThan(now + dayMs - 2 * minuteMs);
     expect(other).toMatchObject({ status: "open", merchantId: merchants.second.id });
-    expect(await sessionRow(sessions.canceled)).toMatchObject({ status: "canceled", cancelReason: "buyer_changed_mind" });
+    expect(await sessionRow(sessions.canceled)).toMatchObject({
+      status: "canceled",
+      cancelReason: "buyer_changed_mind",
+    });
     expect(await sessionRow(sessions.expired)).toMatchObject({ status: "expired" });
-    expect(await sessionRow(sessions.completed)).toMatchObject({ status: "completed", orderId: orders.delivered });
+    expect(await sessionRow(sessions.completed)).toMatchObject({
+      status: "completed",
+      orderId: orders.delivered,
+    });
   });
 
   it.each(orderNames)("answers all three operations of the order %s", async (name) => {
@@ -148,7 +191,10 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
     const key = name === "otherMerchant" ? "otherMerchant" : "full";
     // eslint-disable-next-line typescript/no-explicit-any -- An answer of any shape.
     const ask = async (path: string): Promise<any> => {
-      const { status, body } = await world().getWithKey(`/api/v1/open/storefront/orders/${orders[name]}${path}`, key);
+      const { status, body } = await world().getWithKey(
+        `/api/v1/open/storefront/orders/${orders[name]}${path}`,
+        key,
+      );
       expect(status).toBe(200);
       return body.data;
     };
@@ -161,12 +207,18 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
   });
 
   it("offers for what arrived yesterday that it goes back, but for what was made for its buyer", async () => {
-    const { body } = await world().getWithKey(`/api/v1/open/storefront/orders/${world().demo.orders.delivered}/after-sales-eligibility`);
+    const { body } = await world().getWithKey(
+      `/api/v1/open/storefront/orders/${world().demo.orders.delivered}/after-sales-eligibility`,
+    );
     const order = await stored("delivered");
     const decisions = order.lines.map(({ id, display, restrictions }) => {
       const line = body.data.lines.find(({ lineId }: { lineId: string }) => lineId === id);
       const offered = line.options.filter(({ kind }: { kind: string }) => kind === "return_refund");
-      return [display.sku, restrictions.includes("custom_made"), offered.some(({ decision }: { decision: string }) => decision === "allowed")];
+      return [
+        display.sku,
+        restrictions.includes("custom_made"),
+        offered.some(({ decision }: { decision: string }) => decision === "allowed"),
+      ];
     });
     expect(decisions).toEqual([
       ["KIT-GLUT-28CM", false, true],
@@ -196,7 +248,12 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
 
     it("an order that was placed is canceled by its buyer, and its money let go", async () => {
       const { orders } = world().demo;
-      await done(world(), "orderCancel", { token: "storefront", buyer: "buyer-anna", id: orders.placed, input: { reason: "CHANGED_MIND" } });
+      await done(world(), "orderCancel", {
+        token: "storefront",
+        buyer: "buyer-anna",
+        id: orders.placed,
+        input: { reason: "CHANGED_MIND" },
+      });
       await world().app.payments.drive();
       expect(statusesOf(await stored("placed"))).toEqual(["canceled", "voided", "canceled", "none"]);
     });
@@ -206,7 +263,10 @@ describe.each(["pglite", "postgres"] as const)("the demo's sessions and orders o
       await done(world(), "paymentCapture", { id: payment?.id ?? "" });
       await world().app.payments.drive();
       expect((await stored("packing")).paymentStatus).toBe("paid");
-      await done(world(), "orderCancel", { id: world().demo.orders.packing, input: { reason: "OUT_OF_STOCK" } });
+      await done(world(), "orderCancel", {
+        id: world().demo.orders.packing,
+        input: { reason: "OUT_OF_STOCK" },
+      });
       await world().app.payments.drive();
       expect(statusesOf(await stored("packing"))).toEqual(["canceled", "refunded", "canceled", "none"]);
     });

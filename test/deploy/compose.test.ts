@@ -1,4 +1,7 @@
-/** The composition that is shipped: every process contained, nothing that starts with a secret of ours, no setting that the service does not know. */
+/**
+ * The composition that is shipped: every process contained, nothing that starts with a secret of ours, no
+ * setting that the service does not know.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +40,8 @@ interface Composition {
 const { services, networks } = parse(text, { merge: true }) as Composition;
 const all = Object.entries(services);
 const ours = all.filter(([, { image }]) => image.startsWith("commerce-gateway:"));
-const networksOf = ({ networks: joined }: Service): string[] => (Array.isArray(joined) ? [...joined] : Object.keys(joined));
+const networksOf = ({ networks: joined }: Service): string[] =>
+  Array.isArray(joined) ? [...joined] : Object.keys(joined);
 
 /** What a person fills in. */
 const filled: Readonly<Record<string, string>> = {
@@ -52,12 +56,15 @@ const notInContainers = new Set(["DATA_DIR"]);
 
 /** `${NAME}`, `${NAME:-default}` and `${NAME:?what to do}`, as compose reads them. */
 const interpolated = (value: string, given: Readonly<Record<string, string>>): string =>
-  value.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_whole, name: string, kind: string | undefined, other: string | undefined) => {
-    const known = given[name] ?? "";
-    if (known !== "") return known;
-    if (kind === "-") return other ?? "";
-    throw new Error(`${name} is missing.`);
-  });
+  value.replaceAll(
+    /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
+    (_whole, name: string, kind: string | undefined, other: string | undefined) => {
+      const known = given[name] ?? "";
+      if (known !== "") return known;
+      if (kind === "-") return other ?? "";
+      throw new Error(`${name} is missing.`);
+    },
+  );
 
 describe("the composition", () => {
   it("has two gateways, a worker and a migration of one image, behind nginx and before a database and what limits", () => {
@@ -68,22 +75,37 @@ describe("the composition", () => {
       ["migrate", ["migrate"]],
     ]);
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
-    expect(new Set(ours.map(([, { image }]) => interpolated(image, {})))).toEqual(new Set([`commerce-gateway:${version}`]));
+    expect(new Set(ours.map(([, { image }]) => interpolated(image, {})))).toEqual(
+      new Set([`commerce-gateway:${version}`]),
+    );
     // By one of them: all at once, they would write one image at the same time.
     expect(all.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(["migrate"]);
-    expect(all.map(([name]) => name).filter((name) => !ours.some(([own]) => own === name))).toEqual(["nginx", "database", "limits"]);
+    expect(all.map(([name]) => name).filter((name) => !ours.some(([own]) => own === name))).toEqual([
+      "nginx",
+      "database",
+      "limits",
+    ]);
   });
 
-  it.each(all)("contains %s: nobody's user, a file system that is read, no rights, bounds, an image of one version", (_name, service) => {
-    expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"], init: true, pids_limit: 256 });
-    expect(service).not.toHaveProperty("privileged");
-    expect(service).not.toHaveProperty("cap_add");
-    expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-    expect(interpolated(service.image, {})).toMatch(/^[a-z/-]+:\d+\.\d+(\.\d+)?$/);
-    expect([service.cpus > 0, service.mem_limit]).toEqual([true, expect.stringMatching(/^\d+[mg]$/)]);
-    // Compose refuses a service whose bounds stand partly here and partly there.
-    expect(service).not.toHaveProperty("deploy");
-  });
+  it.each(all)(
+    "contains %s: nobody's user, a file system that is read, no rights, bounds, an image of one version",
+    (_name, service) => {
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+        init: true,
+        pids_limit: 256,
+      });
+      expect(service).not.toHaveProperty("privileged");
+      expect(service).not.toHaveProperty("cap_add");
+      expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+      expect(interpolated(service.image, {})).toMatch(/^[a-z/-]+:\d+\.\d+(\.\d+)?$/);
+      expect([service.cpus > 0, service.mem_limit]).toEqual([true, expect.stringMatching(/^\d+[mg]$/)]);
+      // Compose refuses a service whose bounds stand partly here and partly there.
+      expect(service).not.toHaveProperty("deploy");
+    },
+  );
 
   it.each(all)("looks whether %s is well, starts it again, and gives it time to end", (name, service) => {
     if (name === "migrate") {
@@ -102,7 +124,8 @@ describe("the composition", () => {
       for (const need of Object.keys(needs)) expect(services, `${name} needs ${need}`).toHaveProperty(need);
     for (const [, { depends_on: needs, command }] of ours) {
       expect(needs?.["database"]).toEqual({ condition: "service_healthy" });
-      if (command?.[0] !== "migrate") expect(needs?.["migrate"]).toEqual({ condition: "service_completed_successfully" });
+      if (command?.[0] !== "migrate")
+        expect(needs?.["migrate"]).toEqual({ condition: "service_completed_successfully" });
     }
     expect(Object.keys(services["nginx"]?.depends_on ?? {})).toEqual(["gateway-1", "gateway-2"]);
   });
@@ -110,11 +133,14 @@ describe("the composition", () => {
   it("publishes nginx alone, and lets nobody outside reach the database, nor it the outside", () => {
     expect(all.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual(["nginx"]);
     expect(networks["inside"]?.internal).toBe(true);
-    for (const name of ["database", "limits"]) expect(networksOf(services[name] as Service)).toEqual(["inside"]);
+    for (const name of ["database", "limits"])
+      expect(networksOf(services[name] as Service)).toEqual(["inside"]);
     expect(networksOf(services["nginx"] as Service)).toEqual(["front"]);
     // The receivers of webhooks, and what names lead to, are outside.
     for (const name of ["gateway-1", "gateway-2", "worker"])
-      expect(networksOf(services[name] as Service).some((network) => networks[network]?.internal !== true)).toBe(true);
+      expect(
+        networksOf(services[name] as Service).some((network) => networks[network]?.internal !== true),
+      ).toBe(true);
   });
 
   it("has each gateway where nginx looks for it", () => {
@@ -123,9 +149,11 @@ describe("the composition", () => {
       return `${name}:${joined?.["front"]?.ipv4_address}`;
     });
     expect(services["nginx"]?.extra_hosts).toEqual(addresses);
-    const upstreams = [...readFileSync(join(root, "deploy/nginx/nginx.conf"), "utf8").matchAll(/^ +server (gateway-\d):4000 /gm)].map(
-      ([, name]) => name,
-    );
+    const upstreams = [
+      ...readFileSync(join(root, "deploy/nginx/nginx.conf"), "utf8").matchAll(
+        /^ +server (gateway-\d):4000 /gm,
+      ),
+    ].map(([, name]) => name);
     expect(upstreams).toEqual(["gateway-1", "gateway-2"]);
     // By its folder: a file that is mounted alone stays the old one when it is replaced.
     expect(services["nginx"]?.volumes).toEqual(["./deploy/nginx:/etc/nginx/shop:ro"]);
@@ -134,22 +162,37 @@ describe("the composition", () => {
 
 describe("what is filled in", () => {
   const example = readFileSync(join(root, "deploy/example.env"), "utf8");
-  const named = [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value] as const);
+  const named = [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(
+    ([, name = "", value = ""]) => [name, value] as const,
+  );
   const asked = (kind: string): string[] => [
-    ...new Set([...text.matchAll(/\$\{(\w+):([-?])/g)].flatMap(([, name = "", is]) => (is === kind ? [name] : []))),
+    ...new Set(
+      [...text.matchAll(/\$\{(\w+):([-?])/g)].flatMap(([, name = "", is]) => (is === kind ? [name] : [])),
+    ),
   ];
 
   it("gives every process settings that it knows and takes", () => {
     for (const [name, { environment = {} }] of ours) {
       expect(settingNames, name).toEqual(expect.arrayContaining(Object.keys(environment)));
-      const settings = readSettings(Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, interpolated(value, filled)])));
-      expect(settings).toMatchObject({ trustProxy: 1, publicUrl: "https://api.shop.example", redisUrl: "redis://limits:6379", demo: false });
+      const settings = readSettings(
+        Object.fromEntries(
+          Object.entries(environment).map(([key, value]) => [key, interpolated(value, filled)]),
+        ),
+      );
+      expect(settings).toMatchObject({
+        trustProxy: 1,
+        publicUrl: "https://api.shop.example",
+        redisUrl: "redis://limits:6379",
+        demo: false,
+      });
     }
   });
 
   it("stands in the example: each that must be, empty, and each that may be", () => {
     expect(named.map(([name]) => name).toSorted()).toEqual([...asked("?"), ...asked("-")].toSorted());
-    expect(named.filter(([, value]) => value === "").map(([name]) => name)).toEqual(expect.arrayContaining(asked("?")));
+    expect(named.filter(([, value]) => value === "").map(([name]) => name)).toEqual(
+      expect.arrayContaining(asked("?")),
+    );
     expect(asked("?").toSorted()).toEqual(Object.keys(filled).toSorted());
   });
 
@@ -158,7 +201,9 @@ describe("what is filled in", () => {
     const told = settingNames.filter((name) => runbook.includes(name));
     expect(told).toEqual(expect.arrayContaining(["PROCESSES", "DATABASE_DIRECT_URL", "DATABASE_READ_URL"]));
     for (const [name, { environment = {} }] of ours)
-      expect(Object.keys(environment), name).toEqual(expect.arrayContaining(told.filter((setting) => !notInContainers.has(setting))));
+      expect(Object.keys(environment), name).toEqual(
+        expect.arrayContaining(told.filter((setting) => !notInContainers.has(setting))),
+      );
   });
 
   it.each(Object.keys(filled))("is not left out: %s", (name) => {
@@ -169,7 +214,10 @@ describe("what is filled in", () => {
 });
 
 const hasCompose = isInstalled("docker-compose", "version");
-if (!hasCompose) process.stderr.write("test/deploy/compose.test.ts runs without docker-compose, which is not installed (Debian: docker-compose).\n");
+if (!hasCompose)
+  process.stderr.write(
+    "test/deploy/compose.test.ts runs without docker-compose, which is not installed (Debian: docker-compose).\n",
+  );
 
 describe.runIf(hasCompose)("docker-compose", () => {
   /** Without whatever this machine has in .env. */
@@ -184,11 +232,15 @@ describe.runIf(hasCompose)("docker-compose", () => {
           .join("\n"),
       );
       const env = { PATH: process.env["PATH"], HOME: folder };
-      return spawnSync("docker-compose", ["--file", join(root, "compose.yaml"), "--env-file", file, "config", "--quiet"], {
-        env,
-        cwd: folder,
-        encoding: "utf8",
-      });
+      return spawnSync(
+        "docker-compose",
+        ["--file", join(root, "compose.yaml"), "--env-file", file, "config", "--quiet"],
+        {
+          env,
+          cwd: folder,
+          encoding: "utf8",
+        },
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -197,6 +249,9 @@ describe.runIf(hasCompose)("docker-compose", () => {
   it("understands it, and asks for what was not filled in", () => {
     expect(check(filled)).toMatchObject({ status: 0, stderr: "" });
     const { ENCRYPTION_KEYS: _keys, ...others } = filled;
-    expect(check(others)).toMatchObject({ status: 1, stderr: expect.stringContaining("see deploy/example.env") });
+    expect(check(others)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("see deploy/example.env"),
+    });
   });
 });

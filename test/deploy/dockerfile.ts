@@ -1,6 +1,7 @@
 /**
- * What the Dockerfile does, without Docker: its steps in a folder, with this project's packages for those that npm would fetch. Enough of the language
- * for our own file, and no more: two stages, of which the second is made of files alone.
+ * What the Dockerfile does, without Docker: its steps in a folder, with this project's packages for those
+ * that npm would fetch. Enough of the language for our own file, and no more: two stages, of which the second
+ * is made of files alone.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -34,13 +35,16 @@ const toStep = (instruction: Instruction): Step => ({
   keyword: instruction.getKeyword(),
   text: (instruction.getArgumentsContent() ?? "").trim(),
   words: instruction.getArguments().map((word) => word.getValue()),
-  from: instruction instanceof CopyInstruction ? (instruction.getFromFlag()?.getValue() ?? undefined) : undefined,
+  from:
+    instruction instanceof CopyInstruction ? (instruction.getFromFlag()?.getValue() ?? undefined) : undefined,
 });
 
-export const findStep = (stage: readonly Step[], keyword: string): Step | undefined => stage.find((step) => step.keyword === keyword);
+export const findStep = (stage: readonly Step[], keyword: string): Step | undefined =>
+  stage.find((step) => step.keyword === keyword);
 
 /** The command of a step in exec form, which runs without a shell. */
-export const commandOf = (step: Step | undefined): string[] => JSON.parse(/\[.*\]$/s.exec(step?.text ?? "")?.[0] ?? "null") as string[];
+export const commandOf = (step: Step | undefined): string[] =>
+  JSON.parse(/\[.*\]$/s.exec(step?.text ?? "")?.[0] ?? "null") as string[];
 
 interface Copy {
   readonly from: "context" | "build";
@@ -53,11 +57,18 @@ export function copiesOf(stage: readonly Step[]): Copy[] {
     .filter(({ keyword }) => keyword === "COPY")
     .map(({ words, from }) => {
       const paths = words.map((path) => path.replace(/^\/app\//, ""));
-      return { from: from === "build" ? "build" : "context", sources: paths.slice(0, -1), target: paths.at(-1) ?? "" };
+      return {
+        from: from === "build" ? "build" : "context",
+        sources: paths.slice(0, -1),
+        target: paths.at(-1) ?? "",
+      };
     });
 }
 
-/** Gives a folder with `app`, what the image has in /app, and the runtime beside it, `node`. Whoever made it deletes it. */
+/**
+ * Gives a folder with `app`, what the image has in /app, and the runtime beside it, `node`. Whoever made it
+ * deletes it.
+ */
 export function buildImage(): string {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-image-"));
   // Others shall read it.
@@ -90,21 +101,32 @@ function put({ sources, target }: Copy, from: string, to: string): void {
   for (const source of sources) {
     const path = join(from, source);
     // A folder is copied as what it holds; a file, where there is a slash, into the folder.
-    cpSync(path, source.endsWith("/") || !target.endsWith("/") ? at : join(at, source), { recursive: true, verbatimSymlinks: true });
+    cpSync(path, source.endsWith("/") || !target.endsWith("/") ? at : join(at, source), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
   }
 }
 
 function runStep({ text }: Step, cwd: string): void {
   if (text.startsWith("npm ci ")) return linkPackages(cwd);
   const PATH = `${dirname(process.execPath)}:${process.env["PATH"]}`;
-  const { status, stderr } = spawnSync("sh", ["-c", text], { cwd, env: { PATH, HOME: cwd, npm_config_offline: "true" }, encoding: "utf8" });
+  const { status, stderr } = spawnSync("sh", ["-c", text], {
+    cwd,
+    env: { PATH, HOME: cwd, npm_config_offline: "true" },
+    encoding: "utf8",
+  });
   if (status !== 0) throw new Error(`RUN ${text} ended with ${status}: ${stderr}`);
 }
 
 /** What `npm ci --omit=dev --ignore-scripts` installs; the package `node` is nothing without its script. */
 function linkPackages(cwd: string): void {
-  const known = JSON.parse(readFileSync(join(root, "node_modules/.package-lock.json"), "utf8")) as { packages: Record<string, { dev?: boolean }> };
-  const wanted = Object.entries(known.packages).filter(([path, { dev }]) => dev !== true && !`${path}/`.startsWith("node_modules/node/"));
+  const known = JSON.parse(readFileSync(join(root, "node_modules/.package-lock.json"), "utf8")) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
+  const wanted = Object.entries(known.packages).filter(
+    ([path, { dev }]) => dev !== true && !`${path}/`.startsWith("node_modules/node/"),
+  );
   const top = wanted.map(([path]) => path).filter((path) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path));
   for (const [scope, paths] of Map.groupBy(top, (path) => dirname(path))) {
     mkdirSync(join(cwd, scope), { recursive: true });
@@ -118,10 +140,14 @@ function linkPackages(cwd: string): void {
   execFileSync("cp", ["-a", join(root, "node_modules/.bin"), commands]);
   rmSync(join(commands, "node"));
   // npm's own note of what is there, without which it would look it all up.
-  writeFileSync(join(cwd, "node_modules/.package-lock.json"), JSON.stringify({ ...known, packages: Object.fromEntries(wanted) }));
+  writeFileSync(
+    join(cwd, "node_modules/.package-lock.json"),
+    JSON.stringify({ ...known, packages: Object.fromEntries(wanted) }),
+  );
 }
 
 /** Links instead of copies, where both are on one disk. */
 function link(sources: readonly string[], target: string): void {
-  if (spawnSync("cp", ["-al", ...sources, target], { stdio: "ignore" }).status !== 0) execFileSync("cp", ["-a", ...sources, target]);
+  if (spawnSync("cp", ["-al", ...sources, target], { stdio: "ignore" }).status !== 0)
+    execFileSync("cp", ["-a", ...sources, target]);
 }

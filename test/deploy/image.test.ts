@@ -1,6 +1,7 @@
 /**
- * The image, without Docker: the Dockerfile is sound, what it copies is there and is enough, and what comes of it starts as the user that it names, who can
- * write nowhere but in DATA_DIR. The second half is run by `npm run test:image`.
+ * The image, without Docker: the Dockerfile is sound, what it copies is there and is enough, and what comes
+ * of it starts as the user that it names, who can write nowhere but in DATA_DIR. The second half is run by
+ * `npm run test:image`.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +10,16 @@ import { join } from "node:path";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askOver, freePort } from "#soak/service.ts";
-import { buildImage, commandOf, copiesOf, dockerfileText, findStep, readStages, root, type Step } from "./dockerfile.ts";
+import {
+  buildImage,
+  commandOf,
+  copiesOf,
+  dockerfileText,
+  findStep,
+  readStages,
+  root,
+  type Step,
+} from "./dockerfile.ts";
 
 const [build = [], final = []] = readStages();
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -29,7 +39,9 @@ describe("the Dockerfile", () => {
   it("stands on the runtime of package.json, and names its version", () => {
     const base = `node:${manifest.dependencies["node"]}-trixie-slim`;
     expect([build[0]?.text, final[0]?.text]).toEqual([`${base} AS build`, base]);
-    expect(final).toContainEqual(expect.objectContaining({ keyword: "ARG", text: `VERSION=${manifest.version}` }) as Step);
+    expect(final).toContainEqual(
+      expect.objectContaining({ keyword: "ARG", text: `VERSION=${manifest.version}` }) as Step,
+    );
   });
 
   it("copies what is there, and .dockerignore lets no more through", () => {
@@ -40,7 +52,9 @@ describe("the Dockerfile", () => {
     const lines = readFileSync(join(root, ".dockerignore"), "utf8").split("\n");
     const [first, ...others] = lines.filter((line) => line !== "" && !line.startsWith("#"));
     expect(first).toBe("*");
-    expect(others.toSorted()).toEqual([...new Set(sources.map((source) => `!${source.replace(/\/$/, "")}`))].toSorted());
+    expect(others.toSorted()).toEqual(
+      [...new Set(sources.map((source) => `!${source.replace(/\/$/, "")}`))].toSorted(),
+    );
   });
 
   it("runs as somebody who owns nothing but the data, is told to stop by SIGTERM, and starts without a shell", () => {
@@ -49,8 +63,11 @@ describe("the Dockerfile", () => {
     expect(findStep(final, "RUN")?.text).toContain(`mkdir -m 700 /data && chown ${user} /data`);
     expect(findStep(final, "STOPSIGNAL")?.text).toBe("SIGTERM");
     // As `npm start` has it.
-    const [, arenas = "", command = ""] = /MALLOC_ARENA_MAX:-(\d+)}" exec (.+)$/.exec(manifest.scripts.start) ?? [];
-    expect([...commandOf(findStep(final, "ENTRYPOINT")), ...commandOf(findStep(final, "CMD"))].join(" ")).toBe(command);
+    const [, arenas = "", command = ""] =
+      /MALLOC_ARENA_MAX:-(\d+)}" exec (.+)$/.exec(manifest.scripts.start) ?? [];
+    expect(
+      [...commandOf(findStep(final, "ENTRYPOINT")), ...commandOf(findStep(final, "CMD"))].join(" "),
+    ).toBe(command);
     expect(findStep(final, "ENV")?.text).toContain(`MALLOC_ARENA_MAX=${arenas}`);
     expect(commandOf(findStep(final, "CMD"))).toEqual(["serve"]);
   });
@@ -86,15 +103,28 @@ describe.runIf(process.env["TEST_IMAGE"] === "1")("what comes of it", () => {
       const user = userOf(final);
       if (user !== undefined) chownSync(dataDir, user.uid, user.gid);
       const port = await freePort();
-      const given = Object.fromEntries((findStep(final, "ENV")?.words ?? []).map((pair) => pair.split("=") as [string, string]));
-      const env = { ...given, PATH: folder, PORT: String(port), DATA_DIR: dataDir, TMPDIR: "/nonexistent", LOG_LEVEL: "warn" };
+      const given = Object.fromEntries(
+        (findStep(final, "ENV")?.words ?? []).map((pair) => pair.split("=") as [string, string]),
+      );
+      const env = {
+        ...given,
+        PATH: folder,
+        PORT: String(port),
+        DATA_DIR: dataDir,
+        TMPDIR: "/nonexistent",
+        LOG_LEVEL: "warn",
+      };
       const options = { ...user, env, cwd: join(folder, "app") };
       const [check = "", ...checked] = commandOf(findStep(final, "HEALTHCHECK"));
-      const isHealthy = (): boolean => spawnSync(join(folder, check), checked, { ...options, stdio: "ignore" }).status === 0;
+      const isHealthy = (): boolean =>
+        spawnSync(join(folder, check), checked, { ...options, stdio: "ignore" }).status === 0;
 
       expect(given["HOST"]).toBe("0.0.0.0");
       expect(isHealthy()).toBe(false);
-      const [program = "", ...args] = [...commandOf(findStep(final, "ENTRYPOINT")), ...commandOf(findStep(final, "CMD"))];
+      const [program = "", ...args] = [
+        ...commandOf(findStep(final, "ENTRYPOINT")),
+        ...commandOf(findStep(final, "CMD")),
+      ];
       const child = spawn(join(folder, program), args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
       const ended = once(child, "exit");
       let said = "";
@@ -103,7 +133,10 @@ describe.runIf(process.env["TEST_IMAGE"] === "1")("what comes of it", () => {
         const ask = askOver(port);
         const status = async (url: string): Promise<number | string> => {
           if (child.exitCode !== null) throw new Error(`It ended: ${said}`);
-          return ask({ method: "GET", url, headers: { accept: "text/html" }, body: undefined }).then((answered) => answered.status, String);
+          return ask({ method: "GET", url, headers: { accept: "text/html" }, body: undefined }).then(
+            (answered) => answered.status,
+            String,
+          );
         };
         await expect.poll(() => status("/readyz"), { timeout: startMsMax }).toBe(200);
         expect(isHealthy()).toBe(true);
@@ -123,7 +156,10 @@ describe.runIf(process.env["TEST_IMAGE"] === "1")("what comes of it", () => {
         child.kill("SIGKILL");
         await ended;
       }
-      const written = user === undefined ? "" : execFileSync("find", [join(folder, "app"), "-user", String(user.uid)], { encoding: "utf8" });
+      const written =
+        user === undefined
+          ? ""
+          : execFileSync("find", [join(folder, "app"), "-user", String(user.uid)], { encoding: "utf8" });
       expect(written).toBe("");
     },
     startMsMax * 1.5,

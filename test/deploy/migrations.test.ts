@@ -1,6 +1,7 @@
 /**
- * A migration only adds, so that the processes of the release before go on beside it, and may come back. What takes away or demands says in its first line
- * that every process has to be stopped first. The first seven are older than the rule. A check may be replaced by one of the same name that is provably wider.
+ * A migration only adds, so that the processes of the release before go on beside it, and may come back. What
+ * takes away or demands says in its first line that every process has to be stopped first. The first seven
+ * are older than the rule. A check may be replaced by one of the same name that is provably wider.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OpenDatabase, openDatabase, type RunScript } from "#database/connect.ts";
@@ -10,18 +11,27 @@ const isOlder = (name: string): boolean => name < "0008";
 
 /** What a process of before would trip over. Without what stands in parentheses. */
 const demands: readonly (readonly [string, RegExp])[] = [
-  ["takes a table, a column or a type away", /\bdrop\s+(?!constraint\s+(?:if\s+exists\s+)?\w+_(?:check|fkey)\b|index\b|not\b|default\b)/],
+  [
+    "takes a table, a column or a type away",
+    /\bdrop\s+(?!constraint\s+(?:if\s+exists\s+)?\w+_(?:check|fkey)\b|index\b|not\b|default\b)/,
+  ],
   ["renames", /\brename\b/],
   ["gives a column another type", /\balter\s+(?:column\s+)?\w+\s+(set\s+data\s+)?type\b/],
   [
     "demands a column that was not there",
     /\bset\s+not\s+null\b|\badd\s+(?:column\s+)?(?:if\s+not\s+exists\s+)?(?!constraint\b|check\b)\w+\s(?![^,;]*\b(?:default|generated)\b)[^,;]*\bnot\s+null\b/,
   ],
-  ["demands more of the rows", /\badd\s+(constraint\s+\w+\s+)?(check|unique|exclude|foreign\s+key|primary\s+key)\b/],
+  [
+    "demands more of the rows",
+    /\badd\s+(constraint\s+\w+\s+)?(check|unique|exclude|foreign\s+key|primary\s+key)\b/,
+  ],
   ["takes a default away", /\bdrop\s+default\b/],
 ];
 
-/** Words alone: no comments, no quotes around names, nothing in parentheses, where commas separate something else. */
+/**
+ * Words alone: no comments, no quotes around names, nothing in parentheses, where commas separate something
+ * else.
+ */
 function plain(sql: string): string {
   const text = sql
     .replaceAll(/--.*|\/\*[^]*?\*\//g, " ")
@@ -32,37 +42,64 @@ function plain(sql: string): string {
 }
 
 const uniqueIndexes = (text: string): { name: string; table: string }[] =>
-  [...text.matchAll(/\bcreate\s+unique\s+index\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?(?:(\w+)\s+)?on\s+(?:only\s+)?(\w+)/g)].map(
-    ([, name = "", table = ""]) => ({ name, table }),
-  );
+  [
+    ...text.matchAll(
+      /\bcreate\s+unique\s+index\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?(?:(\w+)\s+)?on\s+(?:only\s+)?(\w+)/g,
+    ),
+  ].map(([, name = "", table = ""]) => ({ name, table }));
 
-const unique = new Set(readMigrations().flatMap(({ sql }) => uniqueIndexes(plain(sql)).map(({ name }) => name)));
+const unique = new Set(
+  readMigrations().flatMap(({ sql }) => uniqueIndexes(plain(sql)).map(({ name }) => name)),
+);
 
-/** The values that a check allows its column, where it is a list of literals as PostgreSQL writes them: `col = ANY (ARRAY['a'::text, …])`. */
-function allowedBy(definition: string): { readonly column: string; readonly values: ReadonlySet<string> } | undefined {
+/**
+ * The values that a check allows its column, where it is a list of literals as PostgreSQL writes them: `col =
+ * ANY (ARRAY['a'::text, …])`.
+ */
+function allowedBy(
+  definition: string,
+): { readonly column: string; readonly values: ReadonlySet<string> } | undefined {
   const literal = "'(?:[^']|'')*'::text";
-  const form = new RegExp(`^CHECK \\(\\((\\w+) = (?:ANY \\(ARRAY\\[(${literal}(?:, ${literal})*)\\]\\)|(${literal}))\\)\\)$`);
+  const form = new RegExp(
+    `^CHECK \\(\\((\\w+) = (?:ANY \\(ARRAY\\[(${literal}(?:, ${literal})*)\\]\\)|(${literal}))\\)\\)$`,
+  );
   const [, column, list, single] = form.exec(definition) ?? [];
   if (column === undefined) return undefined;
   return { column, values: new Set((list ?? single ?? "").match(new RegExp(literal, "g"))) };
 }
 
-/** Whether every row that the check lets pass passes the other one too. Only lists of values are compared: of anything else it is not proven. */
+/**
+ * Whether every row that the check lets pass passes the other one too. Only lists of values are compared: of
+ * anything else it is not proven.
+ */
 function isWider(before: string, after: string): boolean {
   const [narrow, wide] = [allowedBy(before), allowedBy(after)];
-  return narrow !== undefined && wide !== undefined && narrow.column === wide.column && narrow.values.isSubsetOf(wide.values);
+  return (
+    narrow !== undefined &&
+    wide !== undefined &&
+    narrow.column === wide.column &&
+    narrow.values.isSubsetOf(wide.values)
+  );
 }
 
 async function checksIn(run: RunScript): Promise<ReadonlyMap<string, string>> {
-  const [rows = []] = await run(`select conrelid::regclass || ' ' || conname as name, pg_get_constraintdef(oid) as definition
+  const [rows = []] =
+    await run(`select conrelid::regclass || ' ' || conname as name, pg_get_constraintdef(oid) as definition
     from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace and conrelid <> 0`);
   return new Map(rows.map((row) => [String(row["name"]), String(row["definition"])]));
 }
 
 const replacesCheck = /\badd\s+constraint\s+\w+\s+check\b/;
 
-/** Checks, as `table name`, that the migration replaces by wider ones. Tries it out on a database with all that came before, and takes everything back. */
-async function widenedChecks(database: OpenDatabase, earlier: readonly Pick<Migration, "sql">[], sql: string): Promise<ReadonlySet<string>> {
+/**
+ * Checks, as `table name`, that the migration replaces by wider ones. Tries it out on a database with all
+ * that came before, and takes everything back.
+ */
+async function widenedChecks(
+  database: OpenDatabase,
+  earlier: readonly Pick<Migration, "sql">[],
+  sql: string,
+): Promise<ReadonlySet<string>> {
   if (!replacesCheck.test(plain(sql))) return new Set();
   return database.script(async (run) => {
     await run("begin");
@@ -71,7 +108,9 @@ async function widenedChecks(database: OpenDatabase, earlier: readonly Pick<Migr
       const before = await checksIn(run);
       await run(sql);
       const after = await checksIn(run);
-      return new Set([...before.keys()].filter((name) => isWider(before.get(name) ?? "", after.get(name) ?? "")));
+      return new Set(
+        [...before.keys()].filter((name) => isWider(before.get(name) ?? "", after.get(name) ?? "")),
+      );
     } finally {
       await run("rollback");
     }
@@ -84,7 +123,9 @@ function withoutWidened(text: string, widened: ReadonlySet<string>): string {
     .split(";")
     .map((statement) => {
       const [, table = ""] = /\balter\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?(\w+)/.exec(statement) ?? [];
-      return statement.replaceAll(/\badd\s+constraint\s+(\w+)\s+check\b/g, (add, name: string) => (widened.has(`${table} ${name}`) ? " " : add));
+      return statement.replaceAll(/\badd\s+constraint\s+(\w+)\s+check\b/g, (add, name: string) =>
+        widened.has(`${table} ${name}`) ? " " : add,
+      );
     })
     .join(";");
 }
@@ -92,13 +133,17 @@ function withoutWidened(text: string, widened: ReadonlySet<string>): string {
 const faultsOf = (sql: string, widened: ReadonlySet<string> = new Set()): string[] => {
   if (/^-- Stop every process first\b/.test(sql)) return [];
   const text = withoutWidened(plain(sql), widened);
-  const made = new Set([...text.matchAll(/\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?(\w+)/g)].map(([, table]) => table));
+  const made = new Set(
+    [...text.matchAll(/\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?(\w+)/g)].map(([, table]) => table),
+  );
   const gone = [...text.matchAll(/\bdrop\s+index\s+(?:concurrently\s+)?(?:if\s+exists\s+)?([^;]*)/g)].flatMap(
     ([, names]) => names?.match(/\w+/g) ?? [],
   );
   return [
     ...demands.filter(([, form]) => form.test(text)).map(([what]) => what),
-    ...(uniqueIndexes(text).some(({ table }) => !made.has(table)) ? ["demands that rows which are there be unique"] : []),
+    ...(uniqueIndexes(text).some(({ table }) => !made.has(table))
+      ? ["demands that rows which are there be unique"]
+      : []),
     ...(gone.some((name) => unique.has(name)) ? ["takes away what `on conflict` may name"] : []),
   ];
 };
@@ -118,7 +163,8 @@ describe("migrations", () => {
     },
   );
 
-  const replace = (check: string): string => `alter table event drop constraint event_kind_check, add constraint event_kind_check check (${check});`;
+  const replace = (check: string): string =>
+    `alter table event drop constraint event_kind_check, add constraint event_kind_check check (${check});`;
   const more = ["demands more of the rows"];
   it.each([
     [replace("kind in ('a', 'b', 'it''s, c')"), []],
@@ -128,16 +174,28 @@ describe("migrations", () => {
       "alter table event drop constraint event_kind_check;\nalter table only event add constraint event_kind_check check (kind in ('a', 'b', 'c'));",
       [],
     ],
-    ["alter table event drop constraint event_state_check, add constraint event_state_check check (state in ('on', 'off'));", []],
+    [
+      "alter table event drop constraint event_state_check, add constraint event_state_check check (state in ('on', 'off'));",
+      [],
+    ],
     [replace("kind in ('a', 'c', 'd')"), more],
     [replace("kind = 'a'"), more],
     [replace("state in ('a', 'b', 'c')"), more],
     [replace("kind in ('a', 'b', 'c') and state is not null"), more],
     [replace("length(kind) < 100"), more],
     ["alter table event add constraint event_other_check check (kind in ('a', 'b', 'c'));", more],
-    ["alter table event drop constraint event_kind_check, add constraint event_other_check check (kind in ('a', 'b', 'c'));", more],
-    ["alter table event drop constraint event_note_check, add constraint event_note_check check (length(note) <= 200);", more],
-    [`${replace("kind in ('a', 'b', 'c')")} alter table other add constraint event_kind_check check (kind in ('a', 'b'));`, more],
+    [
+      "alter table event drop constraint event_kind_check, add constraint event_other_check check (kind in ('a', 'b', 'c'));",
+      more,
+    ],
+    [
+      "alter table event drop constraint event_note_check, add constraint event_note_check check (length(note) <= 200);",
+      more,
+    ],
+    [
+      `${replace("kind in ('a', 'b', 'c')")} alter table other add constraint event_kind_check check (kind in ('a', 'b'));`,
+      more,
+    ],
   ])("may replace a check by one that allows more values, and by no other: %s", async (sql, faults) => {
     const before = `create table event (kind text check (kind in ('a', 'b')), state text check (state in ('on')), note text check (length(note) <= 100));
       create table other (kind text);`;
@@ -158,7 +216,10 @@ describe("migrations", () => {
     ["alter table event add column note text not null;", ["demands a column that was not there"]],
     ["alter table event add note text not null;", ["demands a column that was not there"]],
     ["alter table event add column price numeric(10, 2) not null;", ["demands a column that was not there"]],
-    ["alter table event add column note text /* one, default */ not null;", ["demands a column that was not there"]],
+    [
+      "alter table event add column note text /* one, default */ not null;",
+      ["demands a column that was not there"],
+    ],
     ["alter table event alter column note set not null;", ["demands a column that was not there"]],
     ["alter table event add constraint one unique (note);", ["demands more of the rows"]],
     ["alter table event add exclude using gist (span with &&);", ["demands more of the rows"]],
@@ -167,9 +228,15 @@ describe("migrations", () => {
     ["create table other (id text not null);\ncreate unique index one on other (id);", []],
     ["alter table event drop constraint event_note_check;\ndrop index event_by_merchant;", []],
     ["alter table event add column note text not null default '', add column other text;", []],
-    ["alter table event add column price numeric(10, 2) not null default 0, add column digest bytea generated always as (sha256(note)) stored;", []],
+    [
+      "alter table event add column price numeric(10, 2) not null default 0, add column digest bytea generated always as (sha256(note)) stored;",
+      [],
+    ],
     ["-- It will not drop column one.\ncreate table other (id text not null);", []],
-    ["-- Stop every process first: nobody writes the note any more.\nalter table event drop column note;", []],
+    [
+      "-- Stop every process first: nobody writes the note any more.\nalter table event drop column note;",
+      [],
+    ],
   ])("are read for what they demand: %s", (sql, faults) => {
     expect(faultsOf(sql)).toEqual(faults);
   });

@@ -1,6 +1,7 @@
 /**
- * The balancer that is shipped, before gateways that only note what they are sent: what it sends again, what it says about the client, and what it keeps to
- * itself. test/process/scale-out.test.ts has it before real ones. Needs nginx.
+ * The balancer that is shipped, before gateways that only note what they are sent: what it sends again, what
+ * it says about the client, and what it keeps to itself. test/process/scale-out.test.ts has it before real
+ * ones. Needs nginx.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +16,10 @@ import { askOver, freePort } from "#soak/service.ts";
 import type { Asked } from "#soak/shop.ts";
 import { hasNginx, nginx, startBalancer, writeBalancer } from "#test/support/balancer.ts";
 
-if (!hasNginx) process.stderr.write("test/deploy/nginx.test.ts is skipped: nginx is not installed (Debian: nginx-light).\n");
+if (!hasNginx)
+  process.stderr.write(
+    "test/deploy/nginx.test.ts is skipped: nginx is not installed (Debian: nginx-light).\n",
+  );
 
 interface Seen {
   readonly url: string | undefined;
@@ -29,7 +33,10 @@ interface Gateways extends AsyncDisposable {
 }
 
 /** Two that share what they note; `losses` requests are read and never answered. */
-async function startGateways({ losses = 0, answer }: { losses?: number; answer?: RequestListener } = {}): Promise<Gateways> {
+async function startGateways({
+  losses = 0,
+  answer,
+}: { losses?: number; answer?: RequestListener } = {}): Promise<Gateways> {
   const seen: Seen[] = [];
   const servers = [1, 2].map(() =>
     createServer(async (incoming, reply) => {
@@ -54,40 +61,66 @@ describe.runIf(hasNginx)("the balancer", () => {
   it("is a configuration that nginx takes, and may open what it names where a container begins with 1024", async () => {
     const { folder, args } = writeBalancer({ port: await freePort(), gateways: [4000, 4001] });
     const limited = ["-c", 'ulimit -Sn 1024 && exec "$0" "$@"', nginx, "-t", ...args];
-    const { stderr } = await promisify(execFile)("sh", limited).finally(() => rmSync(folder, { recursive: true }));
+    const { stderr } = await promisify(execFile)("sh", limited).finally(() =>
+      rmSync(folder, { recursive: true }),
+    );
     expect(stderr).toContain("test is successful");
     expect(stderr).not.toMatch(/\[(warn|error|emerg)\]/);
   });
 
   const key: Record<string, string> = { "idempotency-key": "once" };
   const rest = "/api/v1/thing?a=b%2Fc";
-  it.each<[string, Pick<Asked, "method" | "url">, Record<string, string>, { status: number; times: number }]>([
-    ["a read", { method: "GET", url: rest }, {}, { status: 200, times: 2 }],
-    ["a PUT with its key", { method: "PUT", url: rest }, key, { status: 200, times: 2 }],
-    ["a DELETE with its key", { method: "DELETE", url: rest }, key, { status: 200, times: 2 }],
-    ["a POST with its key", { method: "POST", url: rest }, key, { status: 200, times: 2 }],
-    ["no POST without one", { method: "POST", url: rest }, {}, { status: 502, times: 1 }],
-    ["a page", { method: "GET", url: "/docs" }, {}, { status: 200, times: 2 }],
-    // Its key is an argument: the header alone keeps nothing from being done twice.
-    ["no POST to the graph, whatever its headers say", { method: "POST", url: "/graphql" }, key, { status: 502, times: 1 }],
-    ["nor to what leads there", { method: "POST", url: "/api/../graphql" }, key, { status: 502, times: 1 }],
-    ["no POST to the token endpoint", { method: "POST", url: "/oauth/token" }, key, { status: 502, times: 1 }],
-  ])("sends what is lost on its way to one gateway to the other: %s", async (_what, { method, url }, headers, { status, times }) => {
-    await using gateways = await startGateways({ losses: 1 });
-    await using balancer = await startBalancer(gateways.ports);
-    const body = method === "GET" ? undefined : '{"a":1}';
-    const answered = await askOver(balancer.port)({ method, url, headers, body });
-    expect(answered.status).toBe(status);
-    const sent = gateways.seen.map((request) => [request.url, request.headers["idempotency-key"], request.body]);
-    expect(sent).toEqual(Array.from({ length: times }, () => [url, headers["idempotency-key"], body ?? ""]));
-  });
+  it.each<[string, Pick<Asked, "method" | "url">, Record<string, string>, { status: number; times: number }]>(
+    [
+      ["a read", { method: "GET", url: rest }, {}, { status: 200, times: 2 }],
+      ["a PUT with its key", { method: "PUT", url: rest }, key, { status: 200, times: 2 }],
+      ["a DELETE with its key", { method: "DELETE", url: rest }, key, { status: 200, times: 2 }],
+      ["a POST with its key", { method: "POST", url: rest }, key, { status: 200, times: 2 }],
+      ["no POST without one", { method: "POST", url: rest }, {}, { status: 502, times: 1 }],
+      ["a page", { method: "GET", url: "/docs" }, {}, { status: 200, times: 2 }],
+      // Its key is an argument: the header alone keeps nothing from being done twice.
+      [
+        "no POST to the graph, whatever its headers say",
+        { method: "POST", url: "/graphql" },
+        key,
+        { status: 502, times: 1 },
+      ],
+      ["nor to what leads there", { method: "POST", url: "/api/../graphql" }, key, { status: 502, times: 1 }],
+      [
+        "no POST to the token endpoint",
+        { method: "POST", url: "/oauth/token" },
+        key,
+        { status: 502, times: 1 },
+      ],
+    ],
+  )(
+    "sends what is lost on its way to one gateway to the other: %s",
+    async (_what, { method, url }, headers, { status, times }) => {
+      await using gateways = await startGateways({ losses: 1 });
+      await using balancer = await startBalancer(gateways.ports);
+      const body = method === "GET" ? undefined : '{"a":1}';
+      const answered = await askOver(balancer.port)({ method, url, headers, body });
+      expect(answered.status).toBe(status);
+      const sent = gateways.seen.map((request) => [
+        request.url,
+        request.headers["idempotency-key"],
+        request.body,
+      ]);
+      expect(sent).toEqual(
+        Array.from({ length: times }, () => [url, headers["idempotency-key"], body ?? ""]),
+      );
+    },
+  );
 
   it("tells of the client one address, the one that it saw, and the name that was asked for", async () => {
     await using gateways = await startGateways();
     await using balancer = await startBalancer(gateways.ports);
     const headers = { "x-forwarded-for": "192.0.2.1, 192.0.2.2", host: "api.shop.example:8443" };
     await askOver(balancer.port, "127.0.0.9")({ method: "GET", url: "/", headers, body: undefined });
-    expect(gateways.seen[0]?.headers).toMatchObject({ "x-forwarded-for": "127.0.0.9", host: "api.shop.example:8443" });
+    expect(gateways.seen[0]?.headers).toMatchObject({
+      "x-forwarded-for": "127.0.0.9",
+      host: "api.shop.example:8443",
+    });
   });
 
   it.each(["/metrics", "/metrics?a=b", "/metrics/", "//metrics", "/%6Detrics", "/docs/../metrics"])(
@@ -95,8 +128,16 @@ describe.runIf(hasNginx)("the balancer", () => {
     async (url) => {
       await using gateways = await startGateways();
       await using balancer = await startBalancer(gateways.ports);
-      const { status, text: body } = await askOver(balancer.port)({ method: "GET", url, headers: {}, body: undefined });
-      expect({ status, ...JSON.parse(body) }).toMatchObject({ status: 404, error: { code: "route_not_found" } });
+      const { status, text: body } = await askOver(balancer.port)({
+        method: "GET",
+        url,
+        headers: {},
+        body: undefined,
+      });
+      expect({ status, ...JSON.parse(body) }).toMatchObject({
+        status: 404,
+        error: { code: "route_not_found" },
+      });
       expect(gateways.seen).toEqual([]);
     },
   );
@@ -106,7 +147,12 @@ describe.runIf(hasNginx)("the balancer", () => {
     await using balancer = await startBalancer(gateways.ports);
     const [away, other] = [await freePort(), await freePort()];
     await using alone = await startBalancer([away, other]);
-    const large = await askOver(balancer.port)({ method: "POST", url: "/graphql", headers: {}, body: " ".repeat(8 * 1024 * 1024 + 1) });
+    const large = await askOver(balancer.port)({
+      method: "POST",
+      url: "/graphql",
+      headers: {},
+      body: " ".repeat(8 * 1024 * 1024 + 1),
+    });
     const lost = await askOver(alone.port)({ method: "GET", url: "/", headers: {}, body: undefined });
     for (const [answered, status, code] of [
       [large, 413, "request_too_large"],
@@ -136,7 +182,9 @@ describe.runIf(hasNginx)("the balancer", () => {
     const over = Promise.withResolvers<void>();
     await using gateways = await startGateways({
       answer: (_request, reply) => {
-        reply.writeHead(200, { "content-type": "text/event-stream", "x-accel-buffering": "no" }).write("data: first\n\n");
+        reply
+          .writeHead(200, { "content-type": "text/event-stream", "x-accel-buffering": "no" })
+          .write("data: first\n\n");
         void over.promise.then(() => reply.end("data: last\n\n"));
       },
     });

@@ -1,6 +1,7 @@
 /**
- * The restore drill of docs/runbook.md, by its own commands: what was backed up is another database on which the service starts, everything in it opens with
- * the keys that it was written under, and with others it is said what does not. Needs the programs of PostgreSQL, Debian's or others.
+ * The restore drill of docs/runbook.md, by its own commands: what was backed up is another database on which
+ * the service starts, everything in it opens with the keys that it was written under, and with others it is
+ * said what does not. Needs the programs of PostgreSQL, Debian's or others.
  */
 import { execFile } from "node:child_process";
 import { chownSync, cpSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -21,7 +22,10 @@ const newKey = `restored:${Buffer.alloc(32, 9).toString("base64")}`;
 const otherKey = `other:${Buffer.alloc(32, 8).toString("base64")}`;
 
 const runbook = readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8");
-/** The commands below a heading of the runbook, as they stand: with the programs of this machine, and in the composition. */
+/**
+ * The commands below a heading of the runbook, as they stand: with the programs of this machine, and in the
+ * composition.
+ */
 const commandsOf = (heading: string): { readonly here: string; readonly composed: string } => {
   const [section = ""] = runbook.slice(runbook.indexOf(`\n## ${heading}\n`) + 1).split(/\n(?=## )/);
   const [here = "", composed = ""] = [...section.matchAll(/```sh\n([\s\S]+?)```/g)].map(([, text]) => text);
@@ -32,13 +36,20 @@ const docker = 'docker() { [ "$1 $2 $3 $4" = "compose exec -T database" ] && shi
 
 const binaries = globSync("/usr/lib/postgresql/*/bin").toSorted().at(-1);
 if (binaries === undefined)
-  process.stderr.write("test/deploy/restore.test.ts is skipped in part: PostgreSQL is not installed (Debian: postgresql).\n");
+  process.stderr.write(
+    "test/deploy/restore.test.ts is skipped in part: PostgreSQL is not installed (Debian: postgresql).\n",
+  );
 
 /** An order's whole way: its row, its merchant, and what lies encrypted beside it. */
 async function readBack(service: Service, folder: string): Promise<unknown> {
   const demo = readDemoFile(folder);
   const headers = { authorization: `Bearer ${demo?.keys.full}` };
-  const order = await service.ask({ method: "GET", url: `/api/v1/open/storefront/orders/${demo?.orders?.placed}`, headers, body: undefined });
+  const order = await service.ask({
+    method: "GET",
+    url: `/api/v1/open/storefront/orders/${demo?.orders?.placed}`,
+    headers,
+    body: undefined,
+  });
   const signed = `/api/v1/open/webhooks/endpoints/${demo?.webhooks?.endpoint}/signature-fixture`;
   const fixture = await service.ask({ method: "GET", url: signed, headers, body: undefined });
   return { order: order.status, fixture: fixture.status, id: JSON.parse(order.text).data?.id };
@@ -56,18 +67,31 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
     DEMO: "0",
   });
   const drill = async (heading: string): Promise<void> => {
-    const env = { PATH: `${binaries}:${process.env["PATH"]}`, DATABASE_URL: urlOf("shop"), RESTORED_URL: urlOf("restored"), BACKUPS: folder };
+    const env = {
+      PATH: `${binaries}:${process.env["PATH"]}`,
+      DATABASE_URL: urlOf("shop"),
+      RESTORED_URL: urlOf("restored"),
+      BACKUPS: folder,
+    };
     await promisify(execFile)("bash", ["-euc", commandsOf(heading).here], { env, cwd: folder });
   };
   const composedDrill = async (heading: string): Promise<void> => {
-    const env = { PATH: `${binaries}:${process.env["PATH"]}`, PGHOST: "127.0.0.1", PGPORT: String(server.port), BACKUPS: folder };
+    const env = {
+      PATH: `${binaries}:${process.env["PATH"]}`,
+      PGHOST: "127.0.0.1",
+      PGPORT: String(server.port),
+      BACKUPS: folder,
+    };
     await promisify(execFile)("bash", ["-euc", docker + commandsOf(heading).composed], { env, cwd: folder });
   };
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "commerce-gateway-drill-"));
     stack.defer(() => rmSync(folder, { recursive: true, force: true }));
     server = stack.use(await startCluster(binaries ?? ""));
-    await promisify(execFile)(join(binaries ?? "", "createdb"), [`--maintenance-db=${urlOf("postgres")}`, "shop"]);
+    await promisify(execFile)(join(binaries ?? "", "createdb"), [
+      `--maintenance-db=${urlOf("postgres")}`,
+      "shop",
+    ]);
     await runHere(["seed"], environment("shop", keys));
     await drill("Backups");
     await drill("Restoring");
@@ -77,8 +101,16 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
   it(
     "is a database on which the service starts, and in which an order and a secret are what they were",
     async () => {
-      await using service = await startService({ databaseUrl: urlOf("restored"), folder, environment: { ENCRYPTION_KEYS: keys } });
-      expect(await readBack(service, folder)).toEqual({ order: 200, fixture: 200, id: readDemoFile(folder)?.orders?.placed });
+      await using service = await startService({
+        databaseUrl: urlOf("restored"),
+        folder,
+        environment: { ENCRYPTION_KEYS: keys },
+      });
+      expect(await readBack(service, folder)).toEqual({
+        order: 200,
+        fixture: 200,
+        id: readDemoFile(folder)?.orders?.placed,
+      });
       expect(service.faults).toEqual([]);
     },
     startsMsMax,
@@ -89,13 +121,20 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
     async () => {
       const lacking = await runHere(["keys", "check"], environment("restored", otherKey));
       expect(lacking.code).toBe(1);
-      expect(lacking.stderr).toMatch(/^webhook_secret\.sealed of whs_\w+ was encrypted with the key soak, which is not in ENCRYPTION_KEYS\.$/m);
-      expect(lacking.stderr).toMatch(/^personal_data\.sealed of \w+ was encrypted with the key soak, which is not in ENCRYPTION_KEYS\.$/m);
+      expect(lacking.stderr).toMatch(
+        /^webhook_secret\.sealed of whs_\w+ was encrypted with the key soak, which is not in ENCRYPTION_KEYS\.$/m,
+      );
+      expect(lacking.stderr).toMatch(
+        /^personal_data\.sealed of \w+ was encrypted with the key soak, which is not in ENCRYPTION_KEYS\.$/m,
+      );
       const opened = await runHere(["keys", "check", "--json"], environment("restored", keys));
       expect(opened.code).toBe(0);
       expect(JSON.parse(opened.stdout)).toMatchObject({ broken: [], webhook_secret: 1 });
       // It was only looked at: another first key still has everything before it.
-      const { code, stdout } = await runHere(["keys", "rewrap", "--json"], environment("restored", `${newKey},${keys}`));
+      const { code, stdout } = await runHere(
+        ["keys", "rewrap", "--json"],
+        environment("restored", `${newKey},${keys}`),
+      );
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ key: "restored", left: 0, broken: [], webhook_secret: 1 });
     },
@@ -105,13 +144,17 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
   it(
     "is made and restored in the composition as well",
     async () => {
-      const run = (program: string, ...args: string[]): Promise<unknown> => promisify(execFile)(join(binaries ?? "", program), args);
+      const run = (program: string, ...args: string[]): Promise<unknown> =>
+        promisify(execFile)(join(binaries ?? "", program), args);
       await run("dropdb", `--maintenance-db=${urlOf("postgres")}`, "restored");
       await run("psql", urlOf("postgres"), "--command=create role commerce superuser login");
       await run("psql", urlOf("postgres"), "--command=alter database shop rename to commerce");
       await composedDrill("Backups");
       await composedDrill("Restoring");
-      expect(await runHere(["keys", "check"], environment("restored", keys))).toMatchObject({ code: 0, stderr: "" });
+      expect(await runHere(["keys", "check"], environment("restored", keys))).toMatchObject({
+        code: 0,
+        stderr: "",
+      });
     },
     startsMsMax,
   );
@@ -123,10 +166,14 @@ async function startCluster(programs: string): Promise<Listening> {
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, "data");
-  await promisify(execFile)(join(programs, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "--locale=C", "--encoding=UTF8", "--no-sync"], {
-    ...user,
-    cwd: folder,
-  });
+  await promisify(execFile)(
+    join(programs, "initdb"),
+    ["-D", data, "-U", "postgres", "-A", "trust", "--locale=C", "--encoding=UTF8", "--no-sync"],
+    {
+      ...user,
+      cwd: folder,
+    },
+  );
   const port = await freePort();
   const args = ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", "", "-c", "fsync=off"];
   return startProgram({ file: join(programs, "postgres"), args, port, folder, user });
@@ -141,11 +188,18 @@ describe("a copy of DATA_DIR", () => {
       const copy = join(temporaryFolder(), "data");
       cpSync(folder, copy, { recursive: true });
       await using restored = await startService({ folder: copy, environment: { DEMO: "0" } });
-      expect(await readBack(restored, copy)).toEqual({ order: 200, fixture: 200, id: readDemoFile(copy)?.orders?.placed });
+      expect(await readBack(restored, copy)).toEqual({
+        order: 200,
+        fixture: 200,
+        id: readDemoFile(copy)?.orders?.placed,
+      });
       expect(await restored.stop()).toBe(0);
       rmSync(join(copy, "encryption-keys"));
       const lacking = await runHere(["keys", "check"], { DATA_DIR: copy });
-      expect(lacking).toMatchObject({ code: 1, stderr: expect.stringContaining("which is not in ENCRYPTION_KEYS.") });
+      expect(lacking).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("which is not in ENCRYPTION_KEYS."),
+      });
     },
     startsMsMax,
   );

@@ -1,4 +1,7 @@
-/** The runbook says what is: every alert leads to a section, its questions to the database are understood, its commands and their options are there. */
+/**
+ * The runbook says what is: every alert leads to a section, its questions to the database are understood, its
+ * commands and their options are there.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
@@ -19,7 +22,9 @@ const anchors = anchorsOf(runbook);
 
 describe("the runbook", () => {
   it("has a section for every alert", () => {
-    const named = [...read("deploy/prometheus/alerts.yml").matchAll(/runbook: docs\/runbook\.md#([\w-]+)/g)].map(([, anchor]) => anchor);
+    const named = [
+      ...read("deploy/prometheus/alerts.yml").matchAll(/runbook: docs\/runbook\.md#([\w-]+)/g),
+    ].map(([, anchor]) => anchor);
     expect(named.length).toBeGreaterThan(0);
     expect(anchors).toEqual(expect.arrayContaining(named));
   });
@@ -27,34 +32,42 @@ describe("the runbook", () => {
   it("leads nowhere that is not there", () => {
     for (const [, path = "", anchor] of runbook.matchAll(/\]\(([\w./-]*)(?:#([\w-]+))?\)/g)) {
       expect(existsSync(new URL(`docs/${path}`, root)), path).toBe(true);
-      if (anchor !== undefined) expect(path === "" ? anchors : anchorsOf(read(`docs/${path}`))).toContain(anchor);
+      if (anchor !== undefined)
+        expect(path === "" ? anchors : anchorsOf(read(`docs/${path}`))).toContain(anchor);
     }
   });
 
   it("asks the database what it understands", async () => {
-    const statements = [...runbook.matchAll(/```sql\n([\s\S]+?)```/g)].flatMap(([, text = ""]) => text.split(";").slice(0, -1));
+    const statements = [...runbook.matchAll(/```sql\n([\s\S]+?)```/g)].flatMap(([, text = ""]) =>
+      text.split(";").slice(0, -1),
+    );
     expect(statements.length).toBeGreaterThan(3);
     await using stack = new AsyncDisposableStack();
     const database = await openFresh("postgres");
     stack.defer(() => database.close());
-    for (const statement of statements) expect(await database.script((run) => run(statement))).toHaveLength(1);
+    for (const statement of statements)
+      expect(await database.script((run) => run(statement))).toHaveLength(1);
   });
 
   it("names commands and options that there are", async () => {
     const program = await createProgram(undefined);
-    const lines = [...runbook.matchAll(/`npm run commerce -- ([a-z][^`]*)`/g)].map(([, line = ""]) => line.split(" "));
+    const lines = [...runbook.matchAll(/`npm run commerce -- ([a-z][^`]*)`/g)].map(([, line = ""]) =>
+      line.split(" "),
+    );
     expect(lines.length).toBeGreaterThan(8);
     for (const words of lines) {
       const command = commandOf(program, words);
       const known = [...command.options.map(({ long }) => long), "--help"];
       expect(command.commands, words.join(" ")).toEqual([]);
-      for (const word of words.filter((part) => part.startsWith("--"))) expect(known, words.join(" ")).toContain(word);
+      for (const word of words.filter((part) => part.startsWith("--")))
+        expect(known, words.join(" ")).toContain(word);
     }
   });
 
   it("names metrics that there are", () => {
     const metrics = read("docs/metrics.md");
-    for (const [name] of runbook.matchAll(/\bcommerce_\w+/g)) expect(metrics).toContain(`\`${name.replace(/_bucket$/, "")}\``);
+    for (const [name] of runbook.matchAll(/\bcommerce_\w+/g))
+      expect(metrics).toContain(`\`${name.replace(/_bucket$/, "")}\``);
   });
 });
 

@@ -1,4 +1,7 @@
-/** Asks an app of the same process, and starts a second one beside a world, as another process on the same database would be. */
+/**
+ * Asks an app of the same process, and starts a second one beside a world, as another process on the same
+ * database would be.
+ */
 import { type App, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import type { OpenDatabase } from "#database/connect.ts";
@@ -11,13 +14,27 @@ import { publicUrl, type World } from "#test/support/world.ts";
 export const environment = { ENCRYPTION_KEYS: encryptionKeys };
 
 export async function startBeside({ clock }: Pick<World, "clock">, database: OpenDatabase): Promise<App> {
-  const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0", ...environment });
+  const settings = readSettings({
+    PORT: "4000",
+    PUBLIC_URL: publicUrl,
+    RATE_LIMIT_SCALE: "0",
+    ...environment,
+  });
   return createApp({ settings, log: createLog("silent"), clock, database });
 }
 
 export const askOf =
   ({ server }: App): Ask =>
   async ({ method, url, headers, body }) => {
-    const response = await server.inject({ method, url, headers, ...(body === undefined ? {} : { payload: body }) });
-    return { status: response.statusCode, headers: response.headers as Record<string, string | undefined>, text: response.body };
+    const response = await server.inject({
+      method,
+      url,
+      headers,
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    return {
+      status: response.statusCode,
+      headers: response.headers as Record<string, string | undefined>,
+      text: response.body,
+    };
   };

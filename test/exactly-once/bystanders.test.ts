@@ -16,16 +16,30 @@ const pools = { first: 1, second: 2 };
 it("fifty duplicates take no connection from others, in the process that does the write and in another", async () => {
   const url = await createDatabase();
   const clock = new TestClock();
-  const [here, there] = await Promise.all([openDatabase({ url, poolSize: pools.second }), openDatabase({ url, poolSize: pools.first })]);
+  const [here, there] = await Promise.all([
+    openDatabase({ url, poolSize: pools.second }),
+    openDatabase({ url, poolSize: pools.first }),
+  ]);
   const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
-  const demo = await prepareDemo(here, { dataDir: temporaryFolder(), publicUrl, now: clock.now(), keyring, render: demoRender(here) });
+  const demo = await prepareDemo(here, {
+    dataDir: temporaryFolder(),
+    publicUrl,
+    now: clock.now(),
+    keyring,
+    render: demoRender(here),
+  });
   if (demo === undefined) throw new Error("The database was not empty.");
   const apps = [await startBeside({ clock }, here), await startBeside({ clock }, there)];
   const [askHere, askThere] = apps.map(askOf);
   if (askHere === undefined || askThere === undefined) throw new Error("Two apps were started.");
   const shop = await openShop(askHere, demo);
   const cart = await openCart(askHere, shop);
-  const identity = { method: "GET", url: "/api/v1/open/identity", headers: { authorization: `Bearer ${demo.keys.full}` }, body: undefined } as const;
+  const identity = {
+    method: "GET",
+    url: "/api/v1/open/identity",
+    headers: { authorization: `Bearer ${demo.keys.full}` },
+    body: undefined,
+  } as const;
 
   // Somebody holds the cart, so the write waits in the middle of its transaction for as long as we want.
   const holder = new Client({ connectionString: url });
@@ -35,20 +49,33 @@ it("fifty duplicates take no connection from others, in the process that does th
   const write = addressWrite(shop, cart.id);
   const first = askHere(write.asked);
   await expect
-    .poll(async () => (await holder.query<{ count: number }>("select count(*)::int as count from pg_locks where not granted")).rows[0]?.count)
+    .poll(
+      async () =>
+        (
+          await holder.query<{ count: number }>(
+            "select count(*)::int as count from pg_locks where not granted",
+          )
+        ).rows[0]?.count,
+    )
     .toBe(1);
 
   for (const ask of [askHere, askThere]) {
     const duplicates = Array.from({ length: 50 }, async () => readAnswer(await ask(write.asked)));
     expect((await ask(identity)).status).toBe(200);
-    for (const { status, code } of await Promise.all(duplicates)) expect([status, code]).toEqual([409, "idempotency_in_progress"]);
+    for (const { status, code } of await Promise.all(duplicates))
+      expect([status, code]).toEqual([409, "idempotency_in_progress"]);
     expect((await ask(identity)).status).toBe(200);
   }
 
   await holder.query("rollback");
   const done = readAnswer(await first);
   expect([done.status, done.isReplay]).toEqual([200, false]);
-  for (const ask of [askHere, askThere]) expect(readAnswer(await ask(write.asked))).toMatchObject({ status: 200, isReplay: true, text: done.text });
+  for (const ask of [askHere, askThere])
+    expect(readAnswer(await ask(write.asked))).toMatchObject({
+      status: 200,
+      isReplay: true,
+      text: done.text,
+    });
   await holder.end();
   for (const app of apps) await app.close();
   await Promise.all([here.close(), there.close()]);

@@ -17,7 +17,11 @@ it(
     const buying = openBuying(service.ask, await openShop(service.ask, service.access));
     expect(await buyAndKill(buying, { services: [service], buyers: 4, kills: 2, submitsPerKill: 6 })).toBe(2);
     // Whoever died holds what it worked on for half a minute: as if that were over.
-    await service.inspect(({ db }) => sql`update payment_operation set leased_until = null, due_at = now() where status = 'pending'`.execute(db));
+    await service.inspect(({ db }) =>
+      sql`update payment_operation set leased_until = null, due_at = now() where status = 'pending'`.execute(
+        db,
+      ),
+    );
     await service.start();
     const { ordered, declined } = await awaitEnds(buying);
     expect(await service.inspect(({ db }) => checkoutFaults(db, buying.sessionIds))).toEqual([]);

@@ -5,7 +5,15 @@ import type { App } from "#app/app.ts";
 import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import { checkoutFaults } from "#soak/checkout-checks.ts";
 import { noCounts, raceCancel, raceSingleUse, type Races, raceSubmits } from "#soak/checkout-races.ts";
-import { type Checkout, checkoutOf, createWrite, openCheckout, readSession, readyCart, submitWrite } from "#soak/checkout-shop.ts";
+import {
+  type Checkout,
+  checkoutOf,
+  createWrite,
+  openCheckout,
+  readSession,
+  readyCart,
+  submitWrite,
+} from "#soak/checkout-shop.ts";
 import { type Ask, openShop, readAnswer, type Shop } from "#soak/shop.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { askOf, environment, startBeside } from "./ask.ts";
@@ -29,9 +37,17 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
   });
 
   /** Every process drives payments. */
-  const settle = async (): Promise<void> => void (await Promise.all([world.app, ...others].map(({ payments }) => payments.drive())));
+  const settle = async (): Promise<void> =>
+    void (await Promise.all([world.app, ...others].map(({ payments }) => payments.drive())));
 
-  const openRaces = (): Races => ({ doors, shop, settle, violations: [], sessionIds: [], counts: noCounts() });
+  const openRaces = (): Races => ({
+    doors,
+    shop,
+    settle,
+    violations: [],
+    sessionIds: [],
+    counts: noCounts(),
+  });
 
   async function expectKept(sessionIds: readonly string[]): Promise<void> {
     await settle();
@@ -78,19 +94,31 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
     const [variantId = ""] = shop.variantIds;
     const { db } = world.database;
     const left = async (set: (stock: { onHand: number; reserved: number }) => number): Promise<void> => {
-      const stock = await db.selectFrom("stockLevel").select(["onHand", "reserved"]).where("variantId", "=", variantId).executeTakeFirstOrThrow();
+      const stock = await db
+        .selectFrom("stockLevel")
+        .select(["onHand", "reserved"])
+        .where("variantId", "=", variantId)
+        .executeTakeFirstOrThrow();
       const delta = set(stock) - stock.onHand;
-      await sql`update stock_level set on_hand = on_hand + ${delta} where variant_id = ${variantId}`.execute(db);
+      await sql`update stock_level set on_hand = on_hand + ${delta} where variant_id = ${variantId}`.execute(
+        db,
+      );
       await sql`insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, created_at)
         select merchant_id, variant_id, ${delta}, on_hand, 'correction', ${world.clock.now()} from stock_level where variant_id = ${variantId}`.execute(
         db,
       );
     };
-    const { onHand: before } = await db.selectFrom("stockLevel").select("onHand").where("variantId", "=", variantId).executeTakeFirstOrThrow();
+    const { onHand: before } = await db
+      .selectFrom("stockLevel")
+      .select("onHand")
+      .where("variantId", "=", variantId)
+      .executeTakeFirstOrThrow();
     await sql`update stock_level set backorder_limit = 0 where variant_id = ${variantId}`.execute(db);
     await left(({ reserved }) => reserved + 1);
     const told = await Promise.all(
-      cartIds.map(async (cartId, index) => readAnswer(await (doors[index % doors.length] ?? doors[0])(createWrite(shop, cartId).asked))),
+      cartIds.map(async (cartId, index) =>
+        readAnswer(await (doors[index % doors.length] ?? doors[0])(createWrite(shop, cartId).asked)),
+      ),
     );
     const won = told.filter(({ code }) => code === undefined).map(checkoutOf);
     expect(won).toHaveLength(1);
@@ -119,8 +147,12 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
       const { status, orderId } = await readSession(doors[0], shop, checkouts[index]?.sessionId ?? "");
       const isExpired = status === "EXPIRED";
       // Paid in time, but looked for too late: then the time of its session was over as well.
-      expect({ isDecided: isExpired || status === "COMPLETED", isOrdered: orderId !== null }).toEqual({ isDecided: true, isOrdered: !isExpired });
-      if (answered.code !== undefined) expect([answered.code, status]).toEqual(["checkout_session_expired", "EXPIRED"]);
+      expect({ isDecided: isExpired || status === "COMPLETED", isOrdered: orderId !== null }).toEqual({
+        isDecided: true,
+        isOrdered: !isExpired,
+      });
+      if (answered.code !== undefined)
+        expect([answered.code, status]).toEqual(["checkout_session_expired", "EXPIRED"]);
     }
     await expectKept(checkouts.map(({ sessionId }) => sessionId));
   });

@@ -1,4 +1,7 @@
-/** One code, redeemed twenty times at once, at two processes: a short run of what `npm run soak` does at length. */
+/**
+ * One code, redeemed twenty times at once, at two processes: a short run of what `npm run soak` does at
+ * length.
+ */
 import { expect, it } from "vitest";
 import type { App } from "#app/app.ts";
 import { codeFaults, runCodes } from "#soak/codes.ts";
@@ -7,15 +10,25 @@ import { askOf, environment, startBeside } from "./ask.ts";
 
 const codes = 5;
 
-it.each(["pglite", "postgres"] as const)(`${codes} codes, each redeemed twenty times at once, give one token each on %s`, async (engine) => {
-  await using world = await createWorld(engine, { environment });
-  // PGlite is of one process; on PostgreSQL two know nothing of each other.
-  const others: App[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
-  const doors = [askOf(world.app), ...others.map(askOf)] as const;
-  const plan = { engine, doors, publicUrl, access: world.demo, copies: 20, isOver: (counts: { codes: number }) => counts.codes >= codes };
-  const { violations, counts } = await runCodes(plan);
-  const { clientId } = world.demo.oauthClient;
-  expect([...violations, ...(await codeFaults(world.database.db, { clientId, codes }))]).toEqual([]);
-  expect(counts).toEqual({ codes, redemptions: codes * 20, tokens: codes, refused: codes * 19 });
-  for (const other of others) await other.close();
-});
+it.each(["pglite", "postgres"] as const)(
+  `${codes} codes, each redeemed twenty times at once, give one token each on %s`,
+  async (engine) => {
+    await using world = await createWorld(engine, { environment });
+    // PGlite is of one process; on PostgreSQL two know nothing of each other.
+    const others: App[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
+    const doors = [askOf(world.app), ...others.map(askOf)] as const;
+    const plan = {
+      engine,
+      doors,
+      publicUrl,
+      access: world.demo,
+      copies: 20,
+      isOver: (counts: { codes: number }) => counts.codes >= codes,
+    };
+    const { violations, counts } = await runCodes(plan);
+    const { clientId } = world.demo.oauthClient;
+    expect([...violations, ...(await codeFaults(world.database.db, { clientId, codes }))]).toEqual([]);
+    expect(counts).toEqual({ codes, redemptions: codes * 20, tokens: codes, refused: codes * 19 });
+    for (const other of others) await other.close();
+  },
+);

@@ -11,7 +11,12 @@ it(
   async () => {
     const { databaseUrl = "", ...place } = await demoPlace("postgres");
     // PostgreSQL itself is everybody's here, and is not killed.
-    const plan = { clients: 4, keysPerCut: 4, crashEvery: Infinity, isOver: ({ kills }: { kills: number }) => kills >= 8 };
+    const plan = {
+      clients: 4,
+      keysPerCut: 4,
+      crashEvery: Infinity,
+      isOver: ({ kills }: { kills: number }) => kills >= 8,
+    };
     const { violations, counts } = await runCuts({ ...plan, ...place, databaseUrl });
     expect(violations).toEqual([]);
     expect(counts).toMatchObject({ faults: 8, cuts: 8, replays: counts["keys"] });

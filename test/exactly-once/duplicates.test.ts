@@ -6,16 +6,24 @@ import { openShop } from "#soak/shop.ts";
 import { createWorld } from "#test/support/world.ts";
 import { askOf, environment, startBeside } from "./ask.ts";
 
-it.each(["pglite", "postgres"] as const)("twenty writes, each fifty times at once, have one effect and one answer each on %s", async (engine) => {
-  await using world = await createWorld(engine, { environment });
-  // PGlite is of one process; on PostgreSQL two know nothing of each other.
-  const others: App[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
-  const ask = askOf(world.app);
-  const shop = await openShop(ask, world.demo);
-  const plan = { engine, doors: [ask, ...others.map(askOf)] as const, copies: 50, isOver: ({ keys }: { keys: number }) => keys >= 20 };
-  const { violations, counts, sent } = await runDuplicates(shop, plan);
-  expect([...violations, ...(await duplicateFaults(world.database.db, sent))]).toEqual([]);
-  expect(counts).toMatchObject({ keys: 20, answers: 1000 });
-  expect(Number(counts["replays"]) + Number(counts["inProgress"])).toBe(20 * 49);
-  for (const other of others) await other.close();
-});
+it.each(["pglite", "postgres"] as const)(
+  "twenty writes, each fifty times at once, have one effect and one answer each on %s",
+  async (engine) => {
+    await using world = await createWorld(engine, { environment });
+    // PGlite is of one process; on PostgreSQL two know nothing of each other.
+    const others: App[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
+    const ask = askOf(world.app);
+    const shop = await openShop(ask, world.demo);
+    const plan = {
+      engine,
+      doors: [ask, ...others.map(askOf)] as const,
+      copies: 50,
+      isOver: ({ keys }: { keys: number }) => keys >= 20,
+    };
+    const { violations, counts, sent } = await runDuplicates(shop, plan);
+    expect([...violations, ...(await duplicateFaults(world.database.db, sent))]).toEqual([]);
+    expect(counts).toMatchObject({ keys: 20, answers: 1000 });
+    expect(Number(counts["replays"]) + Number(counts["inProgress"])).toBe(20 * 49);
+    for (const other of others) await other.close();
+  },
+);

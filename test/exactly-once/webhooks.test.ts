@@ -7,13 +7,22 @@ import { demoPlace, encryptionKeys } from "#test/support/copies.ts";
 /** Of some cold starts and what is between them, on a machine that has other things to do. */
 const startsMsMax = 300_000;
 const plan = { writers: 2, aheadMax: 20, arrivalsPerKill: 40, isHurried: true };
-const environment = { ...webhookEnvironment, WEBHOOK_RETRY_SCALE: "0.0001", ENCRYPTION_KEYS: encryptionKeys, DEMO: "0" };
+const environment = {
+  ...webhookEnvironment,
+  WEBHOOK_RETRY_SCALE: "0.0001",
+  ENCRYPTION_KEYS: encryptionKeys,
+  DEMO: "0",
+};
 
 it(
   "after each kill -9 of serve every event arrives, signed, and what comes again is the same",
   async () => {
     await using service = await startService({ ...(await demoPlace("pglite")), environment });
-    const { violations, counts } = await runWebhooks({ ...plan, services: [service], isOver: ({ kills }) => kills === 2 });
+    const { violations, counts } = await runWebhooks({
+      ...plan,
+      services: [service],
+      isOver: ({ kills }) => kills === 2,
+    });
     expect(violations).toEqual([]);
     expect(Math.min(counts["events"] ?? 0, counts["refused"] ?? 0)).toBeGreaterThan(10);
   },
@@ -24,11 +33,16 @@ it(
   "after each kill -9 of a gateway, a worker or both every event arrives, signed, and what comes again is the same",
   async () => {
     const demo = await demoPlace("postgres");
-    const start = (command: "gateway" | "worker"): Promise<Service> => startService({ ...demo, command, environment });
+    const start = (command: "gateway" | "worker"): Promise<Service> =>
+      startService({ ...demo, command, environment });
     const starting = [start("gateway"), start("worker")] as const;
     await using gateway = await starting[0];
     await using worker = await starting[1];
-    const { violations, counts } = await runWebhooks({ ...plan, services: [gateway, worker], isOver: ({ kills }) => kills === 3 });
+    const { violations, counts } = await runWebhooks({
+      ...plan,
+      services: [gateway, worker],
+      isOver: ({ kills }) => kills === 3,
+    });
     expect(violations).toEqual([]);
     expect(Math.min(counts["events"] ?? 0, counts["refused"] ?? 0)).toBeGreaterThan(10);
   },

@@ -1,6 +1,7 @@
 /**
- * A clock that is set an hour forward or back while the service runs: nothing happens twice, nobody stays refused, and what happens from then on is told
- * at once. What was waiting for its time when the clock was set back waits until that time has come.
+ * A clock that is set an hour forward or back while the service runs: nothing happens twice, nobody stays
+ * refused, and what happens from then on is told at once. What was waiting for its time when the clock was
+ * set back waits until that time has come.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
@@ -17,14 +18,21 @@ const jumps = [
   ["forward", hourMs],
 ] as const;
 
-it.each(jumps)("a clock that is set an hour %s keeps nobody refused for longer than a window is", async (_name, jumpMs) => {
-  let now = 10 * hourMs;
-  const limiter = createMemoryLimiter(1, () => now);
-  for (let count = 0; count <= 20; count += 1) void limiter.consume("auth-fail", "x");
-  expect(limiter.peek("auth-fail", "x")).toMatchObject({ remaining: 0, resetSeconds: 300 });
-  now += jumpMs;
-  expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false, remaining: 19, resetSeconds: 300 });
-});
+it.each(jumps)(
+  "a clock that is set an hour %s keeps nobody refused for longer than a window is",
+  async (_name, jumpMs) => {
+    let now = 10 * hourMs;
+    const limiter = createMemoryLimiter(1, () => now);
+    for (let count = 0; count <= 20; count += 1) void limiter.consume("auth-fail", "x");
+    expect(limiter.peek("auth-fail", "x")).toMatchObject({ remaining: 0, resetSeconds: 300 });
+    now += jumpMs;
+    expect(limiter.consume("auth-fail", "x")).toMatchObject({
+      isExceeded: false,
+      remaining: 19,
+      resetSeconds: 300,
+    });
+  },
+);
 
 describe("a service whose clock is set", () => {
   let world: World;
@@ -35,21 +43,29 @@ describe("a service whose clock is set", () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  it.each(jumps)("an hour %s finds what was recorded before, reads what was written, and goes on", async (_name, jumpMs) => {
-    const ask = askOf(world.app);
-    const { id } = await openCart(ask, shop);
-    const write = addressWrite(shop, id);
-    const first = await ask(write.asked);
-    world.clock.advance(jumpMs);
+  it.each(jumps)(
+    "an hour %s finds what was recorded before, reads what was written, and goes on",
+    async (_name, jumpMs) => {
+      const ask = askOf(world.app);
+      const { id } = await openCart(ask, shop);
+      const write = addressWrite(shop, id);
+      const first = await ask(write.asked);
+      world.clock.advance(jumpMs);
 
-    const again = readAnswer(await ask(write.asked));
-    expect([again.status, again.isReplay, again.text]).toEqual([200, true, first.text]);
-    const next = readAnswer(await ask(addressWrite(shop, id).asked));
-    expect([next.status, next.isReplay]).toEqual([200, false]);
-    const { db } = world.database;
-    const events = await db.selectFrom("event").select("subjectVersion").where("subjectId", "=", id).orderBy("subjectVersion").execute();
-    expect(events.map(({ subjectVersion }) => subjectVersion)).toEqual([1, 2, 3]);
-  });
+      const again = readAnswer(await ask(write.asked));
+      expect([again.status, again.isReplay, again.text]).toEqual([200, true, first.text]);
+      const next = readAnswer(await ask(addressWrite(shop, id).asked));
+      expect([next.status, next.isReplay]).toEqual([200, false]);
+      const { db } = world.database;
+      const events = await db
+        .selectFrom("event")
+        .select("subjectVersion")
+        .where("subjectId", "=", id)
+        .orderBy("subjectVersion")
+        .execute();
+      expect(events.map(({ subjectVersion }) => subjectVersion)).toEqual([1, 2, 3]);
+    },
+  );
 });
 
 describeOnBoth("webhooks whose clock is set an hour back", (open) => {

@@ -1,4 +1,7 @@
-/** A PostgreSQL that is stopped, or killed, and comes back: what is told meanwhile, and that all goes on by itself. */
+/**
+ * A PostgreSQL that is stopped, or killed, and comes back: what is told meanwhile, and that all goes on by
+ * itself.
+ */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -18,10 +21,26 @@ describe("a PostgreSQL that goes away and comes back", () => {
     receiver = stack.use(await startReceiver({ reply: () => 204 }));
     own = stack.use(await startOnOwnPostgres());
     shop = await openShop(askOf(own.app), own.demo);
-    const headers = { "content-type": "application/json", authorization: `Bearer ${own.demo.keys.full}`, "idempotency-key": randomUUID() };
-    const body = JSON.stringify({ url: `${receiver.origin}/hooks`, eventTypes: ["cart.address_set"], maxPerSecond: 100 });
-    const made = await askOf(own.app)({ method: "POST", url: "/api/v1/open/webhooks/endpoints", headers, body });
-    receiver.secrets.set("/hooks", (JSON.parse(made.text) as { data: { secret: { value: string } } }).data.secret.value);
+    const headers = {
+      "content-type": "application/json",
+      authorization: `Bearer ${own.demo.keys.full}`,
+      "idempotency-key": randomUUID(),
+    };
+    const body = JSON.stringify({
+      url: `${receiver.origin}/hooks`,
+      eventTypes: ["cart.address_set"],
+      maxPerSecond: 100,
+    });
+    const made = await askOf(own.app)({
+      method: "POST",
+      url: "/api/v1/open/webhooks/endpoints",
+      headers,
+      body,
+    });
+    receiver.secrets.set(
+      "/hooks",
+      (JSON.parse(made.text) as { data: { secret: { value: string } } }).data.secret.value,
+    );
   });
   afterAll(() => stack.disposeAsync());
 
@@ -31,34 +50,52 @@ describe("a PostgreSQL that goes away and comes back", () => {
     return { ...answered, body: JSON.parse(answered.text) as unknown };
   }
   const listeners = async (): Promise<number> =>
-    (await sql<{ pid: number }>`select pid from pg_stat_activity where query like 'listen %'`.execute(own.app.database.db)).rows.length;
+    (
+      await sql<{ pid: number }>`select pid from pg_stat_activity where query like 'listen %'`.execute(
+        own.app.database.db,
+      )
+    ).rows.length;
   const told = async (cartId: string): Promise<string[]> => {
-    const events = own.app.database.db.selectFrom("event").select("id").where("subjectId", "=", cartId).where("type", "=", "cart.address_set");
+    const events = own.app.database.db
+      .selectFrom("event")
+      .select("id")
+      .where("subjectId", "=", cartId)
+      .where("type", "=", "cart.address_set");
     return (await events.execute()).map(({ id }) => arrivalOf("/hooks", id));
   };
 
-  it.each(["fast", "immediate"] as const)("is told as 503 and by /readyz while it is away (%s), and all goes on when it is back", async (mode) => {
-    const { id } = await openCart(askOf(own.app), shop);
-    const write = addressWrite(shop, id);
-    await expect.poll(listeners).toBe(1);
-    await own.stop(mode);
+  it.each(["fast", "immediate"] as const)(
+    "is told as 503 and by /readyz while it is away (%s), and all goes on when it is back",
+    async (mode) => {
+      const { id } = await openCart(askOf(own.app), shop);
+      const write = addressWrite(shop, id);
+      await expect.poll(listeners).toBe(1);
+      await own.stop(mode);
 
-    const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
-    for (const answer of [await get(product), await send(write.asked), await get(product)])
-      expectError(answer, { status: 503, code: "service_unavailable", retryAfterSeconds: 2 });
-    expect(await get("/readyz")).toMatchObject({ status: 503, body: { checks: { database: "unavailable" } } });
-    expect(await get("/healthz")).toMatchObject({ status: 200, body: { status: "ok" } });
+      const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
+      for (const answer of [await get(product), await send(write.asked), await get(product)])
+        expectError(answer, { status: 503, code: "service_unavailable", retryAfterSeconds: 2 });
+      expect(await get("/readyz")).toMatchObject({
+        status: 503,
+        body: { checks: { database: "unavailable" } },
+      });
+      expect(await get("/healthz")).toMatchObject({ status: 200, body: { status: "ok" } });
 
-    await own.startAgain();
-    expect(await get("/readyz")).toMatchObject({ status: 200 });
-    expect(await get(product)).toMatchObject({ status: 200 });
-    const [first, again] = [await send(write.asked), await send(write.asked)];
-    expect([first.status, first.headers["idempotent-replayed"]]).toEqual([200, "false"]);
-    expect([again.status, again.headers["idempotent-replayed"], again.text]).toEqual([200, "true", first.text]);
-    // What listens and what sends find their way back too.
-    await expect.poll(listeners).toBe(1);
-    const [arrival] = await told(id);
-    await expect.poll(() => [...receiver.accepted]).toContain(arrival);
-    expect(receiver.violations).toEqual([]);
-  });
+      await own.startAgain();
+      expect(await get("/readyz")).toMatchObject({ status: 200 });
+      expect(await get(product)).toMatchObject({ status: 200 });
+      const [first, again] = [await send(write.asked), await send(write.asked)];
+      expect([first.status, first.headers["idempotent-replayed"]]).toEqual([200, "false"]);
+      expect([again.status, again.headers["idempotent-replayed"], again.text]).toEqual([
+        200,
+        "true",
+        first.text,
+      ]);
+      // What listens and what sends find their way back too.
+      await expect.poll(listeners).toBe(1);
+      const [arrival] = await told(id);
+      await expect.poll(() => [...receiver.accepted]).toContain(arrival);
+      expect(receiver.violations).toEqual([]);
+    },
+  );
 });

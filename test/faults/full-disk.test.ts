@@ -1,4 +1,7 @@
-/** No room on the disk: what cannot be written is told so and leaves nothing, what can be read is read, and all goes on when there is room again. */
+/**
+ * No room on the disk: what cannot be written is told so and leaves nothing, what can be read is read, and
+ * all goes on when there is room again.
+ */
 import { spawnSync } from "node:child_process";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -9,7 +12,10 @@ import { createWorld } from "#test/support/world.ts";
 import { askOf, environment } from "#test/exactly-once/ask.ts";
 
 const hasLimits = spawnSync("prlimit", ["--version"], { stdio: "ignore" }).status === 0;
-if (!hasLimits) process.stderr.write("test/faults/full-disk.test.ts skips the embedded database: prlimit is not installed (Debian: util-linux).\n");
+if (!hasLimits)
+  process.stderr.write(
+    "test/faults/full-disk.test.ts skips the embedded database: prlimit is not installed (Debian: util-linux).\n",
+  );
 
 /** Of a cold start, on a machine that has other things to do. */
 const startMsMax = 240_000;
@@ -24,7 +30,8 @@ describe.runIf(hasLimits)("an embedded database that cannot write", () => {
       const { id } = await openCart(ask, shop);
       const [before, during] = [addressWrite(shop, id), addressWrite(shop, id)];
       const kept = await ask(before.asked);
-      // A limit on the size of files is met by every write, as a disk without room is; PostgreSQL has no name for it, and so it is told as a fault of ours.
+      // A limit on the size of files is met by every write, as a disk without room is; PostgreSQL has no name
+      // for it, and so it is told as a fault of ours.
       limitFiles(service.pid(), "0");
       expect(readAnswer(await ask(during.asked))).toMatchObject({ status: 500, code: "internal_error" });
       limitFiles(service.pid(), "unlimited");
@@ -38,7 +45,8 @@ describe.runIf(hasLimits)("an embedded database that cannot write", () => {
   );
 });
 
-const limitFiles = (pid: number, bytes: string): void => void spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:`]);
+const limitFiles = (pid: number, bytes: string): void =>
+  void spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:`]);
 
 it.each(["pglite", "postgres"] as const)(
   "a disk that is full (%s) is told as 503, leaves nothing, and the same request works later",
@@ -52,11 +60,14 @@ it.each(["pglite", "postgres"] as const)(
     await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`.execute(
       db,
     );
-    await sql`create trigger full_disk before insert on idempotency_record for each row execute function refuse()`.execute(db);
+    await sql`create trigger full_disk before insert on idempotency_record for each row execute function refuse()`.execute(
+      db,
+    );
     const refused = await ask(write.asked);
     expect(readAnswer(refused)).toMatchObject({ status: 503, code: "service_unavailable" });
     expect(refused.text).not.toContain("extend");
-    const moved = async (): Promise<number> => (await db.selectFrom("stockMovement").select("id").where("note", "=", write.key).execute()).length;
+    const moved = async (): Promise<number> =>
+      (await db.selectFrom("stockMovement").select("id").where("note", "=", write.key).execute()).length;
     expect(await moved()).toBe(0);
 
     await sql`drop trigger full_disk on idempotency_record`.execute(db);

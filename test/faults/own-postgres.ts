@@ -1,4 +1,7 @@
-/** A PostgreSQL that is a test's own, with a service on it in this process: stopped, killed and started again as its operators would. */
+/**
+ * A PostgreSQL that is a test's own, with a service on it in this process: stopped, killed and started again
+ * as its operators would.
+ */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,8 +29,18 @@ export async function startOnOwnPostgres(): Promise<OwnPostgres> {
   // Or what was committed last would be gone with it.
   const postgres = await startPostgres({ synchronous_commit: "on" });
   const control = controlOf(postgres.folder);
-  const environment = { DATABASE_URL: postgres.url, ENCRYPTION_KEYS: encryptionKeys, WEBHOOK_ALLOW_LOOPBACK: "1" };
-  const settings = readSettings({ PORT: "0", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0", DATA_DIR: folder, ...environment });
+  const environment = {
+    DATABASE_URL: postgres.url,
+    ENCRYPTION_KEYS: encryptionKeys,
+    WEBHOOK_ALLOW_LOOPBACK: "1",
+  };
+  const settings = readSettings({
+    PORT: "0",
+    PUBLIC_URL: publicUrl,
+    RATE_LIMIT_SCALE: "0",
+    DATA_DIR: folder,
+    ...environment,
+  });
   const app = await createApp({ settings, log: createLog("silent") });
   const demo = await prepareDemo(app.database, { ...app.services, dataDir: folder, now: new Date() });
   await app.listen();
@@ -54,6 +67,10 @@ function controlOf(folder: string): (...args: readonly string[]) => Promise<void
   const { uid, gid } = statSync(data);
   return async (...args) => {
     // Its log goes to a file, or whoever waits for the end of what it says waits for the server's.
-    await promisify(execFile)(join(dirname(server), "pg_ctl"), ["-D", data, "-w", "-s", "-l", join(folder, "restarted.log"), ...args], { uid, gid });
+    await promisify(execFile)(
+      join(dirname(server), "pg_ctl"),
+      ["-D", data, "-w", "-s", "-l", join(folder, "restarted.log"), ...args],
+      { uid, gid },
+    );
   };
 }

@@ -1,4 +1,7 @@
-/** A Redis that is killed under load and comes back: requests are counted all the while, none is refused for it, and the log has one line each way. */
+/**
+ * A Redis that is killed under load and comes back: requests are counted all the while, none is refused for
+ * it, and the log has one line each way.
+ */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,18 +13,28 @@ import { freePort } from "#soak/service.ts";
 import { hasRedis } from "#test/support/balancer.ts";
 import { type Listening, startProgram } from "#test/support/program.ts";
 
-if (!hasRedis) process.stderr.write("test/faults/redis-away.test.ts is skipped: Redis is not installed (Debian: redis-server).\n");
+if (!hasRedis)
+  process.stderr.write(
+    "test/faults/redis-away.test.ts is skipped: Redis is not installed (Debian: redis-server).\n",
+  );
 
 const startRedisAt = (port: number): Promise<Listening> => {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-redis-"));
-  return startProgram({ file: "redis-server", args: ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""], port, folder });
+  return startProgram({
+    file: "redis-server",
+    args: ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""],
+    port,
+    folder,
+  });
 };
 
 describe.runIf(hasRedis)("a Redis that goes away under load", () => {
   it("stops nobody, opens no door, and counts for all again when it is back", async () => {
     const port = await freePort();
     const logged: { event: string }[] = [];
-    const log = createLog("info", { write: (line) => void logged.push(JSON.parse(line) as { event: string }) });
+    const log = createLog("info", {
+      write: (line) => void logged.push(JSON.parse(line) as { event: string }),
+    });
     const first = await startRedisAt(port);
     const limiter = createRedisLimiter(`redis://127.0.0.1:${port}`, 1, log);
     const taken = { admitted: 0, refused: 0 };
@@ -40,7 +53,9 @@ describe.runIf(hasRedis)("a Redis that goes away under load", () => {
     };
     try {
       // Before the connection stands it counts as away, and that is told as well.
-      await expect.poll(async () => [await limiter.consume("auth-fail", "early"), limiter.isAway()].at(-1)).toBe(false);
+      await expect
+        .poll(async () => [await limiter.consume("auth-fail", "early"), limiter.isAway()].at(-1))
+        .toBe(false);
       logged.length = 0;
       const running = Promise.all([load(), load(), load(), load()]);
       await expect.poll(() => taken.refused).toBeGreaterThan(20);
@@ -55,11 +70,14 @@ describe.runIf(hasRedis)("a Redis that goes away under load", () => {
       await expect.poll(() => taken.refused - afterwards).toBeGreaterThan(20);
       over.abort();
       await running;
-      // The quota is 20 in five minutes: Redis's, the memory's, and that of the Redis that knows nothing of the first.
+      // The quota is 20 in five minutes: Redis's, the memory's, and that of the Redis that knows nothing of
+      // the first.
       expect(taken.admitted).toBeLessThanOrEqual(3 * 20);
       // A busy machine may take Redis for away once more: then it is told once more, each way.
       const pair = ["rate_limiter_away", "rate_limiter_back"];
-      expect(logged.map(({ event }) => event)).toEqual(Array.from({ length: logged.length / 2 }, () => pair).flat());
+      expect(logged.map(({ event }) => event)).toEqual(
+        Array.from({ length: logged.length / 2 }, () => pair).flat(),
+      );
       expect(logged.length).toBeGreaterThan(0);
     } finally {
       over.abort();

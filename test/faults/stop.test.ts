@@ -11,7 +11,11 @@ it(
   "SIGTERM under load fails no request: what was asked before it is answered, and what found the door closed has had no effect",
   async () => {
     await using service = await startService(await demoPlace("postgres"));
-    const { violations, counts } = await runStop(service, { clients: 12, answersPerStop: 20, isOver: ({ stops }) => stops >= 1 });
+    const { violations, counts } = await runStop(service, {
+      clients: 12,
+      answersPerStop: 20,
+      isOver: ({ stops }) => stops >= 1,
+    });
     expect(violations).toEqual([]);
     expect(counts).toMatchObject({ stops: 1, failed: 0 });
     expect(counts["turned away"]).toBeGreaterThan(0);

@@ -2,7 +2,14 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createKeyring, DecryptionFailed, type EncryptionKey, type Keyring, type Place, type Sealed } from "#foundation/encryption.ts";
+import {
+  createKeyring,
+  DecryptionFailed,
+  type EncryptionKey,
+  type Keyring,
+  type Place,
+  type Sealed,
+} from "#foundation/encryption.ts";
 
 const keyNamed = (id: string): EncryptionKey => ({ id, key: randomBytes(32) });
 const place: Place = { table: "personal_data", column: "sealed", rowId: "psd_1" };
@@ -10,7 +17,8 @@ const first = keyNamed("k1");
 const second = keyNamed("k2");
 const keyring = createKeyring([first]);
 
-const flipped = (bytes: Uint8Array, bit: number): Uint8Array => bytes.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
+const flipped = (bytes: Uint8Array, bit: number): Uint8Array =>
+  bytes.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
 const expectRefused = (ring: Keyring, sealed: Sealed, at: Place): void => {
   expect(() => ring.open(sealed, at)).toThrow(DecryptionFailed);
 };
@@ -33,8 +41,11 @@ it("opens to the text that was sealed, in UTF-8", () => {
 
 it("opens from plain byte arrays as the databases give them, also out of the middle of a larger one", () => {
   const { sealed, dataKey, keyId } = keyring.seal("plain", place);
-  const apart = (bytes: Uint8Array): Uint8Array => new Uint8Array([0, ...bytes, 0]).subarray(1, bytes.length + 1);
-  expect(keyring.open({ sealed: apart(sealed), dataKey: apart(dataKey), keyId }, place).toString()).toBe("plain");
+  const apart = (bytes: Uint8Array): Uint8Array =>
+    new Uint8Array([0, ...bytes, 0]).subarray(1, bytes.length + 1);
+  expect(keyring.open({ sealed: apart(sealed), dataKey: apart(dataKey), keyId }, place).toString()).toBe(
+    "plain",
+  );
 });
 
 it("gives another ciphertext, nonce and data key each time, in which the plaintext does not stand", () => {
@@ -42,7 +53,9 @@ it("gives another ciphertext, nonce and data key each time, in which the plainte
   const all = Array.from({ length: 50 }, () => keyring.seal(plaintext, place));
   expect(new Set(all.map(({ sealed }) => Buffer.from(sealed).toString("hex"))).size).toBe(50);
   expect(new Set(all.map(({ dataKey }) => Buffer.from(dataKey).toString("hex"))).size).toBe(50);
-  const nonces = all.flatMap(({ sealed, dataKey }) => [sealed, dataKey].map((bytes) => Buffer.from(bytes.subarray(0, 12)).toString("hex")));
+  const nonces = all.flatMap(({ sealed, dataKey }) =>
+    [sealed, dataKey].map((bytes) => Buffer.from(bytes.subarray(0, 12)).toString("hex")),
+  );
   expect(new Set(nonces).size).toBe(100);
   for (const { sealed } of all) expect(Buffer.from(sealed).includes("Beispiel")).toBe(false);
 });
@@ -52,7 +65,8 @@ describe("does not open", () => {
 
   it("when any single bit of the payload or of its data key was changed", () => {
     for (const part of ["sealed", "dataKey"] as const)
-      for (let bit = 0; bit < sealed[part].length * 8; bit += 1) expectRefused(keyring, { ...sealed, [part]: flipped(sealed[part], bit) }, place);
+      for (let bit = 0; bit < sealed[part].length * 8; bit += 1)
+        expectRefused(keyring, { ...sealed, [part]: flipped(sealed[part], bit) }, place);
   });
 
   it("when any part of it was cut off", () => {
@@ -84,10 +98,15 @@ describe("does not open", () => {
 
   it("and says what it is and why, with the cipher's own reason behind it", () => {
     const short = { ...sealed, sealed: sealed.sealed.subarray(0, 27) };
-    expect(() => keyring.open(short, place)).toThrow(new DecryptionFailed("personal_data.sealed of psd_1 is too short to be what was encrypted."));
+    expect(() => keyring.open(short, place)).toThrow(
+      new DecryptionFailed("personal_data.sealed of psd_1 is too short to be what was encrypted."),
+    );
     const other = { ...place, rowId: "psd_2" };
     expect(() => keyring.open(sealed, other)).toThrow(
-      new DecryptionFailed("personal_data.sealed of psd_2 does not decrypt: it, its key or its place was changed.", { cause: expect.any(Error) }),
+      new DecryptionFailed(
+        "personal_data.sealed of psd_2 does not decrypt: it, its key or its place was changed.",
+        { cause: expect.any(Error) },
+      ),
     );
   });
 
@@ -99,7 +118,9 @@ describe("does not open", () => {
   it("with another key of the same name, and without its key, saying which one is missing", () => {
     expectRefused(createKeyring([keyNamed("k1")]), sealed, place);
     expect(() => createKeyring([second]).open(sealed, place)).toThrow(
-      new DecryptionFailed("personal_data.sealed of psd_1 was encrypted with the key k1, which is not in ENCRYPTION_KEYS."),
+      new DecryptionFailed(
+        "personal_data.sealed of psd_1 was encrypted with the key k1, which is not in ENCRYPTION_KEYS.",
+      ),
     );
   });
 });
@@ -170,8 +191,14 @@ describe("a digest of something beside", () => {
 describe("what an earlier release left", () => {
   const ring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
   const old: Sealed = {
-    sealed: Buffer.from("e2K/BF6Lz/aUInkNxVpyqSO4Al0ptsp+bCPg0eD8u5iySlo0Fj9EKEaczfe40sHgKJrq1sRHVInE", "base64"),
-    dataKey: Buffer.from("ukRBHH6OMLN9aC94fEIs3CvUAu6EsRKbAVPOeMAWGd+0GjqB3882LjV8QXiXgzf98FnotRkanL+96OKg", "base64"),
+    sealed: Buffer.from(
+      "e2K/BF6Lz/aUInkNxVpyqSO4Al0ptsp+bCPg0eD8u5iySlo0Fj9EKEaczfe40sHgKJrq1sRHVInE",
+      "base64",
+    ),
+    dataKey: Buffer.from(
+      "ukRBHH6OMLN9aC94fEIs3CvUAu6EsRKbAVPOeMAWGd+0GjqB3882LjV8QXiXgzf98FnotRkanL+96OKg",
+      "base64",
+    ),
     keyId: "k1",
   };
 
@@ -180,13 +207,24 @@ describe("what an earlier release left", () => {
   });
 
   it("has the digest still that it was stored with: a retry is a replay across a release", () => {
-    expect(ring.digest(old, place, Buffer.from("asked")).toString("base64")).toBe("Ld9y64mUpI3+wfW10uG2fS0NdcvRkppyR2cZF3B3bDo=");
+    expect(ring.digest(old, place, Buffer.from("asked")).toString("base64")).toBe(
+      "Ld9y64mUpI3+wfW10uG2fS0NdcvRkppyR2cZF3B3bDo=",
+    );
   });
 
   it("was made with keys that are derived as HKDF says, with SHA-256 and without a salt", async () => {
-    const key = await crypto.subtle.importKey("raw", new Uint8Array(32).fill(7), "HKDF", false, ["deriveBits"]);
-    const algorithm = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: new TextEncoder().encode("cookies") };
-    expect(ring.derive("cookies")).toEqual([Buffer.from(await crypto.subtle.deriveBits(algorithm, key, 256))]);
+    const key = await crypto.subtle.importKey("raw", new Uint8Array(32).fill(7), "HKDF", false, [
+      "deriveBits",
+    ]);
+    const algorithm = {
+      name: "HKDF",
+      hash: "SHA-256",
+      salt: new Uint8Array(),
+      info: new TextEncoder().encode("cookies"),
+    };
+    expect(ring.derive("cookies")).toEqual([
+      Buffer.from(await crypto.subtle.deriveBits(algorithm, key, 256)),
+    ]);
   });
 });
 
@@ -194,12 +232,17 @@ describe("keys for something else", () => {
   const both = createKeyring([second, first]);
 
   it("are the same each time, one of each key, in their order", () => {
-    expect(both.derive("cookies")).toEqual([...createKeyring([second]).derive("cookies"), ...keyring.derive("cookies")]);
+    expect(both.derive("cookies")).toEqual([
+      ...createKeyring([second]).derive("cookies"),
+      ...keyring.derive("cookies"),
+    ]);
     expect(both.derive("cookies").map((key) => key.length)).toEqual([32, 32]);
   });
 
   it("are others for another purpose, and never the keys themselves", () => {
-    const made = [...both.derive("cookies"), ...both.derive("tokens"), first.key, second.key].map((key) => Buffer.from(key).toString("hex"));
+    const made = [...both.derive("cookies"), ...both.derive("tokens"), first.key, second.key].map((key) =>
+      Buffer.from(key).toString("hex"),
+    );
     expect(new Set(made).size).toBe(6);
   });
 });

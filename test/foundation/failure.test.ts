@@ -1,7 +1,16 @@
 /** The registry of failures against the contract's catalogue, written down by hand from it; both ways. */
 import { expect, it } from "vitest";
 import { GraphQLError } from "graphql";
-import { Failure, type FailureCode, fail, failAt, failureKinds, retryAfterSecondsOf, toErrorBody, toFailure } from "#foundation/failure.ts";
+import {
+  Failure,
+  type FailureCode,
+  fail,
+  failAt,
+  failureKinds,
+  retryAfterSecondsOf,
+  toErrorBody,
+  toFailure,
+} from "#foundation/failure.ts";
 
 const catalogue: Readonly<Record<number, string>> = {
   400: `malformed_request invalid_json unsupported_media_type request_too_large unexpected_body missing_body unknown_field unknown_parameter
@@ -27,7 +36,10 @@ const catalogue: Readonly<Record<number, string>> = {
 };
 
 /** What only the graph says: things that the contract does not have. */
-const ofTheGraph: Readonly<Record<number, string>> = { 404: "resource_not_found", 409: "version_conflict already_exists still_in_use invalid_state" };
+const ofTheGraph: Readonly<Record<number, string>> = {
+  404: "resource_not_found",
+  409: "version_conflict already_exists still_in_use invalid_state",
+};
 
 const retryable = new Set([
   "rate_limited",
@@ -42,11 +54,15 @@ const retryable = new Set([
 ]);
 
 const statusesIn = (lists: Readonly<Record<number, string>>): [string, number][] =>
-  Object.entries(lists).flatMap(([status, codes]) => codes.split(/\s+/).map((code): [string, number] => [code, Number(status)]));
+  Object.entries(lists).flatMap(([status, codes]) =>
+    codes.split(/\s+/).map((code): [string, number] => [code, Number(status)]),
+  );
 
 it("the registry of failures has the contract's codes with their statuses, the graph's, and no others", () => {
   const shown = Object.entries(failureKinds).map(([code, { status }]) => [code, status]);
-  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries([...statusesIn(catalogue), ...statusesIn(ofTheGraph)]));
+  expect(Object.fromEntries(shown)).toEqual(
+    Object.fromEntries([...statusesIn(catalogue), ...statusesIn(ofTheGraph)]),
+  );
 });
 
 it("calls retryable what the contract does, and says when but for a locked cart", () => {
@@ -62,8 +78,21 @@ it("the registry of failures gives every code a sentence for people", () => {
 });
 
 it("the registry of failures makes the whole error body, nulls included", () => {
-  const conflict = { resource: "cart", id: "cart_1", currentStatus: "active", currentVersion: 7, reason: null, data: {} };
-  expect(toErrorBody(fail("cart_version_conflict", { conflict, cause: new Error("secret") }), "req_1", "https://api.test")).toEqual({
+  const conflict = {
+    resource: "cart",
+    id: "cart_1",
+    currentStatus: "active",
+    currentVersion: 7,
+    reason: null,
+    data: {},
+  };
+  expect(
+    toErrorBody(
+      fail("cart_version_conflict", { conflict, cause: new Error("secret") }),
+      "req_1",
+      "https://api.test",
+    ),
+  ).toEqual({
     code: "cart_version_conflict",
     message: "The cart has another version than expected.",
     requestId: "req_1",
@@ -82,18 +111,27 @@ it("the registry of failures makes the whole error body, nulls included", () => 
 });
 
 it("the registry of failures shows 20 details at most", () => {
-  const details = Array.from({ length: 21 }, (_, index) => ({ in: "query", field: `p${index}`, code: "unknown", message: "." }) as const);
+  const details = Array.from(
+    { length: 21 },
+    (_, index) => ({ in: "query", field: `p${index}`, code: "unknown", message: "." }) as const,
+  );
   expect(toErrorBody(fail("unknown_parameter", { details }), "req_1", "").details).toHaveLength(20);
 });
 
 it("the registry of failures keeps a failure what it is inside GraphQL's errors, and masks what it does not know", () => {
   const failure = fail("product_not_found");
   expect(toFailure(failure)).toBe(failure);
-  expect(toFailure(new GraphQLError("x", { originalError: new GraphQLError("y", { originalError: failure }) }))).toBe(failure);
+  expect(
+    toFailure(new GraphQLError("x", { originalError: new GraphQLError("y", { originalError: failure }) })),
+  ).toBe(failure);
   for (const bug of [new Error("password=hunter2"), "text", undefined, new GraphQLError("inner")]) {
     const masked = toFailure(bug);
     expect(masked).toBeInstanceOf(Failure);
-    expect(masked).toMatchObject({ code: "internal_error", status: 500, message: "Something went wrong on our side." });
+    expect(masked).toMatchObject({
+      code: "internal_error",
+      status: 500,
+      message: "Something went wrong on our side.",
+    });
     expect(JSON.stringify(toErrorBody(masked, "req_1", ""))).not.toContain("hunter2");
   }
 });

@@ -45,7 +45,9 @@ describe("an idempotency key", () => {
 
   it("may have every printable character of ASCII that is no structure of a header", () => {
     const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
-    expect(printable.filter((character) => parseIdempotencyKey(`a${character}b`) === undefined).join("")).toBe(' ",;\\');
+    expect(
+      printable.filter((character) => parseIdempotencyKey(`a${character}b`) === undefined).join(""),
+    ).toBe(' ",;\\');
   });
 });
 

@@ -16,7 +16,9 @@ it("ids have a prefix of their own for every kind of thing", () => {
 });
 
 it("ids are unique: 100 000 of one millisecond", () => {
-  expect(new Set(Array.from({ length: 100_000 }, () => createId("product", 1_800_000_000_000))).size).toBe(100_000);
+  expect(new Set(Array.from({ length: 100_000 }, () => createId("product", 1_800_000_000_000))).size).toBe(
+    100_000,
+  );
 });
 
 it("sort by the time of their making, to the millisecond", () => {
@@ -28,16 +30,25 @@ it("sort by the time of their making, to the millisecond", () => {
 
 it("sort in the order of their making where they are made so, whatever time they are of and others are made of in between", () => {
   const [early, late] = [1_700_000_000_000, 1_700_000_000_001];
-  const ids = Array.from({ length: 2_000 }, (_, index) => createOrderedId("audit", index % 3 === 0 ? late : early));
-  const [ofLate, ofEarly] = [ids.filter((_, index) => index % 3 === 0), ids.filter((_, index) => index % 3 !== 0)];
+  const ids = Array.from({ length: 2_000 }, (_, index) =>
+    createOrderedId("audit", index % 3 === 0 ? late : early),
+  );
+  const [ofLate, ofEarly] = [
+    ids.filter((_, index) => index % 3 === 0),
+    ids.filter((_, index) => index % 3 !== 0),
+  ];
   expect(ids.toSorted()).toEqual([...ofEarly, ...ofLate]);
   expect(ids.every((id) => isId("audit", id))).toBe(true);
-  expect([firstIdAt("audit", early) < (ofEarly[0] ?? ""), (ofEarly.at(-1) ?? "") < firstIdAt("audit", late)]).toEqual([true, true]);
+  expect([
+    firstIdAt("audit", early) < (ofEarly[0] ?? ""),
+    (ofEarly.at(-1) ?? "") < firstIdAt("audit", late),
+  ]).toEqual([true, true]);
 });
 
 it("spread their random part over the whole alphabet", () => {
   const seen = Array.from({ length: 16 }, () => new Set<string>());
-  for (let count = 0; count < 2000; count += 1) for (const [place, set] of seen.entries()) set.add(createId("variant").charAt(14 + place));
+  for (let count = 0; count < 2000; count += 1)
+    for (const [place, set] of seen.entries()) set.add(createId("variant").charAt(14 + place));
   expect(seen.map(({ size }) => size)).toEqual(Array.from({ length: 16 }, () => 32));
 });
 

@@ -1,4 +1,7 @@
-/** Processes that write their log to one pipe do not tear each other's lines, however much they write and however slowly it is read. */
+/**
+ * Processes that write their log to one pipe do not tear each other's lines, however much they write and
+ * however slowly it is read.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,7 +27,9 @@ const program = `
 it("lines of several processes on one pipe are whole, all there, and in each process's order", async () => {
   const one = `"$0" --input-type=module --eval "$1"`;
   const all = Array.from({ length: processes }, (_, index) => `${one} p${index} &`).join(" ");
-  const shell = spawn("/bin/sh", ["-c", `{ ${all} wait; } | cat`, process.execPath, program], { stdio: ["ignore", "pipe", "inherit"] });
+  const shell = spawn("/bin/sh", ["-c", `{ ${all} wait; } | cat`, process.execPath, program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   // Without `cat` it would be a socket, which has no such rule.
   const ended = once(shell, "exit");
   let written = "";

@@ -11,7 +11,8 @@ const refusal = (text: string): unknown => {
     return (error as Error).message;
   }
 };
-const objectOf = (members: number): string => `{${Array.from({ length: members }, (_, index) => `"v${index}":"${"x".repeat(20)}"`).join(",")}}`;
+const objectOf = (members: number): string =>
+  `{${Array.from({ length: members }, (_, index) => `"v${index}":"${"x".repeat(20)}"`).join(",")}}`;
 const padding = JSON.stringify("y".repeat(20_000));
 const tooWide = "An object of the body has more than 1000 members.";
 const tooDeep = "The body is nested deeper than 16 levels.";
@@ -26,19 +27,28 @@ describe("a large body", () => {
   });
 
   it("may be sixteen levels deep", () => {
-    const nested = (levels: number): string => `${"[".repeat(levels - 1)}[${padding}]${"]".repeat(levels - 1)}`;
+    const nested = (levels: number): string =>
+      `${"[".repeat(levels - 1)}[${padding}]${"]".repeat(levels - 1)}`;
     expect(parse(nested(16))).toHaveLength(1);
     expect(refusal(nested(17))).toBe(tooDeep);
   });
 
   it("may say in its texts what it wants", () => {
-    const texts = ['":'.repeat(5_000), "\\".repeat(5_001), `${"{[".repeat(3_000)}"`, '\\":'.repeat(5_000), padding];
+    const texts = [
+      '":'.repeat(5_000),
+      "\\".repeat(5_001),
+      `${"{[".repeat(3_000)}"`,
+      '\\":'.repeat(5_000),
+      padding,
+    ];
     expect(parse(JSON.stringify(texts))).toEqual(texts);
     expect(parse(JSON.stringify({ [texts[0] ?? ""]: texts }))).toEqual({ [texts[0] ?? ""]: texts });
   });
 
   it("is read as it is written, whatever it is", () => {
-    const json = fc.jsonValue({ maxDepth: 8 }).filter((value) => !/__proto__|constructor/.test(JSON.stringify(value)));
+    const json = fc
+      .jsonValue({ maxDepth: 8 })
+      .filter((value) => !/__proto__|constructor/.test(JSON.stringify(value)));
     fc.assert(
       fc.property(json, (value) => {
         const text = `[${padding},${JSON.stringify(value)}]`;
@@ -48,6 +58,7 @@ describe("a large body", () => {
   });
 
   it("that is not JSON is refused with the same message as a short body that is not JSON", () => {
-    for (const text of [`"${padding}`, `${padding}}}]]`, `{"a":${padding}`, `\\${padding}`]) expect(refusal(text)).toBe(refusal("{"));
+    for (const text of [`"${padding}`, `${padding}}}]]`, `{"a":${padding}`, `\\${padding}`])
+      expect(refusal(text)).toBe(refusal("{"));
   });
 });

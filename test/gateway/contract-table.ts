@@ -1,6 +1,6 @@
 /**
- * The contract's operations, written by hand from the contract and not from the service, each with a valid request: the one list to which a new operation
- * that stays in the contract is added.
+ * The contract's operations, written by hand from the contract and not from the service, each with a valid
+ * request: the one list to which a new operation that stays in the contract is added.
  */
 import type { Scope } from "#access/viewer.ts";
 import { callCart, makeCart } from "#test/operations/cart-calls.ts";
@@ -38,12 +38,27 @@ const cartId = "cartId path string";
 const cart = { stability: "candidate" } as const;
 const cartChange = { ...cart, idempotency: "required", parameters: [cartId, idempotencyKey] } as const;
 const orderPath = "/api/v1/open/storefront/orders/{orderId}";
-const order = { method: "GET", stability: "candidate", scope: "catalog:read", idempotency: "none", parameters: ["orderId path string"] } as const;
+const order = {
+  method: "GET",
+  stability: "candidate",
+  scope: "catalog:read",
+  idempotency: "none",
+  parameters: ["orderId path string"],
+} as const;
 const webhook = { stability: "stable", response: "OperationResponse" } as const;
-const search = ["q", "locale", "market", "category?", "merchant?", "sort"].map((name) => `${name} query string`);
+const search = ["q", "locale", "market", "category?", "merchant?", "sort"].map(
+  (name) => `${name} query string`,
+);
 
-const newCart = async (world: World): Promise<string> => (await makeCart(world, { lines: { "KIT-KVERN": 1 } })).id;
-const address = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
+const newCart = async (world: World): Promise<string> =>
+  (await makeCart(world, { lines: { "KIT-KVERN": 1 } })).id;
+const address = {
+  recipientName: "Anna Beispiel",
+  line1: "Musterweg 1",
+  postalCode: "10115",
+  city: "Berlin",
+  countryCode: "DE",
+};
 const ofOrder = ({ demo }: World): CallParts => ({ path: { orderId: demo.orders.delivered } });
 
 export const contractTable: Readonly<Record<string, ContractRow>> = {
@@ -108,7 +123,12 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     isAnonymous: true,
     response: "PublicCatalogProductDetailResponse",
     parameters: ["merchantSlug path string", "productSlug path string"],
-    call: ({ demo }) => ({ path: { merchantSlug: demo.products[0]?.merchantSlug ?? "", productSlug: demo.products[0]?.productSlug ?? "" } }),
+    call: ({ demo }) => ({
+      path: {
+        merchantSlug: demo.products[0]?.merchantSlug ?? "",
+        productSlug: demo.products[0]?.productSlug ?? "",
+      },
+    }),
   },
   getPublicCart: {
     ...cart,
@@ -136,7 +156,10 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     scope: "checkout:quote",
     body: "PublicCartPromotionApplyRequest",
     response: "PublicCartPromotionStateResponse",
-    call: async (world) => ({ path: { cartId: await newCart(world) }, body: { code: world.demo.promotionCodes.percentage } }),
+    call: async (world) => ({
+      path: { cartId: await newCart(world) },
+      body: { code: world.demo.promotionCodes.percentage },
+    }),
   },
   removePublicCartPromotion: {
     ...cartChange,
@@ -147,7 +170,10 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     response: "PublicCartPromotionStateResponse",
     call: async (world) => {
       const id = await newCart(world);
-      const { body } = await callCart(world, "applyPublicCartPromotion", { cartId: id, body: { code: world.demo.promotionCodes.percentage } });
+      const { body } = await callCart(world, "applyPublicCartPromotion", {
+        cartId: id,
+        body: { code: world.demo.promotionCodes.percentage },
+      });
       return { path: { cartId: id }, body: { expectedVersion: body.data.cartVersion } };
     },
   },
@@ -229,7 +255,10 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     idempotency: "required",
     body: "PublicWebhookReplayRequest",
     parameters: ["id path string", idempotencyKey],
-    call: async (world) => ({ path: { id: await makeDelivery(world, { endpointId: world.demo.webhooks.endpoint }) }, body: { reason: "testing" } }),
+    call: async (world) => ({
+      path: { id: await makeDelivery(world, { endpointId: world.demo.webhooks.endpoint }) },
+      body: { reason: "testing" },
+    }),
   },
   cancelHostedCheckoutSession: {
     method: "POST",
@@ -246,7 +275,11 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
 
 /** An installation has 16 endpoints at most; the demo's stays. */
 async function forgetReceivers({ database, demo }: World): Promise<void> {
-  await database.db.updateTable("webhookEndpoint").set({ status: "deleted" }).where("id", "!=", demo.webhooks.endpoint).execute();
+  await database.db
+    .updateTable("webhookEndpoint")
+    .set({ status: "deleted" })
+    .where("id", "!=", demo.webhooks.endpoint)
+    .execute();
 }
 
 /** What the OpenAPI document says of an operation. */

@@ -1,4 +1,7 @@
-/** What an access token opens: every operation that an API key does, as far as token, grant and installation all go, and as the same installation. */
+/**
+ * What an access token opens: every operation that an API key does, as far as token, grant and installation
+ * all go, and as the same installation.
+ */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { scopes as allScopes, type Scope } from "#access/viewer.ts";
@@ -19,7 +22,8 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
   });
 
   // Which operations take it, and with which scopes: every-scope.test.ts.
-  const keyed = (): Contract["operations"] => contract.operations.filter(({ security }) => security.some((way) => "oauth" in way));
+  const keyed = (): Contract["operations"] =>
+    contract.operations.filter(({ security }) => security.some((way) => "oauth" in way));
   /** Leads to nothing that is there: authentication and scope come before that is seen. */
   const callOf = ({
     method,
@@ -35,29 +39,49 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
   });
 
   it("is named beside the API key wherever one is missing, and in the OpenAPI document", async () => {
-    for (const operation of keyed().filter(({ operationId }) => operationId !== "describeOAuthAuthorization")) {
+    for (const operation of keyed().filter(
+      ({ operationId }) => operationId !== "describeOAuthAuthorization",
+    )) {
       const { method, url, headers, body } = callOf(operation);
       const answer = await world().send({ method, url, headers, body });
-      expectError(answer, { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
+      expectError(answer, {
+        status: 401,
+        code: "credentials_missing",
+        headers: { "www-authenticate": challenge },
+      });
       const scope = operation["x-required-scope"];
       expect(operation.security).toEqual([{ apiKey: [] }, { oauth: scope === "none" ? [] : [scope] }]);
     }
-    const { securitySchemes } = contract.document.components as unknown as { securitySchemes: Record<string, Record<string, unknown>> };
+    const { securitySchemes } = contract.document.components as unknown as {
+      securitySchemes: Record<string, Record<string, unknown>>;
+    };
     expect(securitySchemes["oauth"]).toMatchObject({
       type: "oauth2",
       description: expect.stringContaining("/.well-known/oauth-authorization-server"),
       flows: {
-        authorizationCode: { authorizationUrl: `${publicUrl}/oauth/authorize`, tokenUrl: `${publicUrl}/oauth/token`, scopes: expect.anything() },
+        authorizationCode: {
+          authorizationUrl: `${publicUrl}/oauth/authorize`,
+          tokenUrl: `${publicUrl}/oauth/token`,
+          scopes: expect.anything(),
+        },
       },
     });
     const { flows } = securitySchemes["oauth"] as { flows: { authorizationCode: { scopes: object } } };
     expect(Object.keys(flows.authorizationCode.scopes)).toEqual(allScopes);
   });
 
-  const reads = async (client: TokenClient, claims: Readonly<Record<string, unknown>> = {}): Promise<number> => {
+  const reads = async (
+    client: TokenClient,
+    claims: Readonly<Record<string, unknown>> = {},
+  ): Promise<number> => {
     const url = `${cartsUrl}/x`;
     const token = await client.token({ claims });
-    return (await client.send({ url, headers: { authorization: `DPoP ${token}`, dpop: await client.proof({ url }, token) } })).status;
+    return (
+      await client.send({
+        url,
+        headers: { authorization: `DPoP ${token}`, dpop: await client.proof({ url }, token) },
+      })
+    ).status;
   };
 
   it("may do what token, grant and installation all allow", async () => {
@@ -65,9 +89,17 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     const client = await createTokenClient(world(), { merchant: "second" });
     expect(await reads(client)).toBe(404);
     expect(await reads(client, { scope: "webhooks:read catalog:read openid" })).toBe(404);
-    for (const scope of ["webhooks:read", "", "catalog:readcatalog:read", "CATALOG:READ", undefined, ["catalog:read"]])
+    for (const scope of [
+      "webhooks:read",
+      "",
+      "catalog:readcatalog:read",
+      "CATALOG:READ",
+      undefined,
+      ["catalog:read"],
+    ])
       expect(await reads(client, { scope })).toBe(403);
-    const setGrant = (scopes: Scope[]): Promise<unknown> => db.updateTable("oauthGrant").set({ scopes }).where("id", "=", client.grantId).execute();
+    const setGrant = (scopes: Scope[]): Promise<unknown> =>
+      db.updateTable("oauthGrant").set({ scopes }).where("id", "=", client.grantId).execute();
     const setInstallation = (scopes: Scope[]): Promise<unknown> =>
       db.updateTable("installation").set({ scopes }).where("id", "=", client.installationId).execute();
     await setGrant(["checkout:quote"]);
@@ -124,7 +156,9 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
   it("sees what its merchant's key sees, and nothing of another's", async () => {
     const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     const own = await createTokenClient(world());
-    expect((await own.send({ url: `${cartsUrl}/${id}` })).body).toEqual((await callCart(world(), "getPublicCart", { cartId: id })).body);
+    expect((await own.send({ url: `${cartsUrl}/${id}` })).body).toEqual(
+      (await callCart(world(), "getPublicCart", { cartId: id })).body,
+    );
     const foreign = await createTokenClient(world(), { merchant: "second" });
     expectError(await foreign.send({ url: `${cartsUrl}/${id}` }), { status: 404, code: "cart_not_found" });
   });
@@ -136,19 +170,29 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
       const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
       const headers = { "idempotency-key": randomUUID() };
       const url = `${cartsUrl}/${id}/promotion`;
-      const withKey = () => callCart(world(), "applyPublicCartPromotion", { cartId: id, body: { code }, headers });
+      const withKey = () =>
+        callCart(world(), "applyPublicCartPromotion", { cartId: id, body: { code }, headers });
       const withToken = () => client.send({ method: "PUT", url, headers, body: { code } });
       const first = await (isKeyFirst ? withKey() : withToken());
       const second = await (isKeyFirst ? withToken() : withKey());
       expect([first.status, first.headers["idempotent-replayed"]]).toEqual([200, "false"]);
-      expect([second.status, second.headers["idempotent-replayed"], second.text]).toEqual([200, "true", first.text]);
+      expect([second.status, second.headers["idempotent-replayed"], second.text]).toEqual([
+        200,
+        "true",
+        first.text,
+      ]);
     }
   });
 
   it("notes the grant's use after the answer, once a minute", async () => {
     const { database, clock } = world();
     const client = await createTokenClient(world());
-    const row = (): Promise<unknown> => database.db.selectFrom("oauthGrant").select("lastUsedAt").where("id", "=", client.grantId).executeTakeFirst();
+    const row = (): Promise<unknown> =>
+      database.db
+        .selectFrom("oauthGrant")
+        .select("lastUsedAt")
+        .where("id", "=", client.grantId)
+        .executeTakeFirst();
     const noted = async (at: Date): Promise<void> => {
       await expect.poll(row).toEqual({ lastUsedAt: at });
     };
@@ -181,9 +225,11 @@ describe("the limits of a caller with an access token", () => {
     expect((await one.send({ url: identityUrl })).headers["ratelimit"]).toBe('"default";r=598;t=60');
     expect((await other.send({ url: identityUrl })).headers["ratelimit"]).toBe('"default";r=599;t=60');
     expect((await one.send({ url: "/api/v1/search" })).headers["ratelimit"]).toBe('"default";r=597;t=60');
-    expect((await world().get("/api/v1/search", { ...from(), authorization: "DPoP x", dpop: "y" })).headers["ratelimit-policy"]).toMatch(
-      /^"anon-search"/,
-    );
+    expect(
+      (await world().get("/api/v1/search", { ...from(), authorization: "DPoP x", dpop: "y" })).headers[
+        "ratelimit-policy"
+      ],
+    ).toMatch(/^"anon-search"/);
   });
 
   it("end guessing: wrong tokens and proofs of an address are counted, missing credentials are not, and a good one passes all the same", async () => {
@@ -198,7 +244,9 @@ describe("the limits of a caller with an access token", () => {
     await repeat(30, () => world().get(identityUrl, from()));
     await repeat(30, () => world().get("/api/v1/oauth/authorize", from()));
     for (const headers of wrong)
-      await repeat(5, async () => expect((await world().get(identityUrl, { ...from(), ...(await headers()) })).status).toBe(401));
+      await repeat(5, async () =>
+        expect((await world().get(identityUrl, { ...from(), ...(await headers()) })).status).toBe(401),
+      );
     for (const headers of wrong)
       expectError(await world().get(identityUrl, { ...from(), ...(await headers()) }), {
         ...refused,
@@ -212,8 +260,13 @@ describe("the limits of a caller with an access token", () => {
   it("do not count a suspended installation's token as a wrong one", async () => {
     const client = await createTokenClient(world(), { merchant: "second" });
     const { id } = world().demo.merchants.second;
-    await world().database.db.updateTable("installation").set({ status: "suspended" }).where("merchantId", "=", id).execute();
-    const send = (): Promise<{ status: number }> => client.send({ url: "/api/v1/open/catalog/products", headers: from() });
+    await world()
+      .database.db.updateTable("installation")
+      .set({ status: "suspended" })
+      .where("merchantId", "=", id)
+      .execute();
+    const send = (): Promise<{ status: number }> =>
+      client.send({ url: "/api/v1/open/catalog/products", headers: from() });
     await repeat(25, async () => expect((await send()).status).toBe(401));
   });
 });
@@ -223,13 +276,22 @@ describe("the graph", () => {
 
   it("takes no access token: it is for internal tokens", async () => {
     const client = await createTokenClient(world());
-    const answer = await client.send({ method: "POST", url: "/graphql", body: { query: "{ viewer { role } }" } });
+    const answer = await client.send({
+      method: "POST",
+      url: "/graphql",
+      body: { query: "{ viewer { role } }" },
+    });
     expect([answer.status, answer.body.errors[0].extensions.code]).toEqual([401, "credentials_malformed"]);
     expect(answer.headers["www-authenticate"]).toBe(`Bearer realm="${publicUrl}", error="invalid_token"`);
   });
 
   it("tells people how clients get tokens", async () => {
-    const { body } = await world().graphql("{ oauthAuthorization { issuer scopesSupported { name } } }", { token: "analyst" });
-    expect(body.data.oauthAuthorization).toEqual({ issuer: publicUrl, scopesSupported: allScopes.map((name) => ({ name })) });
+    const { body } = await world().graphql("{ oauthAuthorization { issuer scopesSupported { name } } }", {
+      token: "analyst",
+    });
+    expect(body.data.oauthAuthorization).toEqual({
+      issuer: publicUrl,
+      scopesSupported: allScopes.map((name) => ({ name })),
+    });
   });
 });

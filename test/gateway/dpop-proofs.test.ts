@@ -1,4 +1,7 @@
-/** Every way in which a proof of possession can be wrong: a 401 that says which, nothing read, nothing written, and the proof not used up. */
+/**
+ * Every way in which a proof of possession can be wrong: a 401 that says which, nothing read, nothing
+ * written, and the proof not used up.
+ */
 import { randomUUID } from "node:crypto";
 import { CompactSign, exportJWK, generateKeyPair } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -37,20 +40,34 @@ const noJwt = /is not a JWT with a public key in its header/;
 const wrongAlg = /Its alg must be ES256 or EdDSA/;
 const wrongSignature = /signature/;
 const wrong = (claim: string): RegExp => new RegExp(`Its ${claim} is missing or is not what it must be`);
-const claims = (parts: Readonly<Record<string, unknown>> | ((attempt: Attempt) => Readonly<Record<string, unknown>>), says: RegExp): Wrong => ({
+const claims = (
+  parts: Readonly<Record<string, unknown>> | ((attempt: Attempt) => Readonly<Record<string, unknown>>),
+  says: RegExp,
+): Wrong => ({
   make: (attempt) => attempt.bent({ claims: typeof parts === "function" ? parts(attempt) : parts }),
   says,
 });
-const header = (parts: Readonly<Record<string, unknown>>, says = noJwt): Wrong => ({ make: ({ bent }) => bent({ header: parts }), says });
-const otherKey = async (algorithm: string): Promise<{ key: Awaited<ReturnType<typeof generateKeyPair>>["privateKey"]; jwk: unknown }> => {
+const header = (parts: Readonly<Record<string, unknown>>, says = noJwt): Wrong => ({
+  make: ({ bent }) => bent({ header: parts }),
+  says,
+});
+const otherKey = async (
+  algorithm: string,
+): Promise<{ key: Awaited<ReturnType<typeof generateKeyPair>>["privateKey"]; jwk: unknown }> => {
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
   return { key: privateKey, jwk: await exportJWK(publicKey) };
 };
 
 const wrongProofs: Readonly<Record<string, Wrong>> = {
   "no proof": { make: () => undefined, code: "dpop_proof_missing" },
-  "two proofs, both good": { make: ({ bent }) => Promise.all([bent({}), bent({})]), says: /more than one DPoP header/ },
-  "the same good proof twice": { make: async ({ bent }) => Array.from({ length: 2 }).fill(await bent({})) as string[], says: /more than one/ },
+  "two proofs, both good": {
+    make: ({ bent }) => Promise.all([bent({}), bent({})]),
+    says: /more than one DPoP header/,
+  },
+  "the same good proof twice": {
+    make: async ({ bent }) => Array.from({ length: 2 }).fill(await bent({})) as string[],
+    says: /more than one/,
+  },
   "two proofs in one line": { make: async ({ bent }) => `${await bent({})}, ${await bent({})}`, says: noJwt },
   "an empty proof": { make: () => "", says: noJwt },
   "no JWT": { make: () => "proof", says: noJwt },
@@ -59,7 +76,9 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   "the access token itself": { make: ({ token }) => token, says: noJwt },
   "claims that are a list": {
     make: ({ client }) =>
-      new CompactSign(Buffer.from("[]")).setProtectedHeader({ alg: "ES256", typ: "dpop+jwt", jwk: client.publicJwk }).sign(client.privateKey),
+      new CompactSign(Buffer.from("[]"))
+        .setProtectedHeader({ alg: "ES256", typ: "dpop+jwt", jwk: client.publicJwk })
+        .sign(client.privateKey),
     says: noJwt,
   },
 
@@ -75,11 +94,16 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
     says: wrongAlg,
   },
   "a symmetric algorithm, keyed with the public key": {
-    make: async ({ client, bent }) => bent({ header: { alg: "HS256" }, key: new TextEncoder().encode(JSON.stringify(client.publicJwk)) }),
+    make: async ({ client, bent }) =>
+      bent({ header: { alg: "HS256" }, key: new TextEncoder().encode(JSON.stringify(client.publicJwk)) }),
     says: wrongAlg,
   },
   "a symmetric key of its own": {
-    make: ({ bent }) => bent({ header: { alg: "HS256", jwk: { kty: "oct", k: "c2VjcmV0" } }, key: new TextEncoder().encode("secret") }),
+    make: ({ bent }) =>
+      bent({
+        header: { alg: "HS256", jwk: { kty: "oct", k: "c2VjcmV0" } },
+        key: new TextEncoder().encode("secret"),
+      }),
     says: wrongAlg,
   },
   "an RSA key": {
@@ -102,17 +126,25 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   "a key that is text": header({ jwk: "key" }),
   "a key by its address": header({ jwk: undefined, jku: "https://client.example/jwks" }),
   "a certificate": header({ jwk: undefined, x5c: ["MIIB"] }),
-  "its private key": { make: async ({ bent, client }) => bent({ header: { jwk: await exportJWK(client.privateKey) } }), says: noJwt },
+  "its private key": {
+    make: async ({ bent, client }) => bent({ header: { jwk: await exportJWK(client.privateKey) } }),
+    says: noJwt,
+  },
   "a private part of another kind of key": {
     make: ({ bent, client }) => bent({ header: { jwk: { ...client.publicJwk, k: "c2VjcmV0" } } }),
     says: /must be a public key/,
   },
-  "an empty private part": { make: ({ bent, client }) => bent({ header: { jwk: { ...client.publicJwk, d: "" } } }) },
+  "an empty private part": {
+    make: ({ bent, client }) => bent({ header: { jwk: { ...client.publicJwk, d: "" } } }),
+  },
   "a point that is not on the curve": {
     make: ({ bent, client }) => bent({ header: { jwk: { ...client.publicJwk, x: client.publicJwk.y } } }),
     says: noJwt,
   },
-  "a key for encryption": { make: ({ bent, client }) => bent({ header: { jwk: { ...client.publicJwk, use: "enc" } } }), says: noJwt },
+  "a key for encryption": {
+    make: ({ bent, client }) => bent({ header: { jwk: { ...client.publicJwk, use: "enc" } } }),
+    says: noJwt,
+  },
 
   "a key of its own, well signed": {
     make: async ({ bent }) => {
@@ -121,8 +153,14 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
     },
     says: /another key than the one the token is bound to/,
   },
-  "the token's key, signed with another": { make: async ({ bent }) => bent({ key: (await otherKey("ES256")).key }), says: wrongSignature },
-  "a signature of nothing": { make: async ({ bent }) => `${(await bent({})).split(".").slice(0, 2).join(".")}.`, says: wrongSignature },
+  "the token's key, signed with another": {
+    make: async ({ bent }) => bent({ key: (await otherKey("ES256")).key }),
+    says: wrongSignature,
+  },
+  "a signature of nothing": {
+    make: async ({ bent }) => `${(await bent({})).split(".").slice(0, 2).join(".")}.`,
+    says: wrongSignature,
+  },
   "a signature with a bit turned": {
     make: async ({ bent }) => {
       const [head, body, signature = ""] = (await bent({})).split(".");
@@ -149,7 +187,10 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   "the path alone": claims(({ url }) => ({ htu: url }), /htu/),
   "no address": claims({ htu: undefined }, wrong("htu")),
   "an address that is a list": claims(({ url }) => ({ htu: [publicUrl + url] }), /htu/),
-  "another path that is equal when decoded": claims(({ url }) => ({ htu: publicUrl + url.replace("/v1/", "/v1%2F") }), /htu/),
+  "another path that is equal when decoded": claims(
+    ({ url }) => ({ htu: publicUrl + url.replace("/v1/", "/v1%2F") }),
+    /htu/,
+  ),
 
   "a time a second too old": claims(({ now }) => ({ iat: now - 61 }), /iat/),
   "a time a second too far ahead": claims(({ now }) => ({ iat: now + 61 }), /iat/),
@@ -165,7 +206,10 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   "an id without end": claims({ jti: "x".repeat(257) }, /jti/),
 
   "no hash of the token": claims({ ath: undefined }, wrong("ath")),
-  "the hash of another token": { make: async ({ client, method, url }) => client.proof({ method, url }, await client.token()), says: /ath/ },
+  "the hash of another token": {
+    make: async ({ client, method, url }) => client.proof({ method, url }, await client.token()),
+    says: /ath/,
+  },
   "the token in place of its hash": claims(({ token }) => ({ ath: token }), /ath/),
 };
 
@@ -188,7 +232,11 @@ describe("a wrong proof", () => {
   const calls = (): { method: string; url: string; body?: unknown }[] => [
     { method: "GET", url: describeUrl },
     { method: "GET", url: "/api/v1/open/identity" },
-    { method: "PUT", url: `${cartsUrl}/${cartId}/promotion`, body: { code: world().demo.promotionCodes.percentage } },
+    {
+      method: "PUT",
+      url: `${cartsUrl}/${cartId}/promotion`,
+      body: { code: world().demo.promotionCodes.percentage },
+    },
   ];
 
   it("comes in more than 25 kinds", () => {
@@ -209,14 +257,19 @@ describe("a wrong proof", () => {
       };
       const answer = await client.send({ method, url, headers, body });
       expect(world().statements).toEqual([]);
-      expectError(answer, { status: 401, code, headers: { "www-authenticate": dpopChallengeFor("invalid_dpop_proof") } });
+      expectError(answer, {
+        status: 401,
+        code,
+        headers: { "www-authenticate": dpopChallengeFor("invalid_dpop_proof") },
+      });
       expect(answer.body.error.message).toMatch(says);
       expect(await state()).toEqual(before);
     }
   });
 
   it("is the only thing that was wrong: with a good one the same calls are answered", async () => {
-    for (const call of calls()) expect((await client.send({ ...call, headers: { "idempotency-key": randomUUID() } })).status).toBe(200);
+    for (const call of calls())
+      expect((await client.send({ ...call, headers: { "idempotency-key": randomUUID() } })).status).toBe(200);
   });
 
   const state = async (): Promise<unknown> => {

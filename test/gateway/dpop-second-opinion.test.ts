@@ -1,6 +1,15 @@
-/** The check of tokens and proofs beside one by others: whatever passes here passes the resource server of oauth4webapi too, with any parts bent. */
+/**
+ * The check of tokens and proofs beside one by others: whatever passes here passes the resource server of
+ * oauth4webapi too, with any parts bent.
+ */
 import fc from "fast-check";
-import { type AuthorizationServer, clockSkew, clockTolerance, jwksCache, validateJwtAccessToken } from "oauth4webapi";
+import {
+  type AuthorizationServer,
+  clockSkew,
+  clockTolerance,
+  jwksCache,
+  validateJwtAccessToken,
+} from "oauth4webapi";
 import { beforeAll, expect, it } from "vitest";
 import { createSigningKeys } from "#access/oauth/signing-keys.ts";
 import { type Bent, createTokenClient, type TokenClient } from "#test/support/token-client.ts";
@@ -19,7 +28,11 @@ const server: AuthorizationServer = { issuer: publicUrl, jwks_uri: `${publicUrl}
 
 async function isTakenByOthers(token: string, proof: string): Promise<boolean> {
   const { database, app, clock } = world();
-  const { keys } = await createSigningKeys({ db: database.db, keyring: app.services.keyring, clock }).publicJwks();
+  const { keys } = await createSigningKeys({
+    db: database.db,
+    keyring: app.services.keyring,
+    clock,
+  }).publicJwks();
   const realSeconds = Math.floor(Date.now() / 1000);
   const request = new Request(publicUrl + url, { headers: { authorization: `DPoP ${token}`, dpop: proof } });
   return validateJwtAccessToken({ ...server }, request, `${publicUrl}/api`, {
@@ -89,25 +102,35 @@ const bentBy = (headerNames: readonly string[], claimNames: readonly string[]): 
   return fc.record({ header: some(headerNames), claims: some(claimNames) });
 };
 const madeOf = ({ header, claims }: Parts): Bent => {
-  const made = (parts: Parts["header"]): Record<string, unknown> => Object.fromEntries(parts.map(([name, index]) => [name, values[index]?.()]));
+  const made = (parts: Parts["header"]): Record<string, unknown> =>
+    Object.fromEntries(parts.map(([name, index]) => [name, values[index]?.()]));
   return { header: made(header), claims: made(claims) };
 };
 const straight = fc.constant<Parts>({ header: [], claims: [] });
-const bentToken = bentBy(["typ", "jwk", "cty"], ["iss", "aud", "sub", "client_id", "jti", "iat", "exp", "nbf", "cnf", "scope"]);
+const bentToken = bentBy(
+  ["typ", "jwk", "cty"],
+  ["iss", "aud", "sub", "client_id", "jti", "iat", "exp", "nbf", "cnf", "scope"],
+);
 const bentProof = bentBy(["typ", "jwk", "kid"], ["htm", "htu", "iat", "jti", "exp", "nbf", "nonce"]);
 
 it("our proof check refuses every proof that the second implementation refuses", async () => {
   const seen = { byBoth: 0, byOthersAlone: 0, byNone: 0 };
   await fc.assert(
-    fc.asyncProperty(fc.oneof(fc.tuple(bentToken, straight), fc.tuple(straight, bentProof)), async ([token, proof]) => {
-      const presented = await client.token(madeOf(token));
-      const shown = await client.proof({ url }, presented, madeOf(proof));
-      const others = await isTakenByOthers(presented, shown);
-      const { status } = await client.send({ url, headers: { authorization: `DPoP ${presented}`, dpop: shown } });
-      if (status === 200) expect(others).toBe(true);
-      else expect(status).toBe(401);
-      seen[status === 200 ? "byBoth" : others ? "byOthersAlone" : "byNone"] += 1;
-    }),
+    fc.asyncProperty(
+      fc.oneof(fc.tuple(bentToken, straight), fc.tuple(straight, bentProof)),
+      async ([token, proof]) => {
+        const presented = await client.token(madeOf(token));
+        const shown = await client.proof({ url }, presented, madeOf(proof));
+        const others = await isTakenByOthers(presented, shown);
+        const { status } = await client.send({
+          url,
+          headers: { authorization: `DPoP ${presented}`, dpop: shown },
+        });
+        if (status === 200) expect(others).toBe(true);
+        else expect(status).toBe(401);
+        seen[status === 200 ? "byBoth" : others ? "byOthersAlone" : "byNone"] += 1;
+      },
+    ),
     { numRuns: 400 },
   );
   // Not for want of trying.

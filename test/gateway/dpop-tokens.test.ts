@@ -1,4 +1,7 @@
-/** Every way in which an access token can be wrong, each with a proof that would be good for it: refused with its code, and nothing is done. */
+/**
+ * Every way in which an access token can be wrong, each with a proof that would be good for it: refused with
+ * its code, and nothing is done.
+ */
 import { randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -7,7 +10,13 @@ import type { FailureCode } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { cartsUrl, makeCart } from "#test/operations/cart-calls.ts";
 import { dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
-import { type Bent, type ClientOptions, createTokenClient, type TokenClient, unsigned } from "#test/support/token-client.ts";
+import {
+  type Bent,
+  type ClientOptions,
+  createTokenClient,
+  type TokenClient,
+  unsigned,
+} from "#test/support/token-client.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 
@@ -20,10 +29,18 @@ interface Wrong {
   readonly code?: FailureCode;
 }
 
-const bent = (parts: Bent | (() => Bent)): Wrong => ({ make: (client) => client.token(typeof parts === "function" ? parts() : parts) });
-const claims = (parts: Readonly<Record<string, unknown>> | (() => Readonly<Record<string, unknown>>)): Wrong =>
-  bent(() => ({ claims: typeof parts === "function" ? parts() : parts }));
-const usualClaims = ({ staffId, clientId, grantId, thumbprint }: TokenClient): Readonly<Record<string, unknown>> => ({
+const bent = (parts: Bent | (() => Bent)): Wrong => ({
+  make: (client) => client.token(typeof parts === "function" ? parts() : parts),
+});
+const claims = (
+  parts: Readonly<Record<string, unknown>> | (() => Readonly<Record<string, unknown>>),
+): Wrong => bent(() => ({ claims: typeof parts === "function" ? parts() : parts }));
+const usualClaims = ({
+  staffId,
+  clientId,
+  grantId,
+  thumbprint,
+}: TokenClient): Readonly<Record<string, unknown>> => ({
   iss: publicUrl,
   aud: `${publicUrl}/api`,
   sub: staffId,
@@ -36,8 +53,15 @@ const usualClaims = ({ staffId, clientId, grantId, thumbprint }: TokenClient): R
   exp: seconds() + 600,
 });
 const kidOf = async (client: TokenClient): Promise<string> =>
-  (JSON.parse(Buffer.from((await client.token()).split(".")[0] ?? "", "base64url").toString()) as { kid: string }).kid;
-const otherKey = async (): Promise<{ key: Awaited<ReturnType<typeof generateKeyPair>>["privateKey"]; jwk: object }> => {
+  (
+    JSON.parse(Buffer.from((await client.token()).split(".")[0] ?? "", "base64url").toString()) as {
+      kid: string;
+    }
+  ).kid;
+const otherKey = async (): Promise<{
+  key: Awaited<ReturnType<typeof generateKeyPair>>["privateKey"];
+  jwk: object;
+}> => {
   const { privateKey, publicKey } = await generateKeyPair("ES256", { extractable: true });
   return { key: privateKey, jwk: await exportJWK(publicKey) };
 };
@@ -51,12 +75,18 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
   "no type": bent({ header: { typ: undefined } }),
   "the type JWT, as of an ID token": bent({ header: { typ: "JWT" } }),
   "a proof's type": bent({ header: { typ: "dpop+jwt" } }),
-  "the algorithm none": { make: async (client) => unsigned({ alg: "none", typ: "at+jwt", kid: await kidOf(client) }, usualClaims(client)) },
+  "the algorithm none": {
+    make: async (client) =>
+      unsigned({ alg: "none", typ: "at+jwt", kid: await kidOf(client) }, usualClaims(client)),
+  },
   "a symmetric algorithm, keyed with the public key": {
     make: async (client) => {
       const { db } = world().database;
       const rows = await db.selectFrom("oauthSigningKey").select("publicJwk").execute();
-      return client.token({ header: { alg: "HS256" }, key: new TextEncoder().encode(JSON.stringify(rows[0]?.publicJwk)) });
+      return client.token({
+        header: { alg: "HS256" },
+        key: new TextEncoder().encode(JSON.stringify(rows[0]?.publicJwk)),
+      });
     },
   },
   "a critical extension": bent({ header: { crit: ["exp"], exp: 1 } }),
@@ -76,17 +106,24 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
       return client.token({ header: { jwk }, key });
     },
   },
-  "the client's own key": { make: (client) => client.token({ key: client.privateKey, header: { jwk: client.publicJwk } }) },
+  "the client's own key": {
+    make: (client) => client.token({ key: client.privateKey, header: { jwk: client.publicJwk } }),
+  },
   "another key that it brings without an id": {
     make: async (client) => {
       const { key, jwk } = await otherKey();
       return client.token({ header: { jwk, kid: undefined }, key });
     },
   },
-  "a signature of nothing": { make: async (client) => `${(await client.token()).split(".").slice(0, 2).join(".")}.` },
+  "a signature of nothing": {
+    make: async (client) => `${(await client.token()).split(".").slice(0, 2).join(".")}.`,
+  },
   "claims put under another signature": {
     make: async (client) => {
-      const [one, other] = await Promise.all([client.token(), client.token({ claims: { scope: "catalog:read" } })]);
+      const [one, other] = await Promise.all([
+        client.token(),
+        client.token({ claims: { scope: "catalog:read" } }),
+      ]);
       return [one.split(".")[0], other.split(".")[1], one.split(".")[2]].join(".");
     },
   },
@@ -99,7 +136,10 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
   "no audience": claims({ aud: undefined }),
   "its end reached": { ...claims(() => ({ exp: seconds() })), code: "oauth_token_expired" },
   "its end long gone": { ...claims(() => ({ exp: seconds() - 86_400 })), code: "oauth_token_expired" },
-  "its end long gone, and another audience": claims(() => ({ exp: seconds() - 86_400, aud: "https://evil.test" })),
+  "its end long gone, and another audience": claims(() => ({
+    exp: seconds() - 86_400,
+    aud: "https://evil.test",
+  })),
   "no end": claims({ exp: undefined }),
   "an end that is text": claims(() => ({ exp: String(seconds() + 600) })),
   "a beginning that is to come": claims(() => ({ nbf: seconds() + 60 })),
@@ -111,17 +151,23 @@ const wrongTokens: Readonly<Record<string, Wrong>> = {
   "a grant that cannot be one": claims({ grant_id: "1" }),
   "a grant that is a list": claims(() => ({ grant_id: [createId("oauthGrant")] })),
   "a grant that is not there": claims(() => ({ grant_id: createId("oauthGrant") })),
-  "the grant of somebody else": { make: async (client) => client.token({ claims: { grant_id: (await createTokenClient(world())).grantId } }) },
+  "the grant of somebody else": {
+    make: async (client) =>
+      client.token({ claims: { grant_id: (await createTokenClient(world())).grantId } }),
+  },
   "no key that it is bound to": claims({ cnf: undefined }),
   "a binding to nothing": claims({ cnf: {} }),
   "a binding to null": claims({ cnf: null }),
   "a binding that is text": claims({ cnf: "key" }),
-  "a binding to a certificate beside": { make: (client) => client.token({ claims: { cnf: { jkt: client.thumbprint, "x5t#S256": "a" } } }) },
+  "a binding to a certificate beside": {
+    make: (client) => client.token({ claims: { cnf: { jkt: client.thumbprint, "x5t#S256": "a" } } }),
+  },
   "no id of its own": claims({ jti: undefined }),
   "an id that is null": claims({ jti: null }),
   "a binding to a certificate": claims({ cnf: { "x5t#S256": "a" } }),
   "a binding to another key": {
-    make: async (client) => client.token({ claims: { cnf: { jkt: (await createTokenClient(world())).thumbprint } } }),
+    make: async (client) =>
+      client.token({ claims: { cnf: { jkt: (await createTokenClient(world())).thumbprint } } }),
     code: "dpop_proof_invalid",
   },
 };
@@ -143,14 +189,24 @@ describe("a wrong access token", () => {
   const expectRefused = async (holder: TokenClient, token: string, code: FailureCode): Promise<void> => {
     const calls = [
       { method: "GET", url: identityUrl },
-      { method: "PUT", url: `${cartsUrl}/${cartId}/promotion`, body: { code: world().demo.promotionCodes.percentage } },
+      {
+        method: "PUT",
+        url: `${cartsUrl}/${cartId}/promotion`,
+        body: { code: world().demo.promotionCodes.percentage },
+      },
     ];
     for (const { method, url, body } of calls) {
-      const headers = { authorization: `DPoP ${token}`, dpop: await holder.proof({ method, url }, token), "idempotency-key": randomUUID() };
+      const headers = {
+        authorization: `DPoP ${token}`,
+        dpop: await holder.proof({ method, url }, token),
+        "idempotency-key": randomUUID(),
+      };
       const before = await versions();
       world().statements.length = 0;
       const answer = await holder.send({ method, url, headers, body });
-      expect(world().statements.filter((text) => !/"oauth_grant"|"oauth_signing_key"/.test(text))).toEqual([]);
+      expect(world().statements.filter((text) => !/"oauth_grant"|"oauth_signing_key"/.test(text))).toEqual(
+        [],
+      );
       const error = code.startsWith("dpop_proof_") ? "invalid_dpop_proof" : "invalid_token";
       expectError(answer, { status: 401, code, headers: { "www-authenticate": dpopChallengeFor(error) } });
       expect(await versions()).toEqual(before);
@@ -166,9 +222,17 @@ describe("a wrong access token", () => {
     "was revoked": ({ grantId }) => setGrant(grantId, { revokedAt: world().clock.now() }),
     "has ended": ({ grantId }) => setGrant(grantId, { expiresAt: world().clock.now() }),
     "is of a client that was disabled": ({ clientId }) =>
-      world().database.db.updateTable("oauthClient").set({ disabledAt: world().clock.now() }).where("id", "=", clientId).execute(),
+      world()
+        .database.db.updateTable("oauthClient")
+        .set({ disabledAt: world().clock.now() })
+        .where("id", "=", clientId)
+        .execute(),
     "is of an installation that was uninstalled": ({ installationId }) =>
-      world().database.db.updateTable("installation").set({ status: "uninstalled" }).where("id", "=", installationId).execute(),
+      world()
+        .database.db.updateTable("installation")
+        .set({ status: "uninstalled" })
+        .where("id", "=", installationId)
+        .execute(),
   };
   const setGrant = (grantId: string, columns: { revokedAt?: Date; expiresAt?: Date }): Promise<unknown> =>
     world().database.db.updateTable("oauthGrant").set(columns).where("id", "=", grantId).execute();
@@ -184,10 +248,15 @@ describe("a wrong access token", () => {
   it("is one from the very second that it ends", async () => {
     const token = await client.token();
     const send = async (): Promise<number> => {
-      const headers = { authorization: `DPoP ${token}`, dpop: await client.proof({ url: identityUrl }, token) };
+      const headers = {
+        authorization: `DPoP ${token}`,
+        dpop: await client.proof({ url: identityUrl }, token),
+      };
       return (await client.send({ url: identityUrl, headers })).status;
     };
-    const { exp } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as { exp: number };
+    const { exp } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as {
+      exp: number;
+    };
     world().clock.at = new Date(exp * 1000 - 1);
     expect(await send()).toBe(200);
     world().clock.advance(1);
@@ -199,7 +268,9 @@ describe("a wrong access token", () => {
     const token = await client.token({ claims: { exp: seconds() + 86_400 } });
     await createSigningKeys({ db: database.db, keyring: app.services.keyring, clock }).rotate();
     clock.advance(120_000);
-    await createTokenClient(world()).then(async (other) => expect((await other.send({ url: identityUrl })).status).toBe(200));
+    await createTokenClient(world()).then(async (other) =>
+      expect((await other.send({ url: identityUrl })).status).toBe(200),
+    );
     clock.advance(3_600_000);
     await expectRefused(client, token, "oauth_token_invalid");
   });

@@ -1,6 +1,15 @@
-/** Access tokens in use: a proof for each request, good for one, about the address that the service is known by. */
+/**
+ * Access tokens in use: a proof for each request, good for one, about the address that the service is known
+ * by.
+ */
 import { randomUUID } from "node:crypto";
-import { clockSkew, customFetch, type CustomFetchOptions, DPoP, protectedResourceRequest } from "oauth4webapi";
+import {
+  clockSkew,
+  customFetch,
+  type CustomFetchOptions,
+  DPoP,
+  protectedResourceRequest,
+} from "oauth4webapi";
 import { beforeAll, describe, expect, it } from "vitest";
 import { cartsUrl, makeCart } from "#test/operations/cart-calls.ts";
 import { challengeInvalid, dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
@@ -22,19 +31,30 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     readonly claims?: Readonly<Record<string, unknown>>;
     readonly scheme?: string;
   }
-  const headersFor = async ({ claims = {}, scheme = "DPoP" }: Shown = {}): Promise<{ authorization: string; dpop: string }> => {
+  const headersFor = async ({ claims = {}, scheme = "DPoP" }: Shown = {}): Promise<{
+    authorization: string;
+    dpop: string;
+  }> => {
     const token = await client.token();
     return { authorization: `${scheme} ${token}`, dpop: await client.proof({ url }, token, { claims }) };
   };
   const seconds = (): number => world().clock.now().getTime() / 1000;
   const expectProofRefused = (answer: Answer): void =>
-    expectError(answer, { status: 401, code: "dpop_proof_invalid", headers: { "www-authenticate": dpopChallengeFor("invalid_dpop_proof") } });
+    expectError(answer, {
+      status: 401,
+      code: "dpop_proof_invalid",
+      headers: { "www-authenticate": dpopChallengeFor("invalid_dpop_proof") },
+    });
 
-  it.each(["ES256", "EdDSA"] as const satisfies readonly Algorithm[])("is taken with a proof of %s, in any case of the scheme", async (algorithm) => {
-    const holder = await createTokenClient(world(), { algorithm });
-    expect((await holder.send({ url })).status).toBe(200);
-    for (const scheme of ["dpop", "DPOP", "DPoP"]) expect((await world().get(url, await headersFor({ scheme }))).status).toBe(200);
-  });
+  it.each(["ES256", "EdDSA"] as const satisfies readonly Algorithm[])(
+    "is taken with a proof of %s, in any case of the scheme",
+    async (algorithm) => {
+      const holder = await createTokenClient(world(), { algorithm });
+      expect((await holder.send({ url })).status).toBe(200);
+      for (const scheme of ["dpop", "DPOP", "DPoP"])
+        expect((await world().get(url, await headersFor({ scheme }))).status).toBe(200);
+    },
+  );
 
   it("takes a proof once, for whatever it is shown again", async () => {
     const headers = await headersFor();
@@ -59,19 +79,34 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     const claims = { jti: randomUUID() };
     for (const holder of [client, other]) {
       const token = await holder.token();
-      const headers = { authorization: `DPoP ${token}`, dpop: await holder.proof({ url }, token, { claims }) };
+      const headers = {
+        authorization: `DPoP ${token}`,
+        dpop: await holder.proof({ url }, token, { claims }),
+      };
       expect((await world().get(url, headers)).status).toBe(200);
     }
     const token = await client.token();
-    expectProofRefused(await world().get(url, { authorization: `DPoP ${token}`, dpop: await client.proof({ url }, token, { claims }) }));
+    expectProofRefused(
+      await world().get(url, {
+        authorization: `DPoP ${token}`,
+        dpop: await client.proof({ url }, token, { claims }),
+      }),
+    );
   });
 
-  it.each([60, 59, 0, -59, -60])("takes a proof that is %d s away from the server's time, and none that is further", async (away) => {
-    expect((await world().get(url, await headersFor({ claims: { iat: seconds() + away } }))).status).toBe(200);
-    const further = away + (away < 0 ? -0.001 : 0.001);
-    const isTaken = Math.abs(further) <= 60;
-    expect((await world().get(url, await headersFor({ claims: { iat: seconds() + further } }))).status).toBe(isTaken ? 200 : 401);
-  });
+  it.each([60, 59, 0, -59, -60])(
+    "takes a proof that is %d s away from the server's time, and none that is further",
+    async (away) => {
+      expect((await world().get(url, await headersFor({ claims: { iat: seconds() + away } }))).status).toBe(
+        200,
+      );
+      const further = away + (away < 0 ? -0.001 : 0.001);
+      const isTaken = Math.abs(further) <= 60;
+      expect(
+        (await world().get(url, await headersFor({ claims: { iat: seconds() + further } }))).status,
+      ).toBe(isTaken ? 200 : 401);
+    },
+  );
 
   it.each([
     ["in capitals", publicUrl.toUpperCase() + url],
@@ -86,7 +121,9 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
   it("is known by the public address, whatever host the request names", async () => {
     expect((await world().get(url, { ...(await headersFor()), host: "evil.test" })).status).toBe(200);
     const toHost = await headersFor({ claims: { htu: `https://evil.test${url}` } });
-    expectProofRefused(await world().get(url, { ...toHost, host: "evil.test", "x-forwarded-host": "evil.test" }));
+    expectProofRefused(
+      await world().get(url, { ...toHost, host: "evil.test", "x-forwarded-host": "evil.test" }),
+    );
   });
 
   it("is not taken as Bearer, neither alone nor with a good proof", async () => {
@@ -100,7 +137,10 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
   });
 
   it("does not turn a key into a token: a proof beside a key is not looked at", async () => {
-    expect((await world().get(url, { authorization: `Bearer ${world().demo.keys.full}`, dpop: "x" })).body.data.credential).toBe("api_key");
+    expect(
+      (await world().get(url, { authorization: `Bearer ${world().demo.keys.full}`, dpop: "x" })).body.data
+        .credential,
+    ).toBe("api_key");
   });
 
   it("costs no statement where the token or the proof is wrong in itself", async () => {
@@ -122,7 +162,8 @@ describe("header lines", () => {
     client = await createTokenClient(world());
   });
 
-  const send = (...lines: string[]): Promise<Answer> => sendRaw(portOf(world()), request(`GET ${url} HTTP/1.1`, "Host: api.test", ...lines));
+  const send = (...lines: string[]): Promise<Answer> =>
+    sendRaw(portOf(world()), request(`GET ${url} HTTP/1.1`, "Host: api.test", ...lines));
 
   it("are one for the token and one for the proof", async () => {
     const token = await client.token();
@@ -133,7 +174,10 @@ describe("header lines", () => {
       code: "credentials_malformed",
       headers: { "www-authenticate": challengeInvalid },
     });
-    expectError(await send(authorization, `DPoP: ${proofs[0]}`, `dpop: ${proofs[1]}`), { status: 401, code: "dpop_proof_invalid" });
+    expectError(await send(authorization, `DPoP: ${proofs[0]}`, `dpop: ${proofs[1]}`), {
+      status: 401,
+      code: "dpop_proof_invalid",
+    });
     expectError(await send(authorization), { status: 401, code: "dpop_proof_missing" });
     // None of the refused proofs was used up.
     for (const proof of proofs) expect((await send(authorization, `DPOP: ${proof}`)).status).toBe(200);
@@ -144,38 +188,68 @@ describe("a client library of others", () => {
   const world = useWorld("pglite");
 
   // Its proofs say Ed25519 (RFC 9864) where the metadata says EdDSA.
-  it.each(["ES256", "EdDSA"] as const)("gets through with proofs of %s that it makes itself, reading and changing", async (algorithm) => {
-    const holder = await createTokenClient(world(), { algorithm });
-    const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
-    const skew = Math.round((world().clock.now().getTime() - Date.now()) / 1000);
-    const handle = DPoP({ [clockSkew]: skew }, { privateKey: holder.privateKey, publicKey: holder.publicKey });
-    const throughTheDoor = async (address: string, { method, headers, body }: CustomFetchOptions<string, unknown>): Promise<Response> => {
-      const answer = await world().send({ method, url: address.slice(publicUrl.length), headers, body: body ?? undefined });
-      return new Response(answer.text, {
-        status: answer.status,
-        headers: Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
-      });
-    };
-    const call = async (method: string, path: string, body?: unknown): Promise<Response> =>
-      protectedResourceRequest(
-        await holder.token(),
-        method,
-        new URL(publicUrl + path),
-        new Headers({ "idempotency-key": randomUUID(), "content-type": "application/json" }),
-        body === undefined ? null : JSON.stringify(body),
-        { DPoP: handle, [customFetch]: throughTheDoor },
+  it.each(["ES256", "EdDSA"] as const)(
+    "gets through with proofs of %s that it makes itself, reading and changing",
+    async (algorithm) => {
+      const holder = await createTokenClient(world(), { algorithm });
+      const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
+      const skew = Math.round((world().clock.now().getTime() - Date.now()) / 1000);
+      const handle = DPoP(
+        { [clockSkew]: skew },
+        { privateKey: holder.privateKey, publicKey: holder.publicKey },
       );
-    expect((await call("GET", url)).status).toBe(200);
-    expect((await call("PUT", `${cartsUrl}/${id}/promotion`, { code: world().demo.promotionCodes.percentage })).status).toBe(200);
-  });
+      const throughTheDoor = async (
+        address: string,
+        { method, headers, body }: CustomFetchOptions<string, unknown>,
+      ): Promise<Response> => {
+        const answer = await world().send({
+          method,
+          url: address.slice(publicUrl.length),
+          headers,
+          body: body ?? undefined,
+        });
+        return new Response(answer.text, {
+          status: answer.status,
+          headers: Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
+        });
+      };
+      const call = async (method: string, path: string, body?: unknown): Promise<Response> =>
+        protectedResourceRequest(
+          await holder.token(),
+          method,
+          new URL(publicUrl + path),
+          new Headers({ "idempotency-key": randomUUID(), "content-type": "application/json" }),
+          body === undefined ? null : JSON.stringify(body),
+          { DPoP: handle, [customFetch]: throughTheDoor },
+        );
+      expect((await call("GET", url)).status).toBe(200);
+      expect(
+        (await call("PUT", `${cartsUrl}/${id}/promotion`, { code: world().demo.promotionCodes.percentage }))
+          .status,
+      ).toBe(200);
+    },
+  );
 
   it("reads the challenge of a refusal", async () => {
     const { headers, status } = await world().get("/api/v1/oauth/authorize");
-    const response = new Response(null, { status, headers: { "www-authenticate": headers["www-authenticate"] ?? "" } });
-    const refused = protectedResourceRequest("t", "GET", new URL(publicUrl), new Headers(), null, { [customFetch]: () => Promise.resolve(response) });
+    const response = new Response(null, {
+      status,
+      headers: { "www-authenticate": headers["www-authenticate"] ?? "" },
+    });
+    const refused = protectedResourceRequest("t", "GET", new URL(publicUrl), new Headers(), null, {
+      [customFetch]: () => Promise.resolve(response),
+    });
     await expect(refused).rejects.toMatchObject({
       code: "OAUTH_WWW_AUTHENTICATE_CHALLENGE",
-      cause: [{ scheme: "dpop", parameters: { algs: "ES256 EdDSA", resource_metadata: `${publicUrl}/.well-known/oauth-protected-resource` } }],
+      cause: [
+        {
+          scheme: "dpop",
+          parameters: {
+            algs: "ES256 EdDSA",
+            resource_metadata: `${publicUrl}/.well-known/oauth-protected-resource`,
+          },
+        },
+      ],
     });
   });
 });

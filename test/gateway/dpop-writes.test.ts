@@ -1,4 +1,7 @@
-/** The row that a used proof leaves: nobody makes one without a token in force, and nobody more of them than their limits allow requests. */
+/**
+ * The row that a used proof leaves: nobody makes one without a token in force, and nobody more of them than
+ * their limits allow requests.
+ */
 import { beforeEach, describe, expect, it } from "vitest";
 import { expectError } from "#test/support/expect-error.ts";
 import { createTokenClient, type TokenClient } from "#test/support/token-client.ts";
@@ -15,9 +18,14 @@ beforeEach(() => {
   address += 1;
 });
 const from = (): Record<string, string> => ({ "x-forwarded-for": `203.0.113.${address}` });
-const proofs = async (): Promise<number> => (await world().database.db.selectFrom("dpopProof").select("digest").execute()).length;
+const proofs = async (): Promise<number> =>
+  (await world().database.db.selectFrom("dpopProof").select("digest").execute()).length;
 /** The answers, and how many proofs were noted meanwhile. */
-async function send(client: TokenClient, url: string, times: number): Promise<{ answers: Answer[]; noted: number }> {
+async function send(
+  client: TokenClient,
+  url: string,
+  times: number,
+): Promise<{ answers: Answer[]; noted: number }> {
   const before = await proofs();
   const answers: Answer[] = [];
   for (let count = 0; count < times; count += 1) answers.push(await client.send({ url, headers: from() }));
@@ -25,26 +33,35 @@ async function send(client: TokenClient, url: string, times: number): Promise<{ 
 }
 
 describe("a proof is noted", () => {
-  it.each([productsUrl, searchUrl])("for as many requests of %s as the grant's limit allows, and for none beyond", async (url) => {
-    const client = await createTokenClient(world());
-    const { answers, noted } = await send(client, url, 40);
-    expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 30 }, () => 200), ...Array.from({ length: 10 }, () => 429)]);
-    expect(noted).toBe(30);
-    for (const answer of answers.slice(30))
-      expectError(answer, {
-        status: 429,
-        code: "rate_limited",
-        retryAfterSeconds: 60,
-        details: [{ in: "limit", field: "default", code: "quota_exceeded" }],
-        headers: { ratelimit: '"default";r=0;t=60', "ratelimit-policy": '"default";q=30;w=60' },
-      });
-    world().clock.advance(60_000);
-    expect(await send(client, url, 1)).toMatchObject({ answers: [{ status: 200 }], noted: 1 });
-  });
+  it.each([productsUrl, searchUrl])(
+    "for as many requests of %s as the grant's limit allows, and for none beyond",
+    async (url) => {
+      const client = await createTokenClient(world());
+      const { answers, noted } = await send(client, url, 40);
+      expect(answers.map(({ status }) => status)).toEqual([
+        ...Array.from({ length: 30 }, () => 200),
+        ...Array.from({ length: 10 }, () => 429),
+      ]);
+      expect(noted).toBe(30);
+      for (const answer of answers.slice(30))
+        expectError(answer, {
+          status: 429,
+          code: "rate_limited",
+          retryAfterSeconds: 60,
+          details: [{ in: "limit", field: "default", code: "quota_exceeded" }],
+          headers: { ratelimit: '"default";r=0;t=60', "ratelimit-policy": '"default";q=30;w=60' },
+        });
+      world().clock.advance(60_000);
+      expect(await send(client, url, 1)).toMatchObject({ answers: [{ status: 200 }], noted: 1 });
+    },
+  );
 
   it("for no token of a grant that was revoked or is over: those count as failed attempts", async () => {
     const { db } = world().database;
-    for (const change of [{ revokedAt: world().clock.now() }, { expiresAt: world().clock.now(), issuedAt: new Date(0) }]) {
+    for (const change of [
+      { revokedAt: world().clock.now() },
+      { expiresAt: world().clock.now(), issuedAt: new Date(0) },
+    ]) {
       const client = await createTokenClient(world());
       await db.updateTable("oauthGrant").set(change).where("id", "=", client.grantId).execute();
       address += 1;
@@ -61,13 +78,25 @@ describe("a proof is noted", () => {
   it("while the installation is suspended, only where that is answered all the same", async () => {
     const client = await createTokenClient(world(), { merchant: "second" });
     const setStatus = (status: "active" | "suspended"): Promise<unknown> =>
-      world().database.db.updateTable("installation").set({ status }).where("id", "=", client.installationId).execute();
+      world()
+        .database.db.updateTable("installation")
+        .set({ status })
+        .where("id", "=", client.installationId)
+        .execute();
     await setStatus("suspended");
     const { answers, noted } = await send(client, productsUrl, 5);
-    expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual(answers.map(() => [401, "installation_suspended"]));
+    expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual(
+      answers.map(() => [401, "installation_suspended"]),
+    );
     expect(noted).toBe(0);
-    expect(await send(client, searchUrl, 2)).toMatchObject({ answers: [{ status: 200 }, { status: 200 }], noted: 0 });
-    expect(await send(client, "/api/v1/open/identity", 2)).toMatchObject({ answers: [{ status: 200 }, { status: 200 }], noted: 2 });
+    expect(await send(client, searchUrl, 2)).toMatchObject({
+      answers: [{ status: 200 }, { status: 200 }],
+      noted: 0,
+    });
+    expect(await send(client, "/api/v1/open/identity", 2)).toMatchObject({
+      answers: [{ status: 200 }, { status: 200 }],
+      noted: 2,
+    });
     await setStatus("active");
   });
 
@@ -87,8 +116,10 @@ describe("a proof is noted", () => {
         address += 1;
         await world().get(url, { ...from(), ...headers });
       }
-    expect(world().statements.filter((text) => /^\s*(?:insert|update|delete|with)\b/i.test(text) && !/from "?product|search/i.test(text))).toEqual(
-      [],
-    );
+    expect(
+      world().statements.filter(
+        (text) => /^\s*(?:insert|update|delete|with)\b/i.test(text) && !/from "?product|search/i.test(text),
+      ),
+    ).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Every operation, with each of the sixteen sets of scopes that a credential can have, as an API key and as an access token bound to a key: what the
- * contract lets in succeeds, all else is told which scope it lacks and leaves nothing.
+ * Every operation, with each of the sixteen sets of scopes that a credential can have, as an API key and as
+ * an access token bound to a key: what the contract lets in succeeds, all else is told which scope it lacks
+ * and leaves nothing.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
@@ -30,7 +31,8 @@ const subsets: readonly (readonly Scope[])[] = Array.from({ length: 2 ** allScop
 );
 const challengesOf = {
   key: (scope: string): string => `Bearer realm="${publicUrl}", error="insufficient_scope", scope="${scope}"`,
-  token: (scope: string): string => dpopChallengeFor("insufficient_scope").replace(", resource", `, scope="${scope}", resource`),
+  token: (scope: string): string =>
+    dpopChallengeFor("insufficient_scope").replace(", resource", `, scope="${scope}", resource`),
 } as const;
 
 let contract: Contract;
@@ -59,49 +61,78 @@ async function keyWith(scopes: readonly Scope[]): Promise<Credential> {
   return {
     kind: "key",
     scopes,
-    send: (request) => world().send({ ...request, headers: { authorization: `Bearer ${data.value}`, "idempotency-key": randomUUID() } }),
+    send: (request) =>
+      world().send({
+        ...request,
+        headers: { authorization: `Bearer ${data.value}`, "idempotency-key": randomUUID() },
+      }),
   };
 }
 
 async function tokenWith(scopes: readonly Scope[]): Promise<Credential> {
   const client = await createTokenClient(world(), { scopes });
-  return { kind: "token", scopes, send: (request) => client.send({ ...request, headers: { "idempotency-key": randomUUID() } }) };
+  return {
+    kind: "token",
+    scopes,
+    send: (request) => client.send({ ...request, headers: { "idempotency-key": randomUUID() } }),
+  };
 }
 
 it("every operation requires the scope that the contract says, and there is no other operation", () => {
   const needs = { anonymous: "none", token: "none" } as const;
-  const shown = Object.fromEntries(contract.operations.map((operation) => [operation.operationId, operation["x-required-scope"]]));
-  const expected = Object.entries(validCalls).map(([id, call]) => [id, call.needs === null ? "none" : call.needs in needs ? "none" : call.needs]);
+  const shown = Object.fromEntries(
+    contract.operations.map((operation) => [operation.operationId, operation["x-required-scope"]]),
+  );
+  const expected = Object.entries(validCalls).map(([id, call]) => [
+    id,
+    call.needs === null ? "none" : call.needs in needs ? "none" : call.needs,
+  ]);
   expect(shown).toEqual(Object.fromEntries(expected));
   expect(subsets).toHaveLength(16);
 });
 
-it.each(Object.entries(validCalls))("%s answers callers with its scope alone, for every subset of scopes", async (operationId, { needs, make }) => {
-  const operation = contract.operations.find((candidate) => candidate.operationId === operationId);
-  if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
-  const isAllowed = ({ kind, scopes }: Credential): boolean => {
-    if (needs === "token") return kind === "token";
-    return needs === null || needs === "anonymous" || scopes.includes(needs);
-  };
+it.each(Object.entries(validCalls))(
+  "%s answers callers with its scope alone, for every subset of scopes",
+  async (operationId, { needs, make }) => {
+    const operation = contract.operations.find((candidate) => candidate.operationId === operationId);
+    if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
+    const isAllowed = ({ kind, scopes }: Credential): boolean => {
+      if (needs === "token") return kind === "token";
+      return needs === null || needs === "anonymous" || scopes.includes(needs);
+    };
 
-  const request = requestOf(operation, await make(world()));
-  const before = await allRows(world());
-  for (const credential of credentials.filter((one) => !isAllowed(one))) expectRefused(await credential.send(request), { needs, credential });
-  expect(withoutProofs(await allRows(world()))).toEqual(withoutProofs(before));
+    const request = requestOf(operation, await make(world()));
+    const before = await allRows(world());
+    for (const credential of credentials.filter((one) => !isAllowed(one)))
+      expectRefused(await credential.send(request), { needs, credential });
+    expect(withoutProofs(await allRows(world()))).toEqual(withoutProofs(before));
 
-  for (const credential of credentials.filter(isAllowed)) {
-    const { status, body } = await credential.send(requestOf(operation, await make(world())));
-    const { kind, scopes } = credential;
-    expect({ kind, scopes, status, error: body.error }).toEqual({ kind, scopes, status: 200, error: undefined });
-    expect(contract.faultsOf(operationId, 200, body)).toEqual([]);
-  }
-});
+    for (const credential of credentials.filter(isAllowed)) {
+      const { status, body } = await credential.send(requestOf(operation, await make(world())));
+      const { kind, scopes } = credential;
+      expect({ kind, scopes, status, error: body.error }).toEqual({
+        kind,
+        scopes,
+        status: 200,
+        error: undefined,
+      });
+      expect(contract.faultsOf(operationId, 200, body)).toEqual([]);
+    }
+  },
+);
 
 /** The request would have been good: what it lacks is all that is said of it. */
-function expectRefused(answer: Answer, { needs, credential }: { readonly needs: string | null; readonly credential: Credential }): void {
+function expectRefused(
+  answer: Answer,
+  { needs, credential }: { readonly needs: string | null; readonly credential: Credential },
+): void {
   if (needs === "token") {
     const wwwAuthenticate = dpopChallenge.replace(", resource", ', error="invalid_token", resource');
-    expectError(answer, { status: 401, code: "oauth_token_invalid", headers: { "www-authenticate": wwwAuthenticate } });
+    expectError(answer, {
+      status: 401,
+      code: "oauth_token_invalid",
+      headers: { "www-authenticate": wwwAuthenticate },
+    });
     return;
   }
   const scope = needs ?? "";

@@ -1,6 +1,7 @@
 /**
- * Every operation that has an id in its path, with one of another merchant and, where installations have things of their own, of another installation:
- * answered as one that is not there, with a key and with a token, and nothing is left.
+ * Every operation that has an id in its path, with one of another merchant and, where installations have
+ * things of their own, of another installation: answered as one that is not there, with a key and with a
+ * token, and nothing is left.
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -21,7 +22,9 @@ let client: TokenClient;
 let foreign: Readonly<Record<string, readonly string[]>> = {};
 
 const withIds = ["Delivery", "SignatureFixture", "Cart", "Order", "Session"];
-const operationIds = Object.keys(validCalls).filter((id) => withIds.some((part) => id.includes(part)) || id === "getPublicMerchantProduct");
+const operationIds = Object.keys(validCalls).filter(
+  (id) => withIds.some((part) => id.includes(part)) || id === "getPublicMerchantProduct",
+);
 
 /** What is told of an id that is not there. */
 const codes: Readonly<Record<string, string>> = {
@@ -42,7 +45,11 @@ beforeAll(async () => {
   const { db } = database;
   const { id: ofMerchant } = await makeEndpoint(world(), { key: "otherMerchant" });
   const ofInstallation = await endpointOfNeighbour(world());
-  const { slug } = await db.selectFrom("productSlug").select("slug").where("merchantId", "=", demo.merchants.second.id).executeTakeFirstOrThrow();
+  const { slug } = await db
+    .selectFrom("productSlug")
+    .select("slug")
+    .where("merchantId", "=", demo.merchants.second.id)
+    .executeTakeFirstOrThrow();
   foreign = {
     "getInstallationWebhookSignatureFixture.id": [ofMerchant, ofInstallation],
     "replayInstallationWebhookDelivery.id": [
@@ -66,13 +73,20 @@ async function endpointOfNeighbour(at: World): Promise<string> {
   const { id: installationId } = await operate(
     `installationCreate(input: { merchantId: "${merchantId}", appId: "${appId}", scopes: [WEBHOOKS_WRITE] }) { id }`,
   );
-  const { value } = await operate(`apiKeyCreate(input: { installationId: "${installationId}", name: "Key", scopes: [WEBHOOKS_WRITE] }) { value }`);
-  const { body } = await createWebhook(at, { headers: { authorization: `Bearer ${value}` }, body: { url: receiver(), eventTypes: ["*"] } });
+  const { value } = await operate(
+    `apiKeyCreate(input: { installationId: "${installationId}", name: "Key", scopes: [WEBHOOKS_WRITE] }) { value }`,
+  );
+  const { body } = await createWebhook(at, {
+    headers: { authorization: `Bearer ${value}` },
+    body: { url: receiver(), eventTypes: ["*"] },
+  });
   return body.data.endpoint.id;
 }
 
 it("are of every operation with something in its path", () => {
-  const withPath = contract.operations.filter(({ path }) => path.includes("{")).map(({ operationId }) => operationId);
+  const withPath = contract.operations
+    .filter(({ path }) => path.includes("{"))
+    .map(({ operationId }) => operationId);
   expect(operationIds.toSorted()).toEqual(withPath.toSorted());
 });
 
@@ -86,7 +100,10 @@ describe("a foreign id is one that is not there", () => {
       const ids = foreign[`${operationId}.${name}`] ?? foreign[name] ?? [];
       const code = codes[`${operationId}.${name}`] ?? codes[name];
       expect(ids).not.toEqual([]);
-      for (const id of ids) await expectNotFound({ id, code }, (at) => requestOf(operation, { ...parts, path: { ...parts.path, [name]: at } }));
+      for (const id of ids)
+        await expectNotFound({ id, code }, (at) =>
+          requestOf(operation, { ...parts, path: { ...parts.path, [name]: at } }),
+        );
     }
     expect(withoutProofs(await allRows(world()))).toEqual(standing);
   });
@@ -94,8 +111,12 @@ describe("a foreign id is one that is not there", () => {
 
 type Sent = ReturnType<typeof requestOf>;
 const withKey = (request: Sent): Promise<Answer> =>
-  world().send({ ...request, headers: { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": randomUUID() } });
-const withToken = (request: Sent): Promise<Answer> => client.send({ ...request, headers: { "idempotency-key": randomUUID() } });
+  world().send({
+    ...request,
+    headers: { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": randomUUID() },
+  });
+const withToken = (request: Sent): Promise<Answer> =>
+  client.send({ ...request, headers: { "idempotency-key": randomUUID() } });
 
 async function expectNotFound(
   { id, code }: { readonly id: string; readonly code: string | undefined },
@@ -109,4 +130,7 @@ async function expectNotFound(
   }
 }
 
-const shownOf = ({ status, body }: Answer): unknown => ({ status, error: { ...body.error, requestId: null } });
+const shownOf = ({ status, body }: Answer): unknown => ({
+  status,
+  error: { ...body.error, requestId: null },
+});

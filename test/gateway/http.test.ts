@@ -1,4 +1,7 @@
-/** HTTP itself: every answer has the contract's body, whoever refuses: our steps, the framework, or Node before there is a request. */
+/**
+ * HTTP itself: every answer has the contract's body, whoever refuses: our steps, the framework, or Node
+ * before there is a request.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorBody, expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
@@ -25,7 +28,11 @@ beforeAll(async () => {
 
 describe("what Node refuses by itself", () => {
   /** Closed after it, and in the contract's words. */
-  function expectRawError(answer: Answer, status: number, code: "malformed_request" | "headers_too_large" | "request_timeout"): void {
+  function expectRawError(
+    answer: Answer,
+    status: number,
+    code: "malformed_request" | "headers_too_large" | "request_timeout",
+  ): void {
     expectError(answer, { status, code });
     expect(answer.headers["connection"]).toBe("close");
     expect(Number(answer.headers["content-length"])).toBe(Buffer.byteLength(answer.text));
@@ -41,7 +48,10 @@ describe("what Node refuses by itself", () => {
     ["a length that is no number", request("POST /graphql HTTP/1.1", host, "Content-Length: ten")],
     ["a negative length", request("POST /graphql HTTP/1.1", host, "Content-Length: -1")],
     ["two lengths", request("POST /graphql HTTP/1.1", host, "Content-Length: 1", "Content-Length: 2")],
-    ["a length beside chunks", request("POST /graphql HTTP/1.1", host, "Content-Length: 3", "Transfer-Encoding: chunked")],
+    [
+      "a length beside chunks",
+      request("POST /graphql HTTP/1.1", host, "Content-Length: 3", "Transfer-Encoding: chunked"),
+    ],
     ["HTTP/2 without asking", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ])("answers %s with malformed_request", async (_name, bytes) => {
     expectRawError(await sendRaw(portOf(world()), bytes), 400, "malformed_request");
@@ -53,31 +63,54 @@ describe("what Node refuses by itself", () => {
   });
 
   it("answers an address of more than 16 KiB the same way", async () => {
-    expectRawError(await sendRaw(portOf(world()), request(`GET /${"x".repeat(17 * 1024)} HTTP/1.1`, host)), 431, "headers_too_large");
+    expectRawError(
+      await sendRaw(portOf(world()), request(`GET /${"x".repeat(17 * 1024)} HTTP/1.1`, host)),
+      431,
+      "headers_too_large",
+    );
   });
 
   it.each([
     ["headers", `GET ${identity} HTTP/1.1\r\n${host}\r\n`],
-    ["a body", `POST /graphql HTTP/1.1\r\n${host}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`],
+    [
+      "a body",
+      `POST /graphql HTTP/1.1\r\n${host}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    ],
   ])("answers %s that never end with request_timeout", async (part, bytes) => {
-    const withToken = part === "headers" ? bytes : bytes.replace(host, `${host}\r\nAuthorization: Bearer ${world().demo.tokens.admin}`);
+    const withToken =
+      part === "headers"
+        ? bytes
+        : bytes.replace(host, `${host}\r\nAuthorization: Bearer ${world().demo.tokens.admin}`);
     expectRawError(await sendRaw(portOf(world()), withToken), 408, "request_timeout");
   });
 
   it("waits 10 s for headers and 30 s for a request, and looks every second whether somebody is late", () => {
-    expect(patience).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 });
+    expect(patience).toMatchObject({
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      connectionsCheckingInterval: 1_000,
+    });
   });
 
   it("answers a request without a Host", async () => {
-    expectError(await sendRaw(portOf(world()), request(`GET ${identity} HTTP/1.1`)), { status: 400, code: "malformed_request" });
+    expectError(await sendRaw(portOf(world()), request(`GET ${identity} HTTP/1.1`)), {
+      status: 400,
+      code: "malformed_request",
+    });
   });
 
-  it.each(["foo", "200-ok", "100-continued"])("answers an Expect of %s, which it cannot meet", async (expectation) => {
-    const answer = await sendRaw(portOf(world()), request(`GET ${product} HTTP/1.1`, host, `Expect: ${expectation}`));
-    expectError(answer, { status: 400, code: "malformed_request" });
-    const withBody = `POST /nothing HTTP/1.1\r\n${host}\r\nExpect: ${expectation}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n`;
-    expectError(await sendRaw(portOf(world()), withBody), { status: 400, code: "malformed_request" });
-  });
+  it.each(["foo", "200-ok", "100-continued"])(
+    "answers an Expect of %s, which it cannot meet",
+    async (expectation) => {
+      const answer = await sendRaw(
+        portOf(world()),
+        request(`GET ${product} HTTP/1.1`, host, `Expect: ${expectation}`),
+      );
+      expectError(answer, { status: 400, code: "malformed_request" });
+      const withBody = `POST /nothing HTTP/1.1\r\n${host}\r\nExpect: ${expectation}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n`;
+      expectError(await sendRaw(portOf(world()), withBody), { status: 400, code: "malformed_request" });
+    },
+  );
 
   it("serves HTTP/1.0, which knows no Host", async () => {
     expect((await sendRaw(portOf(world()), request("GET /healthz HTTP/1.0"))).status).toBe(200);
@@ -85,7 +118,8 @@ describe("what Node refuses by itself", () => {
 });
 
 describe("the Authorization header", () => {
-  const send = (...lines: string[]): Promise<Answer> => sendRaw(portOf(world()), request(`GET ${identity} HTTP/1.1`, host, ...lines));
+  const send = (...lines: string[]): Promise<Answer> =>
+    sendRaw(portOf(world()), request(`GET ${identity} HTTP/1.1`, host, ...lines));
 
   it("may stand there once only, though Node would keep the first", async () => {
     const line = `Authorization: Bearer ${world().demo.keys.full}`;
@@ -95,11 +129,19 @@ describe("the Authorization header", () => {
       code: "credentials_malformed",
       headers: { "www-authenticate": `Bearer realm="${publicUrl}", error="invalid_token"` },
     });
-    expectError(await send(line, "authorization: Basic eA=="), { status: 401, code: "credentials_malformed" });
+    expectError(await send(line, "authorization: Basic eA=="), {
+      status: 401,
+      code: "credentials_malformed",
+    });
   });
 
   it("is ignored by anonymous operations, however often it is there", async () => {
-    const bytes = request(`GET ${product} HTTP/1.1`, host, "Authorization: Basic eA==", "Authorization: Bearer x");
+    const bytes = request(
+      `GET ${product} HTTP/1.1`,
+      host,
+      "Authorization: Basic eA==",
+      "Authorization: Bearer x",
+    );
     expect((await sendRaw(portOf(world()), bytes)).status).toBe(200);
   });
 });
@@ -120,15 +162,22 @@ describe("a body on a GET", () => {
   });
 
   it("of no length is none", async () => {
-    expect((await sendRaw(portOf(world()), request(`GET ${product} HTTP/1.1`, host, "Content-Length: 0"))).status).toBe(200);
+    expect(
+      (await sendRaw(portOf(world()), request(`GET ${product} HTTP/1.1`, host, "Content-Length: 0"))).status,
+    ).toBe(200);
   });
 });
 
 describe("a query of too many parameters", () => {
-  const many = (count: number): string => Array.from({ length: count }, (_, index) => `p${index}=1`).join("&");
+  const many = (count: number): string =>
+    Array.from({ length: count }, (_, index) => `p${index}=1`).join("&");
 
   it("is refused as a whole, without a look at each", async () => {
-    const refusal = { status: 400, code: "invalid_parameter", details: [{ in: "query", field: "", code: "too_many" }] } as const;
+    const refusal = {
+      status: 400,
+      code: "invalid_parameter",
+      details: [{ in: "query", field: "", code: "too_many" }],
+    } as const;
     expectError(await world().get(`${product}?${many(101)}`), refusal);
     expectError(await world().get(`${product}?${many(3_000)}`), refusal);
     expectError(await world().get(`${product}?${"x&".repeat(101)}`), refusal);
@@ -158,15 +207,30 @@ describe("the route", () => {
     ["PROPFIND", "/nothing"],
   ])("is not found: %s %s", async (method, url) => {
     const answer = await world().send({ method, url });
-    expectError(answer, { status: 404, code: "route_not_found", headers: { "x-content-type-options": "nosniff" } });
+    expectError(answer, {
+      status: 404,
+      code: "route_not_found",
+      headers: { "x-content-type-options": "nosniff" },
+    });
   });
 
   it("comes before the body: a broken one at an unknown address is not looked at", async () => {
-    expectError(await world().send({ method: "POST", url: "/nothing", body: "{" }), { status: 404, code: "route_not_found" });
-    expectError(await world().send({ method: "PUT", url: "/nothing", body: "x", headers: { "content-type": "text/plain" } }), {
+    expectError(await world().send({ method: "POST", url: "/nothing", body: "{" }), {
       status: 404,
       code: "route_not_found",
     });
+    expectError(
+      await world().send({
+        method: "PUT",
+        url: "/nothing",
+        body: "x",
+        headers: { "content-type": "text/plain" },
+      }),
+      {
+        status: 404,
+        code: "route_not_found",
+      },
+    );
   });
 
   it.each([
@@ -176,24 +240,52 @@ describe("the route", () => {
     ["/readyz", "GET, HEAD"],
     ["/media/demo/x.svg", "GET, HEAD"],
   ])("has beside them %s, which takes %s alone", async (url, allow) => {
-    expectError(await world().send({ method: "PUT", url }), { status: 405, code: "method_not_allowed", headers: { allow } });
+    expectError(await world().send({ method: "PUT", url }), {
+      status: 405,
+      code: "method_not_allowed",
+      headers: { allow },
+    });
   });
 
   const expectNotAllowed = (method: string, answer: Answer, allow: string): void => {
     // An answer to HEAD never has a body.
     if (method === "HEAD")
-      expect({ status: answer.status, text: answer.text, allow: answer.headers["allow"] }).toEqual({ status: 405, text: "", allow });
-    else expectError(answer, { status: 405, code: "method_not_allowed", headers: { allow, "www-authenticate": undefined } });
+      expect({ status: answer.status, text: answer.text, allow: answer.headers["allow"] }).toEqual({
+        status: 405,
+        text: "",
+        allow,
+      });
+    else
+      expectError(answer, {
+        status: 405,
+        code: "method_not_allowed",
+        headers: { allow, "www-authenticate": undefined },
+      });
   };
 
   it("takes its own methods alone, and says which, before it looks at key or body", async () => {
-    const methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "QUERY", "LINK"];
+    const methods = [
+      "GET",
+      "HEAD",
+      "POST",
+      "PUT",
+      "DELETE",
+      "PATCH",
+      "OPTIONS",
+      "TRACE",
+      "PROPFIND",
+      "QUERY",
+      "LINK",
+    ];
     const paths = Map.groupBy(contract.operations, ({ path }) => path);
     for (const [path, operations] of paths) {
       const own = operations.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
       const url = path.replaceAll(/\{\w+\}/g, "x");
-      const refused = methods.filter((candidate) => !own.includes(candidate)).flatMap((method) => [{ method }, { method, body: "{" }]);
-      for (const sent of refused) expectNotAllowed(sent.method, await world().send({ url, ...sent }), own.join(", "));
+      const refused = methods
+        .filter((candidate) => !own.includes(candidate))
+        .flatMap((method) => [{ method }, { method, body: "{" }]);
+      for (const sent of refused)
+        expectNotAllowed(sent.method, await world().send({ url, ...sent }), own.join(", "));
     }
     expectError(await world().send({ method: "POST", url: "/openapi.json", body: {} }), {
       status: 405,
@@ -209,7 +301,11 @@ describe("a JSON body, seen through POST /graphql", () => {
       .app.server.inject({
         method: "POST",
         url: "/graphql",
-        headers: { authorization: `Bearer ${world().demo.tokens.admin}`, "content-type": "application/json", ...headers },
+        headers: {
+          authorization: `Bearer ${world().demo.tokens.admin}`,
+          "content-type": "application/json",
+          ...headers,
+        },
         payload: Buffer.from(body),
       })
       .then((response) => ({
@@ -218,7 +314,8 @@ describe("a JSON body, seen through POST /graphql", () => {
         text: response.body,
         body: response.json<unknown>(),
       }));
-  const deep = (levels: number): string => `{"query":"{__typename}","variables":${'{"x":'.repeat(levels)}1${"}".repeat(levels)}}`;
+  const deep = (levels: number): string =>
+    `{"query":"{__typename}","variables":${'{"x":'.repeat(levels)}1${"}".repeat(levels)}}`;
 
   it.each([
     ["cut short", '{"query":"{__type', "invalid_json"],
@@ -226,8 +323,16 @@ describe("a JSON body, seen through POST /graphql", () => {
     ["that is not UTF-8", Uint8Array.of(0x22, 0xc3, 0x28, 0x22), "invalid_json"],
     ["of no bytes", "", "missing_body"],
     ["17 levels deep", deep(16), "invalid_json"],
-    ["that reaches for a prototype", '{"query":"{__typename}","variables":{"__proto__":{"x":1}}}', "unknown_field"],
-    ["that reaches for a constructor", '{"query":"{__typename}","variables":{"a":[{"constructor":1}]}}', "unknown_field"],
+    [
+      "that reaches for a prototype",
+      '{"query":"{__typename}","variables":{"__proto__":{"x":1}}}',
+      "unknown_field",
+    ],
+    [
+      "that reaches for a constructor",
+      '{"query":"{__typename}","variables":{"a":[{"constructor":1}]}}',
+      "unknown_field",
+    ],
   ] as const)("%s is refused", async (_name, body, code) => {
     const answer = await post(body);
     expect(answer.status).toBe(400);
@@ -236,7 +341,11 @@ describe("a JSON body, seen through POST /graphql", () => {
     const field = Object.entries(details).find(([, word]) => _name.includes(word))?.[0];
     expect(answer.body.errors[0].extensions).toEqual(
       (
-        errorBody(answer, { status: 400, code, details: field === undefined ? [] : [{ in: "body", field, code: "unknown" }] }) as {
+        errorBody(answer, {
+          status: 400,
+          code,
+          details: field === undefined ? [] : [{ in: "body", field, code: "unknown" }],
+        }) as {
           error: unknown;
         }
       ).error,
@@ -246,32 +355,48 @@ describe("a JSON body, seen through POST /graphql", () => {
 
   it("may be 16 levels deep, and its type may name a charset", async () => {
     expect((await post(deep(14))).status).toBe(200);
-    expect((await post('{"query":"{__typename}"}', { "content-type": "application/json; charset=utf-8" })).status).toBe(200);
+    expect(
+      (await post('{"query":"{__typename}"}', { "content-type": "application/json; charset=utf-8" })).status,
+    ).toBe(200);
   });
 
-  it.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json-patch+json"])(
-    "is not taken as %s",
-    async (type) => {
-      const answer = await post('{"query":"{__typename}"}', { "content-type": type });
-      expect(answer.status).toBe(400);
-      expect(answer.body.errors[0].extensions.code).toBe("unsupported_media_type");
-    },
-  );
+  it.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/json-patch+json",
+  ])("is not taken as %s", async (type) => {
+    const answer = await post('{"query":"{__typename}"}', { "content-type": type });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].extensions.code).toBe("unsupported_media_type");
+  });
 });
 
 describe("the log", () => {
   it("has one line for every answer, with the route's template instead of the address", async () => {
     const { logged, get, getWithKey, demo } = world();
     logged.length = 0;
-    const answers = [await get(product), await getWithKey(`${identity}?secret=1`), await get("/nothing?secret=1"), await get("/%zz?secret=1")];
+    const answers = [
+      await get(product),
+      await getWithKey(`${identity}?secret=1`),
+      await get("/nothing?secret=1"),
+      await get("/%zz?secret=1"),
+    ];
     await expect.poll(() => logged.length).toBe(answers.length);
     expect(logged.map(({ method, route, status, code }) => ({ method, route, status, code }))).toEqual([
-      { method: "GET", route: "/api/v1/catalog/merchants/:merchantSlug/products/:productSlug", status: 200, code: undefined },
+      {
+        method: "GET",
+        route: "/api/v1/catalog/merchants/:merchantSlug/products/:productSlug",
+        status: 200,
+        code: undefined,
+      },
       { method: "GET", route: identity, status: 400, code: "unknown_parameter" },
       { method: "GET", route: null, status: 404, code: "route_not_found" },
       { method: "GET", route: null, status: 404, code: "route_not_found" },
     ]);
-    expect(logged.map(({ requestId }) => requestId)).toEqual(answers.map(({ headers }) => headers["x-request-id"]));
+    expect(logged.map(({ requestId }) => requestId)).toEqual(
+      answers.map(({ headers }) => headers["x-request-id"]),
+    );
     expect(logged[1]).toMatchObject({ keyPrefix: demo.keys.full.slice(0, 21) });
     expect(JSON.stringify(logged)).not.toContain("secret");
   });

@@ -1,7 +1,19 @@
-/** What the database gave up on because of others (serialization failure, deadlock) is done again, whole, whichever door it came through. */
+/**
+ * What the database gave up on because of others (serialization failure, deadlock) is done again, whole,
+ * whichever door it came through.
+ */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
-import { addressWrite, type CartSeen, cartWrite, openCart, openShop, readAnswer, type Shop, type Write } from "#soak/shop.ts";
+import {
+  addressWrite,
+  type CartSeen,
+  cartWrite,
+  openCart,
+  openShop,
+  readAnswer,
+  type Shop,
+  type Write,
+} from "#soak/shop.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -25,7 +37,9 @@ describeOnBoth("a change that the database gives up on", (_open, engine) => {
          end $$`,
       )
       .execute(db);
-    await sql`create trigger give_up before update on cart for each row execute function give_up()`.execute(db);
+    await sql`create trigger give_up before update on cart for each row execute function give_up()`.execute(
+      db,
+    );
   });
   const giveUp = async (sqlState: string, times: number): Promise<void> => {
     const { db } = world().database;
@@ -34,14 +48,24 @@ describeOnBoth("a change that the database gives up on", (_open, engine) => {
     await sql`insert into giving_up values (${sqlState}, ${times})`.execute(db);
   };
   const versionOf = async ({ id }: CartSeen): Promise<number> =>
-    (await world().database.db.selectFrom("cart").select("version").where("id", "=", id).executeTakeFirstOrThrow()).version;
+    (
+      await world()
+        .database.db.selectFrom("cart")
+        .select("version")
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow()
+    ).version;
 
   const doors: readonly (readonly [name: string, write: (cartId: string) => Write])[] = [
     ["REST", (cartId): Write => addressWrite(shop, cartId)],
     [
       "GraphQL",
       (cartId): Write =>
-        cartWrite(shop, { mutation: "cartLinesAdd", cartId, input: { lines: [{ variantId: shop.variantIds[0] ?? "", quantity: 1 }] } }),
+        cartWrite(shop, {
+          mutation: "cartLinesAdd",
+          cartId,
+          input: { lines: [{ variantId: shop.variantIds[0] ?? "", quantity: 1 }] },
+        }),
     ],
   ];
   it.each(["40001", "40P01"].flatMap((code) => doors.map(([name, write]) => [code, name, write] as const)))(

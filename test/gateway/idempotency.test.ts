@@ -1,4 +1,7 @@
-/** The Idempotency-Key of REST as clients meet it: its forms, what is replayed and what runs anew, and what is looked at before it. */
+/**
+ * The Idempotency-Key of REST as clients meet it: its forms, what is replayed and what runs anew, and what is
+ * looked at before it.
+ */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { keptMs } from "#database/idempotency.ts";
@@ -11,7 +14,13 @@ import { useWorld } from "#test/support/use-world.ts";
 import { type Answer, createWorld, type World } from "#test/support/world.ts";
 
 const world = useWorld("pglite", { environment: { PORT: "0" } });
-const address = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
+const address = {
+  recipientName: "Anna Beispiel",
+  line1: "Musterweg 1",
+  postalCode: "10115",
+  city: "Berlin",
+  countryCode: "DE",
+};
 let shop: Shop;
 
 beforeAll(async () => {
@@ -19,7 +28,8 @@ beforeAll(async () => {
   await world().app.listen();
 });
 
-const pathOf = (cartId: string, part: "address" | "promotion"): string => `/api/v1/open/storefront/carts/${cartId}/${part}`;
+const pathOf = (cartId: string, part: "address" | "promotion"): string =>
+  `/api/v1/open/storefront/carts/${cartId}/${part}`;
 
 interface Sent {
   readonly key?: string | null;
@@ -29,14 +39,30 @@ interface Sent {
 }
 
 /** A text is sent as it stands. */
-async function send(url: string, body: unknown, { key = randomUUID(), apiKey = "full", method = "PUT", headers = {} }: Sent = {}): Promise<Answer> {
+async function send(
+  url: string,
+  body: unknown,
+  { key = randomUUID(), apiKey = "full", method = "PUT", headers = {} }: Sent = {},
+): Promise<Answer> {
   const keyHeader = key === null ? {} : { "idempotency-key": key };
-  return world().send({ method, url, headers: { authorization: `Bearer ${world().demo.keys[apiKey]}`, ...keyHeader, ...headers }, body });
+  return world().send({
+    method,
+    url,
+    headers: { authorization: `Bearer ${world().demo.keys[apiKey]}`, ...keyHeader, ...headers },
+    body,
+  });
 }
 const openedCart = async (): Promise<string> => (await openCart(world().send, shop)).id;
 const versionOf = async (cartId: string): Promise<number> =>
-  (await world().database.db.selectFrom("cart").select("version").where("id", "=", cartId).executeTakeFirstOrThrow()).version;
-const recordsKept = async (): Promise<number> => (await world().database.db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
+  (
+    await world()
+      .database.db.selectFrom("cart")
+      .select("version")
+      .where("id", "=", cartId)
+      .executeTakeFirstOrThrow()
+  ).version;
+const recordsKept = async (): Promise<number> =>
+  (await world().database.db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
 
 /** The very answer again, but for what belongs to each request. */
 function expectReplay(again: Answer, first: Answer): void {
@@ -45,7 +71,10 @@ function expectReplay(again: Answer, first: Answer): void {
     text: first.text,
     type: first.headers["content-type"],
   });
-  expect([first.headers["idempotent-replayed"], again.headers["idempotent-replayed"]]).toEqual(["false", "true"]);
+  expect([first.headers["idempotent-replayed"], again.headers["idempotent-replayed"]]).toEqual([
+    "false",
+    "true",
+  ]);
   expect(again.headers["x-request-id"]).toMatch(/^req_/);
   expect(again.headers["x-request-id"]).not.toBe(first.headers["x-request-id"]);
 }
@@ -80,7 +109,8 @@ describe("the Idempotency-Key header", () => {
   ])("is refused %s", async (_name, key) => {
     const cartId = await openedCart();
     const answer = await send(pathOf(cartId, "address"), { address }, { key });
-    const message = 'Idempotency-Key has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.';
+    const message =
+      'Idempotency-Key has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.';
     expectError(answer, {
       status: 400,
       code: "idempotency_key_invalid",
@@ -95,12 +125,24 @@ describe("the Idempotency-Key header", () => {
   ])("is refused on two lines: %s", async (_name, lines) => {
     const cartId = await openedCart();
     const body = JSON.stringify({ address });
-    const head = [`PUT ${pathOf(cartId, "address")} HTTP/1.1`, "Host: api.test", `Authorization: Bearer ${world().demo.keys.full}`];
-    const bytes = request(...head, "Content-Type: application/json", `Content-Length: ${body.length}`, ...lines) + body;
+    const head = [
+      `PUT ${pathOf(cartId, "address")} HTTP/1.1`,
+      "Host: api.test",
+      `Authorization: Bearer ${world().demo.keys.full}`,
+    ];
+    const bytes =
+      request(...head, "Content-Type: application/json", `Content-Length: ${body.length}`, ...lines) + body;
     expectError(await sendRaw(portOf(world()), bytes), {
       status: 400,
       code: "idempotency_key_invalid",
-      details: [{ in: "header", field: "Idempotency-Key", code: "duplicate", message: "Idempotency-Key stands in a request once." }],
+      details: [
+        {
+          in: "header",
+          field: "Idempotency-Key",
+          code: "duplicate",
+          message: "Idempotency-Key stands in a request once.",
+        },
+      ],
       baseUrl: world().app.publicUrl,
     });
     expect(await versionOf(cartId)).toBe(1);
@@ -125,7 +167,10 @@ describe("the Idempotency-Key header", () => {
     const key = randomUUID();
     const first = await send(pathOf(cartId, "address"), { address }, { key: `"${key}"` });
     expectReplay(await send(pathOf(cartId, "address"), { address }, { key }), first);
-    expectReplay(await send(pathOf(cartId, "address"), { address }, { key: null, headers: { "IDEMPOTENCY-KEY": key } }), first);
+    expectReplay(
+      await send(pathOf(cartId, "address"), { address }, { key: null, headers: { "IDEMPOTENCY-KEY": key } }),
+      first,
+    );
     expect(await versionOf(cartId)).toBe(2);
   });
 
@@ -133,7 +178,11 @@ describe("the Idempotency-Key header", () => {
     const cartId = await openedCart();
     const key = `k-${randomUUID()}`;
     await send(pathOf(cartId, "address"), { address }, { key });
-    expect((await send(pathOf(cartId, "address"), { address }, { key: key.toUpperCase() })).headers["idempotent-replayed"]).toBe("false");
+    expect(
+      (await send(pathOf(cartId, "address"), { address }, { key: key.toUpperCase() })).headers[
+        "idempotent-replayed"
+      ],
+    ).toBe("false");
     expect(await versionOf(cartId)).toBe(3);
   });
 
@@ -145,7 +194,10 @@ describe("the Idempotency-Key header", () => {
         authorization: `Bearer ${world().demo.keys.full}`,
         "idempotency-key": key,
       });
-      expect({ status: answer.status, replayed: answer.headers["idempotent-replayed"] }).toEqual({ status: 200, replayed: undefined });
+      expect({ status: answer.status, replayed: answer.headers["idempotent-replayed"] }).toEqual({
+        status: 200,
+        replayed: undefined,
+      });
     }
     expect(await recordsKept()).toBe(kept);
   });
@@ -156,7 +208,8 @@ describe("a retry", () => {
     const cartId = await openedCart();
     const key = randomUUID();
     const first = await send(pathOf(cartId, "promotion"), { code: shop.codes[0] }, { key });
-    for (let times = 0; times < 3; times += 1) expectReplay(await send(pathOf(cartId, "promotion"), { code: shop.codes[0] }, { key }), first);
+    for (let times = 0; times < 3; times += 1)
+      expectReplay(await send(pathOf(cartId, "promotion"), { code: shop.codes[0] }, { key }), first);
     expect(first.headers).toMatchObject({
       "cache-control": "no-store",
       "content-type": "application/json; charset=utf-8",
@@ -184,8 +237,15 @@ describe("a retry", () => {
   ])("may say the same in %s", async (_name, text) => {
     const cartId = await openedCart();
     const key = randomUUID();
-    const first = await send(pathOf(cartId, "promotion"), { code: shop.codes[0], expectedVersion: 1 }, { key });
-    expectReplay(await send(pathOf(cartId, "promotion"), text.replace("CODE", shop.codes[0] ?? ""), { key }), first);
+    const first = await send(
+      pathOf(cartId, "promotion"),
+      { code: shop.codes[0], expectedVersion: 1 },
+      { key },
+    );
+    expectReplay(
+      await send(pathOf(cartId, "promotion"), text.replace("CODE", shop.codes[0] ?? ""), { key }),
+      first,
+    );
     expect(await versionOf(cartId)).toBe(2);
   });
 
@@ -205,7 +265,11 @@ describe("a retry", () => {
     expectReplay(await send(pathOf(cartId, "address"), { address }, sent), first);
     world().clock.advance(1);
     const later = await send(pathOf(cartId, "address"), { address }, sent);
-    expect([later.status, later.headers["idempotent-replayed"], later.body.data.cartVersion]).toEqual([200, "false", 3]);
+    expect([later.status, later.headers["idempotent-replayed"], later.body.data.cartVersion]).toEqual([
+      200,
+      "false",
+      3,
+    ]);
   });
 
   it("is no replay for who may no longer do it", async () => {
@@ -213,7 +277,11 @@ describe("a retry", () => {
     const key = randomUUID();
     await send(pathOf(cartId, "address"), { address }, { key });
     const lost = await send(pathOf(cartId, "address"), { address }, { key, apiKey: "catalogRead" });
-    expect([lost.status, lost.body.error.code, lost.headers["idempotent-replayed"]]).toEqual([403, "scope_missing", undefined]);
+    expect([lost.status, lost.body.error.code, lost.headers["idempotent-replayed"]]).toEqual([
+      403,
+      "scope_missing",
+      undefined,
+    ]);
     for (const apiKey of ["revoked", "expired"] as const) {
       expect((await send(pathOf(cartId, "address"), { address }, { key, apiKey })).status).toBe(401);
     }
@@ -229,12 +297,20 @@ describe("a key that was used for something else", () => {
     ["another cart", { isElsewhere: true }],
     ["another operation", { part: "promotion", body: { expectedVersion: 2 }, method: "DELETE" }],
   ] as const)("is refused with %s, and nothing happens", async (_name, asked) => {
-    const { body, part, method, isElsewhere }: { body?: unknown; part?: "promotion"; method?: "DELETE"; isElsewhere?: true } = asked;
+    const {
+      body,
+      part,
+      method,
+      isElsewhere,
+    }: { body?: unknown; part?: "promotion"; method?: "DELETE"; isElsewhere?: true } = asked;
     const cartId = await openedCart();
     const key = randomUUID();
     const first = await send(pathOf(cartId, "address"), { address }, { key });
     const target = isElsewhere === true ? await openedCart() : cartId;
-    const refused = await send(pathOf(target, part ?? "address"), body ?? { address }, { key, method: method ?? "PUT" });
+    const refused = await send(pathOf(target, part ?? "address"), body ?? { address }, {
+      key,
+      method: method ?? "PUT",
+    });
     expectError(refused, { status: 409, code: "idempotency_key_reused" });
     expect([await versionOf(cartId), await versionOf(target)]).toEqual([2, isElsewhere === true ? 1 : 2]);
     expectReplay(await send(pathOf(cartId, "address"), { address }, { key }), first);
@@ -274,23 +350,35 @@ describe("a request that was refused", () => {
     const cartId = await openedCart();
     const gone = await send(pathOf("cart_00000000000000000000000000", "address"), { address }, { key });
     expectError(gone, { status: 404, code: "cart_not_found" });
-    expect((await send(pathOf(cartId, "address"), { address }, { key })).headers["idempotent-replayed"]).toBe("false");
+    expect((await send(pathOf(cartId, "address"), { address }, { key })).headers["idempotent-replayed"]).toBe(
+      "false",
+    );
   });
 
   it("with 409 works unchanged once the conflict is gone", async () => {
     const cartId = await openedCart();
     const key = randomUUID();
-    const remove = (): Promise<Answer> => send(pathOf(cartId, "promotion"), { expectedVersion: 2 }, { key, method: "DELETE" });
+    const remove = (): Promise<Answer> =>
+      send(pathOf(cartId, "promotion"), { expectedVersion: 2 }, { key, method: "DELETE" });
     expect((await remove()).body.error.code).toBe("cart_version_conflict");
     await send(pathOf(cartId, "promotion"), { code: shop.codes[0] });
     const done = await remove();
-    expect([done.status, done.headers["idempotent-replayed"], await versionOf(cartId)]).toEqual([200, "false", 3]);
+    expect([done.status, done.headers["idempotent-replayed"], await versionOf(cartId)]).toEqual([
+      200,
+      "false",
+      3,
+    ]);
   });
 });
 
 describe("what is looked at first", () => {
   it.each([
-    ["whether there is a known API key", { headers: { authorization: `Bearer ${unknownKey()}` } }, 401, "api_key_invalid"],
+    [
+      "whether there is a known API key",
+      { headers: { authorization: `Bearer ${unknownKey()}` } },
+      401,
+      "api_key_invalid",
+    ],
     ["whether it has the scope", { apiKey: "catalogRead" }, 403, "scope_missing"],
   ] as const)("is %s, before the key and the body", async (_name, sent, status, code) => {
     const answer = await send(pathOf("cart_x", "address"), "{ broken", { ...sent, key: "a b" });
@@ -302,8 +390,14 @@ describe("what is looked at first", () => {
     ["an unknown field", '{"x":1}'],
     ["no body", undefined],
   ])("is the key, before a body with %s", async (_name, body) => {
-    const answers = [await send(pathOf("cart_x", "address"), body, { key: "a b" }), await send(pathOf("cart_x", "address"), body, { key: null })];
-    expect(answers.map((answer) => answer.body.error.code)).toEqual(["idempotency_key_invalid", "idempotency_key_required"]);
+    const answers = [
+      await send(pathOf("cart_x", "address"), body, { key: "a b" }),
+      await send(pathOf("cart_x", "address"), body, { key: null }),
+    ];
+    expect(answers.map((answer) => answer.body.error.code)).toEqual([
+      "idempotency_key_invalid",
+      "idempotency_key_required",
+    ]);
   });
 
   it("is the rate: replays and refused keys count, and beyond it there are none", async () => {

@@ -1,4 +1,7 @@
-/** A service that listens keeps what it knows of credentials, at both doors, and the next request after a change feels it. */
+/**
+ * A service that listens keeps what it knows of credentials, at both doors, and the next request after a
+ * change feels it.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { revokeGrant } from "#access/oauth/grants.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -29,7 +32,9 @@ describe.each(["pglite", "postgres"] as const)("a service that listens on %s", (
   it("looks a key and a token up once", async () => {
     // On PostgreSQL, as soon as it hears of changes.
     await expect.poll(() => lookUpsOf(() => world().getWithKey(identity)), { timeout: 20_000 }).toBe(0);
-    await expect.poll(() => lookUpsOf(() => world().graphql("{ viewer { role } }")), { timeout: 20_000 }).toBe(0);
+    await expect
+      .poll(() => lookUpsOf(() => world().graphql("{ viewer { role } }")), { timeout: 20_000 })
+      .toBe(0);
     expect(await lookUpsOf(() => world().getWithKey("/api/v1/open/catalog/products"))).toBe(0);
     expect((await world().getWithKey(identity)).body.data.apiKey.name).toBe("Demo: full");
   });
@@ -45,7 +50,9 @@ describe.each(["pglite", "postgres"] as const)("a service that listens on %s", (
       expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
       await operate(`apiKeyRevoke(input: { apiKeyId: "${apiKey.id}" }) { id }`);
       expect((await ask()).body.error?.code).toBe("api_key_revoked");
-      const token = await operate(`internalTokenCreate(input: { name: "Token", role: OPERATOR }) { value internalToken { id } }`);
+      const token = await operate(
+        `internalTokenCreate(input: { name: "Token", role: OPERATOR }) { value internalToken { id } }`,
+      );
       const view = () => world().graphql("{ viewer { role } }", { token: token.value });
       expect([(await view()).status, (await view()).status]).toEqual([200, 200]);
       await operate(`internalTokenRevoke(input: { internalTokenId: "${token.internalToken.id}" }) { id }`);
@@ -70,10 +77,14 @@ describe.each(["pglite", "postgres"] as const)("a service that listens on %s", (
     const { body } = await world().getWithKey(identity);
     const installation = `installationId: "${body.data.installation.id}"`;
     const merchant = `merchantId: "${body.data.merchant.id}"`;
-    const status = async (): Promise<number> => (await world().getWithKey("/api/v1/open/webhooks/endpoints")).status;
+    const status = async (): Promise<number> =>
+      (await world().getWithKey("/api/v1/open/webhooks/endpoints")).status;
     const changes = [
       [`installationScopesSet(input: { ${installation}, scopes: [CATALOG_READ] }) { id }`, 403],
-      [`installationScopesSet(input: { ${installation}, scopes: [CATALOG_READ, CHECKOUT_QUOTE, WEBHOOKS_READ, WEBHOOKS_WRITE] }) { id }`, 200],
+      [
+        `installationScopesSet(input: { ${installation}, scopes: [CATALOG_READ, CHECKOUT_QUOTE, WEBHOOKS_READ, WEBHOOKS_WRITE] }) { id }`,
+        200,
+      ],
       [`installationSuspend(input: { ${installation} }) { id }`, 401],
       [`installationResume(input: { ${installation} }) { id }`, 200],
       [`merchantSuspend(input: { ${merchant} }) { id }`, 401],

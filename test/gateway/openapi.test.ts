@@ -1,4 +1,7 @@
-/** The OpenAPI document says what the contract says: compared with a table written by hand from it, and judged by a linter of others. */
+/**
+ * The OpenAPI document says what the contract says: compared with a table written by hand from it, and judged
+ * by a linter of others.
+ */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +20,8 @@ beforeAll(async () => {
 });
 
 /** What several operations share says beside it what is in their `data`. */
-const nameOf = (schema: ShownSchema | undefined): string => (schema?.$ref ?? schema?.allOf?.[0]?.$ref ?? "").split("/").at(-1) ?? "";
+const nameOf = (schema: ShownSchema | undefined): string =>
+  (schema?.$ref ?? schema?.allOf?.[0]?.$ref ?? "").split("/").at(-1) ?? "";
 
 it("the OpenAPI document has the contract's operations with their paths, scopes, stability, idempotency, parameters and schemas", () => {
   const shown = contract.operations.map((operation): [string, DescribedRow] => [
@@ -34,7 +38,12 @@ it("the OpenAPI document has the contract's operations with their paths, scopes,
         : { body: operation.requestBody.content["application/json"]?.schema.$ref.split("/").at(-1) ?? "" }),
       response: nameOf(operation.responses["200"]?.content?.["application/json"]?.schema),
       parameters: operation.parameters.map((parameter) => {
-        const { name, in: place, required, schema } = "$ref" in parameter ? contract.document.components.parameters.IdempotencyKey : parameter;
+        const {
+          name,
+          in: place,
+          required,
+          schema,
+        } = "$ref" in parameter ? contract.document.components.parameters.IdempotencyKey : parameter;
         return `${name}${required ? "" : "?"} ${place} ${schema.type}`;
       }),
     },
@@ -45,7 +54,10 @@ it("the OpenAPI document has the contract's operations with their paths, scopes,
 
 it("declares 200 and the contract's six error statuses for every operation, and no other", () => {
   for (const { operationId, responses } of contract.operations) {
-    expect({ operationId, statuses: Object.keys(responses) }).toEqual({ operationId, statuses: ["200", "400", "401", "403", "404", "409", "429"] });
+    expect({ operationId, statuses: Object.keys(responses) }).toEqual({
+      operationId,
+      statuses: ["200", "400", "401", "403", "404", "409", "429"],
+    });
     for (const [status, response] of Object.entries(responses))
       if (status !== "200") expect(response).toEqual({ $ref: `#/components/responses/Error${status}` });
   }
@@ -53,7 +65,12 @@ it("declares 200 and the contract's six error statuses for every operation, and 
 
 it("the OpenAPI document keeps Retry-After and the rate limit headers out: they are additive", () => {
   expect(JSON.stringify(contract.document)).not.toMatch(/Retry-After|RateLimit-Policy/i);
-  expect(Object.keys(contract.document.components.headers)).toEqual(["RequestId", "ApiStability", "IdempotentReplayed", "ETag"]);
+  expect(Object.keys(contract.document.components.headers)).toEqual([
+    "RequestId",
+    "ApiStability",
+    "IdempotentReplayed",
+    "ETag",
+  ]);
 });
 
 it("the OpenAPI document names with each status the codes that it can have over REST", () => {
@@ -67,9 +84,17 @@ it("the OpenAPI document names with each status the codes that it can have over 
     "checkout_amount_changed",
   ]);
   for (const status of [400, 401, 403, 404, 409, 429]) {
-    const codes = Object.entries(failureKinds).flatMap(([code, kind]) => (kind.status === status && !graphOnly.has(code) ? [code] : []));
-    const { description } = contract.document.components.responses[`Error${status}`] as { description: string };
-    expect([...description.matchAll(/`([a-z0-9_]+)`/g)].map(([, code]) => code).filter((code) => code !== "retryAfterSeconds")).toEqual(codes);
+    const codes = Object.entries(failureKinds).flatMap(([code, kind]) =>
+      kind.status === status && !graphOnly.has(code) ? [code] : [],
+    );
+    const { description } = contract.document.components.responses[`Error${status}`] as {
+      description: string;
+    };
+    expect(
+      [...description.matchAll(/`([a-z0-9_]+)`/g)]
+        .map(([, code]) => code)
+        .filter((code) => code !== "retryAfterSeconds"),
+    ).toEqual(codes);
   }
 });
 
@@ -78,7 +103,8 @@ it("describes errors as they come", async () => {
     400: await world().getWithKey("/api/v1/open/identity?x=1"),
     401: await world().get("/api/v1/open/identity"),
   };
-  for (const [status, answer] of Object.entries(answers)) expect(contract.faultsOf("getApiKeyIdentity", Number(status), answer.body)).toEqual([]);
+  for (const [status, answer] of Object.entries(answers))
+    expect(contract.faultsOf("getApiKeyIdentity", Number(status), answer.body)).toEqual([]);
   const notFound = await world().get("/api/v1/catalog/merchants/lindenhof/products/none");
   expect(contract.faultsOf("getPublicMerchantProduct", 404, notFound.body)).toEqual([]);
   expect(contract.faultsOf("getPublicMerchantProduct", 404, { error: { code: "x" } })).not.toEqual([]);
@@ -90,12 +116,15 @@ it("the OpenAPI document shows in every schema all fields as required: answers n
     if (typeof value !== "object" || value === null) return;
     const { properties, required } = value as { properties?: object; required?: string[] };
     if (properties !== undefined && path.startsWith("/schemas"))
-      for (const name of Object.keys(properties)) if (!(required ?? []).includes(name)) loose.push(`${path}/${name}`);
+      for (const name of Object.keys(properties))
+        if (!(required ?? []).includes(name)) loose.push(`${path}/${name}`);
     for (const [key, item] of Object.entries(value)) walk(item, `${path}/${key}`);
   };
   const { schemas } = contract.document.components;
   const bodies = new Set(
-    contract.operations.flatMap(({ requestBody }) => requestBody?.content["application/json"]?.schema.$ref.split("/").at(-1) ?? []),
+    contract.operations.flatMap(
+      ({ requestBody }) => requestBody?.content["application/json"]?.schema.$ref.split("/").at(-1) ?? [],
+    ),
   );
   walk({ schemas: Object.fromEntries(Object.entries(schemas).filter(([name]) => !bodies.has(name))) }, "");
   expect(loose).toEqual([]);
@@ -114,14 +143,24 @@ it("passes the linter of Redocly", async () => {
   const folder = mkdtempSync(join(tmpdir(), "openapi-"));
   try {
     writeFileSync(join(folder, "openapi.json"), JSON.stringify(contract.document));
-    writeFileSync(join(folder, "redocly.yaml"), "extends: [recommended]\nrules:\n  operation-4xx-response: error\n  no-server-example.com: error\n");
+    writeFileSync(
+      join(folder, "redocly.yaml"),
+      "extends: [recommended]\nrules:\n  operation-4xx-response: error\n  no-server-example.com: error\n",
+    );
     const binary = new URL("../../node_modules/@redocly/cli/bin/cli.js", import.meta.url).pathname;
-    const { stdout } = await promisify(execFile)(process.execPath, [binary, "lint", "openapi.json", "--format=json"], {
-      cwd: folder,
-      env: { PATH: process.env["PATH"], REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
-      maxBuffer: 2 ** 24,
-    }).catch((error: unknown) => error as { stdout: string });
-    const report = JSON.parse(stdout) as { totals: { errors: number; warnings: number }; problems: { ruleId: string; message: string }[] };
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [binary, "lint", "openapi.json", "--format=json"],
+      {
+        cwd: folder,
+        env: { PATH: process.env["PATH"], REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+        maxBuffer: 2 ** 24,
+      },
+    ).catch((error: unknown) => error as { stdout: string });
+    const report = JSON.parse(stdout) as {
+      totals: { errors: number; warnings: number };
+      problems: { ruleId: string; message: string }[];
+    };
     expect(report.problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
     expect(report.totals.errors).toBe(0);
   } finally {

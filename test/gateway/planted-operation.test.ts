@@ -1,6 +1,6 @@
 /**
- * The steps that no operation of today needs all of: a planted one with a scope and a body goes the whole way, so that the frame is known to hold
- * what is hung on it next.
+ * The steps that no operation of today needs all of: a planted one with a scope and a body goes the whole
+ * way, so that the frame is known to hold what is hung on it next.
  */
 import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
@@ -44,7 +44,11 @@ describe("an operation with a scope and a body", () => {
         noteRequest: () => undefined,
         execute: (call) => {
           executed.push(call.variables);
-          return { data: { data: call.variables["thingId"] === "gone" ? null : { id: call.variables["thingId"], size: 1 } } };
+          return {
+            data: {
+              data: call.variables["thingId"] === "gone" ? null : { id: call.variables["thingId"], size: 1 },
+            },
+          };
         },
       },
       operations,
@@ -57,19 +61,40 @@ describe("an operation with a scope and a body", () => {
 
   const put = async (
     payload: string | undefined,
-    { key = "checkoutQuote", type = "application/json", id = "t1" }: { key?: keyof World["demo"]["keys"]; type?: string; id?: string } = {},
+    {
+      key = "checkoutQuote",
+      type = "application/json",
+      id = "t1",
+    }: { key?: keyof World["demo"]["keys"]; type?: string; id?: string } = {},
   ) => {
     executed.length = 0;
-    const headers = { authorization: `Bearer ${world.demo.keys[key]}`, ...(payload === undefined ? {} : { "content-type": type }) };
-    const response = await server.inject({ method: "PUT", url: `/api/v1/things/${id}`, headers, ...(payload === undefined ? {} : { payload }) });
-    return { status: response.statusCode, headers: response.headers, body: response.json(), executed: [...executed] };
+    const headers = {
+      authorization: `Bearer ${world.demo.keys[key]}`,
+      ...(payload === undefined ? {} : { "content-type": type }),
+    };
+    const response = await server.inject({
+      method: "PUT",
+      url: `/api/v1/things/${id}`,
+      headers,
+      ...(payload === undefined ? {} : { payload }),
+    });
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: response.json(),
+      executed: [...executed],
+    };
   };
 
   it("runs with its path parameter and its body as variables", async () => {
     const { status, headers, body, executed: ran } = await put('{"name":"Ada","parts":[{"code":"a"}]}');
     expect({ status, body }).toEqual({ status: 200, body: { data: { id: "t1", size: 1 } } });
     expect(ran).toEqual([{ thingId: "t1", body: { name: "Ada", parts: [{ code: "a" }] } }]);
-    expect(headers).toMatchObject({ "x-api-stability": "candidate", "cache-control": "no-store", "ratelimit-policy": '"write";q=120;w=60' });
+    expect(headers).toMatchObject({
+      "x-api-stability": "candidate",
+      "cache-control": "no-store",
+      "ratelimit-policy": '"write";q=120;w=60',
+    });
   });
 
   it("refuses a key without the scope before it looks at the body", async () => {
@@ -99,11 +124,20 @@ describe("an operation with a scope and a body", () => {
     ["null where something must be", '{"name":null}', {}, "invalid_field", ["/name"]],
     ["a control character", '{"name":"a\\u0000"}', {}, "invalid_field", ["/name"]],
     ["a lone surrogate", '{"name":"a\\ud800"}', {}, "invalid_field", ["/name"]],
-    ["several faults at once", '{"size":1.5,"parts":[{"code":1},{}]}', {}, "missing_field", ["/name", "/size", "/parts/0/code", "/parts/1/code"]],
+    [
+      "several faults at once",
+      '{"size":1.5,"parts":[{"code":1},{}]}',
+      {},
+      "missing_field",
+      ["/name", "/size", "/parts/0/code", "/parts/1/code"],
+    ],
   ])("refuses %s", async (_name, payload, options, code, fields) => {
     const { status, body, executed: ran } = await put(payload, options);
     expect({ status, code: body.error.code, ran }).toEqual({ status: 400, code, ran: [] });
-    if (fields !== undefined) expect(body.error.details.map(({ field }: { field: string }) => field).toSorted()).toEqual(fields.toSorted());
+    if (fields !== undefined)
+      expect(body.error.details.map(({ field }: { field: string }) => field).toSorted()).toEqual(
+        fields.toSorted(),
+      );
   });
 
   it("says in the document what it answers: every field there, null where there may be nothing", () => {
@@ -122,7 +156,9 @@ describe("an operation with a scope and a body", () => {
   it("stops the start unless it has exactly one of @anonymous, @requires and @oauth", () => {
     for (const security of ["", '@anonymous(bucket: "anon-read") @requires']) {
       const text = `query x @rest(method: GET, path: "/x", tag: "X", response: "X") ${security} { data: ping }`;
-      expect(() => readContract(schema, [parse(text)])).toThrow("x must have exactly one of @anonymous, @requires and @oauth.");
+      expect(() => readContract(schema, [parse(text)])).toThrow(
+        "x must have exactly one of @anonymous, @requires and @oauth.",
+      );
     }
   });
 });

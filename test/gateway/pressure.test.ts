@@ -1,4 +1,7 @@
-/** Under overload who shows a credential is served for longer than who shows none, whichever way it is shown; whoever looks after the service always is. */
+/**
+ * Under overload who shows a credential is served for longer than who shows none, whichever way it is shown;
+ * whoever looks after the service always is.
+ */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
@@ -7,15 +10,29 @@ import { createServer, isShed } from "#http/server.ts";
 it.each([
   ["nobody known", {}, [true, true]],
   ["a key or a token", { authorization: "Bearer x" }, [false, true]],
-  ["the console's pages, whose session is in a cookie", { cookie: "console=x", "x-commerce-console": "1" }, [false, true]],
-  ["what those ask by themselves", { cookie: "console=x", "x-commerce-console": "background" }, [false, true]],
+  [
+    "the console's pages, whose session is in a cookie",
+    { cookie: "console=x", "x-commerce-console": "1" },
+    [false, true],
+  ],
+  [
+    "what those ask by themselves",
+    { cookie: "console=x", "x-commerce-console": "background" },
+    [false, true],
+  ],
 ])("a process under pressure decides by the request whether to send it away: %s", (_who, headers, shed) => {
-  expect([isShed({ headers, route: "/graphql" }, 1_500), isShed({ headers, route: "/graphql" }, 3_000)]).toEqual(shed);
+  expect([
+    isShed({ headers, route: "/graphql" }, 1_500),
+    isShed({ headers, route: "/graphql" }, 3_000),
+  ]).toEqual(shed);
 });
 
-it.each(["/healthz", "/readyz", "/metrics"])("a process under pressure says under any load how it is: %s", (route) => {
-  expect(isShed({ headers: {}, route }, 60_000)).toBe(false);
-});
+it.each(["/healthz", "/readyz", "/metrics"])(
+  "a process under pressure says under any load how it is: %s",
+  (route) => {
+    expect(isShed({ headers: {}, route }, 60_000)).toBe(false);
+  },
+);
 
 /** Nothing else has its turn for so long. */
 function block(ms: number): void {
@@ -35,7 +52,9 @@ it("a process under pressure answers the one and sends away the other when the e
       await nextTurn();
     }
     const statusOf = async (url: string): Promise<number> => (await server.inject(url)).statusCode;
-    expect(await Promise.all(["/anything", "/healthz", "/readyz", "/metrics"].map(statusOf))).toEqual([503, 200, 200, 200]);
+    expect(await Promise.all(["/anything", "/healthz", "/readyz", "/metrics"].map(statusOf))).toEqual([
+      503, 200, 200, 200,
+    ]);
   } finally {
     await server.close();
   }

@@ -21,9 +21,14 @@ describe("in memory", () => {
   it("refuses what is over the quota, and waiting as long as it says is enough", () => {
     let now = 0;
     const limiter = createMemoryLimiter(1, () => now);
-    for (let count = 0; count < 20; count += 1) expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
+    for (let count = 0; count < 20; count += 1)
+      expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
     now += 1;
-    expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: true, remaining: 0, resetSeconds: 300 });
+    expect(limiter.consume("auth-fail", "x")).toMatchObject({
+      isExceeded: true,
+      remaining: 0,
+      resetSeconds: 300,
+    });
     now += 300_000;
     expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
   });
@@ -39,7 +44,8 @@ describe("in memory", () => {
   it("takes back what was counted, in the window that it was counted in", () => {
     let now = 0;
     const limiter = createMemoryLimiter(1, () => now);
-    for (let count = 0; count < 10; count += 1) expect(limiter.consume("login-fail", "x")).toMatchObject({ isExceeded: false });
+    for (let count = 0; count < 10; count += 1)
+      expect(limiter.consume("login-fail", "x")).toMatchObject({ isExceeded: false });
     void limiter.giveBack("login-fail", "x");
     expect(limiter.consume("login-fail", "x")).toMatchObject({ remaining: 0, isExceeded: false });
     expect(limiter.consume("login-fail", "x")).toMatchObject({ isExceeded: true });
@@ -71,7 +77,11 @@ describe("with Redis", () => {
 
   function open(port: number): { limiter: RateLimiter; logged: string[] } {
     const logged: string[] = [];
-    const limiter = createRedisLimiter(`redis://127.0.0.1:${port}`, 1, createLog("info", { write: (line) => void logged.push(line) }));
+    const limiter = createRedisLimiter(
+      `redis://127.0.0.1:${port}`,
+      1,
+      createLog("info", { write: (line) => void logged.push(line) }),
+    );
     opened.push(() => limiter.close());
     return { limiter, logged };
   }
@@ -92,7 +102,11 @@ describe("with Redis", () => {
   ])("counts by itself while %s: no error, no open door, one line in the log", async (_name, there) => {
     const { limiter, logged } = open(await portOf(there));
     for (let count = 1; count <= 20; count += 1)
-      expect(await limiter.consume("auth-fail", "x")).toMatchObject({ quota: 20, remaining: 20 - count, isExceeded: false });
+      expect(await limiter.consume("auth-fail", "x")).toMatchObject({
+        quota: 20,
+        remaining: 20 - count,
+        isExceeded: false,
+      });
     expect(await limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: true });
     expect(await limiter.peek("auth-fail", "x")).toMatchObject({ remaining: 0 });
     await limiter.giveBack("auth-fail", "x");

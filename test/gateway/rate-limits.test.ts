@@ -1,4 +1,7 @@
-/** Rate limits as clients meet them: fixed windows that start with the first request, told in headers, refused with 429 and a time to wait. */
+/**
+ * Rate limits as clients meet them: fixed windows that start with the first request, told in headers, refused
+ * with 429 and a time to wait.
+ */
 import { describe, expect, it } from "vitest";
 import { challengeInvalid, expectError } from "#test/support/expect-error.ts";
 import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
@@ -19,34 +22,50 @@ const repeat = async (times: number, call: () => Promise<Answer>): Promise<Answe
   for (let count = 0; count < times; count += 1) answers.push(await call());
   return answers;
 };
-const quotaExceeded = (bucket: string): { in: "limit"; field: string; code: string } => ({ in: "limit", field: bucket, code: "quota_exceeded" });
+const quotaExceeded = (bucket: string): { in: "limit"; field: string; code: string } => ({
+  in: "limit",
+  field: bucket,
+  code: "quota_exceeded",
+});
 
 describe("anonymous callers", () => {
   // A refused query counts like any other, and costs no search.
   it.each([
     ["anon-search", search, 60, 400, "203.0.113.1"],
     ["anon-read", `${product}?x=1`, 300, 400, "203.0.113.2"],
-  ] as const)("may send a minute's quota of %s, are then told when to come back, and may", async (bucket, url, quota, status, address) => {
-    const answers = await repeat(quota, () => get(url, address));
-    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => status));
-    expect(answers[0]?.headers).toMatchObject({ "ratelimit-policy": `"${bucket}";q=${quota};w=60`, ratelimit: `"${bucket}";r=${quota - 1};t=60` });
-    expect(answers.at(-1)?.headers["ratelimit"]).toBe(`"${bucket}";r=0;t=60`);
-    world().clock.advance(19_500);
-    const refused = await get(url, address);
-    expectError(refused, {
-      status: 429,
-      code: "rate_limited",
-      retryAfterSeconds: 41,
-      details: [quotaExceeded(bucket)],
-      headers: { "ratelimit-policy": `"${bucket}";q=${quota};w=60`, ratelimit: `"${bucket}";r=0;t=41`, "x-api-stability": "stable" },
-    });
-    world().clock.advance(Number(refused.headers["retry-after"]) * 1000);
-    expect((await get(url, address)).headers["ratelimit"]).toBe(`"${bucket}";r=${quota - 1};t=60`);
-  });
+  ] as const)(
+    "may send a minute's quota of %s, are then told when to come back, and may",
+    async (bucket, url, quota, status, address) => {
+      const answers = await repeat(quota, () => get(url, address));
+      expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => status));
+      expect(answers[0]?.headers).toMatchObject({
+        "ratelimit-policy": `"${bucket}";q=${quota};w=60`,
+        ratelimit: `"${bucket}";r=${quota - 1};t=60`,
+      });
+      expect(answers.at(-1)?.headers["ratelimit"]).toBe(`"${bucket}";r=0;t=60`);
+      world().clock.advance(19_500);
+      const refused = await get(url, address);
+      expectError(refused, {
+        status: 429,
+        code: "rate_limited",
+        retryAfterSeconds: 41,
+        details: [quotaExceeded(bucket)],
+        headers: {
+          "ratelimit-policy": `"${bucket}";q=${quota};w=60`,
+          ratelimit: `"${bucket}";r=0;t=41`,
+          "x-api-stability": "stable",
+        },
+      });
+      world().clock.advance(Number(refused.headers["retry-after"]) * 1000);
+      expect((await get(url, address)).headers["ratelimit"]).toBe(`"${bucket}";r=${quota - 1};t=60`);
+    },
+  );
 
   it("are counted apart by IPv4 address and together by IPv6 /64, whatever else they claim to be", async () => {
     const remaining = async (forwarded: string): Promise<string | undefined> =>
-      /r=(\d+)/.exec((await world().get(search, { "x-forwarded-for": forwarded })).headers["ratelimit"] ?? "")?.[1];
+      /r=(\d+)/.exec(
+        (await world().get(search, { "x-forwarded-for": forwarded })).headers["ratelimit"] ?? "",
+      )?.[1];
     expect(await remaining("198.51.100.1, 10.0.0.1")).toBe("59");
     expect(await remaining("198.51.100.2, 10.0.0.1")).toBe("59");
     expect(await remaining("6.6.6.6, 198.51.100.1, 10.0.0.9")).toBe("58");
@@ -67,7 +86,10 @@ describe("callers with a key", () => {
     const { catalogRead, checkoutQuote } = world().demo.keys;
     const answers = await repeat(600, () => get(`${identity}?x=1`, "203.0.113.20", catalogRead));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400));
-    expect(answers[0]?.headers).toMatchObject({ "ratelimit-policy": '"default";q=600;w=60', ratelimit: '"default";r=599;t=60' });
+    expect(answers[0]?.headers).toMatchObject({
+      "ratelimit-policy": '"default";q=600;w=60',
+      ratelimit: '"default";r=599;t=60',
+    });
     expectError(await get(`${identity}?x=1`, "203.0.113.21", catalogRead), {
       status: 429,
       code: "rate_limited",
@@ -75,9 +97,13 @@ describe("callers with a key", () => {
       details: [quotaExceeded("default")],
       headers: { ratelimit: '"default";r=0;t=60', vary: "Authorization" },
     });
-    expect((await get(identity, "203.0.113.20", checkoutQuote)).headers["ratelimit"]).toBe('"default";r=599;t=60');
+    expect((await get(identity, "203.0.113.20", checkoutQuote)).headers["ratelimit"]).toBe(
+      '"default";r=599;t=60',
+    );
     world().clock.advance(60_000);
-    expect((await get(identity, "203.0.113.20", catalogRead)).headers["ratelimit"]).toBe('"default";r=599;t=60');
+    expect((await get(identity, "203.0.113.20", catalogRead)).headers["ratelimit"]).toBe(
+      '"default";r=599;t=60',
+    );
   });
 
   it("read their limits from their identity", async () => {
@@ -112,7 +138,11 @@ describe("guessing keys", () => {
 
   it("ends after 20 wrong credentials from an address within five minutes; valid ones pass all the same", async () => {
     for (const answer of await repeat(20, wrong))
-      expectError(answer, { status: 401, code: "api_key_invalid", headers: { "www-authenticate": challengeInvalid } });
+      expectError(answer, {
+        status: 401,
+        code: "api_key_invalid",
+        headers: { "www-authenticate": challengeInvalid },
+      });
     world().clock.advance(100_000);
     expectError(await wrong(), {
       status: 429,
@@ -163,11 +193,28 @@ describe("guessing keys", () => {
     expect(refused.status).toBe(429);
     expect(refused.headers["retry-after"]).toBe("300");
     expect(refused.body.errors).toMatchObject([
-      { extensions: { code: "too_many_failed_attempts", retryAfterSeconds: 300, details: [quotaExceeded("auth-fail")] } },
+      {
+        extensions: {
+          code: "too_many_failed_attempts",
+          retryAfterSeconds: 300,
+          details: [quotaExceeded("auth-fail")],
+        },
+      },
     ]);
     expect((await get(identity, other, unknownKey())).status).toBe(429);
-    expect([(await ask(admin)).status, (await get(identity, other, world().demo.keys.full)).status]).toEqual([200, 200]);
-    expect((await world().send({ method: "POST", url: "/graphql", headers: from(other), body: { query: "{ __typename }" } })).status).toBe(401);
+    expect([(await ask(admin)).status, (await get(identity, other, world().demo.keys.full)).status]).toEqual([
+      200, 200,
+    ]);
+    expect(
+      (
+        await world().send({
+          method: "POST",
+          url: "/graphql",
+          headers: from(other),
+          body: { query: "{ __typename }" },
+        })
+      ).status,
+    ).toBe(401);
   });
 
   it("costs the database nothing once an anonymous caller is over the limit", async () => {

@@ -1,8 +1,19 @@
-/** What apps sent is kept for who runs the merchant: with its error, for the installation it is of, and never at a request's cost. */
+/**
+ * What apps sent is kept for who runs the merchant: with its error, for the installation it is of, and never
+ * at a request's cost.
+ */
 import { setTimeout } from "node:timers/promises";
 import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRequestLog, failuresMax, keptDays, type NotedRequest, rowsMax, successesMax, sweepRequests } from "#access/request-log.ts";
+import {
+  createRequestLog,
+  failuresMax,
+  keptDays,
+  type NotedRequest,
+  rowsMax,
+  successesMax,
+  sweepRequests,
+} from "#access/request-log.ts";
 import { sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
@@ -24,7 +35,10 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     readonly [field: string]: unknown;
   }
   const fields = "id requestId operation method status errorCode docUrl durationMs at credentialId";
-  const ask = async (installationId: string, { args = "first: 50", shown = fields, token = "admin" } = {}) => {
+  const ask = async (
+    installationId: string,
+    { args = "first: 50", shown = fields, token = "admin" } = {},
+  ) => {
     await world.app.requests.flush();
     const query = `{ installation(id: "${installationId}") { recentRequests(${args}) { totalCount pageInfo { endCursor hasNextPage } edges { node { ${shown} } } } } }`;
     return world.graphql(query, { token });
@@ -40,9 +54,14 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
   const install = async (merchant: "first" | "second" = "first") => {
     const { id: appId } = await operate(`appCreate(input: { name: "Recent" }) { id }`);
     const merchantId = world.demo.merchants[merchant].id;
-    const { id } = await operate(`installationCreate(input: { merchantId: "${merchantId}", appId: "${appId}", scopes: [CATALOG_READ] }) { id }`);
-    const made = await operate(`apiKeyCreate(input: { installationId: "${id}", name: "Key", scopes: [CATALOG_READ] }) { value apiKey { id } }`);
-    const send = (url: string, method = "GET") => world.send({ method, url, headers: { authorization: `Bearer ${made.value}` } });
+    const { id } = await operate(
+      `installationCreate(input: { merchantId: "${merchantId}", appId: "${appId}", scopes: [CATALOG_READ] }) { id }`,
+    );
+    const made = await operate(
+      `apiKeyCreate(input: { installationId: "${id}", name: "Key", scopes: [CATALOG_READ] }) { value apiKey { id } }`,
+    );
+    const send = (url: string, method = "GET") =>
+      world.send({ method, url, headers: { authorization: `Bearer ${made.value}` } });
     return { id: id as string, keyId: made.apiKey.id as string, send };
   };
 
@@ -52,8 +71,16 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     const bad = await send("/api/v1/open/webhooks/endpoints");
     expect([good.status, bad.status]).toEqual([200, 403]);
     const nodes = nodesOf(await ask(id));
-    const by = { method: "GET", at: world.clock.now().toISOString(), credentialId: keyId, durationMs: expect.any(Number) };
-    const ofIds = (answer: typeof good) => ({ id: answer.headers["x-request-id"], requestId: answer.headers["x-request-id"] });
+    const by = {
+      method: "GET",
+      at: world.clock.now().toISOString(),
+      credentialId: keyId,
+      durationMs: expect.any(Number),
+    };
+    const ofIds = (answer: typeof good) => ({
+      id: answer.headers["x-request-id"],
+      requestId: answer.headers["x-request-id"],
+    });
     expect(nodes.toSorted((one, two) => Number(two["status"]) - Number(one["status"]))).toEqual([
       {
         ...by,
@@ -82,7 +109,10 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     for (let count = 0; count < 7; count += 1) sent.add((await send(identity)).headers["x-request-id"]);
     const seen: string[] = [];
     for (let after = ""; ;) {
-      const answer = await ask(id, { args: `first: 3${after === "" ? "" : `, after: "${after}"`}`, shown: "id" });
+      const answer = await ask(id, {
+        args: `first: 3${after === "" ? "" : `, after: "${after}"`}`,
+        shown: "id",
+      });
       seen.push(...nodesOf(answer).map((node) => node.id));
       const { endCursor, hasNextPage } = answer.body.data.installation.recentRequests.pageInfo;
       if (hasNextPage !== true) break;
@@ -113,7 +143,12 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
   it("have those that came with an access token, which is no API key", async () => {
     const client = await createTokenClient(world);
     const answer = await client.send({ url: identity });
-    const [node] = nodesOf(await ask(answer.body.data.installation.id, { args: "first: 1", shown: "id credentialId apiKey { id }" }));
+    const [node] = nodesOf(
+      await ask(answer.body.data.installation.id, {
+        args: "first: 1",
+        shown: "id credentialId apiKey { id }",
+      }),
+    );
     expect(node).toEqual({ id: answer.headers["x-request-id"], credentialId: client.grantId, apiKey: null });
   });
 
@@ -136,9 +171,13 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     await foreign.send(identity);
     for (const token of ["admin", "analyst"]) {
       expect((await ask(foreign.id, { token })).body.data.installation).toBeNull();
-      expect(nodesOf(await ask(own.id, { token, shown: "id credentialId" }))).toMatchObject([{ credentialId: own.keyId }]);
+      expect(nodesOf(await ask(own.id, { token, shown: "id credentialId" }))).toMatchObject([
+        { credentialId: own.keyId },
+      ]);
     }
-    expect(nodesOf(await ask(foreign.id, { token: "operator" }))).toMatchObject([{ credentialId: foreign.keyId }]);
+    expect(nodesOf(await ask(foreign.id, { token: "operator" }))).toMatchObject([
+      { credentialId: foreign.keyId },
+    ]);
     const refused = await ask(own.id, { token: "analyst", shown: "apiKey { id }" });
     expect(refused.body.errors[0].extensions.code).toBe("role_not_allowed");
     const neighbour = await install("second");
@@ -154,7 +193,10 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     await sweepRequests(db, new Date(at + keptDays * dayMs - 3_600_000));
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const sweep = sweeps.find(({ name }) => name === "delete what apps sent some days ago");
-    await sweep?.run(world.app.services, { now: new Date(at + keptDays * dayMs + 3_600_000), signal: new AbortController().signal });
+    await sweep?.run(world.app.services, {
+      now: new Date(at + keptDays * dayMs + 3_600_000),
+      signal: new AbortController().signal,
+    });
     expect(nodesOf(await ask(id))).toEqual([]);
   });
 
@@ -174,15 +216,25 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     const { db } = world.database;
     const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
     const kept = async (installationId: string) =>
-      (await db.selectFrom("apiRequest").select("status").where("installationId", "=", installationId).execute()).map(({ status }) => status);
+      (
+        await db
+          .selectFrom("apiRequest")
+          .select("status")
+          .where("installationId", "=", installationId)
+          .execute()
+      ).map(({ status }) => status);
     const many = (installationId: string, count: number) => {
-      for (let index = 0; index < count; index += 1) log.note(noted(installationId, index % 2 === 0 ? 200 : 403));
+      for (let index = 0; index < count; index += 1)
+        log.note(noted(installationId, index % 2 === 0 ? 200 : 403));
     };
     many("ins_busy", 400);
     many("ins_quiet", 6);
     await log.flush();
     const busy = await kept("ins_busy");
-    expect([busy.filter((status) => status === 403).length, busy.filter((status) => status === 200).length]).toEqual([failuresMax, successesMax]);
+    expect([
+      busy.filter((status) => status === 403).length,
+      busy.filter((status) => status === 200).length,
+    ]).toEqual([failuresMax, successesMax]);
     expect(await kept("ins_quiet")).toHaveLength(6);
     many("ins_busy", 2);
     await log.flush();
@@ -199,7 +251,11 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
         return result;
       },
     };
-    const log = createRequestLog({ db: world.database.db.withPlugin(slowly), clock: world.clock, log: createLog("silent") });
+    const log = createRequestLog({
+      db: world.database.db.withPlugin(slowly),
+      clock: world.clock,
+      log: createLog("silent"),
+    });
     log.note(noted("ins_early", 200));
     const first = log.flush();
     log.note(noted("ins_late", 200));
@@ -214,7 +270,11 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
     for (let index = 0; index < 2 * rowsMax; index += 1) log.note(noted(`ins_many_${index}`, 403));
     await log.stop();
-    const rows = await db.selectFrom("apiRequest").select("id").where("installationId", "like", "ins_many_%").execute();
+    const rows = await db
+      .selectFrom("apiRequest")
+      .select("id")
+      .where("installationId", "like", "ins_many_%")
+      .execute();
     expect(rows).toHaveLength(rowsMax);
   });
 });
@@ -222,7 +282,9 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
 it("the log of recent requests goes on where nothing can be written down, says so once, and writes again when it can", async () => {
   await using world = await createWorld("pglite");
   const { db } = world.database;
-  const warned = () => world.logged.filter(({ msg }) => String(msg).startsWith("What apps sent could not be written down")).length;
+  const warned = () =>
+    world.logged.filter(({ msg }) => String(msg).startsWith("What apps sent could not be written down"))
+      .length;
   await db.schema.alterTable("api_request").renameTo("api_request_gone").execute();
   for (let time = 0; time < 3; time += 1) {
     expect((await world.getWithKey(identity)).status).toBe(200);
@@ -232,7 +294,9 @@ it("the log of recent requests goes on where nothing can be written down, says s
   await db.schema.alterTable("api_request_gone").renameTo("api_request").execute();
   expect((await world.getWithKey(identity)).status).toBe(200);
   await world.app.requests.flush();
-  expect(await db.selectFrom("apiRequest").select("operation").execute()).toEqual([{ operation: "getApiKeyIdentity" }]);
+  expect(await db.selectFrom("apiRequest").select("operation").execute()).toEqual([
+    { operation: "getApiKeyIdentity" },
+  ]);
 });
 
 it("writes the last of it when the service closes, and by itself while it listens", async () => {

@@ -1,4 +1,7 @@
-/** Processes that count together: never more than the quota between them, one message a turn, and each by itself while nobody answers. */
+/**
+ * Processes that count together: never more than the quota between them, one message a turn, and each by
+ * itself while nobody answers.
+ */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { createMemoryLimiter, type LimitState, type RateLimiter } from "#http/rate-limiter.ts";
@@ -7,7 +10,14 @@ import { answerLimits, createSharedLimiter, type Port } from "#http/shared-limit
 afterEach(() => vi.useRealTimers());
 
 /** Two ends of a line that copies what it carries, as the one between processes does, and can be held or cut. */
-function createLine(): { near: Port; far: Port; carried: string[]; hold: () => void; release: () => void; cut: () => void } {
+function createLine(): {
+  near: Port;
+  far: Port;
+  carried: string[];
+  hold: () => void;
+  release: () => void;
+  cut: () => void;
+} {
   const listeners: Record<"near" | "far", ((message: unknown) => void)[]> = { near: [], far: [] };
   const carried: string[] = [];
   let held: (() => void)[] | undefined;
@@ -49,7 +59,9 @@ function createMembers(howMany: number, scale = 1): Member[] {
     const { near, far, ...line } = createLine();
     const logged: Record<string, unknown>[] = [];
     answerLimits(far, counting);
-    const log = createLog("info", { write: (text) => void logged.push(JSON.parse(text) as Record<string, unknown>) });
+    const log = createLog("info", {
+      write: (text) => void logged.push(JSON.parse(text) as Record<string, unknown>),
+    });
     return { ...line, logged, limiter: createSharedLimiter(near, { scale, log }) };
   });
 }
@@ -60,13 +72,16 @@ function member(): Member {
   return only;
 }
 
-const admitted = (states: readonly (LimitState | undefined)[]): number => states.filter((state) => state?.isExceeded === false).length;
+const admitted = (states: readonly (LimitState | undefined)[]): number =>
+  states.filter((state) => state?.isExceeded === false).length;
 
 describe("while the process that counts answers", () => {
   it("processes admit together exactly the quota, also when all ask at once", async () => {
     const members = createMembers(3);
     const askers = Array.from({ length: 200 }, () => members).flat();
-    const states = await Promise.all(askers.map(async ({ limiter }) => limiter.consume("anon-read", "192.0.2.1")));
+    const states = await Promise.all(
+      askers.map(async ({ limiter }) => limiter.consume("anon-read", "192.0.2.1")),
+    );
     expect(admitted(states)).toBe(300);
     const [first] = members;
     expect(await first?.limiter.consume("anon-read", "192.0.2.1")).toEqual({
@@ -77,12 +92,19 @@ describe("while the process that counts answers", () => {
       resetSeconds: 60,
       isExceeded: true,
     });
-    expect(await first?.limiter.consume("anon-read", "192.0.2.2")).toMatchObject({ remaining: 299, isExceeded: false });
+    expect(await first?.limiter.consume("anon-read", "192.0.2.2")).toMatchObject({
+      remaining: 299,
+      isExceeded: false,
+    });
   });
 
   it("what falls into one turn is one message each way, each caller has its own answer, and what follows is another", async () => {
     const { limiter, carried } = member();
-    const states = await Promise.all([limiter.consume("write", "a"), limiter.consume("write", "a"), limiter.peek("default", "b")]);
+    const states = await Promise.all([
+      limiter.consume("write", "a"),
+      limiter.consume("write", "a"),
+      limiter.peek("default", "b"),
+    ]);
     expect(states.map((state) => [state?.bucket, state?.remaining])).toEqual([
       ["write", 119],
       ["write", 118],
@@ -134,7 +156,8 @@ describe("while it does not answer", () => {
     vi.advanceTimersByTime(1);
     expect((await Promise.all(asked)).map((state) => state?.remaining)).toEqual([19, 18]);
     // Nobody waits for the next one.
-    for (let count = 3; count <= 20; count += 1) expect(only.limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
+    for (let count = 3; count <= 20; count += 1)
+      expect(only.limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
     expect(only.limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: true });
     expect(only.carried).toHaveLength(3);
     expect(only.logged).toEqual([expect.objectContaining({ level: "warn", event: "rate_limiter_away" })]);
@@ -163,7 +186,9 @@ describe("while it does not answer", () => {
     fakeTimers();
     const gone = member();
     gone.cut();
-    const states = await Promise.all(Array.from({ length: 21 }, async () => gone.limiter.consume("auth-fail", "x")));
+    const states = await Promise.all(
+      Array.from({ length: 21 }, async () => gone.limiter.consume("auth-fail", "x")),
+    );
     expect(admitted(states)).toBe(20);
     expect(gone.limiter.peek("auth-fail", "x")).toMatchObject({ remaining: 0 });
     expect(gone.logged).toHaveLength(1);

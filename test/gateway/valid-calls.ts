@@ -21,6 +21,8 @@ export function requestOf(
   { path = {}, query, body }: CallParts,
 ): { method: string; url: string; body?: unknown } {
   const { method } = operation;
-  const url = operation.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => path[name] ?? "") + (query === undefined ? "" : `?${query}`);
+  const url =
+    operation.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => path[name] ?? "") +
+    (query === undefined ? "" : `?${query}`);
   return body === undefined ? { method, url } : { method, url, body };
 }

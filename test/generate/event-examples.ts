@@ -1,4 +1,7 @@
-/** Examples of what events show, made from its schemas: always the same, with every field, and small enough to be read. */
+/**
+ * Examples of what events show, made from its schemas: always the same, with every field, and small enough to
+ * be read.
+ */
 import type { ApiDescription } from "#gateway/api-description.ts";
 import { objectSchemaName, subjectTypes } from "#webhooks/event-catalogue.ts";
 
@@ -32,8 +35,16 @@ export function eventExamples(document: ApiDescription["document"]): Record<stri
   const { schemas } = document["components"] as { readonly schemas: Readonly<Record<string, Schema>> };
   return Object.fromEntries(
     subjectTypes.map((subject) => {
-      const made = levels.map((level) => new Example(schemas, level).of({ $ref: `#/components/schemas/${objectSchemaName(subject)}` }, subject));
-      return [subject, made.find((example) => Buffer.byteLength(JSON.stringify(example)) <= bytesMax) ?? made.at(-1)];
+      const made = levels.map((level) =>
+        new Example(schemas, level).of(
+          { $ref: `#/components/schemas/${objectSchemaName(subject)}` },
+          subject,
+        ),
+      );
+      return [
+        subject,
+        made.find((example) => Buffer.byteLength(JSON.stringify(example)) <= bytesMax) ?? made.at(-1),
+      ];
     }),
   );
 }
@@ -61,8 +72,12 @@ class Example {
     return description === undefined ? target : { ...target, description };
   }
 
-  #byType(schema: Schema, { type, name, listDepth }: { type: string | undefined; name: string; listDepth: number }): unknown {
-    if (type === "array") return listDepth < this.#level.listDepth ? [this.of(schema.items ?? {}, name, listDepth + 1)] : [];
+  #byType(
+    schema: Schema,
+    { type, name, listDepth }: { type: string | undefined; name: string; listDepth: number },
+  ): unknown {
+    if (type === "array")
+      return listDepth < this.#level.listDepth ? [this.of(schema.items ?? {}, name, listDepth + 1)] : [];
     if (type === "object") return this.#object(schema, listDepth);
     if (type === "integer" || type === "number") return numberOf(name, schema.minimum ?? 1);
     return type === "boolean" ? name === "active" : textOf(schema, name);
@@ -70,21 +85,39 @@ class Example {
 
   #object({ properties, additionalProperties }: Schema, listDepth: number): unknown {
     if (properties === undefined) return typeof additionalProperties === "object" ? { en: "Text" } : {};
-    return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, this.of(schema, name, listDepth)]));
+    return Object.fromEntries(
+      Object.entries(properties).map(([name, schema]) => [name, this.of(schema, name, listDepth)]),
+    );
   }
 }
 
 const typesOf = ({ type }: Schema): readonly string[] => (typeof type === "string" ? [type] : (type ?? []));
 
-const isNullable = (schema: Schema): boolean => typesOf(schema).includes("null") || (schema.anyOf ?? []).some(({ type }) => type === "null");
+const isNullable = (schema: Schema): boolean =>
+  typesOf(schema).includes("null") || (schema.anyOf ?? []).some(({ type }) => type === "null");
 
 function numberOf(name: string, minimum: number): number {
   return numbers[name] ?? Math.max(minimum, counts.has(name) ? 0 : 1);
 }
 
-const numbers: Readonly<Record<string, number>> = { amountMinor: 4990, exponent: 2, basisPoints: 2000, httpStatus: 500 };
+const numbers: Readonly<Record<string, number>> = {
+  amountMinor: 4990,
+  exponent: 2,
+  basisPoints: 2000,
+  httpStatus: 500,
+};
 /** Nothing has happened to it yet. */
-const counts = new Set(["canceled", "allocated", "shipped", "delivered", "returnRequested", "returned", "refunded", "used", "consecutiveFailures"]);
+const counts = new Set([
+  "canceled",
+  "allocated",
+  "shipped",
+  "delivered",
+  "returnRequested",
+  "returned",
+  "refunded",
+  "used",
+  "consecutiveFailures",
+]);
 
 const texts: Readonly<Record<string, string>> = {
   title: "Trail running shoe",

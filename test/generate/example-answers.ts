@@ -1,6 +1,7 @@
 /**
- * What the operations really answer, as the documentation shows it where it cannot ask: every example of the reference, sent once to a demo of its own at a
- * fixed time. What is random in each demo – ids, secrets, signatures – is put in place of by what is always the same.
+ * What the operations really answer, as the documentation shows it where it cannot ask: every example of the
+ * reference, sent once to a demo of its own at a fixed time. What is random in each demo – ids, secrets,
+ * signatures – is put in place of by what is always the same.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +22,12 @@ const now = new Date("2026-01-31T09:15:00.000Z");
 
 export async function exampleAnswers(): Promise<Record<string, unknown>> {
   const dataDir = mkdtempSync(join(tmpdir(), "answers-"));
-  const environment = { PORT: "4000", PUBLIC_URL: publicUrl, DATA_DIR: dataDir, ENCRYPTION_KEYS: encryptionKeys };
+  const environment = {
+    PORT: "4000",
+    PUBLIC_URL: publicUrl,
+    DATA_DIR: dataDir,
+    ENCRYPTION_KEYS: encryptionKeys,
+  };
   const clock = new TestClock(now);
   const app = await createApp({ settings: readSettings(environment), log: createLog("silent"), clock });
   try {
@@ -41,7 +47,11 @@ type Credentials = Readonly<Record<"$KEY" | "$ACCESS_TOKEN" | "$DPOP_PROOF", str
 async function credentialsOf(world: World): Promise<Credentials> {
   const client = await createTokenClient(world);
   const token = await client.token();
-  return { $KEY: world.demo.keys.full, $ACCESS_TOKEN: token, $DPOP_PROOF: await client.proof({ url: "/api/v1/oauth/authorize" }, token) };
+  return {
+    $KEY: world.demo.keys.full,
+    $ACCESS_TOKEN: token,
+    $DPOP_PROOF: await client.proof({ url: "/api/v1/oauth/authorize" }, token),
+  };
 }
 
 interface Asking {
@@ -54,7 +64,9 @@ async function askAll(app: App, asking: Asking): Promise<Record<string, unknown>
   const { body } = await app.server.inject({ url: "/openapi.json" });
   const operations = operationsOf(JSON.parse(body) as ApiDocument);
   const answers = new Map<string, unknown>();
-  for (const operation of operations.toSorted((one, other) => Number(other.method === "GET") - Number(one.method === "GET")))
+  for (const operation of operations.toSorted(
+    (one, other) => Number(other.method === "GET") - Number(one.method === "GET"),
+  ))
     answers.set(operation.id, await ask(app, operation, asking));
   return Object.fromEntries(operations.map(({ id }) => [id, answers.get(id)]));
 }
@@ -64,25 +76,42 @@ async function ask(app: App, operation: Operation, { examples, credentials }: As
   const request = requestOf(operation, example, publicUrl);
   const send = async (sent: Request, body: unknown) => {
     const url = sent.url.slice(publicUrl.length);
-    const headers = Object.fromEntries(Object.entries(sent.headers).map(([name, value]) => [name, filled(value, credentials)]));
+    const headers = Object.fromEntries(
+      Object.entries(sent.headers).map(([name, value]) => [name, filled(value, credentials)]),
+    );
     const payload = body === null ? {} : { payload: JSON.stringify(body) };
     const answer = await app.server.inject({ method: sent.method as "GET", url, headers, ...payload });
     if (answer.statusCode !== 200) throw new Error(`${operation.id}: ${answer.statusCode} ${answer.body}`);
     return answer;
   };
   if (request.before !== null) await send(request.before, request.before.body);
-  const seen = request.versionUrl === null ? undefined : await send({ ...request, method: "GET", url: request.versionUrl }, null);
+  const seen =
+    request.versionUrl === null
+      ? undefined
+      : await send({ ...request, method: "GET", url: request.versionUrl }, null);
   const version = Number(/\d+/.exec(String(seen?.headers["etag"] ?? 0))?.[0]);
-  const { body } = await send(request, request.versionUrl === null ? request.body : { ...request.body, expectedVersion: version });
+  const { body } = await send(
+    request,
+    request.versionUrl === null ? request.body : { ...request.body, expectedVersion: version },
+  );
   const normalise = createNormaliser(placesOf(operation, examples));
   return shortened(normalise(JSON.parse(body.replaceAll(publicUrl, writtenBase))));
 }
 
 const filled = (value: string, credentials: Credentials): string =>
-  value.startsWith("$(") ? crypto.randomUUID() : value.replaceAll(/\$[A-Z_]+/g, (name) => credentials[name as keyof Credentials]);
+  value.startsWith("$(")
+    ? crypto.randomUUID()
+    : value.replaceAll(/\$[A-Z_]+/g, (name) => credentials[name as keyof Credentials]);
 
 /** The ids that the request names: those that are shown where there is no demo. */
 function placesOf(operation: Operation, examples: Examples): ReadonlyMap<string, string> {
-  const [real, stored] = [examples.of(operation).parameters, createExamples(undefined).of(operation).parameters];
-  return new Map(Object.entries(real).flatMap(([name, value]) => (/_[0-9a-z]{26}$/.test(value) ? [[value, stored[name] ?? value] as const] : [])));
+  const [real, stored] = [
+    examples.of(operation).parameters,
+    createExamples(undefined).of(operation).parameters,
+  ];
+  return new Map(
+    Object.entries(real).flatMap(([name, value]) =>
+      /_[0-9a-z]{26}$/.test(value) ? [[value, stored[name] ?? value] as const] : [],
+    ),
+  );
 }

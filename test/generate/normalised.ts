@@ -16,13 +16,20 @@ export function createNormaliser(places: ReadonlyMap<string, string>): Normalise
     ids.set(id, known);
     return known;
   };
-  const textOf = (text: string): string => text.replaceAll(idPattern, idOf).replaceAll(keyPattern, "cpk_$1_4pAag4EXGChG");
+  const textOf = (text: string): string =>
+    text.replaceAll(idPattern, idOf).replaceAll(keyPattern, "cpk_$1_4pAag4EXGChG");
   const normalise = (value: unknown, name: string): unknown => {
     if (typeof value === "string") return fixed(name, value) ?? textOf(value);
     if (Array.isArray(value)) return value.map((part) => normalise(part, name));
     if (typeof value !== "object" || value === null) return value;
-    if ("bodyBase64" in value && "headers" in value && !("expect" in value)) return signedOf(value as Signed, textOf);
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, normalise(part, isSecret(value, key) ? "secret" : key)]));
+    if ("bodyBase64" in value && "headers" in value && !("expect" in value))
+      return signedOf(value as Signed, textOf);
+    return Object.fromEntries(
+      Object.entries(value).map(([key, part]) => [
+        key,
+        normalise(part, isSecret(value, key) ? "secret" : key),
+      ]),
+    );
   };
   return (value) => normalise(value, "");
 }
@@ -43,9 +50,15 @@ interface Signed {
 }
 
 /** What was signed has ids inside. */
-function signedOf({ headers, bodyBase64, bodyUtf8, ...rest }: Signed, textOf: (text: string) => string): object {
+function signedOf(
+  { headers, bodyBase64, bodyUtf8, ...rest }: Signed,
+  textOf: (text: string) => string,
+): object {
   const body = Buffer.from(textOf(Buffer.from(bodyBase64, "base64").toString())).toString("base64");
-  const named = Object.entries(headers).map(([name, value]) => [name, name === "webhook-signature" ? signature : textOf(value)]);
+  const named = Object.entries(headers).map(([name, value]) => [
+    name,
+    name === "webhook-signature" ? signature : textOf(value),
+  ]);
   const text = bodyUtf8 === undefined ? {} : { bodyUtf8: textOf(bodyUtf8) };
   return { ...rest, ...text, headers: Object.fromEntries(named) as object, bodyBase64: body };
 }

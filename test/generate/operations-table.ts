@@ -9,7 +9,12 @@ type Operation = ApiDescription["operations"][number];
 /** The credentials and the header that a caller needs. */
 function needsOf({ security, isIdempotent }: Operation): string {
   if (security.kind === "anonymous") return "nothing";
-  const credentials = security.kind === "oauth" ? "an OAuth token" : security.scope === null ? "a key" : `\`${security.scope}\``;
+  const credentials =
+    security.kind === "oauth"
+      ? "an OAuth token"
+      : security.scope === null
+        ? "a key"
+        : `\`${security.scope}\``;
   return isIdempotent ? `${credentials}, an \`Idempotency-Key\`` : credentials;
 }
 
@@ -21,10 +26,19 @@ export function withOperationsTable(readme: string, operations: readonly Operati
 }
 
 function tableOf(operations: readonly Operation[]): string {
-  const rows = operations.map((operation) => [`\`${operation.id}\``, `\`${operation.method} ${operation.path}\``, needsOf(operation)]);
+  const rows = operations.map((operation) => [
+    `\`${operation.id}\``,
+    `\`${operation.method} ${operation.path}\``,
+    needsOf(operation),
+  ]);
   const cells = [["operation", "", "needs"], ...rows];
   const widths = [0, 1, 2].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |\n`;
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |\n`;
   const [head = [], ...body] = cells;
-  return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |\n`, ...body.map(line)].join("");
+  return [
+    line(head),
+    `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |\n`,
+    ...body.map(line),
+  ].join("");
 }

@@ -1,4 +1,7 @@
-/** What installations are told of themselves and their keys: each only of its own, whoever did it, and never a secret. */
+/**
+ * What installations are told of themselves and their keys: each only of its own, whoever did it, and never a
+ * secret.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sweeps } from "#app/sweeps.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -21,8 +24,11 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
       bodies.push(...told.map((event) => event.bodies));
       return told;
     };
-    merchantId = (await operate('merchantCreate(input: { slug: "told", name: "Told", mode: LIVE, defaultLocale: "fr", defaultMarket: "FR" }) { id }'))
-      .data.id;
+    merchantId = (
+      await operate(
+        'merchantCreate(input: { slug: "told", name: "Told", mode: LIVE, defaultLocale: "fr", defaultMarket: "FR" }) { id }',
+      )
+    ).data.id;
     const app = await operate('appCreate(input: { name: "Connector", publisher: "Acme" }) { id }');
     const made = await operate(
       `installationCreate(input: { merchantId: "${merchantId}", appId: "${app.data.id}", scopes: [CATALOG_READ, WEBHOOKS_READ] }) { id }`,
@@ -37,15 +43,22 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
     return { data: body.data?.[Object.keys(body.data)[0] ?? ""], error: body.errors?.[0]?.extensions };
   };
   const makeKey = async (expiresInMs: number | null = null): Promise<string> => {
-    const expiresAt = expiresInMs === null ? "null" : `"${new Date(world.clock.now().getTime() + expiresInMs).toISOString()}"`;
+    const expiresAt =
+      expiresInMs === null
+        ? "null"
+        : `"${new Date(world.clock.now().getTime() + expiresInMs).toISOString()}"`;
     const input = `{ installationId: "${installationId}", name: "Server", scopes: [CATALOG_READ], expiresAt: ${expiresAt} }`;
     const { data } = await operate(`apiKeyCreate(input: ${input}) { value apiKey { id } }`);
     secrets.push(data.value.split("_")[3] ?? "");
     return data.apiKey.id;
   };
   const revoke = (apiKeyId: string) => operate(`apiKeyRevoke(input: { apiKeyId: "${apiKeyId}" }) { id }`);
-  const move = (field: string) => operate(`${field}(input: { installationId: "${installationId}" }) { id version }`);
-  const setScopes = (scopes: string) => operate(`installationScopesSet(input: { installationId: "${installationId}", scopes: [${scopes}] }) { id }`);
+  const move = (field: string) =>
+    operate(`${field}(input: { installationId: "${installationId}" }) { id version }`);
+  const setScopes = (scopes: string) =>
+    operate(
+      `installationScopesSet(input: { installationId: "${installationId}", scopes: [${scopes}] }) { id }`,
+    );
   const sweep = () =>
     sweeps
       .find(({ name }) => name === "tell of keys that end soon")
@@ -64,7 +77,10 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
       object: { id, installationId, name: "Server", scopes: ["catalog:read"], revokedAt: null },
       previous: null,
     });
-    expect(told[1]?.data).toMatchObject({ object: { revokedAt: expect.any(String) }, previous: { version: 1, revokedAt: null } });
+    expect(told[1]?.data).toMatchObject({
+      object: { revokedAt: expect.any(String) },
+      previous: { version: 1, revokedAt: null },
+    });
     expect(told[1]?.cause).toMatchObject({ actor: "staff", operationId: null });
   });
 
@@ -93,7 +109,10 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
       conflict: { resource: "api_key", id, currentStatus: "rotated", currentVersion: 2 },
     });
     for (const overlapHours of [-1, 169])
-      expect((await operate(`apiKeyRotate(input: { apiKeyId: "${id}", overlapHours: ${overlapHours} }) { value }`)).error.code).toBe("invalid_field");
+      expect(
+        (await operate(`apiKeyRotate(input: { apiKeyId: "${id}", overlapHours: ${overlapHours} }) { value }`))
+          .error.code,
+      ).toBe("invalid_field");
     expect(await listen()).toEqual([]);
   });
 
@@ -129,17 +148,24 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
     await listen();
     const input = `{ installationId: "${installationId}", name: "Greedy", scopes: [WEBHOOKS_WRITE] }`;
     expect((await operate(`apiKeyCreate(input: ${input}) { value }`)).error.code).toBe("invalid_field");
-    expect((await operate(`apiKeyRevoke(input: { apiKeyId: "${id}" }) { id }`, "admin")).error.code).toBe("resource_not_found");
-    expect((await operate(`installationSuspend(input: { installationId: "${installationId}" }) { id }`, "admin")).error.code).toBe(
+    expect((await operate(`apiKeyRevoke(input: { apiKeyId: "${id}" }) { id }`, "admin")).error.code).toBe(
       "resource_not_found",
     );
+    expect(
+      (await operate(`installationSuspend(input: { installationId: "${installationId}" }) { id }`, "admin"))
+        .error.code,
+    ).toBe("resource_not_found");
     expect(await listen()).toEqual([]);
     const { body } = await world.graphql(`{ apiKey(id: "${id}") { id } }`);
     expect(body.data).toEqual({ apiKey: null });
   });
 
   it("announce the end of a key seven days and one day before, each once", async () => {
-    const [month, threeDays, hours] = [await makeKey(30 * 24 * hourMs), await makeKey(3 * 24 * hourMs), await makeKey(12 * hourMs)];
+    const [month, threeDays, hours] = [
+      await makeKey(30 * 24 * hourMs),
+      await makeKey(3 * 24 * hourMs),
+      await makeKey(12 * hourMs),
+    ];
     const gone = await makeKey(30 * 24 * hourMs);
     await revoke(gone);
     await listen();
@@ -184,7 +210,11 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
     await listen();
     await move("installationUninstall");
     const told = await listen();
-    expect(told[0]).toMatchObject({ type: "installation.uninstalled", subject: { version: 5 }, data: { object: { status: "uninstalled" } } });
+    expect(told[0]).toMatchObject({
+      type: "installation.uninstalled",
+      subject: { version: 5 },
+      data: { object: { status: "uninstalled" } },
+    });
     const revoked = told.slice(1);
     expect(new Set(revoked.map(({ type }) => type))).toEqual(new Set(["api_key.revoked"]));
     expect(revoked.map(({ subject }) => subject.id)).toEqual(expect.arrayContaining(keys));
@@ -193,7 +223,11 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
   });
 
   it("never show a secret, not even its end or its digest", async () => {
-    const digests = await world.database.db.selectFrom("apiKey").select(["digest", "lastFour"]).where("merchantId", "=", merchantId).execute();
+    const digests = await world.database.db
+      .selectFrom("apiKey")
+      .select(["digest", "lastFour"])
+      .where("merchantId", "=", merchantId)
+      .execute();
     const all = bodies.join("\n");
     expect(secrets.length).toBeGreaterThan(5);
     for (const secret of secrets) {
@@ -202,7 +236,8 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
     }
     for (const { digest, lastFour } of digests) {
       const bytes = Buffer.from(digest);
-      for (const encoding of ["hex", "base64", "base64url"] as const) expect(all).not.toContain(bytes.toString(encoding));
+      for (const encoding of ["hex", "base64", "base64url"] as const)
+        expect(all).not.toContain(bytes.toString(encoding));
       expect(all).not.toContain(`"${lastFour}"`);
     }
   });

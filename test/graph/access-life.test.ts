@@ -59,7 +59,9 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
 
   it("keeps no secret: neither the key nor its end stands anywhere in the database", async () => {
     const secret = key.split("_")[3] ?? "";
-    const dump = await world.database.script(async (run) => JSON.stringify(await run("select to_jsonb(k) - 'digest' as k from api_key k")));
+    const dump = await world.database.script(async (run) =>
+      JSON.stringify(await run("select to_jsonb(k) - 'digest' as k from api_key k")),
+    );
     expect(secret).toHaveLength(49);
     expect(dump).not.toContain(secret);
     expect(JSON.stringify(world.logged)).not.toContain(secret);
@@ -81,7 +83,9 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
   });
 
   it("installs an app once, and says so", async () => {
-    const { body } = await world.graphql(`{ installation(id: "${installationId}") { app { id } } }`, { token: "operator" });
+    const { body } = await world.graphql(`{ installation(id: "${installationId}") { app { id } } }`, {
+      token: "operator",
+    });
     const { error } = await operate(
       `installationCreate(input: { merchantId: "${merchantId}", appId: "${body.data.installation.app.id}", scopes: [] }) { id }`,
     );
@@ -92,7 +96,9 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
     ["installationSuspend", "installationResume", "installation_suspended"],
     ["merchantSuspend", "merchantResume", "merchant_suspended"],
   ])("%s cuts everything but identity at once, %s gives it back", async (suspend, resume, code) => {
-    const input = suspend.startsWith("merchant") ? `{ merchantId: "${merchantId}" }` : `{ installationId: "${installationId}" }`;
+    const input = suspend.startsWith("merchant")
+      ? `{ merchantId: "${merchantId}" }`
+      : `{ installationId: "${installationId}" }`;
     await operate(`${suspend}(input: ${input}) { id }`);
     expect((await products()).body.error.code).toBe(code);
     expect((await products()).status).toBe(401);
@@ -105,16 +111,22 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
     const first = await operate(`apiKeyRevoke(input: { apiKeyId: "${apiKeyId}" }) { revokedAt }`);
     expect((await identity()).body.error.code).toBe("api_key_revoked");
     world.clock.advance(1000);
-    expect((await operate(`apiKeyRevoke(input: { apiKeyId: "${apiKeyId}" }) { revokedAt }`)).data).toEqual(first.data);
+    expect((await operate(`apiKeyRevoke(input: { apiKeyId: "${apiKeyId}" }) { revokedAt }`)).data).toEqual(
+      first.data,
+    );
   });
 
   it("revokes the keys of an installation that is uninstalled, for good", async () => {
-    const made = await operate(`apiKeyCreate(input: { installationId: "${installationId}", name: "Last", scopes: [] }) { value }`);
+    const made = await operate(
+      `apiKeyCreate(input: { installationId: "${installationId}", name: "Last", scopes: [] }) { value }`,
+    );
     key = made.data.value;
     expect((await identity()).status).toBe(200);
     await operate(`installationUninstall(input: { installationId: "${installationId}" }) { id }`);
     expect((await identity()).body.error.code).toBe("api_key_revoked");
-    expect((await operate(`installationResume(input: { installationId: "${installationId}" }) { id }`)).error).toMatchObject({
+    expect(
+      (await operate(`installationResume(input: { installationId: "${installationId}" }) { id }`)).error,
+    ).toMatchObject({
       code: "invalid_state",
       conflict: { currentStatus: "uninstalled" },
     });
@@ -126,7 +138,9 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
     );
     const { value, internalToken } = own.body.data.internalTokenCreate;
     expect(internalToken.merchantId).toBe(world.demo.merchants.first.id);
-    expect((await world.graphql("{ viewer { role } }", { token: value })).body.data.viewer.role).toBe("storefront");
+    expect((await world.graphql("{ viewer { role } }", { token: value })).body.data.viewer.role).toBe(
+      "storefront",
+    );
     for (const [input, code] of [
       [`{ name: "x", role: ADMIN, merchantId: "${merchantId}" }`, "merchant_not_found"],
       ['{ name: "x", role: OPERATOR }', "invalid_field"],
@@ -134,7 +148,9 @@ describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
       const { body } = await world.graphql(`mutation { internalTokenCreate(input: ${input}) { value } }`);
       expect(body.errors[0].extensions.code).toBe(code);
     }
-    await world.graphql(`mutation { internalTokenRevoke(input: { internalTokenId: "${internalToken.id}" }) { id } }`);
+    await world.graphql(
+      `mutation { internalTokenRevoke(input: { internalTokenId: "${internalToken.id}" }) { id } }`,
+    );
     expect((await world.graphql("{ viewer { role } }", { token: value })).status).toBe(401);
   });
 });

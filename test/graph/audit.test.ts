@@ -1,4 +1,7 @@
-/** Who did what: written with what was done, by whom it was, never with a secret or anything of a buyer's; read by who runs the merchant. */
+/**
+ * Who did what: written with what was done, by whom it was, never with a secret or anything of a buyer's;
+ * read by who runs the merchant.
+ */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AuditRow } from "#access/audit.ts";
@@ -17,7 +20,13 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
   beforeAll(async () => {
     world = await createWorld(engine);
     const named = async (table: "apiKey" | "internalToken", name: string): Promise<string> =>
-      (await world.database.db.selectFrom(table).select("id").where("name", "=", name).executeTakeFirstOrThrow()).id;
+      (
+        await world.database.db
+          .selectFrom(table)
+          .select("id")
+          .where("name", "=", name)
+          .executeTakeFirstOrThrow()
+      ).id;
     [keyId, adminId] = [await named("apiKey", "Demo: full"), await named("internalToken", "Demo: admin")];
   });
   afterAll(() => world[Symbol.asyncDispose]());
@@ -28,7 +37,9 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     const before = new Set((await db.selectFrom("auditEntry").select("id").execute()).map(({ id }) => id));
     await work();
     const rows = await db.selectFrom("auditEntry").selectAll().orderBy("at").orderBy("id").execute();
-    return rows.filter(({ id }) => !before.has(id)).map(({ id: _id, at: _at, requestId: _request, ...row }) => row);
+    return rows
+      .filter(({ id }) => !before.has(id))
+      .map(({ id: _id, at: _at, requestId: _request, ...row }) => row);
   };
   const ask = async (mutation: string, token = "admin") => {
     world.clock.advance(1);
@@ -46,9 +57,26 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
       const after = (work: Promise<unknown>): Promise<unknown> => work.finally(() => world.clock.advance(1));
       await after(callCart(world, "setPublicCartAddress", { cartId, body: { address: berlin } }));
       await after(callCart(world, "applyPublicCartPromotion", { cartId, body: { code: `AUDIT-${engine}` } }));
-      await after(callCart(world, "removePublicCartPromotion", { cartId, body: { expectedVersion: 3, reason: "duplicate", note: "Twice." } }));
-      await after(callCart(world, "revokePublicCart", { cartId, body: { expectedVersion: 4, reason: "test", note: "Kept with the cart." } }));
-      await after(world.send({ method: "POST", url: `${sessionsUrl}/${session.id}/cancel`, headers, body: { reason: "test" } }));
+      await after(
+        callCart(world, "removePublicCartPromotion", {
+          cartId,
+          body: { expectedVersion: 3, reason: "duplicate", note: "Twice." },
+        }),
+      );
+      await after(
+        callCart(world, "revokePublicCart", {
+          cartId,
+          body: { expectedVersion: 4, reason: "test", note: "Kept with the cart." },
+        }),
+      );
+      await after(
+        world.send({
+          method: "POST",
+          url: `${sessionsUrl}/${session.id}/cancel`,
+          headers,
+          body: { reason: "test" },
+        }),
+      );
     });
     expect(code).toBeDefined();
     const cart = { ...by, targetType: "cart", targetId: cartId };
@@ -57,7 +85,13 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
       { ...cart, action: "applyPublicCartPromotion", details: { fields: ["code"] } },
       { ...cart, action: "removePublicCartPromotion", details: { reason: "duplicate", note: "Twice." } },
       { ...cart, action: "revokePublicCart", details: { reason: "test" } },
-      { ...by, action: "cancelHostedCheckoutSession", targetType: "checkout_session", targetId: session.id, details: { reason: "test" } },
+      {
+        ...by,
+        action: "cancelHostedCheckoutSession",
+        targetType: "checkout_session",
+        targetId: session.id,
+        details: { reason: "test" },
+      },
     ]);
   });
 
@@ -66,7 +100,14 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     const [answers, entries] = [[] as Awaited<ReturnType<typeof createWebhook>>[], [] as Partial<AuditRow>[]];
     entries.push(...(await during(async () => void answers.push(await createWebhook(world)))));
     const endpoint = answers[0]?.body.data.endpoint;
-    expect(entries).toMatchObject([{ action: "createInstallationWebhook", actor: "api_key", targetType: "webhook_endpoint", targetId: endpoint.id }]);
+    expect(entries).toMatchObject([
+      {
+        action: "createInstallationWebhook",
+        actor: "api_key",
+        targetType: "webhook_endpoint",
+        targetId: endpoint.id,
+      },
+    ]);
     expect(JSON.stringify(entries)).not.toContain("https://");
     const { requestId } = await world.database.db
       .selectFrom("auditEntry")
@@ -74,7 +115,11 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
       .where("targetId", "=", endpoint.id)
       .executeTakeFirstOrThrow();
     expect(requestId).toBe(answers[0]?.headers["x-request-id"]);
-    const replayed = await during(() => replay(world, delivery, { body: { reason: "receiver_bug", note: "Fixed now.", endpointId: endpoint.id } }));
+    const replayed = await during(() =>
+      replay(world, delivery, {
+        body: { reason: "receiver_bug", note: "Fixed now.", endpointId: endpoint.id },
+      }),
+    );
     expect(replayed).toMatchObject([
       {
         action: "replayInstallationWebhookDelivery",
@@ -90,10 +135,15 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     const name = `mutation { webhookEndpointTest(endpointId: "${(await makeEndpoint(world)).id}", idempotencyKey: "${key}", input: {}) { id } }`;
     expect(await during(async () => [await world.graphql(name), await world.graphql(name)])).toHaveLength(1);
     const refused = await during(async () => {
-      const { error } = await ask(`merchantUpdate(input: { merchantId: "${world.demo.merchants.first.id}", expectedVersion: 99, name: "X" }) { id }`);
+      const { error } = await ask(
+        `merchantUpdate(input: { merchantId: "${world.demo.merchants.first.id}", expectedVersion: 99, name: "X" }) { id }`,
+      );
       expect(error.code).toBe("version_conflict");
       await ask('apiKeyRevoke(input: { apiKeyId: "key_00000000000000000000000000" }) { id }');
-      await callCart(world, "revokePublicCart", { cartId: world.demo.carts.active, body: { expectedVersion: 999 } });
+      await callCart(world, "revokePublicCart", {
+        cartId: world.demo.carts.active,
+        body: { expectedVersion: 999 },
+      });
     });
     expect(refused).toEqual([]);
   });
@@ -101,19 +151,35 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
   it("tells nothing of what buyers do, and all that whoever runs the merchant does", async () => {
     const bought = await during(async () => {
       const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 }, buyer: "audited" });
-      await changeCart(world, "cartBuyerSet", { cartId, buyer: "audited", input: { buyerReference: "audited", email: "anna@shop.example" } });
+      await changeCart(world, "cartBuyerSet", {
+        cartId,
+        buyer: "audited",
+        input: { buyerReference: "audited", email: "anna@shop.example" },
+      });
     });
     expect(bought).toEqual([]);
     const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
     const entries = await during(async () => {
-      await changeCart(world, "cartBuyerSet", { cartId, token: "admin", input: { email: "anna@shop.example" } });
+      await changeCart(world, "cartBuyerSet", {
+        cartId,
+        token: "admin",
+        input: { email: "anna@shop.example" },
+      });
       world.clock.advance(1);
-      await ask('categoryUpsert(input: { slug: "audited", names: [{ locale: "en", text: "Audited" }] }) { id }');
+      await ask(
+        'categoryUpsert(input: { slug: "audited", names: [{ locale: "en", text: "Audited" }] }) { id }',
+      );
     });
     const by = { actor: "staff", actorId: adminId, merchantId: world.demo.merchants.first.id };
     expect(entries).toEqual([
       { ...by, action: "cartBuyerSet", targetType: "cart", targetId: cartId, details: { fields: ["email"] } },
-      { ...by, action: "categoryUpsert", targetType: "category", targetId: expect.stringMatching(/^cat_/), details: { fields: ["names", "slug"] } },
+      {
+        ...by,
+        action: "categoryUpsert",
+        targetType: "category",
+        targetId: expect.stringMatching(/^cat_/),
+        details: { fields: ["names", "slug"] },
+      },
     ]);
   });
 
@@ -121,18 +187,33 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
     const merchantId = world.demo.merchants.first.id;
     const secrets: string[] = [];
     const entries = await during(async () => {
-      const { data: token } = await ask('internalTokenCreate(input: { name: "Till", role: STOREFRONT }) { value internalToken { id } }');
+      const { data: token } = await ask(
+        'internalTokenCreate(input: { name: "Till", role: STOREFRONT }) { value internalToken { id } }',
+      );
       const { data: person } = await ask(
         `staffCreate(input: { merchantId: "${merchantId}", email: "eve.${engine}@shop.example", name: "Eve Adams" }) { password staff { id } }`,
         "operator",
       );
       const password = "a long enough password";
-      await ask(`staffCreate(input: { email: "bob.${engine}@shop.example", name: "Bob", password: "${password}" }) { password staff { id } }`);
+      await ask(
+        `staffCreate(input: { email: "bob.${engine}@shop.example", name: "Bob", password: "${password}" }) { password staff { id } }`,
+      );
       await ask(`staffDisable(input: { staffId: "${person.staff.id}" }) { id disabledAt }`, "operator");
-      await ask(`internalTokenRevoke(input: { internalTokenId: "${token.internalToken.id}" }) { id }`, "operator");
+      await ask(
+        `internalTokenRevoke(input: { internalTokenId: "${token.internalToken.id}" }) { id }`,
+        "operator",
+      );
       secrets.push(token.value, person.password, password, "shop.example", "Eve");
     });
-    expect(entries.map(({ action, actor, merchantId: owner, targetType, details }) => [action, actor, owner, targetType, details])).toEqual([
+    expect(
+      entries.map(({ action, actor, merchantId: owner, targetType, details }) => [
+        action,
+        actor,
+        owner,
+        targetType,
+        details,
+      ]),
+    ).toEqual([
       ["internalTokenCreate", "staff", merchantId, "internal_token", { fields: ["name", "role"] }],
       ["staffCreate", "operator", merchantId, "staff", { fields: ["email", "name"] }],
       ["staffCreate", "staff", merchantId, "staff", { fields: ["email", "name", "password"] }],
@@ -145,12 +226,16 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
   it("tells what a person granted to an app, and how that ended", async () => {
     const apps = [await letIn(world), await letIn(world), await letIn(world)] as const;
     const grants = await world.database.db.selectFrom("oauthGrant").selectAll().execute();
-    const grantOf = (index: 0 | 1 | 2) => grants.find(({ clientId }) => clientId === apps[index].client.clientId);
+    const grantOf = (index: 0 | 1 | 2) =>
+      grants.find(({ clientId }) => clientId === apps[index].client.clientId);
     const entries = await during(async () => {
       const { body } = await redeem(world, apps[0]);
       await fetchIn(world)(`${world.app.publicUrl}/oauth/revoke`, {
         method: "POST",
-        body: new URLSearchParams({ token: body["refresh_token"] ?? "", client_id: apps[0].client.clientId }).toString(),
+        body: new URLSearchParams({
+          token: body["refresh_token"] ?? "",
+          client_id: apps[0].client.clientId,
+        }).toString(),
         headers: { "content-type": "application/x-www-form-urlencoded" },
       });
       world.clock.advance(1);
@@ -161,7 +246,13 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
       await ask(`oauthGrantRevoke(input: { grantId: "${grantOf(2)?.id}" }) { id revokedAt }`);
     });
     expect(
-      entries.map(({ action, actor, actorId, targetId, details }) => [action, actor, actorId, targetId, (details as { reason?: string }).reason]),
+      entries.map(({ action, actor, actorId, targetId, details }) => [
+        action,
+        actor,
+        actorId,
+        targetId,
+        (details as { reason?: string }).reason,
+      ]),
     ).toEqual([
       ["oauthGrantRevoke", "oauth_client", grantOf(0)?.id, grantOf(0)?.id, "given_back"],
       ["oauthGrantRevoke", "system", null, grantOf(1)?.id, "used_twice"],
@@ -184,22 +275,37 @@ describe.each(["pglite", "postgres"] as const)("the audit trail on %s", (engine)
   it("is read newest first, filtered, and only by whose it is", async () => {
     const { id } = await makeEndpoint(world);
     world.clock.advance(1);
-    await world.graphql(`mutation { webhookEndpointDisable(endpointId: "${id}", idempotencyKey: "${randomUUID()}", input: {}) { id } }`);
+    await world.graphql(
+      `mutation { webhookEndpointDisable(endpointId: "${id}", idempotencyKey: "${randomUUID()}", input: {}) { id } }`,
+    );
     const fields = "id at merchantId actor actorId action targetType targetId requestId details";
     const read = async (args: string, token = "admin") =>
-      (await world.graphql(`{ auditEntries${args} { totalCount edges { node { ${fields} } } } }`, { token })).body;
+      (await world.graphql(`{ auditEntries${args} { totalCount edges { node { ${fields} } } } }`, { token }))
+        .body;
     const actions = async (args: string, token?: string): Promise<string[]> =>
-      (await read(args, token)).data.auditEntries.edges.map(({ node }: { node: { action: string } }) => node.action);
-    expect(await actions(`(targetId: "${id}")`)).toEqual(["webhookEndpointDisable", "createInstallationWebhook"]);
+      (await read(args, token)).data.auditEntries.edges.map(
+        ({ node }: { node: { action: string } }) => node.action,
+      );
+    expect(await actions(`(targetId: "${id}")`)).toEqual([
+      "webhookEndpointDisable",
+      "createInstallationWebhook",
+    ]);
     expect(await actions(`(targetId: "${id}", last: 1)`)).toEqual(["createInstallationWebhook"]);
     expect(await actions(`(targetId: "${id}", actor: STAFF)`)).toEqual(["webhookEndpointDisable"]);
-    expect(await actions(`(targetId: "${id}", actorId: "${keyId}", action: "createInstallationWebhook")`)).toHaveLength(1);
+    expect(
+      await actions(`(targetId: "${id}", actorId: "${keyId}", action: "createInstallationWebhook")`),
+    ).toHaveLength(1);
     const at = world.clock.now().toISOString();
     expect(await actions(`(targetId: "${id}", to: "${at}")`)).toEqual(["createInstallationWebhook"]);
     expect(await actions(`(targetId: "${id}", from: "${at}")`)).toEqual(["webhookEndpointDisable"]);
     const { data } = await read(`(targetId: "${id}", first: 1)`);
     expect(data.auditEntries.totalCount).toBe(2);
-    expect(data.auditEntries.edges[0].node).toMatchObject({ at, actor: "STAFF", actorId: adminId, merchantId: world.demo.merchants.first.id });
+    expect(data.auditEntries.edges[0].node).toMatchObject({
+      at,
+      actor: "STAFF",
+      actorId: adminId,
+      merchantId: world.demo.merchants.first.id,
+    });
     const pages = [await actions("(first: 3)"), await actions("(first: 3)", "operator")];
     expect(pages[0]).toHaveLength(3);
     // Another merchant's admin sees none of it.

@@ -1,6 +1,19 @@
-/** How long a cart's address lasts as REST shows it: by the clock, whatever is written, and not a moment longer for being looked at. */
+/**
+ * How long a cart's address lasts as REST shows it: by the clock, whatever is written, and not a moment
+ * longer for being looked at.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
-import { berlin, callCart, changeCart, deliveryOf, makeCart, makeCode, sanFrancisco, usd, withoutTrace } from "#test/operations/cart-calls.ts";
+import {
+  berlin,
+  callCart,
+  changeCart,
+  deliveryOf,
+  makeCart,
+  makeCode,
+  sanFrancisco,
+  usd,
+  withoutTrace,
+} from "#test/operations/cart-calls.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -18,18 +31,32 @@ describe.each(["pglite", "postgres"] as const)("a cart's address on %s", (engine
     const before = (await read(cartId)).body.data;
     world().clock.advance(10 * 60_000);
     const after = (await withoutTrace(world(), () => read(cartId))).body.data;
-    expect([after.addressTokenExpiresAt, after.expiresAt, after.version]).toEqual([before.addressTokenExpiresAt, before.expiresAt, before.version]);
+    expect([after.addressTokenExpiresAt, after.expiresAt, after.version]).toEqual([
+      before.addressTokenExpiresAt,
+      before.expiresAt,
+      before.version,
+    ]);
   });
 
   it("ends by the clock with its shipping and tax, which is told and not written", async () => {
     await makeCode(world(), "FREE-WAY", { kind: "FREE_SHIPPING" });
     const { id: cartId } = await makeCart(world(), { country: "US", lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: sanFrancisco } });
-    await changeCart(world(), "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world(), "ground") } });
+    await changeCart(world(), "cartDeliveryOptionSelect", {
+      cartId,
+      input: { optionId: await deliveryOf(world(), "ground") },
+    });
     await changeCart(world(), "cartPromotionApply", { cartId, input: { code: "free-way" } });
     const before = (await read(cartId)).body.data;
-    expect(before.totals).toMatchObject({ discount: usd(795), shipping: usd(795), tax: usd(652), total: usd(9642) });
-    expect(before.promotion.allocations).toEqual([{ target: "shipping", lineId: null, promotionId: expect.any(String), amount: usd(795) }]);
+    expect(before.totals).toMatchObject({
+      discount: usd(795),
+      shipping: usd(795),
+      tax: usd(652),
+      total: usd(9642),
+    });
+    expect(before.promotion.allocations).toEqual([
+      { target: "shipping", lineId: null, promotionId: expect.any(String), amount: usd(795) },
+    ]);
     world().clock.advance(30 * 60_000 - 1);
     expect((await read(cartId)).body.data).toEqual(before);
     world().clock.advance(1);
@@ -41,9 +68,23 @@ describe.each(["pglite", "postgres"] as const)("a cart's address on %s", (engine
       addressTokenExpiresAt: null,
       delivery: null,
       lines: [{ tax: null, total: usd(8990) }],
-      totals: { subtotal: usd(8990), discount: usd(0), shipping: null, tax: null, total: usd(8990), estimated: true },
+      totals: {
+        subtotal: usd(8990),
+        discount: usd(0),
+        shipping: null,
+        tax: null,
+        total: usd(8990),
+        estimated: true,
+      },
       promotion: { state: "applied", discount: usd(0), allocations: [] },
-      warnings: [{ code: "address_expired", lineId: null, message: "The address has expired and must be given again.", data: {} }],
+      warnings: [
+        {
+          code: "address_expired",
+          lineId: null,
+          message: "The address has expired and must be given again.",
+          data: {},
+        },
+      ],
     });
   });
 });

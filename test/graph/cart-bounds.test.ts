@@ -1,6 +1,15 @@
 /** The bounds of what carts take through the graph: every fault at once, by its place, and nothing written. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { berlin, type CartMutation, changeCart, linesOf, makeCart, tryCart, variantOf, withoutTrace } from "#test/operations/cart-calls.ts";
+import {
+  berlin,
+  type CartMutation,
+  changeCart,
+  linesOf,
+  makeCart,
+  tryCart,
+  variantOf,
+  withoutTrace,
+} from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine) => {
@@ -13,19 +22,41 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
     const made = await makeCart(world(), { lines: { "KIT-EMALJE-WHITE": 1 } });
     [cartId, lineId] = [made.id, made.lines[0].id];
   });
-  const faultsOf = (error: { code: string; details: { field: string; code: string }[] } | undefined): string[] => [
+  const faultsOf = (
+    error: { code: string; details: { field: string; code: string }[] } | undefined,
+  ): string[] => [
     error?.code ?? "none",
     ...(error?.details ?? []).map(({ field, code }) => `${field} ${code}`),
   ];
 
-  const creations: readonly (readonly [name: string, input: () => Record<string, unknown>, faults: readonly string[]])[] = [
+  const creations: readonly (readonly [
+    name: string,
+    input: () => Record<string, unknown>,
+    faults: readonly string[],
+  ])[] = [
     // The scalar's own word: what is no country never gets as far as the cart.
     ["a country that is none", () => ({ market: "XX" }), ["malformed_request"]],
     ["a country without a market", () => ({ market: "BR" }), ["invalid_field", "/market not_sold_there"]],
-    ["a buyer that is an e-mail", () => ({ buyerReference: "a@b.example" }), ["invalid_field", "/buyerReference pattern_mismatch"]],
-    ["a buyer of 129 characters", () => ({ buyerReference: "x".repeat(129) }), ["invalid_field", "/buyerReference pattern_mismatch"]],
-    ["quantity 0", () => ({ lines: [{ variantId, quantity: 0 }] }), ["invalid_field", "/lines/0/quantity too_small"]],
-    ["quantity 10000", () => ({ lines: [{ variantId, quantity: 10_000 }] }), ["invalid_field", "/lines/0/quantity too_large"]],
+    [
+      "a buyer that is an e-mail",
+      () => ({ buyerReference: "a@b.example" }),
+      ["invalid_field", "/buyerReference pattern_mismatch"],
+    ],
+    [
+      "a buyer of 129 characters",
+      () => ({ buyerReference: "x".repeat(129) }),
+      ["invalid_field", "/buyerReference pattern_mismatch"],
+    ],
+    [
+      "quantity 0",
+      () => ({ lines: [{ variantId, quantity: 0 }] }),
+      ["invalid_field", "/lines/0/quantity too_small"],
+    ],
+    [
+      "quantity 10000",
+      () => ({ lines: [{ variantId, quantity: 10_000 }] }),
+      ["invalid_field", "/lines/0/quantity too_large"],
+    ],
     [
       "a variant twice",
       () => ({
@@ -56,11 +87,19 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
           { variantId, quantity: 1 },
         ],
       }),
-      ["invalid_field", "/buyerReference pattern_mismatch", "/lines/0/quantity too_small", "/lines/1/variantId duplicate"],
+      [
+        "invalid_field",
+        "/buyerReference pattern_mismatch",
+        "/lines/0/quantity too_small",
+        "/lines/1/variantId duplicate",
+      ],
     ],
   ];
   const manyLines = (count: number) =>
-    Array.from({ length: count }, (_, index) => ({ variantId: `var_${String(index).padStart(26, "0")}`, quantity: 1 }));
+    Array.from({ length: count }, (_, index) => ({
+      variantId: `var_${String(index).padStart(26, "0")}`,
+      quantity: 1,
+    }));
 
   it.each(creations)("no new cart with %s", async (_name, input, faults) => {
     const { data, error } = await withoutTrace(world(), () => tryCart(world(), { input: input() }));
@@ -75,18 +114,35 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
       ["HOM-HINOKI-250G", "not_sold_there"],
     ] as const) {
       const lines = await linesOf(world(), { [sku]: 1 });
-      const { error } = await withoutTrace(world(), () => changeCart(world(), "cartLinesAdd", { cartId, input: { lines } }));
+      const { error } = await withoutTrace(world(), () =>
+        changeCart(world(), "cartLinesAdd", { cartId, input: { lines } }),
+      );
       expect([sku, faultsOf(error)]).toEqual([sku, ["invalid_field", `/lines/0/variantId ${code}`]]);
     }
   });
 
   const unknownLine = "cln_00000000000000000000000000";
-  const changes: readonly (readonly [field: CartMutation, name: string, input: () => Record<string, unknown>, faults: readonly string[]])[] = [
+  const changes: readonly (readonly [
+    field: CartMutation,
+    name: string,
+    input: () => Record<string, unknown>,
+    faults: readonly string[],
+  ])[] = [
     ["cartLinesAdd", "no lines", () => ({ lines: [] }), ["invalid_field", "/lines too_short"]],
     ["cartLinesAdd", "101 lines", () => ({ lines: manyLines(101) }), ["invalid_field", "/lines too_long"]],
-    ["cartLinesAdd", "quantity 0", () => ({ lines: [{ variantId, quantity: 0 }] }), ["invalid_field", "/lines/0/quantity too_small"]],
+    [
+      "cartLinesAdd",
+      "quantity 0",
+      () => ({ lines: [{ variantId, quantity: 0 }] }),
+      ["invalid_field", "/lines/0/quantity too_small"],
+    ],
     ["cartLinesUpdate", "no lines", () => ({ lines: [] }), ["invalid_field", "/lines too_short"]],
-    ["cartLinesUpdate", "quantity 0", () => ({ lines: [{ lineId, quantity: 0 }] }), ["invalid_field", "/lines/0/quantity too_small"]],
+    [
+      "cartLinesUpdate",
+      "quantity 0",
+      () => ({ lines: [{ lineId, quantity: 0 }] }),
+      ["invalid_field", "/lines/0/quantity too_small"],
+    ],
     [
       "cartLinesUpdate",
       "a line of another cart",
@@ -105,19 +161,74 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
       ["invalid_field", "/lines/1/lineId duplicate"],
     ],
     ["cartLinesRemove", "no lines", () => ({ lineIds: [] }), ["invalid_field", "/lineIds too_short"]],
-    ["cartLinesRemove", "a line of another cart", () => ({ lineIds: [lineId, unknownLine] }), ["invalid_field", "/lineIds/1 unknown"]],
-    ["cartLinesRemove", "a line twice", () => ({ lineIds: [lineId, lineId] }), ["invalid_field", "/lineIds/1 duplicate"]],
-    ["cartBuyerSet", "an e-mail that is none", () => ({ email: "anna" }), ["invalid_field", "/email pattern_mismatch"]],
-    ["cartBuyerSet", "a reference with a space", () => ({ buyerReference: "a b" }), ["invalid_field", "/buyerReference pattern_mismatch"]],
+    [
+      "cartLinesRemove",
+      "a line of another cart",
+      () => ({ lineIds: [lineId, unknownLine] }),
+      ["invalid_field", "/lineIds/1 unknown"],
+    ],
+    [
+      "cartLinesRemove",
+      "a line twice",
+      () => ({ lineIds: [lineId, lineId] }),
+      ["invalid_field", "/lineIds/1 duplicate"],
+    ],
+    [
+      "cartBuyerSet",
+      "an e-mail that is none",
+      () => ({ email: "anna" }),
+      ["invalid_field", "/email pattern_mismatch"],
+    ],
+    [
+      "cartBuyerSet",
+      "a reference with a space",
+      () => ({ buyerReference: "a b" }),
+      ["invalid_field", "/buyerReference pattern_mismatch"],
+    ],
     ["cartMarketChange", "a country that is none", () => ({ market: "XX" }), ["malformed_request"]],
-    ["cartMarketChange", "a country without a market", () => ({ market: "BR" }), ["invalid_field", "/market not_sold_there"]],
-    ["cartMerge", "the cart itself", () => ({ sourceCartId: cartId }), ["invalid_field", "/sourceCartId not_allowed"]],
-    ["cartMerge", "a cart that is not there", () => ({ sourceCartId: "cart_00000000000000000000000000" }), ["cart_not_found"]],
-    ["cartPromotionApply", "a code with a space", () => ({ code: "a b" }), ["invalid_field", "/code pattern_mismatch"]],
+    [
+      "cartMarketChange",
+      "a country without a market",
+      () => ({ market: "BR" }),
+      ["invalid_field", "/market not_sold_there"],
+    ],
+    [
+      "cartMerge",
+      "the cart itself",
+      () => ({ sourceCartId: cartId }),
+      ["invalid_field", "/sourceCartId not_allowed"],
+    ],
+    [
+      "cartMerge",
+      "a cart that is not there",
+      () => ({ sourceCartId: "cart_00000000000000000000000000" }),
+      ["cart_not_found"],
+    ],
+    [
+      "cartPromotionApply",
+      "a code with a space",
+      () => ({ code: "a b" }),
+      ["invalid_field", "/code pattern_mismatch"],
+    ],
     ["cartPromotionApply", "an empty code", () => ({ code: "" }), ["invalid_field", "/code too_short"]],
-    ["cartRevoke", "version 0", () => ({ expectedVersion: 0 }), ["invalid_field", "/expectedVersion too_small"]],
-    ["cartRevoke", "a note of 281 characters", () => ({ expectedVersion: 1, note: "x".repeat(281) }), ["invalid_field", "/note too_long"]],
-    ["cartPromotionRemove", "a note of 281 characters", () => ({ expectedVersion: 1, note: "x".repeat(281) }), ["invalid_field", "/note too_long"]],
+    [
+      "cartRevoke",
+      "version 0",
+      () => ({ expectedVersion: 0 }),
+      ["invalid_field", "/expectedVersion too_small"],
+    ],
+    [
+      "cartRevoke",
+      "a note of 281 characters",
+      () => ({ expectedVersion: 1, note: "x".repeat(281) }),
+      ["invalid_field", "/note too_long"],
+    ],
+    [
+      "cartPromotionRemove",
+      "a note of 281 characters",
+      () => ({ expectedVersion: 1, note: "x".repeat(281) }),
+      ["invalid_field", "/note too_long"],
+    ],
     [
       "cartAddressSet",
       "a postal code of another form",
@@ -133,22 +244,26 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
   ];
 
   it.each(changes)("%s: not with %s", async (field, _name, input, faults) => {
-    const { data, error } = await withoutTrace(world(), () => changeCart(world(), field, { cartId, input: input() }));
+    const { data, error } = await withoutTrace(world(), () =>
+      changeCart(world(), field, { cartId, input: input() }),
+    );
     expect([data, faultsOf(error).toSorted()]).toEqual([null, [...faults].toSorted()]);
   });
 
   it("a delivery option only of those that are offered, and only with an address", async () => {
     const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
-    const select = (optionId: string | null) => changeCart(world(), "cartDeliveryOptionSelect", { cartId: id, input: { optionId } });
-    expect((await withoutTrace(world(), () => select("dlm_00000000000000000000000000"))).error).toMatchObject({
-      code: "invalid_state",
-      conflict: { resource: "cart", id, reason: "address_required" },
-    });
+    const select = (optionId: string | null) =>
+      changeCart(world(), "cartDeliveryOptionSelect", { cartId: id, input: { optionId } });
+    expect((await withoutTrace(world(), () => select("dlm_00000000000000000000000000"))).error).toMatchObject(
+      {
+        code: "invalid_state",
+        conflict: { resource: "cart", id, reason: "address_required" },
+      },
+    );
     await changeCart(world(), "cartAddressSet", { cartId: id, input: { address: berlin } });
-    expect(faultsOf((await withoutTrace(world(), () => select("dlm_00000000000000000000000000"))).error)).toEqual([
-      "invalid_field",
-      "/optionId unknown",
-    ]);
+    expect(
+      faultsOf((await withoutTrace(world(), () => select("dlm_00000000000000000000000000"))).error),
+    ).toEqual(["invalid_field", "/optionId unknown"]);
     expect((await select(null)).data.version).toBe(2);
   });
 
@@ -171,7 +286,9 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
     const ids = rows.map(({ id }) => id);
     expect(ids.length).toBeGreaterThan(100);
     // The demo sells fewer than 200 things: the rest are lines whose product is gone.
-    const { id } = await makeCart(world(), { input: { lines: ids.slice(0, 100).map((variant) => ({ variantId: variant, quantity: 1 })) } });
+    const { id } = await makeCart(world(), {
+      input: { lines: ids.slice(0, 100).map((variant) => ({ variantId: variant, quantity: 1 })) },
+    });
     await world().database.script(async (run) => {
       await run(`begin; insert into cart_line (id, cart_id, merchant_id, position, product_id, variant_id, quantity, unit_price_minor, subtotal_minor,
           discount_minor, total_minor, display, requires_shipping, restrictions, created_at)
@@ -181,19 +298,38 @@ describe.each(["pglite", "postgres"] as const)("what carts take on %s", (engine)
       return undefined;
     });
     const add = (variant: string | undefined) =>
-      changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines: [{ variantId: variant ?? "", quantity: 1 }] } });
+      changeCart(world(), "cartLinesAdd", {
+        cartId: id,
+        input: { lines: [{ variantId: variant ?? "", quantity: 1 }] },
+      });
     expect((await add(ids[0])).error).toBeUndefined();
-    expect(faultsOf((await withoutTrace(world(), () => add(ids[100]))).error)).toEqual(["invalid_field", "/lines too_long"]);
-    const { id: source } = await makeCart(world(), { input: { lines: [{ variantId: ids[100], quantity: 1 }] } });
+    expect(faultsOf((await withoutTrace(world(), () => add(ids[100]))).error)).toEqual([
+      "invalid_field",
+      "/lines too_long",
+    ]);
+    const { id: source } = await makeCart(world(), {
+      input: { lines: [{ variantId: ids[100], quantity: 1 }] },
+    });
     const merge = () => changeCart(world(), "cartMerge", { cartId: id, input: { sourceCartId: source } });
-    expect(faultsOf((await withoutTrace(world(), merge)).error)).toEqual(["invalid_field", "/sourceCartId too_long"]);
+    expect(faultsOf((await withoutTrace(world(), merge)).error)).toEqual([
+      "invalid_field",
+      "/sourceCartId too_long",
+    ]);
   });
 
   it("no more than 9999 of one, however often it is added", async () => {
-    await world().database.db.updateTable("stockLevel").set({ onHand: 20_000 }).where("variantId", "=", variantId).execute();
+    await world()
+      .database.db.updateTable("stockLevel")
+      .set({ onHand: 20_000 })
+      .where("variantId", "=", variantId)
+      .execute();
     const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 9998 } });
-    const add = () => changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines: [{ variantId, quantity: 5 }] } });
-    expect((await add()).data).toMatchObject({ version: 2, lines: [{ quantity: 9999, availableQuantity: 100 }] });
+    const add = () =>
+      changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines: [{ variantId, quantity: 5 }] } });
+    expect((await add()).data).toMatchObject({
+      version: 2,
+      lines: [{ quantity: 9999, availableQuantity: 100 }],
+    });
     expect((await withoutTrace(world(), add)).data.version).toBe(2);
   });
 });

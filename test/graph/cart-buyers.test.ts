@@ -1,4 +1,7 @@
-/** Whose a cart is: another buyer's and another merchant's are not there, and what a role may not see of a buyer is not shown. */
+/**
+ * Whose a cart is: another buyer's and another merchant's are not there, and what a role may not see of a
+ * buyer is not shown.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   askGraph,
@@ -40,7 +43,11 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
   });
 
   it("belong to the buyer that X-Buyer-Reference named when they were made", async () => {
-    expect((await readCart(world(), annas, { buyer: "anna" })).data.buyer).toEqual({ reference: "anna", guest: false, emailHint: null });
+    expect((await readCart(world(), annas, { buyer: "anna" })).data.buyer).toEqual({
+      reference: "anna",
+      guest: false,
+      emailHint: null,
+    });
   });
 
   it("are not there for another buyer: neither to read nor to change; without a header the id is enough, as over REST", async () => {
@@ -51,30 +58,40 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
       const change = () => changeCart(world(), field as CartMutation, { cartId: annas, input, buyer: "ben" });
       expect([field, (await withoutTrace(world(), change)).error?.code]).toEqual([field, "cart_not_found"]);
     }
-    const merge = () => changeCart(world(), "cartMerge", { cartId: nobodys, input: { sourceCartId: annas }, buyer: "ben" });
+    const merge = () =>
+      changeCart(world(), "cartMerge", { cartId: nobodys, input: { sourceCartId: annas }, buyer: "ben" });
     expect((await withoutTrace(world(), merge)).error.code).toBe("cart_not_found");
   });
 
   it("of nobody known can be taken by a buyer, and not given to another than the one who is served", async () => {
     const { id: cartId } = await makeCart(world());
-    const give = (buyerReference: string) => changeCart(world(), "cartBuyerSet", { cartId, input: { buyerReference }, buyer: "clara" });
+    const give = (buyerReference: string) =>
+      changeCart(world(), "cartBuyerSet", { cartId, input: { buyerReference }, buyer: "clara" });
     expect((await withoutTrace(world(), () => give("dora"))).error).toMatchObject({
       code: "invalid_field",
       details: [{ field: "/buyerReference", code: "not_allowed" }],
     });
     expect((await give("clara")).data.buyer.reference).toBe("clara");
     expect((await readCart(world(), cartId, { buyer: "dora" })).data).toBeNull();
-    const made = await withoutTrace(world(), () => tryCart(world(), { buyer: "clara", input: { buyerReference: "dora" } }));
+    const made = await withoutTrace(world(), () =>
+      tryCart(world(), { buyer: "clara", input: { buyerReference: "dora" } }),
+    );
     expect(made.error.details).toMatchObject([{ field: "/buyerReference", code: "not_allowed" }]);
   });
 
-  it.each(["", "two words", "anna@example.com", "ä", "x".repeat(129)])("are for nobody when the header is malformed: %j", async (buyer) => {
-    const answer = await withoutTrace(world(), () => readCart(world(), annas, { buyer }));
-    expect({ status: answer.status, error: answer.error }).toMatchObject({
-      status: 400,
-      error: { code: "malformed_request", details: [{ in: "header", field: "X-Buyer-Reference", code: "pattern_mismatch" }] },
-    });
-  });
+  it.each(["", "two words", "anna@example.com", "ä", "x".repeat(129)])(
+    "are for nobody when the header is malformed: %j",
+    async (buyer) => {
+      const answer = await withoutTrace(world(), () => readCart(world(), annas, { buyer }));
+      expect({ status: answer.status, error: answer.error }).toMatchObject({
+        status: 400,
+        error: {
+          code: "malformed_request",
+          details: [{ in: "header", field: "X-Buyer-Reference", code: "pattern_mismatch" }],
+        },
+      });
+    },
+  );
 
   it("take a reference of 128 characters", async () => {
     const buyer = "~".repeat(128);
@@ -83,8 +100,14 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
 
   describe("in lists", () => {
     const list = (args = "", frontend = {}) =>
-      askGraph(world(), `{ carts(first: 100${args}) { totalCount edges { node { id status } } } }`, {}, frontend);
-    const idsIn = ({ data }: Awaited<ReturnType<typeof list>>): string[] => data.edges.map(({ node }: { node: { id: string } }) => node.id);
+      askGraph(
+        world(),
+        `{ carts(first: 100${args}) { totalCount edges { node { id status } } } }`,
+        {},
+        frontend,
+      );
+    const idsIn = ({ data }: Awaited<ReturnType<typeof list>>): string[] =>
+      data.edges.map(({ node }: { node: { id: string } }) => node.id);
 
     it("are a storefront's for the buyer it names, and refused without one", async () => {
       expect(await list()).toMatchObject({ status: 403, error: { code: "role_not_allowed" } });
@@ -96,12 +119,23 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
       const foreign = await makeForeignCart(world());
       for (const token of ["admin", "analyst"] as const) {
         const ids = idsIn(await list("", { token }));
-        expect([ids.includes(annas), ids.includes(nobodys), ids.includes(foreign)]).toEqual([true, true, false]);
+        expect([ids.includes(annas), ids.includes(nobodys), ids.includes(foreign)]).toEqual([
+          true,
+          true,
+          false,
+        ]);
       }
       expect(idsIn(await list("", { token: "operator" }))).toEqual(expect.arrayContaining([annas, foreign]));
-      expect(idsIn(await list(`, merchantId: "${world().demo.merchants.second.id}"`, { token: "operator" }))).toContain(foreign);
-      expect(idsIn(await list(`, merchantId: "${world().demo.merchants.second.id}"`, { token: "operator" }))).not.toContain(annas);
-      expect((await list(`, merchantId: "${world().demo.merchants.second.id}"`, { token: "admin" })).data?.edges ?? []).not.toContainEqual({
+      expect(
+        idsIn(await list(`, merchantId: "${world().demo.merchants.second.id}"`, { token: "operator" })),
+      ).toContain(foreign);
+      expect(
+        idsIn(await list(`, merchantId: "${world().demo.merchants.second.id}"`, { token: "operator" })),
+      ).not.toContain(annas);
+      expect(
+        (await list(`, merchantId: "${world().demo.merchants.second.id}"`, { token: "admin" })).data?.edges ??
+          [],
+      ).not.toContainEqual({
         node: { id: foreign, status: "ACTIVE" },
       });
     });
@@ -111,7 +145,11 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
       const { id } = await makeCart(world(), { buyer: "listed" });
       const statusOf = async (): Promise<string[]> => {
         const statuses = ["ACTIVE", "LOCKED", "COMPLETED", "REVOKED", "EXPIRED", "MERGED"];
-        const found = await Promise.all(statuses.map(async (status) => idsIn(await list(`, status: ${status}`, { buyer: "listed" })).includes(id)));
+        const found = await Promise.all(
+          statuses.map(async (status) =>
+            idsIn(await list(`, status: ${status}`, { buyer: "listed" })).includes(id),
+          ),
+        );
         return statuses.filter((_status, index) => found[index]);
       };
       expect(await statusOf()).toEqual(["ACTIVE"]);
@@ -129,11 +167,21 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
         await makeCart(world(), { buyer: "pager" });
       }
       const page = (args: string) =>
-        askGraph(world(), `{ carts(${args}) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } } }`, {}, { buyer: "pager" });
+        askGraph(
+          world(),
+          `{ carts(${args}) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } } }`,
+          {},
+          { buyer: "pager" },
+        );
       const all = (await page("first: 5")).data.edges;
-      expect(all.map(({ node }: { node: { id: string } }) => node.id)).toEqual(all.map(({ node }: { node: { id: string } }) => node.id).toSorted());
+      expect(all.map(({ node }: { node: { id: string } }) => node.id)).toEqual(
+        all.map(({ node }: { node: { id: string } }) => node.id).toSorted(),
+      );
       const first = (await page("first: 2")).data;
-      expect(first).toEqual({ edges: all.slice(0, 2), pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+      expect(first).toEqual({
+        edges: all.slice(0, 2),
+        pageInfo: { hasNextPage: true, hasPreviousPage: false },
+      });
       expect((await page(`first: 3, after: "${all[1].cursor}"`)).data).toEqual({
         edges: all.slice(2),
         pageInfo: { hasNextPage: false, hasPreviousPage: true },
@@ -153,36 +201,68 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
         const change = () => changeCart(world(), field as CartMutation, { cartId: foreign, input, token });
         expect([field, (await withoutTrace(world(), change)).error?.code]).toEqual([field, "cart_not_found"]);
       }
-      const merge = () => changeCart(world(), "cartMerge", { cartId: nobodys, input: { sourceCartId: foreign }, token });
+      const merge = () =>
+        changeCart(world(), "cartMerge", { cartId: nobodys, input: { sourceCartId: foreign }, token });
       expect((await withoutTrace(world(), merge)).error.code).toBe("cart_not_found");
     }
     expect((await readCart(world(), foreign, { token: "analyst" })).data).toBeNull();
     const lines = await linesOf(world(), { "MR-PROBE": 1 });
-    const added = await withoutTrace(world(), () => changeCart(world(), "cartLinesAdd", { cartId: nobodys, input: { lines } }));
-    expect(added.error).toMatchObject({ code: "invalid_field", details: [{ field: "/lines/0/variantId", code: "unknown" }] });
+    const added = await withoutTrace(world(), () =>
+      changeCart(world(), "cartLinesAdd", { cartId: nobodys, input: { lines } }),
+    );
+    expect(added.error).toMatchObject({
+      code: "invalid_field",
+      details: [{ field: "/lines/0/variantId", code: "unknown" }],
+    });
   });
 
   it("are changed by the platform in the name of a merchant that it must name", async () => {
     const { first, second } = world().demo.merchants;
     const input = { lines: await linesOf(world(), { "KIT-KVERN": 1 }) };
     const change = (merchantId?: string) =>
-      changeCart(world(), "cartLinesAdd", { cartId: nobodys, input, token: "operator", ...(merchantId === undefined ? {} : { merchantId }) });
-    expect((await withoutTrace(world(), () => change())).error).toMatchObject({ code: "missing_field", details: [{ field: "/merchantId" }] });
+      changeCart(world(), "cartLinesAdd", {
+        cartId: nobodys,
+        input,
+        token: "operator",
+        ...(merchantId === undefined ? {} : { merchantId }),
+      });
+    expect((await withoutTrace(world(), () => change())).error).toMatchObject({
+      code: "missing_field",
+      details: [{ field: "/merchantId" }],
+    });
     expect((await withoutTrace(world(), () => change(second.id))).error.code).toBe("cart_not_found");
     expect((await change(first.id)).data.totalQuantity).toBe(2);
-    const other = () => changeCart(world(), "cartLinesAdd", { cartId: nobodys, input, merchantId: second.id });
+    const other = () =>
+      changeCart(world(), "cartLinesAdd", { cartId: nobodys, input, merchantId: second.id });
     expect((await withoutTrace(world(), other)).error.code).toBe("merchant_not_found");
   });
 
   it("are shown to analysts without the buyer's name, and changed by none of them", async () => {
-    await changeCart(world(), "cartBuyerSet", { cartId: annas, input: { buyerReference: "anna", email: "anna@example.com" } });
-    expect((await readCart(world(), annas, { token: "admin" })).data.buyer).toEqual({ reference: "anna", guest: false, emailHint: "a•••@e•••.com" });
-    expect((await readCart(world(), annas, { token: "analyst" })).data.buyer).toEqual({ reference: null, guest: false, emailHint: "a•••@e•••.com" });
+    await changeCart(world(), "cartBuyerSet", {
+      cartId: annas,
+      input: { buyerReference: "anna", email: "anna@example.com" },
+    });
+    expect((await readCart(world(), annas, { token: "admin" })).data.buyer).toEqual({
+      reference: "anna",
+      guest: false,
+      emailHint: "a•••@e•••.com",
+    });
+    expect((await readCart(world(), annas, { token: "analyst" })).data.buyer).toEqual({
+      reference: null,
+      guest: false,
+      emailHint: "a•••@e•••.com",
+    });
     for (const [field, input] of Object.entries(await inputs())) {
-      const change = () => changeCart(world(), field as CartMutation, { cartId: annas, input, token: "analyst" });
-      expect(await withoutTrace(world(), change)).toMatchObject({ status: 403, error: { code: "role_not_allowed" } });
+      const change = () =>
+        changeCart(world(), field as CartMutation, { cartId: annas, input, token: "analyst" });
+      expect(await withoutTrace(world(), change)).toMatchObject({
+        status: 403,
+        error: { code: "role_not_allowed" },
+      });
     }
-    expect(await withoutTrace(world(), () => tryCart(world(), { token: "analyst" }))).toMatchObject({ status: 403 });
+    expect(await withoutTrace(world(), () => tryCart(world(), { token: "analyst" }))).toMatchObject({
+      status: 403,
+    });
   });
 
   it("forget a buyer's e-mail at once when another is given, or none", async () => {
@@ -198,10 +278,19 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
         .execute();
     await changeCart(world(), "cartBuyerSet", { cartId, input: { email: "one@example.com" } });
     world().clock.advance(1);
-    const { data } = await changeCart(world(), "cartBuyerSet", { cartId, input: { email: "two@example.com" } });
-    expect(data).toMatchObject({ version: 3, buyer: { reference: null, guest: true, emailHint: "t•••@e•••.com" } });
+    const { data } = await changeCart(world(), "cartBuyerSet", {
+      cartId,
+      input: { email: "two@example.com" },
+    });
+    expect(data).toMatchObject({
+      version: 3,
+      buyer: { reference: null, guest: true, emailHint: "t•••@e•••.com" },
+    });
     expect((await emails()).map(({ sealed }) => sealed === null)).toEqual([true, false]);
-    expect((await changeCart(world(), "cartBuyerSet", { cartId, input: {} })).data).toMatchObject({ version: 4, buyer: { emailHint: null } });
+    expect((await changeCart(world(), "cartBuyerSet", { cartId, input: {} })).data).toMatchObject({
+      version: 4,
+      buyer: { emailHint: null },
+    });
     expect(await emails()).toMatchObject([
       { sealed: null, masked: { emailHint: null } },
       { sealed: null, masked: { emailHint: null } },
@@ -238,12 +327,22 @@ describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (
     });
 
     it("are closed to garbage, another merchant's token, and one whose cart left its market", async () => {
-      for (const garbage of ["", "adt_00000000000000000000000000", "x".repeat(5000), "adt_'; drop table cart"]) {
+      for (const garbage of [
+        "",
+        "adt_00000000000000000000000000",
+        "x".repeat(5000),
+        "adt_'; drop table cart",
+      ]) {
         expect((await options(garbage)).error.code).toBe("resource_not_found");
       }
       const foreignCart = await makeForeignCart(world());
       const merchantId = world().demo.merchants.second.id;
-      const foreign = await changeCart(world(), "cartAddressSet", { cartId: foreignCart, input: { address: berlin }, token: "operator", merchantId });
+      const foreign = await changeCart(world(), "cartAddressSet", {
+        cartId: foreignCart,
+        input: { address: berlin },
+        token: "operator",
+        merchantId,
+      });
       expect((await options(foreign.data.addressToken)).error.code).toBe("resource_not_found");
       const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
       const own = await token(cartId);

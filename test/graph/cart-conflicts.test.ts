@@ -1,9 +1,19 @@
 /**
- * What each operation on a cart answers in each state of it, cell by cell, over REST and over GraphQL with the same code and the same conflict.
- * The state comes before the version, and both before the code.
+ * What each operation on a cart answers in each state of it, cell by cell, over REST and over GraphQL with
+ * the same code and the same conflict. The state comes before the version, and both before the code.
  */
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { berlin, callCart, cartConflict, changeCart, eventsOf, makeCart, makeCode, readCart, withoutTrace } from "#test/operations/cart-calls.ts";
+import {
+  berlin,
+  callCart,
+  cartConflict,
+  changeCart,
+  eventsOf,
+  makeCart,
+  makeCode,
+  readCart,
+  withoutTrace,
+} from "#test/operations/cart-calls.ts";
 import { type CartInState, type CartState, cartStates, lockCart } from "#test/operations/cart-states.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -77,10 +87,21 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
     return { code: error?.code ?? "ok", conflict: error?.conflict ?? null };
   };
 
-  const overGraphql = async (operation: Operation, cartId: string, input: Record<string, unknown> | undefined): Promise<Answered> => {
-    const field = { "set address": "cartAddressSet", apply: "cartPromotionApply", remove: "cartPromotionRemove", revoke: "cartRevoke" } as const;
+  const overGraphql = async (
+    operation: Operation,
+    cartId: string,
+    input: Record<string, unknown> | undefined,
+  ): Promise<Answered> => {
+    const field = {
+      "set address": "cartAddressSet",
+      apply: "cartPromotionApply",
+      remove: "cartPromotionRemove",
+      revoke: "cartRevoke",
+    } as const;
     const { status, data, error } =
-      operation === "read" ? await readCart(world(), cartId) : await changeCart(world(), field[operation], { cartId, input: input ?? {} });
+      operation === "read"
+        ? await readCart(world(), cartId)
+        : await changeCart(world(), field[operation], { cartId, input: input ?? {} });
     expect(status).toBe(200);
     // A query answers null for what is not there.
     if (operation === "read") return { code: data === null ? "cart_not_found" : "ok", conflict: null };
@@ -98,23 +119,33 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
     ),
   );
 
-  it.each(cases)("$state: $operation over $door answers $expected", async ({ state, door, operation, reads, expected }) => {
-    const { cartId, version }: CartInState = await cartStates[state](world());
-    const ask = (sentVersion: number): Promise<Answered> => doors[door](operation, cartId, bodyOf(operation, sentVersion));
-    const isVersioned = expected !== "cart_not_found" && expected !== "ok";
-    const status = reads ?? "";
-    const refused = { code: expected, conflict: isVersioned ? cartConflict({ code: "cart_locked", id: cartId, status, version }) : null };
-    if (expected !== "ok") {
-      expect(await withoutTrace(world(), () => ask(version))).toEqual(refused);
-      // What has ended or is not there says so, whatever version is expected.
-      if (reads !== "active") expect(await withoutTrace(world(), () => ask(999))).toEqual(refused);
-    }
-    if (reads === "active" && operation !== "read") {
-      const conflict = cartConflict({ code: "cart_version_conflict", id: cartId, status, version });
-      expect(await withoutTrace(world(), () => ask(version + 1))).toEqual({ code: "cart_version_conflict", conflict });
-    }
-    if (expected === "ok") expect(await ask(version)).toEqual({ code: "ok", conflict: null });
-  });
+  it.each(cases)(
+    "$state: $operation over $door answers $expected",
+    async ({ state, door, operation, reads, expected }) => {
+      const { cartId, version }: CartInState = await cartStates[state](world());
+      const ask = (sentVersion: number): Promise<Answered> =>
+        doors[door](operation, cartId, bodyOf(operation, sentVersion));
+      const isVersioned = expected !== "cart_not_found" && expected !== "ok";
+      const status = reads ?? "";
+      const refused = {
+        code: expected,
+        conflict: isVersioned ? cartConflict({ code: "cart_locked", id: cartId, status, version }) : null,
+      };
+      if (expected !== "ok") {
+        expect(await withoutTrace(world(), () => ask(version))).toEqual(refused);
+        // What has ended or is not there says so, whatever version is expected.
+        if (reads !== "active") expect(await withoutTrace(world(), () => ask(999))).toEqual(refused);
+      }
+      if (reads === "active" && operation !== "read") {
+        const conflict = cartConflict({ code: "cart_version_conflict", id: cartId, status, version });
+        expect(await withoutTrace(world(), () => ask(version + 1))).toEqual({
+          code: "cart_version_conflict",
+          conflict,
+        });
+      }
+      if (expected === "ok") expect(await ask(version)).toEqual({ code: "ok", conflict: null });
+    },
+  );
 
   it.each(Object.keys(table) as CartState[])("%s: reads as what it is", async (state) => {
     const { cartId, version } = await cartStates[state](world());
@@ -127,26 +158,40 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
   it("with an unknown code and a wrong version tells the state: the code is looked up last", async () => {
     const { cartId } = await cartStates.revoked(world());
     for (const body of [{ code: "nobody-knows" }, { code: "nobody-knows", expectedVersion: 999 }])
-      expect((await callCart(world(), "applyPublicCartPromotion", { cartId, body })).body.error.code).toBe("cart_revoked");
+      expect((await callCart(world(), "applyPublicCartPromotion", { cartId, body })).body.error.code).toBe(
+        "cart_revoked",
+      );
   });
 
   it("whose session ran out are unlocked by the next change, which writes that too, once", async () => {
     const { db } = world().database;
     const { cartId, version } = await cartStates["locked by a session that ran out"](world());
-    const session = () => db.selectFrom("hostedCheckoutSession").select(["status", "version"]).where("cartId", "=", cartId).executeTakeFirstOrThrow();
+    const session = () =>
+      db
+        .selectFrom("hostedCheckoutSession")
+        .select(["status", "version"])
+        .where("cartId", "=", cartId)
+        .executeTakeFirstOrThrow();
     expect(await session()).toEqual({ status: "open", version: 1 });
-    expect((await callCart(world(), "getPublicCart", { cartId })).body.data).toMatchObject({ status: "active", checkout: null });
-    const { body } = await callCart(world(), "applyPublicCartPromotion", { cartId, body: { code: "matrix" } });
+    expect((await callCart(world(), "getPublicCart", { cartId })).body.data).toMatchObject({
+      status: "active",
+      checkout: null,
+    });
+    const { body } = await callCart(world(), "applyPublicCartPromotion", {
+      cartId,
+      body: { code: "matrix" },
+    });
     expect([body.data?.cartVersion, await session()]).toEqual([version, { status: "open", version: 1 }]);
     const { status } = await callCart(world(), "setPublicCartAddress", { cartId, body: { address: berlin } });
     expect([status, await session()]).toEqual([200, { status: "expired", version: 2 }]);
-    expect((await eventsOf(world(), cartId)).filter((event) => event.version === version + 1).map(({ type }) => type)).toEqual([
-      "cart.address_set",
-      "cart.unlocked",
-    ]);
-    expect(await db.selectFrom("cart").select(["status", "version"]).where("id", "=", cartId).execute()).toEqual([
-      { status: "active", version: version + 1 },
-    ]);
+    expect(
+      (await eventsOf(world(), cartId))
+        .filter((event) => event.version === version + 1)
+        .map(({ type }) => type),
+    ).toEqual(["cart.address_set", "cart.unlocked"]);
+    expect(
+      await db.selectFrom("cart").select(["status", "version"]).where("id", "=", cartId).execute(),
+    ).toEqual([{ status: "active", version: version + 1 }]);
   });
 
   it("that are locked show their checkout, and keep their address until it is over", async () => {
@@ -162,7 +207,12 @@ describe.each(["pglite", "postgres"] as const)("carts on %s", (engine) => {
       warnings: [],
     });
     world().clock.advance(15 * 60_000);
-    expect(await read()).toMatchObject({ status: "active", checkout: null, address: null, warnings: [{ code: "address_expired" }] });
+    expect(await read()).toMatchObject({
+      status: "active",
+      checkout: null,
+      address: null,
+      warnings: [{ code: "address_expired" }],
+    });
   });
 
   it("that became an order show it", async () => {

@@ -1,4 +1,7 @@
-/** What must stay true at the ends of things: of a promotion, an address, a cart, a stock; each found by a reviewer, and none of it may come back. */
+/**
+ * What must stay true at the ends of things: of a promotion, an address, a cart, a stock; each found by a
+ * reviewer, and none of it may come back.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lockCart } from "#test/operations/cart-states.ts";
 import {
@@ -27,11 +30,18 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
   const lines = { "HOM-BIVOKS": 2 };
   const typesOf = async (cartId: string, version: number): Promise<string[]> =>
     (await eventsOf(world, cartId)).filter((event) => event.version === version).map(({ type }) => type);
-  const withAddress = async (cartId: string, version: number): Promise<{ token: string; version: number }> => {
-    const { data } = await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin, expectedVersion: version } });
+  const withAddress = async (
+    cartId: string,
+    version: number,
+  ): Promise<{ token: string; version: number }> => {
+    const { data } = await changeCart(world, "cartAddressSet", {
+      cartId,
+      input: { address: berlin, expectedVersion: version },
+    });
     return { token: data.addressToken, version: data.cartVersion };
   };
-  const optionsOf = (token: string) => askGraph(world, "query ($token: ID!) { deliveryOptions(addressToken: $token) { id } }", { token });
+  const optionsOf = (token: string) =>
+    askGraph(world, "query ($token: ID!) { deliveryOptions(addressToken: $token) { id } }", { token });
 
   it("a promotion that is over leaves the cart with a warning and an event; a suspended one stays", async () => {
     const promotionId = await makeCode(world, "SOON-OVER");
@@ -39,7 +49,10 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     await callCart(world, "applyPublicCartPromotion", { cartId: id, body: { code: "SOON-OVER" } });
     await movePromotion(world, "promotionPause", promotionId);
     const paused = await changeCart(world, "cartBuyerSet", { cartId: id, input: { buyerReference: "anna" } });
-    expect(paused.data).toMatchObject({ version: 3, promotion: { state: "SUSPENDED", suspendedReason: "PAUSED" } });
+    expect(paused.data).toMatchObject({
+      version: 3,
+      promotion: { state: "SUSPENDED", suspendedReason: "PAUSED" },
+    });
     await movePromotion(world, "promotionEnd", promotionId);
     const ended = await changeCart(world, "cartBuyerSet", { cartId: id, input: { buyerReference: "berta" } });
     expect(ended.data).toMatchObject({
@@ -50,7 +63,10 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     expect(await typesOf(id, 4)).toEqual(["cart.promotion_removed", "cart.updated"]);
     // Nothing dead stands in the way of another code.
     await makeCode(world, "NEXT-ONE");
-    const next = await callCart(world, "applyPublicCartPromotion", { cartId: id, body: { code: "NEXT-ONE", onExisting: "reject" } });
+    const next = await callCart(world, "applyPublicCartPromotion", {
+      cartId: id,
+      body: { code: "NEXT-ONE", onExisting: "reject" },
+    });
     expect(next.body.data).toMatchObject({ state: "applied", replaced: null });
   });
 
@@ -65,9 +81,14 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     await callCart(world, "applyPublicCartPromotion", { cartId: id, body: { code: "AGAIN" } });
     world.clock.advance(31 * minuteMs);
     const read = (await callCart(world, "getPublicCart", { cartId: id })).body.data;
-    const again = (await callCart(world, "applyPublicCartPromotion", { cartId: id, body: { code: "again" } })).body.data;
+    const again = (await callCart(world, "applyPublicCartPromotion", { cartId: id, body: { code: "again" } }))
+      .body.data;
     expect(read.totals).toMatchObject({ shipping: null, tax: null, estimated: true });
-    expect(again).toMatchObject({ cartVersion: read.version, totals: read.totals, discount: read.promotion.discount });
+    expect(again).toMatchObject({
+      cartVersion: read.version,
+      totals: read.totals,
+      discount: read.promotion.discount,
+    });
   });
 
   it("an address token ends with the address and with the cart", async () => {
@@ -87,7 +108,10 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     const { id: cartId } = await makeCart(world, { lines });
     const { version } = await withAddress(cartId, 1);
     const optionId = await deliveryOf(world, "standard");
-    await changeCart(world, "cartDeliveryOptionSelect", { cartId, input: { optionId, expectedVersion: version } });
+    await changeCart(world, "cartDeliveryOptionSelect", {
+      cartId,
+      input: { optionId, expectedVersion: version },
+    });
     await lockCart(world, { cartId, version: version + 1 }, "processing");
     const endedAt = world.clock.now();
     await world.database.db
@@ -97,7 +121,10 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
       .execute();
     const before = (await callCart(world, "getPublicCart", { cartId })).body.data;
     world.clock.advance(31 * minuteMs);
-    expect(before).toMatchObject({ status: "completed", totals: { shipping: { amountMinor: 490 }, estimated: false } });
+    expect(before).toMatchObject({
+      status: "completed",
+      totals: { shipping: { amountMinor: 490 }, estimated: false },
+    });
     expect((await callCart(world, "getPublicCart", { cartId })).body.data).toEqual(before);
   });
 
@@ -105,7 +132,10 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     const { id } = await makeCart(world, { lines });
     const { version } = await withAddress(id, 1);
     world.clock.advance(31 * minuteMs);
-    const { data } = await changeCart(world, "cartRevoke", { cartId: id, input: { expectedVersion: version } });
+    const { data } = await changeCart(world, "cartRevoke", {
+      cartId: id,
+      input: { expectedVersion: version },
+    });
     expect(data).toMatchObject({ status: "REVOKED", warnings: [{ code: "ADDRESS_EXPIRED" }] });
   });
 
@@ -114,9 +144,19 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     const input = { buyerReference: "anna", email: "anna@example.com" };
     const first = await changeCart(world, "cartBuyerSet", { cartId: id, input });
     const again = await changeCart(world, "cartBuyerSet", { cartId: id, input });
-    expect([first.data.version, again.data.version, again.data.updatedAt]).toEqual([2, 2, first.data.updatedAt]);
+    expect([first.data.version, again.data.version, again.data.updatedAt]).toEqual([
+      2,
+      2,
+      first.data.updatedAt,
+    ]);
     const { db } = world.database;
-    const rows = () => db.selectFrom("personalData").select(["id", "erasedAt"]).where("cartId", "=", id).orderBy("id").execute();
+    const rows = () =>
+      db
+        .selectFrom("personalData")
+        .select(["id", "erasedAt"])
+        .where("cartId", "=", id)
+        .orderBy("id")
+        .execute();
     expect(await rows()).toEqual([{ id: expect.any(String), erasedAt: null }]);
     await changeCart(world, "cartBuyerSet", { cartId: id, input: { ...input, email: "other@example.com" } });
     expect((await rows()).map(({ erasedAt }) => erasedAt === null)).toHaveLength(2);
@@ -130,8 +170,15 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
       cartId: id,
       input: { optionId: await deliveryOf(world, "standard"), expectedVersion: version },
     });
-    const { data } = await changeCart(world, "cartLinesRemove", { cartId: id, input: { lineIds: [made[0].id] } });
-    expect(data.totals).toMatchObject({ subtotal: { amountMinor: 0 }, shipping: null, total: { amountMinor: 0 } });
+    const { data } = await changeCart(world, "cartLinesRemove", {
+      cartId: id,
+      input: { lineIds: [made[0].id] },
+    });
+    expect(data.totals).toMatchObject({
+      subtotal: { amountMinor: 0 },
+      shipping: null,
+      total: { amountMinor: 0 },
+    });
   });
 
   it("another country ends the address at once, erases it, and says that it must be given again", async () => {
@@ -139,8 +186,15 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
     const { token } = await withAddress(id, 1);
     const { data } = await changeCart(world, "cartMarketChange", { cartId: id, input: { market: "AT" } });
     expect(data).toMatchObject({ market: "AT", address: null });
-    expect(data.warnings.map(({ code }: { code: string }) => code)).toEqual(["ADDRESS_EXPIRED", "MARKET_CHANGED"]);
-    const rows = await world.database.db.selectFrom("personalData").select(["sealed", "dataKey"]).where("cartId", "=", id).execute();
+    expect(data.warnings.map(({ code }: { code: string }) => code)).toEqual([
+      "ADDRESS_EXPIRED",
+      "MARKET_CHANGED",
+    ]);
+    const rows = await world.database.db
+      .selectFrom("personalData")
+      .select(["sealed", "dataKey"])
+      .where("cartId", "=", id)
+      .execute();
     expect(rows).toEqual([{ sealed: null, dataKey: null }]);
     expect((await optionsOf(token)).error.code).toBe("resource_not_found");
   });
@@ -148,8 +202,14 @@ describe.each(["pglite", "postgres"] as const)("at the ends of things, on %s", (
   it("carts of two buyers are not merged, whoever asks", async () => {
     const anna = await makeCart(world, { lines, input: { buyerReference: "anna" } });
     const berta = await makeCart(world, { lines, input: { buyerReference: "berta" } });
-    const { error } = await changeCart(world, "cartMerge", { cartId: anna.id, input: { sourceCartId: berta.id } });
-    expect(error).toMatchObject({ code: "invalid_field", details: [{ field: "/sourceCartId", code: "not_allowed" }] });
+    const { error } = await changeCart(world, "cartMerge", {
+      cartId: anna.id,
+      input: { sourceCartId: berta.id },
+    });
+    expect(error).toMatchObject({
+      code: "invalid_field",
+      details: [{ field: "/sourceCartId", code: "not_allowed" }],
+    });
     expect((await readCart(world, berta.id)).data).toMatchObject({ status: "ACTIVE", version: 1 });
   });
 });

@@ -1,4 +1,7 @@
-/** Guessing promotion codes over REST has an end: by cart and by credential, for ten minutes, also for a code that is right. */
+/**
+ * Guessing promotion codes over REST has an end: by cart and by credential, for ten minutes, also for a code
+ * that is right.
+ */
 import { describe, expect, it } from "vitest";
 import { callCart, makeCart, makeCode, writtenRows } from "#test/operations/cart-calls.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -11,7 +14,12 @@ describe("guessing codes", () => {
     callCart(world(), "applyPublicCartPromotion", { cartId, body, key });
   const cart = async (): Promise<string> => (await makeCart(world(), { lines: { "KIT-KVERN": 1 } })).id;
   const exhausted = (bucket: string, retryAfterSeconds: number) =>
-    ({ status: 429, code: "rate_limited", retryAfterSeconds, details: [{ in: "limit", field: bucket, code: "quota_exceeded" }] }) as const;
+    ({
+      status: 429,
+      code: "rate_limited",
+      retryAfterSeconds,
+      details: [{ in: "limit", field: bucket, code: "quota_exceeded" }],
+    }) as const;
 
   it("ends for a cart after ten failures: then a valid code is refused too, until ten minutes are over; another cart's is not", async () => {
     await makeCode(world(), "VALID");
@@ -48,7 +56,8 @@ describe("guessing codes", () => {
     world().clock.advance(600_000);
     for (let round = 0; round < 6; round += 1) {
       const guessed = await cart();
-      for (let count = 0; count < 10; count += 1) expect((await apply(guessed, { code: "wrong" })).status).toBe(404);
+      for (let count = 0; count < 10; count += 1)
+        expect((await apply(guessed, { code: "wrong" })).status).toBe(404);
     }
     const fresh = await cart();
     expectError(await apply(fresh, { code: "valid" }), exhausted("promo-fail", 600));

@@ -1,4 +1,7 @@
-/** A frontend's whole way with a cart through the graph, with every amount on it and every event that is told of it. */
+/**
+ * A frontend's whole way with a cart through the graph, with every amount on it and every event that is told
+ * of it.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   askGraph,
@@ -21,12 +24,16 @@ const of = (amountMinor: number): { amountMinor: number } => ({ amountMinor });
 
 describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) => {
   const world = useWorld(engine);
-  const change = (field: CartMutation, cartId: string, input: Record<string, unknown>) => changeCart(world(), field, { cartId, input });
+  const change = (field: CartMutation, cartId: string, input: Record<string, unknown>) =>
+    changeCart(world(), field, { cartId, input });
   /** The types told of a version, and what of the cart they say was different. */
   const told = async (cartId: string, version: number): Promise<[string, string[]][]> =>
     (await eventsOf(world(), cartId))
       .filter((event) => event.version === version)
-      .map(({ type, snapshot }) => [type, Object.keys((snapshot.data.previous as object | null) ?? {}).toSorted()]);
+      .map(({ type, snapshot }) => [
+        type,
+        Object.keys((snapshot.data.previous as object | null) ?? {}).toSorted(),
+      ]);
   beforeAll(async () => {
     await makeCode(world(), "TEN", { minimumSubtotalMinor: 10_000, currency: "EUR" });
   });
@@ -45,7 +52,10 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
     });
     expect(await told(id, 1)).toEqual([["cart.created", []]]);
 
-    const added = await change("cartLinesAdd", id, { lines: await linesOf(world(), { "KIT-EMALJE-WHITE": 2, "KIT-KVERN": 1 }), expectedVersion: 1 });
+    const added = await change("cartLinesAdd", id, {
+      lines: await linesOf(world(), { "KIT-EMALJE-WHITE": 2, "KIT-KVERN": 1 }),
+      expectedVersion: 1,
+    });
     expect(added.data).toMatchObject({
       version: 2,
       lines: [
@@ -56,34 +66,58 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       totals: { subtotal: of(19_560), shipping: null, tax: null, total: of(19_560), estimated: true },
       warnings: [],
     });
-    expect(await told(id, 2)).toEqual([["cart.updated", ["lines", "promotion", "totalQuantity", "totals", "version"]]]);
+    expect(await told(id, 2)).toEqual([
+      ["cart.updated", ["lines", "promotion", "totalQuantity", "totals", "version"]],
+    ]);
     const [grinder, mugs] = added.data.lines.map((line: { id: string }) => line.id);
 
     const updated = await change("cartLinesUpdate", id, { lines: [{ lineId: grinder, quantity: 1 }] });
     expect(updated.data).toMatchObject({ version: 3, totals: { total: of(11_070) }, totalQuantity: 3 });
 
     const buyer = await change("cartBuyerSet", id, { buyerReference: "buyer-1", email: "anna@example.com" });
-    expect(buyer.data).toMatchObject({ version: 4, buyer: { reference: "buyer-1", guest: false, emailHint: "a•••@e•••.com" } });
+    expect(buyer.data).toMatchObject({
+      version: 4,
+      buyer: { reference: "buyer-1", guest: false, emailHint: "a•••@e•••.com" },
+    });
     expect(await told(id, 4)).toEqual([["cart.updated", ["version"]]]);
 
     const address = await change("cartAddressSet", id, { address: berlin });
     expect(address.data).toMatchObject({ cartVersion: 5 });
     expect(await told(id, 5)).toEqual([
-      ["cart.address_set", ["address", "addressTokenExpiresAt", "delivery", "lines", "promotion", "totals", "version"]],
+      [
+        "cart.address_set",
+        ["address", "addressTokenExpiresAt", "delivery", "lines", "promotion", "totals", "version"],
+      ],
     ]);
 
-    const delivery = await change("cartDeliveryOptionSelect", id, { optionId: await deliveryOf(world(), "express") });
-    expect(delivery.data).toMatchObject({ version: 6, totals: { shipping: of(1290), total: of(12_360), estimated: false } });
+    const delivery = await change("cartDeliveryOptionSelect", id, {
+      optionId: await deliveryOf(world(), "express"),
+    });
+    expect(delivery.data).toMatchObject({
+      version: 6,
+      totals: { shipping: of(1290), total: of(12_360), estimated: false },
+    });
     expect(await told(id, 6)).toEqual([["cart.updated", ["delivery", "promotion", "totals", "version"]]]);
 
-    expect((await change("cartPromotionApply", id, { code: "TEN" })).data).toMatchObject({ cartVersion: 7, state: "APPLIED" });
-    expect((await readCart(world(), id)).data).toMatchObject({ totals: { discount: of(1107), total: of(11_253) } });
+    expect((await change("cartPromotionApply", id, { code: "TEN" })).data).toMatchObject({
+      cartVersion: 7,
+      state: "APPLIED",
+    });
+    expect((await readCart(world(), id)).data).toMatchObject({
+      totals: { discount: of(1107), total: of(11_253) },
+    });
 
     const removed = await change("cartLinesRemove", id, { lineIds: [mugs] });
     // 84.90 is below the minimum of the code, which waits for better times.
     expect(removed.data).toMatchObject({
       version: 8,
-      promotion: { state: "SUSPENDED", suspendedReason: "MINIMUM_SUBTOTAL_NOT_MET", discount: of(0), allocations: [], promotion: { code: "TEN" } },
+      promotion: {
+        state: "SUSPENDED",
+        suspendedReason: "MINIMUM_SUBTOTAL_NOT_MET",
+        discount: of(0),
+        allocations: [],
+        promotion: { code: "TEN" },
+      },
       totals: { subtotal: of(8490), discount: of(0), total: of(9780) },
       warnings: [{ code: "PROMOTION_SUSPENDED", lineId: null, data: { reason: "minimum_subtotal_not_met" } }],
     });
@@ -135,11 +169,20 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       ...envelope,
       data: {
         object: shown,
-        previous: { version: 1, lines: before["lines"], totalQuantity: 1, totals: before["totals"], promotion: before["promotion"] },
+        previous: {
+          version: 1,
+          lines: before["lines"],
+          totalQuantity: 1,
+          totals: before["totals"],
+          promotion: before["promotion"],
+        },
         truncated: false,
       },
     });
-    expect(updated?.thin).toEqual({ ...envelope, data: { object: { id }, previous: null, truncated: false } });
+    expect(updated?.thin).toEqual({
+      ...envelope,
+      data: { object: { id }, previous: null, truncated: false },
+    });
   });
 
   it("says who made the change: a buyer's frontend, staff, an integration", async () => {
@@ -160,7 +203,10 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
   });
 
   it("stays as it is, and is not told of, where nothing is different", async () => {
-    const { id, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 2 }, input: { buyerReference: "same" } });
+    const { id, lines } = await makeCart(world(), {
+      lines: { "KIT-KVERN": 2 },
+      input: { buyerReference: "same" },
+    });
     await change("cartAddressSet", id, { address: berlin });
     const optionId = await deliveryOf(world(), "standard");
     await change("cartDeliveryOptionSelect", id, { optionId });
@@ -175,7 +221,9 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       ["cartPromotionApply", { code: "ten", onExisting: "REJECT" }],
     ];
     for (const [field, input] of same) {
-      const { error } = await withoutTrace(world(), () => change(field, id, { ...input, expectedVersion: 4 }));
+      const { error } = await withoutTrace(world(), () =>
+        change(field, id, { ...input, expectedVersion: 4 }),
+      );
       expect([field, error]).toEqual([field, undefined]);
     }
     // Only a change that is one prolongs the address.
@@ -195,18 +243,32 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       expect(data.addressTokenExpiresAt).toBe(new Date(end).toISOString());
     }
     world().clock.at = new Date(setAt + 24 * 60 * minuteMs);
-    expect((await readCart(world(), id)).data).toMatchObject({ address: null, addressTokenExpiresAt: null, warnings: [{ code: "ADDRESS_EXPIRED" }] });
+    expect((await readCart(world(), id)).data).toMatchObject({
+      address: null,
+      addressTokenExpiresAt: null,
+      warnings: [{ code: "ADDRESS_EXPIRED" }],
+    });
     // The next change writes it, and the warning stays until there is an address again.
     const { data } = await change("cartLinesUpdate", id, { lines: [{ lineId, quantity: 3 }] });
-    expect(data).toMatchObject({ address: null, delivery: null, totals: { tax: null, shipping: null }, warnings: [{ code: "ADDRESS_EXPIRED" }] });
-    expect((await change("cartLinesUpdate", id, { lines: [{ lineId, quantity: 4 }] })).data.warnings).toMatchObject([{ code: "ADDRESS_EXPIRED" }]);
+    expect(data).toMatchObject({
+      address: null,
+      delivery: null,
+      totals: { tax: null, shipping: null },
+      warnings: [{ code: "ADDRESS_EXPIRED" }],
+    });
+    expect(
+      (await change("cartLinesUpdate", id, { lines: [{ lineId, quantity: 4 }] })).data.warnings,
+    ).toMatchObject([{ code: "ADDRESS_EXPIRED" }]);
     await change("cartAddressSet", id, { address: berlin });
     expect((await readCart(world(), id)).data).toMatchObject({ address: { city: "Berlin" }, warnings: [] });
   });
 
   it("is merged into another: lines add up, the other's buyer and code come along, and both are told", async () => {
     const target = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
-    const source = await makeCart(world(), { lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 3 }, input: { buyerReference: "merging" } });
+    const source = await makeCart(world(), {
+      lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 3 },
+      input: { buyerReference: "merging" },
+    });
     await change("cartPromotionApply", source.id, { code: "TEN" });
     const { data } = await change("cartMerge", target.id, { sourceCartId: source.id, expectedVersion: 1 });
     expect(data).toMatchObject({
@@ -220,14 +282,25 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       buyer: { reference: "merging" },
       warnings: [],
     });
-    expect((await readCart(world(), source.id)).data).toMatchObject({ status: "MERGED", version: 3, mergedIntoCartId: target.id, lines: [{}, {}] });
-    expect((await told(target.id, 2)).map(([type]) => type)).toEqual(["cart.promotion_applied", "cart.updated"]);
+    expect((await readCart(world(), source.id)).data).toMatchObject({
+      status: "MERGED",
+      version: 3,
+      mergedIntoCartId: target.id,
+      lines: [{}, {}],
+    });
+    expect((await told(target.id, 2)).map(([type]) => type)).toEqual([
+      "cart.promotion_applied",
+      "cart.updated",
+    ]);
     expect((await told(source.id, 3)).map(([type]) => type)).toEqual(["cart.merged"]);
   });
 
   it("keeps its own code when merged, and says which one is lost", async () => {
     await makeCode(world(), "OTHER");
-    const [target, source] = [await makeCart(world(), { lines: { "KIT-KVERN": 2 } }), await makeCart(world(), { lines: { "KIT-KVERN": 1 } })];
+    const [target, source] = [
+      await makeCart(world(), { lines: { "KIT-KVERN": 2 } }),
+      await makeCart(world(), { lines: { "KIT-KVERN": 1 } }),
+    ];
     await change("cartPromotionApply", target.id, { code: "TEN" });
     await change("cartPromotionApply", source.id, { code: "OTHER" });
     const { data } = await change("cartMerge", target.id, { sourceCartId: source.id });
@@ -250,7 +323,9 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       totals: { subtotal: of(8990), taxIncluded: false },
       address: null,
     });
-    expect(data.warnings.map(({ code, lineId, data: said }: Record<string, unknown>) => [code, lineId, said])).toEqual([
+    expect(
+      data.warnings.map(({ code, lineId, data: said }: Record<string, unknown>) => [code, lineId, said]),
+    ).toEqual([
       ["ADDRESS_EXPIRED", null, {}],
       ["MARKET_CHANGED", null, { before: "DE", now: "US" }],
       ["CURRENCY_CHANGED", null, { before: "EUR", now: "USD" }],
@@ -295,7 +370,9 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
 
   it("is asked for together with others in one statement", async () => {
     const made = await Promise.all([1, 2, 3].map(() => makeCart(world(), { lines: { "KIT-KVERN": 1 } })));
-    const fields = made.map(({ id }, index) => `c${index}: cart(id: "${id}") { id lines { sku } promotion { state } }`).join(" ");
+    const fields = made
+      .map(({ id }, index) => `c${index}: cart(id: "${id}") { id lines { sku } promotion { state } }`)
+      .join(" ");
     world().statements.length = 0;
     const { error } = await askGraph(world(), `{ ${fields} }`);
     expect(error).toBeUndefined();

@@ -1,4 +1,7 @@
-/** What is told of products: every change once, with what it changed, in the transaction of the change; nothing where nothing changed. */
+/**
+ * What is told of products: every change once, with what it changed, in the transaction of the change;
+ * nothing where nothing changed.
+ */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { statementsOf } from "#test/support/use-world.ts";
@@ -8,7 +11,9 @@ import { brief, type Change, createChange, createListener, type Told } from "./e
 const item = (slug: string, change: Record<string, unknown> = {}, price = 1500) => ({
   status: "PUBLISHED",
   translations: [{ locale: "en", slug, title: `Imported ${slug}` }],
-  variants: [{ sku: `TOLD-${slug}`, options: [], onHand: 9, prices: [{ marketHandle: "de", amountMinor: price }] }],
+  variants: [
+    { sku: `TOLD-${slug}`, options: [], onHand: 9, prices: [{ marketHandle: "de", amountMinor: price }] },
+  ],
   ...change,
 });
 
@@ -28,17 +33,29 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const transition = (field: string, input = {}) => change(field, "ProductTransitionInput", { productId, ...input }, "id version");
-  const update = (input: Record<string, unknown>) => change("productUpdate", "ProductUpdateInput", { productId, ...input }, "version");
-  const price = (amountMinor: number) => change("pricesSet", "PricesSetInput", { prices: [{ variantId, marketId, amountMinor }] }, "version");
+  const transition = (field: string, input = {}) =>
+    change(field, "ProductTransitionInput", { productId, ...input }, "id version");
+  const update = (input: Record<string, unknown>) =>
+    change("productUpdate", "ProductUpdateInput", { productId, ...input }, "version");
+  const price = (amountMinor: number) =>
+    change("pricesSet", "PricesSetInput", { prices: [{ variantId, marketId, amountMinor }] }, "version");
   const importItems = (items: unknown[]) =>
-    change("productsImport", "ProductsImportInput", { items }, "results { status product { id version } error { code } }");
+    change(
+      "productsImport",
+      "ProductsImportInput",
+      { items },
+      "results { status product { id version } error { code } }",
+    );
 
   it("tell of a new product with all it has", async () => {
     const { data } = await change(
       "productCreate",
       "ProductCreateInput",
-      { brand: "Told", rating: { average: 4.5, count: 2 }, translations: [{ locale: "en", slug: "told-kite", title: "Told kite" }] },
+      {
+        brand: "Told",
+        rating: { average: 4.5, count: 2 },
+        translations: [{ locale: "en", slug: "told-kite", title: "Told kite" }],
+      },
       "id",
     );
     productId = data.id;
@@ -60,7 +77,15 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
       variants: [],
     });
     expect(told?.data.object.translations).toEqual([
-      { locale: "en", slug: "told-kite", title: "Told kite", summary: null, description: null, seoTitle: null, seoDescription: null },
+      {
+        locale: "en",
+        slug: "told-kite",
+        title: "Told kite",
+        summary: null,
+        description: null,
+        seoTitle: null,
+        seoDescription: null,
+      },
     ]);
   });
 
@@ -68,13 +93,30 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     await update({ brand: "Other", rating: null });
     const [told, ...others] = await listen();
     expect(others).toEqual([]);
-    expect(told).toMatchObject({ type: "product.updated", subject: { version: 2 }, data: { object: { brand: "Other", rating: null } } });
-    expect(Object.keys(told?.data.previous).filter((field) => field !== "updatedAt")).toEqual(["version", "brand", "rating"]);
-    expect(told?.data.previous).toMatchObject({ version: 1, brand: "Told", rating: { average: 4.5, count: 2 } });
+    expect(told).toMatchObject({
+      type: "product.updated",
+      subject: { version: 2 },
+      data: { object: { brand: "Other", rating: null } },
+    });
+    expect(Object.keys(told?.data.previous).filter((field) => field !== "updatedAt")).toEqual([
+      "version",
+      "brand",
+      "rating",
+    ]);
+    expect(told?.data.previous).toMatchObject({
+      version: 1,
+      brand: "Told",
+      rating: { average: 4.5, count: 2 },
+    });
   });
 
   it("tell of variants and pictures as changes of the product, and of texts and prices by their own names", async () => {
-    const made = await change("variantUpsert", "VariantUpsertInput", { productId, sku: "TOLD-1", options: [] }, "variants { id }");
+    const made = await change(
+      "variantUpsert",
+      "VariantUpsertInput",
+      { productId, sku: "TOLD-1", options: [] },
+      "variants { id }",
+    );
     variantId = made.data.variants[0].id;
     await change(
       "mediaAttach",
@@ -98,14 +140,17 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
       ["product.price_changed", 6],
       ["product.price_changed", 7],
     ]);
-    expect(told.map(({ data }) => Object.keys(data.previous).filter((field) => field !== "updatedAt"))).toEqual([
+    expect(
+      told.map(({ data }) => Object.keys(data.previous).filter((field) => field !== "updatedAt")),
+    ).toEqual([
       ["version", "variants"],
       ["version", "media"],
       ["version", "translations"],
       ["version", "variants"],
       ["version", "variants"],
     ]);
-    const amountIn = (product: { variants: { prices: { amount: { amountMinor: number } }[] }[] }) => product.variants[0]?.prices[0]?.amount;
+    const amountIn = (product: { variants: { prices: { amount: { amountMinor: number } }[] }[] }) =>
+      product.variants[0]?.prices[0]?.amount;
     expect(amountIn(told[4]?.data.previous)).toEqual({ amountMinor: 5000, currency: "EUR", exponent: 2 });
     expect(amountIn(told[4]?.data.object)).toEqual({ amountMinor: 4000, currency: "EUR", exponent: 2 });
   });
@@ -120,10 +165,21 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
       subject: { version: 8 },
       data: { previous: { version: 7, status: "draft", publishedAt: null } },
     });
-    expect(unpublished).toMatchObject({ type: "product.unpublished", subject: { version: 9 }, data: { previous: { status: "published" } } });
+    expect(unpublished).toMatchObject({
+      type: "product.unpublished",
+      subject: { version: 9 },
+      data: { previous: { status: "published" } },
+    });
     await change("productDelete", "ProductTransitionInput", { productId }, "archived");
     await transition("productUnpublish");
-    expect((await listen()).map(({ type, subject, data }) => [type, subject.version, data.previous.status, data.object.status])).toEqual([
+    expect(
+      (await listen()).map(({ type, subject, data }) => [
+        type,
+        subject.version,
+        data.previous.status,
+        data.object.status,
+      ]),
+    ).toEqual([
       ["product.deleted", 10, "draft", "archived"],
       ["product.updated", 11, "archived", "draft"],
     ]);
@@ -154,8 +210,12 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     expect(brief(await listen())).toEqual([["product.published", 12]]);
     expect((await update({ brand: "Late", expectedVersion: 3 })).error.code).toBe("version_conflict");
     expect((await price(-1)).error.code).toBe("invalid_field");
-    expect((await change("productDelete", "ProductTransitionInput", { productId }, "archived")).error.code).toBe("invalid_state");
-    expect((await change("mediaRemove", "MediaRemoveInput", { productId, mediaId: "med_none" }, "id")).error.code).toBe("resource_not_found");
+    expect(
+      (await change("productDelete", "ProductTransitionInput", { productId }, "archived")).error.code,
+    ).toBe("invalid_state");
+    expect(
+      (await change("mediaRemove", "MediaRemoveInput", { productId, mediaId: "med_none" }, "id")).error.code,
+    ).toBe("resource_not_found");
     expect(await listen()).toEqual([]);
   });
 
@@ -175,7 +235,11 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
   });
 
   it("tell of an import by what it changed of each product, and nothing of the items that failed", async () => {
-    const { data } = await importItems([item("told-one"), item("told-two", { status: "DRAFT" }), item("told-three", { categorySlugs: ["nowhere"] })]);
+    const { data } = await importItems([
+      item("told-one"),
+      item("told-two", { status: "DRAFT" }),
+      item("told-three", { categorySlugs: ["nowhere"] }),
+    ]);
     expect(data.results.map(({ status }: { status: string }) => status)).toEqual(
       ["created", "created", "failed"].map((status) => status.toUpperCase()),
     );
@@ -203,20 +267,26 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
   });
 
   it("roll back with an item: its stock is not told of where it could not be published", async () => {
-    await importItems([item("told-stuck", { status: "DRAFT", variants: [{ sku: "TOLD-STUCK", options: [], onHand: 9 }] })]);
+    await importItems([
+      item("told-stuck", { status: "DRAFT", variants: [{ sku: "TOLD-STUCK", options: [], onHand: 9 }] }),
+    ]);
     await listen();
-    const { data } = await importItems([item("told-stuck", { brand: "Lost", variants: [{ sku: "TOLD-STUCK", options: [], onHand: 0 }] })]);
+    const { data } = await importItems([
+      item("told-stuck", { brand: "Lost", variants: [{ sku: "TOLD-STUCK", options: [], onHand: 0 }] }),
+    ]);
     expect(data.results[0]).toMatchObject({ status: "FAILED", error: { code: "invalid_state" } });
     expect(await listen()).toEqual([]);
   });
 
   it("write 500 products' events with as many statements as five products' need beside their own", async () => {
-    const items = (count: number, brand: string) => Array.from({ length: count }, (_, index) => item(`told-many-${index}`, { brand }));
+    const items = (count: number, brand: string) =>
+      Array.from({ length: count }, (_, index) => item(`told-many-${index}`, { brand }));
     await importItems(items(500, "Before"));
     expect(await listen()).toHaveLength(1_000);
     const beyondItems = async (count: number, brand: string): Promise<number> => {
       const statements = await statementsOf(world, () => importItems(items(count, brand)));
-      return statements.slice(statements.findLastIndex((text) => text.startsWith("release savepoint"))).length;
+      return statements.slice(statements.findLastIndex((text) => text.startsWith("release savepoint")))
+        .length;
     };
     const few = await beyondItems(5, "Few");
     expect(await listen()).toHaveLength(5);
@@ -225,7 +295,9 @@ describe.each(["pglite", "postgres"] as const)("events of the catalog on %s", (e
     expect(told).toHaveLength(500);
     expect(new Set(told.map(({ type }) => type))).toEqual(new Set(["product.updated"]));
     expect(many - few).toBeLessThan(10);
-    const { rows } = await sql<{ count: number }>`select count(*)::int as count from product where brand = 'Many'`.execute(world.database.db);
+    const { rows } = await sql<{
+      count: number;
+    }>`select count(*)::int as count from product where brand = 'Many'`.execute(world.database.db);
     expect(rows).toEqual([{ count: 500 }]);
   });
 });

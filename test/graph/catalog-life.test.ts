@@ -21,23 +21,34 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const change = async (field: string, inputType: string, input: Record<string, unknown>, selection: string) => {
+  const change = async (
+    field: string,
+    inputType: string,
+    input: Record<string, unknown>,
+    selection: string,
+  ) => {
     // Stock needs a key, and every mutation takes one.
     const query = `mutation ($input: ${inputType}!, $key: String!) { ${field}(input: $input, idempotencyKey: $key) { ${selection} } }`;
     const { body } = await world.graphql(query, { variables: { input, key: randomUUID() } });
     return { data: body.data?.[field], error: body.errors?.[0]?.extensions };
   };
   const search = async (q: string): Promise<string[]> => {
-    const { body } = await world.get(`/api/v1/search?q=${q}&locale=en&market=DE&sort=relevance&page=1&pageSize=10`);
+    const { body } = await world.get(
+      `/api/v1/search?q=${q}&locale=en&market=DE&sort=relevance&page=1&pageSize=10`,
+    );
     return body.data.map(({ id }: { id: string }) => id);
   };
-  const detail = (slug: string) => world.get(`/api/v1/catalog/merchants/${world.demo.merchants.first.slug}/products/${slug}`);
+  const detail = (slug: string) =>
+    world.get(`/api/v1/catalog/merchants/${world.demo.merchants.first.slug}/products/${slug}`);
 
   it("begins as a draft that no buyer sees", async () => {
     const { data } = await change(
       "productCreate",
       "ProductCreateInput",
-      { brand: "Zephyrine", translations: [{ locale: "en", slug: "zephyrine-kite", title: "Zephyrine kite" }] },
+      {
+        brand: "Zephyrine",
+        translations: [{ locale: "en", slug: "zephyrine-kite", title: "Zephyrine kite" }],
+      },
       "id status version",
     );
     expect(data).toMatchObject({ status: "DRAFT", version: 1 });
@@ -48,11 +59,19 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
 
   it("is not published before it has a variant and a price, and says what is missing", async () => {
     const { error } = await change("productPublish", "ProductTransitionInput", { productId }, "status");
-    expect(error).toMatchObject({ code: "invalid_state", conflict: { resource: "product", id: productId, currentStatus: "draft" } });
+    expect(error).toMatchObject({
+      code: "invalid_state",
+      conflict: { resource: "product", id: productId, currentStatus: "draft" },
+    });
   });
 
   it("gets a variant, a price, a picture and stock", async () => {
-    const made = await change("variantUpsert", "VariantUpsertInput", { productId, sku: "ZEPH-1", options: [] }, "variants { id }");
+    const made = await change(
+      "variantUpsert",
+      "VariantUpsertInput",
+      { productId, sku: "ZEPH-1", options: [] },
+      "variants { id }",
+    );
     variantId = made.data.variants[0].id;
     const priced = await change(
       "pricesSet",
@@ -64,10 +83,19 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     const pictured = await change(
       "mediaAttach",
       "MediaAttachInput",
-      { productId, type: "IMAGE", url: "https://pictures.example/kite.jpg", alts: [{ locale: "en", text: "A kite" }], width: 800, height: 600 },
+      {
+        productId,
+        type: "IMAGE",
+        url: "https://pictures.example/kite.jpg",
+        alts: [{ locale: "en", text: "A kite" }],
+        width: 800,
+        height: 600,
+      },
       "media { url alts }",
     );
-    expect(pictured.data.media).toEqual([{ url: "https://pictures.example/kite.jpg", alts: { en: "A kite" } }]);
+    expect(pictured.data.media).toEqual([
+      { url: "https://pictures.example/kite.jpg", alts: { en: "A kite" } },
+    ]);
     const stocked = await change(
       "stockAdjust",
       "StockAdjustInput",
@@ -89,18 +117,41 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
       availability: "low_stock",
       priceRange: { min: { amountMinor: 5000, currency: "EUR", exponent: 2 } },
     });
-    expect(body.data.variants[0].offers.map(({ market }: { market: string }) => market)).toEqual(["DE", "AT", "FR", "NL"]);
+    expect(body.data.variants[0].offers.map(({ market }: { market: string }) => market)).toEqual([
+      "DE",
+      "AT",
+      "FR",
+      "NL",
+    ]);
   });
 
   it("shows the lowest price of the 30 days before a reduction", async () => {
     world.clock.advance(86_400_000);
-    await change("pricesSet", "PricesSetInput", { prices: [{ variantId, marketId, amountMinor: 4000, compareAtMinor: 5000 }] }, "id");
+    await change(
+      "pricesSet",
+      "PricesSetInput",
+      { prices: [{ variantId, marketId, amountMinor: 4000, compareAtMinor: 5000 }] },
+      "id",
+    );
     const [offer] = (await detail("zephyrine-kite")).body.data.variants[0].offers;
-    expect(offer).toMatchObject({ price: { amountMinor: 4000 }, compareAt: { amountMinor: 5000 }, lowest30d: { amountMinor: 5000 } });
+    expect(offer).toMatchObject({
+      price: { amountMinor: 4000 },
+      compareAt: { amountMinor: 5000 },
+      lowest30d: { amountMinor: 5000 },
+    });
     world.clock.advance(40 * 86_400_000);
-    await change("pricesSet", "PricesSetInput", { prices: [{ variantId, marketId, amountMinor: 4500 }] }, "id");
+    await change(
+      "pricesSet",
+      "PricesSetInput",
+      { prices: [{ variantId, marketId, amountMinor: 4500 }] },
+      "id",
+    );
     const [later] = (await detail("zephyrine-kite")).body.data.variants[0].offers;
-    expect(later).toMatchObject({ price: { amountMinor: 4500 }, compareAt: null, lowest30d: { amountMinor: 4000 } });
+    expect(later).toMatchObject({
+      price: { amountMinor: 4500 },
+      compareAt: null,
+      lowest30d: { amountMinor: 4000 },
+    });
   });
 
   it("keeps old slugs leading to it, under the canonical one", async () => {
@@ -115,42 +166,77 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
   });
 
   it("refuses a change by someone who saw an older version, and changes nothing", async () => {
-    const before = (await world.graphql(`{ product(id: "${productId}") { version brand } }`)).body.data.product;
-    const { error } = await change("productUpdate", "ProductUpdateInput", { productId, expectedVersion: before.version - 1, brand: "Other" }, "id");
-    expect(error).toMatchObject({ code: "version_conflict", conflict: { resource: "product", id: productId, currentVersion: before.version } });
-    expect((await world.graphql(`{ product(id: "${productId}") { version brand } }`)).body.data.product).toEqual(before);
+    const before = (await world.graphql(`{ product(id: "${productId}") { version brand } }`)).body.data
+      .product;
+    const { error } = await change(
+      "productUpdate",
+      "ProductUpdateInput",
+      { productId, expectedVersion: before.version - 1, brand: "Other" },
+      "id",
+    );
+    expect(error).toMatchObject({
+      code: "version_conflict",
+      conflict: { resource: "product", id: productId, currentVersion: before.version },
+    });
+    expect(
+      (await world.graphql(`{ product(id: "${productId}") { version brand } }`)).body.data.product,
+    ).toEqual(before);
   });
 
   it("tells every broken bound by field, and by the same names as over REST", async () => {
-    const { error } = await change("variantUpsert", "VariantUpsertInput", { productId, sku: "x".repeat(65), weightGrams: -1, options: [] }, "id");
+    const { error } = await change(
+      "variantUpsert",
+      "VariantUpsertInput",
+      { productId, sku: "x".repeat(65), weightGrams: -1, options: [] },
+      "id",
+    );
     expect(error.code).toBe("invalid_field");
-    expect(error.details.map(({ field, code }: { field: string; code: string }) => [field, code]).toSorted()).toEqual([
+    expect(
+      error.details.map(({ field, code }: { field: string; code: string }) => [field, code]).toSorted(),
+    ).toEqual([
       ["/sku", "too_long"],
       ["/weightGrams", "too_small"],
     ]);
   });
 
   it("never goes below what is there", async () => {
-    const { error } = await change("stockAdjust", "StockAdjustInput", { variantId, delta: -4, reason: "LOST" }, "id");
+    const { error } = await change(
+      "stockAdjust",
+      "StockAdjustInput",
+      { variantId, delta: -4, reason: "LOST" },
+      "id",
+    );
     expect(error).toMatchObject({ code: "invalid_state", conflict: { reason: "insufficient_stock" } });
-    const gone = await change("stockAdjust", "StockAdjustInput", { variantId, delta: -3, reason: "LOST" }, "availability");
+    const gone = await change(
+      "stockAdjust",
+      "StockAdjustInput",
+      { variantId, delta: -3, reason: "LOST" },
+      "availability",
+    );
     expect(gone.data.availability).toBe("OUT_OF_STOCK");
     expect((await detail("zephyrine-kite-2")).body.data.availability).toBe("out_of_stock");
   });
 
   it("is nobody else's: with another merchant's token it is not there", async () => {
-    const made = await world.graphql(`mutation ($m: ID!) { internalTokenCreate(input: { name: "other", role: ADMIN, merchantId: $m }) { value } }`, {
-      token: "operator",
-      variables: { m: world.demo.merchants.second.id },
-    });
+    const made = await world.graphql(
+      `mutation ($m: ID!) { internalTokenCreate(input: { name: "other", role: ADMIN, merchantId: $m }) { value } }`,
+      {
+        token: "operator",
+        variables: { m: world.demo.merchants.second.id },
+      },
+    );
     const token = made.body.data.internalTokenCreate.value;
-    expect((await world.graphql(`{ product(id: "${productId}") { id } }`, { token })).body.data.product).toBeNull();
+    expect(
+      (await world.graphql(`{ product(id: "${productId}") { id } }`, { token })).body.data.product,
+    ).toBeNull();
     for (const [field, input] of [
       ["productUpdate", `{ productId: "${productId}", brand: "Stolen" }`],
       ["productUnpublish", `{ productId: "${productId}" }`],
       ["productDelete", `{ productId: "${productId}" }`],
     ] as const) {
-      const { body } = await world.graphql(`mutation { ${field}(input: ${input}) { __typename } }`, { token });
+      const { body } = await world.graphql(`mutation { ${field}(input: ${input}) { __typename } }`, {
+        token,
+      });
       expect(body.errors[0].extensions.code).toBe("product_not_found");
     }
     const direct = await world.graphql(
@@ -158,7 +244,9 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
       { token },
     );
     expect(direct.body.errors[0].extensions.code).toBe("merchant_not_found");
-    expect((await world.graphql(`{ product(id: "${productId}") { brand } }`)).body.data.product.brand).toBe("Zephyrine");
+    expect((await world.graphql(`{ product(id: "${productId}") { brand } }`)).body.data.product.brand).toBe(
+      "Zephyrine",
+    );
   });
 
   it("is gone for buyers once it is taken off sale, and archived when it is deleted", async () => {
@@ -178,7 +266,12 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
     );
     expect(data.results).toEqual([
       { index: 0, status: "CREATED", product: { status: "PUBLISHED" }, error: null },
-      { index: 1, status: "FAILED", product: null, error: { code: "invalid_field", details: [{ field: "/variants/0/prices/0/amountMinor" }] } },
+      {
+        index: 1,
+        status: "FAILED",
+        product: null,
+        error: { code: "invalid_field", details: [{ field: "/variants/0/prices/0/amountMinor" }] },
+      },
       { index: 2, status: "CREATED", product: { status: "PUBLISHED" }, error: null },
     ]);
     expect(await search("quillon")).toHaveLength(2);

@@ -1,4 +1,7 @@
-/** A provider that is silent, slow, out of reach or says no: nothing is decided without its answer, and no money is forgotten. */
+/**
+ * A provider that is silent, slow, out of reach or says no: nothing is decided without its answer, and no
+ * money is forgotten.
+ */
 import { expect, it } from "vitest";
 import { createPaymentDriver, drivePayments, type PaymentDrive } from "#commerce/payments/driver.ts";
 import { leaseMs } from "#commerce/payments/payment-operations.ts";
@@ -62,7 +65,10 @@ async function givenUp(): Promise<Checkout> {
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
   await drive(world, ({ authorize }) => ({ authorize: lost(authorize) }));
-  const { error } = await callSession(world, "hostedCheckoutSessionFail", { id: checkout.id, input: { reason: "OTHER" } });
+  const { error } = await callSession(world, "hostedCheckoutSessionFail", {
+    id: checkout.id,
+    input: { reason: "OTHER" },
+  });
   expect(error).toBeUndefined();
   world.clock.advance(1);
   return checkout;
@@ -76,7 +82,9 @@ it("an answer that takes too long is not waited for, and asked for again", async
   await submitted(world, checkout, "tok_success");
   await drivePayments({ ...partsWith(() => ({ authorize: silent })), answerMsMax: 10 });
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "processing" });
-  expect(await operationsOf(checkout)).toEqual([{ kind: "authorize", status: "pending", isLeased: false, dueInMs: 1000 }]);
+  expect(await operationsOf(checkout)).toEqual([
+    { kind: "authorize", status: "pending", isLeased: false, dueInMs: 1000 },
+  ]);
   world.clock.advance(1000);
   await drive(world);
   expect(await ordersOf(world, checkout)).toHaveLength(1);
@@ -113,7 +121,9 @@ it.each([0, 16 * minute])(
     await driver.stop();
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     expect(await sessionOf(world, checkout)).toMatchObject({ status: "processing" });
-    expect(await operationsOf(checkout)).toEqual([{ kind: "authorize", status: "pending", isLeased: false, dueInMs: 0 }]);
+    expect(await operationsOf(checkout)).toEqual([
+      { kind: "authorize", status: "pending", isLeased: false, dueInMs: 0 },
+    ]);
     await drive(world);
     expect(await ledgerOf(world, checkout)).toHaveLength(1);
     expect(await ordersOf(world, checkout)).toHaveLength(1);
@@ -133,12 +143,18 @@ it("a provider out of reach keeps a buyer waiting for 15 minutes, and is asked w
     if (hours % 2 === 0) await drive(world, () => ({ lookup: fails }));
     else await drivePayments({ ...partsWith(() => ({ lookup: silent })), answerMsMax: 1 });
   }
-  expect((await operationsOf(checkout)).map(({ kind, status }) => `${kind} ${status}`)).toEqual(["authorize failed", "void pending"]);
+  expect((await operationsOf(checkout)).map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+    "authorize failed",
+    "void pending",
+  ]);
   expect(await toldOf(world, checkout)).not.toContain("payment.refund_required");
   world.clock.advance(15 * minute);
   await drive(world);
   const { amountMinor } = checkout.amountTotal;
-  expect(await ledgerOf(world, checkout)).toEqual([`authorize ${amountMinor} authorized`, `void ${amountMinor} succeeded`]);
+  expect(await ledgerOf(world, checkout)).toEqual([
+    `authorize ${amountMinor} authorized`,
+    `void ${amountMinor} succeeded`,
+  ]);
   expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "canceled", voidedMinor: amountMinor }]);
   expect(count(await toldOf(world, checkout), "payment.refund_required")).toBe(1);
 });
@@ -152,8 +168,13 @@ it("what the provider itself cannot tell after a day is given up, and the mercha
   world.clock.advance(24 * hour);
   await drive(world, unresolved);
   await drive(world);
-  expect((await operationsOf(checkout)).map(({ kind, status }) => `${kind} ${status}`)).toEqual(["authorize failed", "void failed"]);
-  expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "canceled", failureCode: "unresolved", voidedMinor: 0 }]);
+  expect((await operationsOf(checkout)).map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+    "authorize failed",
+    "void failed",
+  ]);
+  expect(await paymentsOf(world, checkout)).toMatchObject([
+    { status: "canceled", failureCode: "unresolved", voidedMinor: 0 },
+  ]);
   expect(count(await toldOf(world, checkout), "payment.refund_required")).toBe(1);
 });
 
@@ -166,12 +187,21 @@ it.each(["an authorization", "nothing"])(
       const checkout = await openCheckout(world);
       await submitted(world, checkout, "tok_success");
       if (what !== "nothing") await drive(world, ({ authorize }) => ({ authorize: lost(authorize) }));
-      expect((await callSession(world, "hostedCheckoutSessionFail", { id: checkout.id, input: { reason: "OTHER" } })).error).toBeUndefined();
+      expect(
+        (
+          await callSession(world, "hostedCheckoutSessionFail", {
+            id: checkout.id,
+            input: { reason: "OTHER" },
+          })
+        ).error,
+      ).toBeUndefined();
       world.clock.advance(1);
       if (isKilled) {
         const killed = { ...partsWith(() => ({})), settle: () => Promise.reject(new Error("killed")) };
         await expect(drivePayments(killed)).rejects.toThrow("killed");
-        expect(await ledgerOf(world, checkout)).toContain(`void ${checkout.amountTotal.amountMinor} succeeded`);
+        expect(await ledgerOf(world, checkout)).toContain(
+          `void ${checkout.amountTotal.amountMinor} succeeded`,
+        );
         world.clock.advance(leaseMs);
       }
       await drive(world);
@@ -183,7 +213,11 @@ it.each(["an authorization", "nothing"])(
     }
     expect(seen[1]).toEqual(seen[0]);
     const isHeld = what !== "nothing";
-    expect(seen[0]).toMatchObject({ payments: [{ status: "canceled", voidedMinor: isHeld ? expect.toSatisfy((minor: number) => minor > 0) : 0 }] });
+    expect(seen[0]).toMatchObject({
+      payments: [
+        { status: "canceled", voidedMinor: isHeld ? expect.toSatisfy((minor: number) => minor > 0) : 0 },
+      ],
+    });
     expect((seen[0] as { told: string[] }).told.includes("payment.refund_required")).toBe(isHeld);
   },
 );
@@ -193,10 +227,18 @@ it("an authorization that arrives just before it is let go counts", async () => 
   const checkout = await openCheckout(world);
   const { amountMinor } = checkout.amountTotal;
   await submitted(world, checkout, "tok_success");
-  expect((await callSession(world, "hostedCheckoutSessionFail", { id: checkout.id, input: { reason: "OTHER" } })).error).toBeUndefined();
+  expect(
+    (await callSession(world, "hostedCheckoutSessionFail", { id: checkout.id, input: { reason: "OTHER" } }))
+      .error,
+  ).toBeUndefined();
   await drive(world, (provider) => ({
     void: async (asked) => {
-      await provider.authorize({ ...asked, idempotencyKey: `${asked.idempotencyKey}-late`, currency: "EUR", token: "tok_success" });
+      await provider.authorize({
+        ...asked,
+        idempotencyKey: `${asked.idempotencyKey}-late`,
+        currency: "EUR",
+        token: "tok_success",
+      });
       return provider.void(asked);
     },
   }));
@@ -209,8 +251,17 @@ it("of a payment whose rest the provider does not let go, what was taken still g
   const checkout = await givenUp();
   const { amountMinor } = checkout.amountTotal;
   const { provider } = world.app.payments.parts;
-  const { id: reference } = await world.database.db.selectFrom("payment").select("id").where("sessionId", "=", checkout.id).executeTakeFirstOrThrow();
-  await provider.capture({ reference, idempotencyKey: `${reference}-elsewhere`, amountMinor: 100, signal: new AbortController().signal });
+  const { id: reference } = await world.database.db
+    .selectFrom("payment")
+    .select("id")
+    .where("sessionId", "=", checkout.id)
+    .executeTakeFirstOrThrow();
+  await provider.capture({
+    reference,
+    idempotencyKey: `${reference}-elsewhere`,
+    amountMinor: 100,
+    signal: new AbortController().signal,
+  });
   const stubborn = (): Partial<PaymentProvider> => ({ void: refuses("locked") });
   await drive(world, stubborn);
   expect(await toldOf(world, checkout)).not.toContain("payment.refund_required");
@@ -227,7 +278,10 @@ it("a late payment whose refund is refused is asked for again, ever more seldom 
   const { amountMinor } = checkout.amountTotal;
   await submitted(world, checkout, "tok_late_success");
   await drive(world);
-  expect((await callSession(world, "hostedCheckoutSessionFail", { id: checkout.id, input: { reason: "OTHER" } })).error).toBeUndefined();
+  expect(
+    (await callSession(world, "hostedCheckoutSessionFail", { id: checkout.id, input: { reason: "OTHER" } }))
+      .error,
+  ).toBeUndefined();
   world.clock.advance(30 * minute);
   const waits: number[] = [];
   for (let round = 0; round < 8; round += 1) {
@@ -239,12 +293,22 @@ it("a late payment whose refund is refused is asked for again, ever more seldom 
   }
   expect(waits).toEqual([1, 5, 30, 120, 480, 1440, 1440, 1440]);
   expect(await refundsOf(checkout)).toEqual([{ status: "pending", amountMinor }]);
-  expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "captured", refundedMinor: 0, failureCode: "account_closed" }]);
+  expect(await paymentsOf(world, checkout)).toMatchObject([
+    { status: "captured", refundedMinor: 0, failureCode: "account_closed" },
+  ]);
   await drive(world);
   expect(await refundsOf(checkout)).toEqual([{ status: "succeeded", amountMinor }]);
-  expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "refunded", refundedMinor: amountMinor }]);
+  expect(await paymentsOf(world, checkout)).toMatchObject([
+    { status: "refunded", refundedMinor: amountMinor },
+  ]);
   const told = await toldOf(world, checkout);
-  const types = ["payment.refund_required", "refund.created", "payment.failed", "refund.failed", "refund.succeeded"];
+  const types = [
+    "payment.refund_required",
+    "refund.created",
+    "payment.failed",
+    "refund.failed",
+    "refund.succeeded",
+  ];
   expect(types.map((type) => count(told, type))).toEqual([1, 1, 1, 0, 1]);
 });
 

@@ -1,4 +1,7 @@
-/** Those who want to end one checkout at the same time: one of them wins, and the others are told so. Limits hold for however many ask at once. */
+/**
+ * Those who want to end one checkout at the same time: one of them wins, and the others are told so. Limits
+ * hold for however many ask at once.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, it, describe } from "vitest";
@@ -18,7 +21,10 @@ import { askGraph, changeCart, makeCart, makeCode } from "#test/operations/cart-
 import { makeSession, sweepSessions } from "#test/operations/checkout-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-/** Each head start at least once; one connection leaves less to chance. `npm run soak -- --only checkout` races for hours. */
+/**
+ * Each head start at least once; one connection leaves less to chance. `npm run soak -- --only checkout`
+ * races for hours.
+ */
 const roundsOn = { pglite: 16, postgres: 64 } as const;
 const minute = 60_000;
 
@@ -29,7 +35,10 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
   /** Of something that needs no delivery. */
   const openDigital = async (cartId?: string, code?: string): Promise<Checkout> => {
     const id = cartId ?? (await makeCart(useIt(), { lines: { "GFT-KART": 1 } })).id;
-    if (code !== undefined) expect((await changeCart(useIt(), "cartPromotionApply", { cartId: id, input: { code } })).error).toBeUndefined();
+    if (code !== undefined)
+      expect(
+        (await changeCart(useIt(), "cartPromotionApply", { cartId: id, input: { code } })).error,
+      ).toBeUndefined();
     return makeSession(useIt(), { cartId: id });
   };
 
@@ -44,7 +53,13 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     const refused = answers
       .filter(({ error }) => error !== undefined)
       .map(({ error }) => [error.code, error.conflict.reason, error.conflict.resource]);
-    expect(refused).toEqual(Array.from({ length: 19 }, () => ["promotion_not_applicable", "usage_limit_reached", "checkout_session"]));
+    expect(refused).toEqual(
+      Array.from({ length: 19 }, () => [
+        "promotion_not_applicable",
+        "usage_limit_reached",
+        "checkout_session",
+      ]),
+    );
     await drive(world);
     for (const checkout of checkouts) {
       const isWon = won.includes(checkout);
@@ -52,7 +67,11 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
       expect(await ledgerOf(world, checkout)).toHaveLength(isWon ? 1 : 0);
       expect(await paymentsOf(world, checkout)).toHaveLength(isWon ? 1 : 0);
     }
-    const { used } = await world.database.db.selectFrom("promotion").select("used").where("id", "=", promotionId).executeTakeFirstOrThrow();
+    const { used } = await world.database.db
+      .selectFrom("promotion")
+      .select("used")
+      .where("id", "=", promotionId)
+      .executeTakeFirstOrThrow();
     expect(used).toBe(1);
   });
 
@@ -73,9 +92,15 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
       };
       const cancel = async (): Promise<unknown> => {
         await wait(round % 2 === 0);
-        return (await callSession(world, "hostedCheckoutSessionCancel", { id: checkout.id, input: { reason: "TEST" } })).error?.code;
+        return (
+          await callSession(world, "hostedCheckoutSessionCancel", {
+            id: checkout.id,
+            input: { reason: "TEST" },
+          })
+        ).error?.code;
       };
-      const complete = async (): Promise<unknown> => (await callSession(world, "hostedCheckoutSessionComplete", { id: checkout.id })).error?.code;
+      const complete = async (): Promise<unknown> =>
+        (await callSession(world, "hostedCheckoutSessionComplete", { id: checkout.id })).error?.code;
       const [paid, canceled] = await Promise.all([pay(), cancel(), complete()]);
       const { status, orderId } = await sessionOf(world, checkout);
       const orders = await ordersOf(world, checkout);
@@ -107,11 +132,14 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
       world.clock.advance(round % 2);
       const [{ error }] = await Promise.all([submitting, sweepSessions(world)]);
       await drive(world);
-      // A sweep passes by what the submission has locked, and one that came too late has written nothing: the next sweep does.
+      // A sweep passes by what the submission has locked, and one that came too late has written nothing: the
+      // next sweep does.
       await sweepSessions(world);
       const { status } = await sessionOf(world, checkout);
       expect(await ordersOf(world, checkout)).toHaveLength(status === "completed" ? 1 : 0);
-      expect([status, error?.code]).toEqual(error === undefined ? ["completed", undefined] : ["expired", "checkout_session_expired"]);
+      expect([status, error?.code]).toEqual(
+        error === undefined ? ["completed", undefined] : ["expired", "checkout_session_expired"],
+      );
       const { reserved, promised } = await stockOf(world, "GFT-KART");
       expect(reserved).toBe(promised);
     }
@@ -122,13 +150,17 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     for (let round = 0; round < 20; round += 1) {
       const checkout = await openDigital();
       await submitted(world, checkout, "tok_success");
-      const giveUp = callSession(world, "hostedCheckoutSessionFail", { id: checkout.id, input: { reason: "OTHER" } });
+      const giveUp = callSession(world, "hostedCheckoutSessionFail", {
+        id: checkout.id,
+        input: { reason: "OTHER" },
+      });
       const [{ error }] = await Promise.all([giveUp, drive(world), drive(world)]);
       await drive(world);
       const { status } = await sessionOf(world, checkout);
       const orders = await ordersOf(world, checkout);
       if (error === undefined) expect([status, orders]).toEqual(["open", []]);
-      else expect([status, error.code, orders.length]).toEqual(["completed", "checkout_session_completed", 1]);
+      else
+        expect([status, error.code, orders.length]).toEqual(["completed", "checkout_session_completed", 1]);
       const { rows } = await sql<{ left: number }>`
         select (b.amount_minor - b.voided_minor)::int as left from test_provider_payment b join payment p on p.id = b.reference where p.session_id = ${checkout.id}`.execute(
         world.database.db,
@@ -144,7 +176,11 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     expect(answers.filter(({ error }) => error === undefined)).toHaveLength(1);
     await Promise.all([drive(world), drive(world), drive(world)]);
     expect(await ledgerOf(world, checkout)).toHaveLength(1);
-    const { data } = await askGraph(world, "query ($id: ID!) { hostedCheckoutSession(id: $id) { status paymentStatus } }", { id: checkout.id });
+    const { data } = await askGraph(
+      world,
+      "query ($id: ID!) { hostedCheckoutSession(id: $id) { status paymentStatus } }",
+      { id: checkout.id },
+    );
     expect(data).toEqual({ status: "COMPLETED", paymentStatus: "PAID" });
   });
 });

@@ -12,7 +12,16 @@ import {
   submit,
   submitted,
 } from "#test/commerce/payments/checkouts.ts";
-import { askGraph, berlin, changeCart, makeCart, makeCode, movePromotion, variantOf, withoutTrace } from "#test/operations/cart-calls.ts";
+import {
+  askGraph,
+  berlin,
+  changeCart,
+  makeCart,
+  makeCode,
+  movePromotion,
+  variantOf,
+  withoutTrace,
+} from "#test/operations/cart-calls.ts";
 import { changeSession, makeSession, sessionConflict } from "#test/operations/checkout-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { World } from "#test/support/world.ts";
@@ -22,10 +31,24 @@ const minute = 60_000;
 
 /** Neither of carts and sessions nor of money, stock or uses. */
 async function untouched<Result>(world: World, call: () => Promise<Result>): Promise<Result> {
-  const tables = ["payment", "payment_operation", "stock_hold", "stock_level", "promotion_use", "sales_order"];
+  const tables = [
+    "payment",
+    "payment_operation",
+    "stock_hold",
+    "stock_level",
+    "promotion_use",
+    "sales_order",
+  ];
   const read = async (): Promise<unknown[]> =>
     Promise.all(
-      tables.map(async (table) => (await sql`select to_jsonb(t) as row from ${sql.table(table)} t order by 1`.execute(world.database.db)).rows),
+      tables.map(
+        async (table) =>
+          (
+            await sql`select to_jsonb(t) as row from ${sql.table(table)} t order by 1`.execute(
+              world.database.db,
+            )
+          ).rows,
+      ),
     );
   const before = await read();
   const result = await withoutTrace(world, call);
@@ -33,10 +56,11 @@ async function untouched<Result>(world: World, call: () => Promise<Result>): Pro
   return result;
 }
 
-const conflictOf = ({ error }: { readonly error: { code: string; conflict: { reason: string | null; data: object } } | undefined }): unknown => [
-  error?.code,
-  error?.conflict.reason,
-];
+const conflictOf = ({
+  error,
+}: {
+  readonly error: { code: string; conflict: { reason: string | null; data: object } } | undefined;
+}): unknown => [error?.code, error?.conflict.reason];
 
 it.each([
   ["/paymentToken", { paymentToken: "" }, "pattern_mismatch"],
@@ -57,16 +81,23 @@ it("an amount that the buyer has not seen is told, and nothing is paid", async (
   const { amountMinor, currency } = checkout.amountTotal;
   const other = { expectedAmount: { amountMinor: amountMinor - 1, currency } };
   const { error } = await untouched(world, () => submit(world, checkout, "tok_success", other));
-  expect([error.code, error.conflict.data]).toEqual(["checkout_amount_changed", { amountTotal: { amountMinor, currency, exponent: 2 } }]);
+  expect([error.code, error.conflict.data]).toEqual([
+    "checkout_amount_changed",
+    { amountTotal: { amountMinor, currency, exponent: 2 } },
+  ]);
   const foreign = { expectedAmount: { amountMinor, currency: "USD" } };
-  expect((await untouched(world, () => submit(world, checkout, "tok_success", foreign))).error.code).toBe("checkout_amount_changed");
+  expect((await untouched(world, () => submit(world, checkout, "tok_success", foreign))).error.code).toBe(
+    "checkout_amount_changed",
+  );
 });
 
 it("a price that changed meanwhile is told with the new amount, which can then be paid", async () => {
   const world = useIt();
   const checkout = await openCheckout(world, { lines: { "KIT-EMALJE-WHITE": 1 } });
   const variantId = await variantOf(world, "KIT-EMALJE-WHITE");
-  await sql`update price set amount_minor = amount_minor + 100 where variant_id = ${variantId}`.execute(world.database.db);
+  await sql`update price set amount_minor = amount_minor + 100 where variant_id = ${variantId}`.execute(
+    world.database.db,
+  );
   const { error } = await untouched(world, () => submit(world, checkout));
   expect(error.code).toBe("checkout_amount_changed");
   const { amountTotal } = error.conflict.data;
@@ -81,20 +112,35 @@ it("what has to be sent needs an address, and then a way of delivery", async () 
   const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1, "GFT-KART": 1 } });
   const checkout: Checkout = await makeSession(world, { cartId });
   const { error } = await untouched(world, () => submit(world, checkout));
-  expect([error.code, error.conflict.reason, error.conflict.data.lineIds]).toEqual(["invalid_state", "address_required", [expect.any(String)]]);
-  const { data } = await changeSession(world, "hostedCheckoutSessionAddressSet", { sessionId: checkout.id, input: { address: berlin } });
-  expect(conflictOf(await untouched(world, () => submit(world, data)))).toEqual(["invalid_state", "delivery_option_required"]);
+  expect([error.code, error.conflict.reason, error.conflict.data.lineIds]).toEqual([
+    "invalid_state",
+    "address_required",
+    [expect.any(String)],
+  ]);
+  const { data } = await changeSession(world, "hostedCheckoutSessionAddressSet", {
+    sessionId: checkout.id,
+    input: { address: berlin },
+  });
+  expect(conflictOf(await untouched(world, () => submit(world, data)))).toEqual([
+    "invalid_state",
+    "delivery_option_required",
+  ]);
 });
 
 it("what is no longer sold stops the checkout, by its line", async () => {
   const world = useIt();
   const checkout = await openCheckout(world, { lines: { "KIT-KVERN": 1 } });
   const variantId = await variantOf(world, "KIT-KVERN");
-  const sell = (discontinued: boolean) => world.database.db.updateTable("variant").set({ discontinued }).where("id", "=", variantId).execute();
+  const sell = (discontinued: boolean) =>
+    world.database.db.updateTable("variant").set({ discontinued }).where("id", "=", variantId).execute();
   await sell(true);
   const { error } = await untouched(world, () => submit(world, checkout));
   await sell(false);
-  expect([error.code, error.conflict.reason, error.conflict.data.lineIds]).toEqual(["invalid_state", "line_unavailable", [expect.any(String)]]);
+  expect([error.code, error.conflict.reason, error.conflict.data.lineIds]).toEqual([
+    "invalid_state",
+    "line_unavailable",
+    [expect.any(String)],
+  ]);
 });
 
 it("a promotion that ended meanwhile changes the amount", async () => {
@@ -109,13 +155,24 @@ it("only an open session of one's own is submitted, and at the version that was 
   const world = useIt();
   const checkout = await openCheckout(world);
   const { id, version } = checkout;
-  const stale = await untouched(world, () => submit(world, checkout, "tok_success", { expectedVersion: version + 1 }));
-  expect([stale.error.code, stale.error.conflict]).toEqual(["checkout_session_version_conflict", sessionConflict({ id, status: "open", version })]);
+  const stale = await untouched(world, () =>
+    submit(world, checkout, "tok_success", { expectedVersion: version + 1 }),
+  );
+  expect([stale.error.code, stale.error.conflict]).toEqual([
+    "checkout_session_version_conflict",
+    sessionConflict({ id, status: "open", version }),
+  ]);
   const unknown = { ...checkout, id: "chs_00000000000000000000000000" };
-  expect((await untouched(world, () => submit(world, unknown))).error.code).toBe("checkout_session_not_found");
+  expect((await untouched(world, () => submit(world, unknown))).error.code).toBe(
+    "checkout_session_not_found",
+  );
   await submitted(world, checkout, "tok_late_success");
   const again = await untouched(world, () => submit(world, checkout));
-  expect([again.error.code, again.error.retryable, again.error.retryAfterSeconds]).toEqual(["checkout_session_processing", true, 1]);
+  expect([again.error.code, again.error.retryable, again.error.retryAfterSeconds]).toEqual([
+    "checkout_session_processing",
+    true,
+    1,
+  ]);
 });
 
 it("a session whose time is over is not submitted, whether that was written or not", async () => {
@@ -130,7 +187,10 @@ it("completed and failed is only what is processing, and failed only what the pr
   const checkout = await openCheckout(world);
   const { id } = checkout;
   const complete = () => untouched(world, () => callSession(world, "hostedCheckoutSessionComplete", { id }));
-  const fail = () => untouched(world, () => callSession(world, "hostedCheckoutSessionFail", { id, input: { reason: "OTHER" } }));
+  const fail = () =>
+    untouched(world, () =>
+      callSession(world, "hostedCheckoutSessionFail", { id, input: { reason: "OTHER" } }),
+    );
   expect([conflictOf(await complete()), conflictOf(await fail())]).toEqual([
     ["invalid_state", "not_submitted"],
     ["invalid_state", "not_submitted"],
@@ -138,14 +198,21 @@ it("completed and failed is only what is processing, and failed only what the pr
   await submitted(world, checkout, "tok_success");
   expect((await complete()).error).toMatchObject({ code: "checkout_session_processing", retryable: true });
   // As if the provider's answer had been written, and the order not yet placed.
-  await world.database.db.updateTable("payment").set({ status: "authorized" }).where("sessionId", "=", id).execute();
+  await world.database.db
+    .updateTable("payment")
+    .set({ status: "authorized" })
+    .where("sessionId", "=", id)
+    .execute();
   expect(conflictOf(await fail())).toEqual(["invalid_state", "payment_authorized"]);
   const { data, error } = await callSession(world, "hostedCheckoutSessionComplete", { id });
   expect(error).toBeUndefined();
   expect(data).toMatchObject({ status: "COMPLETED", paymentStatus: "PAID" });
   const [order] = await ordersOf(world, checkout);
   for (const refused of [await complete(), await fail()]) {
-    expect([refused.error.code, refused.error.conflict.data]).toEqual(["checkout_session_completed", { orderId: order?.id }]);
+    expect([refused.error.code, refused.error.conflict.data]).toEqual([
+      "checkout_session_completed",
+      { orderId: order?.id },
+    ]);
   }
 });
 
@@ -155,8 +222,13 @@ it("a checkout that was priced differently for nothing is placed a moment later"
   const { id: cartId } = await makeCart(world, { lines: { "GFT-KART": 1 } });
   await changeCart(world, "cartPromotionApply", { cartId, input: { code: "GRATIS" } });
   const checkout: Checkout = await makeSession(world, { cartId });
-  await sql`update price set amount_minor = amount_minor + 100 where variant_id = ${await variantOf(world, "GFT-KART")}`.execute(world.database.db);
-  expect((await submit(world, checkout, null)).data).toMatchObject({ status: "PROCESSING", amountTotal: { amountMinor: 0 } });
+  await sql`update price set amount_minor = amount_minor + 100 where variant_id = ${await variantOf(world, "GFT-KART")}`.execute(
+    world.database.db,
+  );
+  expect((await submit(world, checkout, null)).data).toMatchObject({
+    status: "PROCESSING",
+    amountTotal: { amountMinor: 0 },
+  });
   const { error } = await callSession(world, "hostedCheckoutSessionComplete", { id: checkout.id });
   expect(error).toBeUndefined();
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "completed" });
@@ -169,7 +241,10 @@ it("the same key submits once", async () => {
   const { id, amountTotal } = await openCheckout(world);
   const query = `mutation ($id: ID!, $input: HostedCheckoutSessionSubmitInput!) {
     hostedCheckoutSessionSubmit(sessionId: $id, idempotencyKey: "submit-once", input: $input) { status version } }`;
-  const input = { expectedAmount: { amountMinor: amountTotal.amountMinor, currency: amountTotal.currency }, paymentToken: "tok_success" };
+  const input = {
+    expectedAmount: { amountMinor: amountTotal.amountMinor, currency: amountTotal.currency },
+    paymentToken: "tok_success",
+  };
   const first = await askGraph(world, query, { id, input });
   await drive(world);
   expect(await askGraph(world, query, { id, input })).toEqual(first);

@@ -1,4 +1,7 @@
-/** A checkout that is paid, or not: what each end leaves of order, cart, stock, uses and money, and that nothing of it is half. */
+/**
+ * A checkout that is paid, or not: what each end leaves of order, cart, stock, uses and money, and that
+ * nothing of it is half.
+ */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
@@ -41,7 +44,15 @@ it("tok_success: the order is placed once, with all that it sold", async () => {
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "completed", orderId: order?.id });
   expect(order).toMatchObject({ paymentStatus: "authorized", totalMinor: amountMinor });
   expect(await paymentsOf(world, checkout)).toEqual([
-    { status: "authorized", amountMinor, capturedMinor: 0, voidedMinor: 0, refundedMinor: 0, failureCode: null, tokenSealed: null },
+    {
+      status: "authorized",
+      amountMinor,
+      capturedMinor: 0,
+      voidedMinor: 0,
+      refundedMinor: 0,
+      failureCode: null,
+      tokenSealed: null,
+    },
   ]);
   expect(await stockOf(world, "KIT-KVERN")).toEqual({ ...before, onHand: before.onHand - 2 });
   expect((await toldOf(world, checkout)).slice(-5)).toEqual([
@@ -63,10 +74,9 @@ it("tok_success: the order is placed once, with all that it sold", async () => {
     cartId: checkout.cartId,
     checkoutSessionId: checkout.id,
   });
-  expect(data.timeline.map(({ type, actor }: { type: string; actor: string }) => `${type} ${actor}`)).toEqual([
-    "payment_authorized SYSTEM",
-    "order_placed SYSTEM",
-  ]);
+  expect(data.timeline.map(({ type, actor }: { type: string; actor: string }) => `${type} ${actor}`)).toEqual(
+    ["payment_authorized SYSTEM", "order_placed SYSTEM"],
+  );
 });
 
 it("tok_decline: the session is open again with everything as before, and a second token pays it", async () => {
@@ -80,16 +90,19 @@ it("tok_decline: the session is open again with everything as before, and a seco
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "open", orderId: null });
   expect(await usesOf("DECLINED")).toBe(0);
   expect(await stockOf(world, "KIT-KVERN")).toEqual(held);
-  expect((await toldOf(world, checkout)).slice(-2)).toEqual(["payment.failed", "checkout_session.payment_failed"]);
+  expect((await toldOf(world, checkout)).slice(-2)).toEqual([
+    "payment.failed",
+    "checkout_session.payment_failed",
+  ]);
   await submitted(world, checkout, "tok_decline_insufficient_funds");
   await drive(world);
   await submitted(world, checkout, "tok_success");
   await drive(world);
-  expect((await paymentsOf(world, checkout)).map(({ status, failureCode }) => `${String(status)} ${String(failureCode)}`).toSorted()).toEqual([
-    "authorized null",
-    "failed card_declined",
-    "failed insufficient_funds",
-  ]);
+  expect(
+    (await paymentsOf(world, checkout))
+      .map(({ status, failureCode }) => `${String(status)} ${String(failureCode)}`)
+      .toSorted(),
+  ).toEqual(["authorized null", "failed card_declined", "failed insufficient_funds"]);
   expect(await ordersOf(world, checkout)).toHaveLength(1);
   expect(await usesOf("DECLINED")).toBe(1);
 });
@@ -127,12 +140,21 @@ it("what cannot be told for 15 minutes fails; the late success is given back, an
   await drive(world);
   world.clock.advance(30 * minute);
   await drive(world);
-  expect((await paymentsOf(world, checkout)).map(({ status }) => String(status)).toSorted()).toEqual(["authorized", "refunded"]);
+  expect((await paymentsOf(world, checkout)).map(({ status }) => String(status)).toSorted()).toEqual([
+    "authorized",
+    "refunded",
+  ]);
   expect(await ledgerOf(world, checkout)).toEqual(
-    expect.arrayContaining([`authorize ${amountMinor} pending`, `authorize ${amountMinor} authorized`, `refund ${amountMinor} succeeded`]),
+    expect.arrayContaining([
+      `authorize ${amountMinor} pending`,
+      `authorize ${amountMinor} authorized`,
+      `refund ${amountMinor} succeeded`,
+    ]),
   );
   const told = await toldOf(world, checkout);
-  expect(told).toEqual(expect.arrayContaining(["payment.refund_required", "refund.created", "refund.succeeded"]));
+  expect(told).toEqual(
+    expect.arrayContaining(["payment.refund_required", "refund.created", "refund.succeeded"]),
+  );
   expect(await ordersOf(world, checkout)).toHaveLength(1);
 });
 
@@ -141,11 +163,18 @@ it("a payment that is authorised for another amount makes no order, and is let g
   const checkout = await openCheckout(world);
   const { amountMinor } = checkout.amountTotal;
   await submitted(world, checkout, "tok_success");
-  await drive(world, ({ authorize }) => ({ authorize: (asked) => authorize({ ...asked, amountMinor: asked.amountMinor - 1 }) }));
+  await drive(world, ({ authorize }) => ({
+    authorize: (asked) => authorize({ ...asked, amountMinor: asked.amountMinor - 1 }),
+  }));
   expect(await ordersOf(world, checkout)).toEqual([]);
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "open" });
-  expect(await ledgerOf(world, checkout)).toEqual([`authorize ${amountMinor - 1} authorized`, `void ${amountMinor - 1} succeeded`]);
-  expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "canceled", failureCode: "amount_mismatch", voidedMinor: amountMinor - 1 }]);
+  expect(await ledgerOf(world, checkout)).toEqual([
+    `authorize ${amountMinor - 1} authorized`,
+    `void ${amountMinor - 1} succeeded`,
+  ]);
+  expect(await paymentsOf(world, checkout)).toMatchObject([
+    { status: "canceled", failureCode: "amount_mismatch", voidedMinor: amountMinor - 1 },
+  ]);
   expect(await toldOf(world, checkout)).toContain("payment.refund_required");
 });
 
@@ -154,22 +183,39 @@ it("a payment that succeeds after its session has ended otherwise is let go, and
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
   // Nothing of ours does this; a payment must not depend on it.
-  await world.database.db.updateTable("hostedCheckoutSession").set({ status: "expired" }).where("id", "=", checkout.id).execute();
+  await world.database.db
+    .updateTable("hostedCheckoutSession")
+    .set({ status: "expired" })
+    .where("id", "=", checkout.id)
+    .execute();
   await drive(world);
   expect(await ordersOf(world, checkout)).toEqual([]);
   const { amountMinor } = checkout.amountTotal;
-  expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "canceled", failureCode: "late", voidedMinor: amountMinor }]);
-  expect(await ledgerOf(world, checkout)).toEqual([`authorize ${amountMinor} authorized`, `void ${amountMinor} succeeded`]);
-  expect(await toldOf(world, checkout)).toEqual(expect.arrayContaining(["payment.canceled", "payment.refund_required"]));
+  expect(await paymentsOf(world, checkout)).toMatchObject([
+    { status: "canceled", failureCode: "late", voidedMinor: amountMinor },
+  ]);
+  expect(await ledgerOf(world, checkout)).toEqual([
+    `authorize ${amountMinor} authorized`,
+    `void ${amountMinor} succeeded`,
+  ]);
+  expect(await toldOf(world, checkout)).toEqual(
+    expect.arrayContaining(["payment.canceled", "payment.refund_required"]),
+  );
 });
 
 it("a payment that is declined after its session has ended otherwise has failed, and nothing waits for it", async () => {
   const world = useIt();
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_decline");
-  await world.database.db.updateTable("hostedCheckoutSession").set({ status: "expired" }).where("id", "=", checkout.id).execute();
+  await world.database.db
+    .updateTable("hostedCheckoutSession")
+    .set({ status: "expired" })
+    .where("id", "=", checkout.id)
+    .execute();
   await drive(world);
-  expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "failed", failureCode: "card_declined", tokenSealed: null }]);
+  expect(await paymentsOf(world, checkout)).toMatchObject([
+    { status: "failed", failureCode: "card_declined", tokenSealed: null },
+  ]);
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "expired" });
   expect((await toldOf(world, checkout)).at(-1)).toBe("payment.failed");
 });
@@ -180,13 +226,18 @@ it("a payment that is given up is asked back, and the session that ran out meanw
   const checkout = await openCheckout(world);
   await submitted(world, checkout, "tok_success");
   world.clock.advance(61 * minute);
-  const { data, error } = await callSession(world, "hostedCheckoutSessionFail", { id: checkout.id, input: { reason: "BUYER_GAVE_UP" } });
+  const { data, error } = await callSession(world, "hostedCheckoutSessionFail", {
+    id: checkout.id,
+    input: { reason: "BUYER_GAVE_UP" },
+  });
   expect(error).toBeUndefined();
   expect(data).toMatchObject({ status: "EXPIRED", cartStatus: "ACTIVE" });
   expect(await stockOf(world, "KIT-KVERN")).toEqual(before);
   await drive(world);
   expect(await ledgerOf(world, checkout)).toEqual([`void ${checkout.amountTotal.amountMinor} succeeded`]);
-  expect(await paymentsOf(world, checkout)).toMatchObject([{ status: "canceled", failureCode: "buyer_gave_up", tokenSealed: null }]);
+  expect(await paymentsOf(world, checkout)).toMatchObject([
+    { status: "canceled", failureCode: "buyer_gave_up", tokenSealed: null },
+  ]);
   expect((await toldOf(world, checkout)).slice(-4)).toEqual([
     "payment.canceled",
     "checkout_session.payment_failed",
@@ -203,26 +254,33 @@ it("nothing to be paid: submitting places the order, and nobody asks the provide
   const { data, error } = await submit(world, checkout, null);
   expect(error).toBeUndefined();
   expect(data).toMatchObject({ status: "COMPLETED", paymentStatus: "NOT_REQUIRED", cartStatus: "COMPLETED" });
-  expect(await ordersOf(world, checkout)).toMatchObject([{ id: data.orderId, paymentStatus: "not_required", totalMinor: 0 }]);
+  expect(await ordersOf(world, checkout)).toMatchObject([
+    { id: data.orderId, paymentStatus: "not_required", totalMinor: 0 },
+  ]);
   expect(await paymentsOf(world, checkout)).toEqual([]);
 });
 
-it.each([0, 1])("that it was paid is told as a change of what was pending, with %i of it captured", async (capturedMinor) => {
-  const world = useIt();
-  const checkout = await openCheckout(world);
-  await submitted(world, checkout, "tok_success");
-  await drive(world, ({ authorize }) => ({ authorize: async (asked) => ({ ...(await authorize(asked)), capturedMinor }) as Held }));
-  const told = await world.database.db
-    .selectFrom("event")
-    .innerJoin("payment", "payment.id", "event.subjectId")
-    .select(["event.type", sql`event.snapshot::jsonb #> '{data,previous}'`.as("previous")])
-    .where("payment.sessionId", "=", checkout.id)
-    .orderBy("event.id")
-    .execute();
-  const previous = { status: "pending" };
-  const types = ["payment.authorized", ...(capturedMinor > 0 ? ["payment.captured"] : [])];
-  expect(told).toEqual(types.map((type) => ({ type, previous })));
-});
+it.each([0, 1])(
+  "that it was paid is told as a change of what was pending, with %i of it captured",
+  async (capturedMinor) => {
+    const world = useIt();
+    const checkout = await openCheckout(world);
+    await submitted(world, checkout, "tok_success");
+    await drive(world, ({ authorize }) => ({
+      authorize: async (asked) => ({ ...(await authorize(asked)), capturedMinor }) as Held,
+    }));
+    const told = await world.database.db
+      .selectFrom("event")
+      .innerJoin("payment", "payment.id", "event.subjectId")
+      .select(["event.type", sql`event.snapshot::jsonb #> '{data,previous}'`.as("previous")])
+      .where("payment.sessionId", "=", checkout.id)
+      .orderBy("event.id")
+      .execute();
+    const previous = { status: "pending" };
+    const types = ["payment.authorized", ...(capturedMinor > 0 ? ["payment.captured"] : [])];
+    expect(told).toEqual(types.map((type) => ({ type, previous })));
+  },
+);
 
 it("a checkout that became free on the way is placed by the next round", async () => {
   const world = useIt();
@@ -230,11 +288,17 @@ it("a checkout that became free on the way is placed by the next round", async (
   const { id: cartId } = await makeCart(world, { lines: { "GFT-KART": 1 } });
   await changeCart(world, "cartPromotionApply", { cartId, input: { code: "FREEBYNOW" } });
   const checkout: Checkout = await makeSession(world, { cartId });
-  await sql`update price set amount_minor = amount_minor + 100 where variant_id = ${await variantOf(world, "GFT-KART")}`.execute(world.database.db);
-  expect((await submit(world, checkout, null)).data).toMatchObject({ status: "PROCESSING", amountTotal: { amountMinor: 0 } });
+  await sql`update price set amount_minor = amount_minor + 100 where variant_id = ${await variantOf(world, "GFT-KART")}`.execute(
+    world.database.db,
+  );
+  expect((await submit(world, checkout, null)).data).toMatchObject({
+    status: "PROCESSING",
+    amountTotal: { amountMinor: 0 },
+  });
   const other = await openCheckout(world);
   await submitted(world, other, "tok_late_success");
-  const place = (): Promise<number> => placeFreeCheckouts({ ...world.app.services, now: world.clock.now(), reindex: indexProducts });
+  const place = (): Promise<number> =>
+    placeFreeCheckouts({ ...world.app.services, now: world.clock.now(), reindex: indexProducts });
   expect([await place(), await place()]).toEqual([1, 0]);
   expect(await sessionOf(world, checkout)).toMatchObject({ status: "completed" });
   expect(await ordersOf(world, checkout)).toMatchObject([{ paymentStatus: "not_required", totalMinor: 0 }]);
@@ -242,6 +306,10 @@ it("a checkout that became free on the way is placed by the next round", async (
 });
 
 async function usesOf(code: string): Promise<number> {
-  const { used } = await useIt().database.db.selectFrom("promotionCode").select("used").where("code", "=", code).executeTakeFirstOrThrow();
+  const { used } = await useIt()
+    .database.db.selectFrom("promotionCode")
+    .select("used")
+    .where("code", "=", code)
+    .executeTakeFirstOrThrow();
   return used;
 }

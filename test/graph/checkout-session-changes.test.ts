@@ -1,4 +1,7 @@
-/** What a buyer may change while checking out: by the rules of carts, with both versions rising together, and the cart locked all the while. */
+/**
+ * What a buyer may change while checking out: by the rules of carts, with both versions rising together, and
+ * the cart locked all the while.
+ */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
@@ -40,9 +43,13 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     await makeCode(world(), "SEVEN", { basisPoints: 700 });
   });
 
-  const change = (field: SessionMutation, sessionId: string, input: Readonly<Record<string, unknown>>): Promise<Asked> =>
-    changeSession(world(), field, { sessionId, input });
-  const setAddress = (sessionId: string, input: object = { address: berlin }) => change("hostedCheckoutSessionAddressSet", sessionId, { ...input });
+  const change = (
+    field: SessionMutation,
+    sessionId: string,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<Asked> => changeSession(world(), field, { sessionId, input });
+  const setAddress = (sessionId: string, input: object = { address: berlin }) =>
+    change("hostedCheckoutSessionAddressSet", sessionId, { ...input });
 
   it("give it an address, a way of delivery and a code, each with a version of the session and of the cart", async () => {
     const { id, cartId } = await makeSession(world());
@@ -55,14 +62,41 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
       cart: { address: { city: "Berlin" } },
     });
     const optionId = await deliveryOf(world(), "standard");
-    const delivered = await change("hostedCheckoutSessionDeliveryOptionSelect", id, { optionId, expectedVersion: 2 });
-    expect(delivered.data).toMatchObject({ version: 3, cartVersion: 4, amountTotal: eur(8980), cart: { delivery: { selectedOptionId: optionId } } });
-    const applied = await change("hostedCheckoutSessionPromotionApply", id, { code: "six", expectedVersion: 3 });
-    expect(applied.data).toMatchObject({ version: 4, cartVersion: 5, amountTotal: eur(8471), cart: { promotion: { promotion: { code: "SIX" } } } });
+    const delivered = await change("hostedCheckoutSessionDeliveryOptionSelect", id, {
+      optionId,
+      expectedVersion: 2,
+    });
+    expect(delivered.data).toMatchObject({
+      version: 3,
+      cartVersion: 4,
+      amountTotal: eur(8980),
+      cart: { delivery: { selectedOptionId: optionId } },
+    });
+    const applied = await change("hostedCheckoutSessionPromotionApply", id, {
+      code: "six",
+      expectedVersion: 3,
+    });
+    expect(applied.data).toMatchObject({
+      version: 4,
+      cartVersion: 5,
+      amountTotal: eur(8471),
+      cart: { promotion: { promotion: { code: "SIX" } } },
+    });
     const removed = await change("hostedCheckoutSessionPromotionRemove", id, { expectedVersion: 4 });
-    expect(removed.data).toMatchObject({ version: 5, cartVersion: 6, amountTotal: eur(8980), status: "OPEN", cartStatus: "LOCKED" });
+    expect(removed.data).toMatchObject({
+      version: 5,
+      cartVersion: 6,
+      amountTotal: eur(8980),
+      status: "OPEN",
+      cartStatus: "LOCKED",
+    });
     const { data } = (await callCart(world(), "getPublicCart", { cartId })).body;
-    expect(data).toMatchObject({ version: 6, status: "locked", checkout: { sessionId: id, status: "open" }, totals: { total: eur(8980) } });
+    expect(data).toMatchObject({
+      version: 6,
+      status: "locked",
+      checkout: { sessionId: id, status: "open" },
+      totals: { total: eur(8980) },
+    });
     expect((await eventsOf(world(), cartId)).map(({ type }) => type)).toEqual([
       "cart.created",
       "cart.locked",
@@ -75,8 +109,15 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
 
   it("give it an e-mail, alone or with the address, as one change of each: in place of the one before, which is erased", async () => {
     const { id, cartId } = await makeSession(world());
-    const alone = await change("hostedCheckoutSessionContactSet", id, { email: "anna@example.com", expectedVersion: 1 });
-    expect(alone.data).toMatchObject({ version: 2, cartVersion: 3, cart: { buyer: { emailHint: "a•••@e•••.com" } } });
+    const alone = await change("hostedCheckoutSessionContactSet", id, {
+      email: "anna@example.com",
+      expectedVersion: 1,
+    });
+    expect(alone.data).toMatchObject({
+      version: 2,
+      cartVersion: 3,
+      cart: { buyer: { emailHint: "a•••@e•••.com" } },
+    });
     const again = await change("hostedCheckoutSessionContactSet", id, { email: "anna@example.com" });
     expect(again.data).toMatchObject({ version: 2, cartVersion: 3 });
     const together = await setAddress(id, { address: berlin, contactEmail: "jan@other.test" });
@@ -85,7 +126,9 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
       cartVersion: 4,
       cart: { address: { city: "Berlin" }, buyer: { emailHint: "j•••@o•••.test" } },
     });
-    expect((await setAddress(id, { address: berlin })).data).toMatchObject({ cart: { buyer: { emailHint: "j•••@o•••.test" } } });
+    expect((await setAddress(id, { address: berlin })).data).toMatchObject({
+      cart: { buyer: { emailHint: "j•••@o•••.test" } },
+    });
     const emails = await world()
       .database.db.selectFrom("personalData")
       .select((is) => is("erasedAt", "is not", null).as("isErased"))
@@ -93,9 +136,16 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
       .where("kind", "=", "buyer_email")
       .execute();
     expect([emails.length, emails.filter(({ isErased }) => isErased).length]).toEqual([2, 1]);
-    const { error } = await withoutTrace(world(), () => change("hostedCheckoutSessionContactSet", id, { email: "nobody" }));
-    expect(error).toMatchObject({ code: "invalid_field", details: [{ field: "/email", code: "pattern_mismatch" }] });
-    const both = await withoutTrace(world(), () => change("hostedCheckoutSessionAddressSet", id, { address: berlin, contactEmail: "nobody" }));
+    const { error } = await withoutTrace(world(), () =>
+      change("hostedCheckoutSessionContactSet", id, { email: "nobody" }),
+    );
+    expect(error).toMatchObject({
+      code: "invalid_field",
+      details: [{ field: "/email", code: "pattern_mismatch" }],
+    });
+    const both = await withoutTrace(world(), () =>
+      change("hostedCheckoutSessionAddressSet", id, { address: berlin, contactEmail: "nobody" }),
+    );
     expect(both.error).toMatchObject({ details: [{ field: "/contactEmail" }] });
   });
 
@@ -107,31 +157,62 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     const same = await change("hostedCheckoutSessionPromotionApply", session.id, { code: "SIX" });
     const optionId = await deliveryOf(world(), "standard");
     const again = await change("hostedCheckoutSessionDeliveryOptionSelect", session.id, { optionId });
-    for (const { data } of [same, again]) expect([data.version, data.cartVersion, data.cart.version]).toEqual([2, 5, 5]);
+    for (const { data } of [same, again])
+      expect([data.version, data.cartVersion, data.cart.version]).toEqual([2, 5, 5]);
     expect(await events()).toBe(before);
   });
 
   it("take no part of the rules away that carts have", async () => {
     const { id } = await makeSession(world());
     const refusals: readonly [SessionMutation, object, unknown][] = [
-      ["hostedCheckoutSessionAddressSet", { address: newYork }, { code: "address_market_mismatch", conflict: { resource: "cart" } }],
-      ["hostedCheckoutSessionAddressSet", { address: { ...berlin, postalCode: "1" } }, { code: "address_invalid" }],
-      ["hostedCheckoutSessionAddressSet", { address: berlin, saveForBuyer: true }, { code: "invalid_field", details: [{ field: "/saveForBuyer" }] }],
-      ["hostedCheckoutSessionDeliveryOptionSelect", { optionId: "dlm_x" }, { code: "invalid_state", conflict: { reason: "address_required" } }],
+      [
+        "hostedCheckoutSessionAddressSet",
+        { address: newYork },
+        { code: "address_market_mismatch", conflict: { resource: "cart" } },
+      ],
+      [
+        "hostedCheckoutSessionAddressSet",
+        { address: { ...berlin, postalCode: "1" } },
+        { code: "address_invalid" },
+      ],
+      [
+        "hostedCheckoutSessionAddressSet",
+        { address: berlin, saveForBuyer: true },
+        { code: "invalid_field", details: [{ field: "/saveForBuyer" }] },
+      ],
+      [
+        "hostedCheckoutSessionDeliveryOptionSelect",
+        { optionId: "dlm_x" },
+        { code: "invalid_state", conflict: { reason: "address_required" } },
+      ],
       ["hostedCheckoutSessionPromotionApply", { code: "nobody-knows" }, { code: "promotion_code_not_found" }],
-      ["hostedCheckoutSessionPromotionApply", { code: "!" }, { code: "invalid_field", details: [{ field: "/code" }] }],
-      ["hostedCheckoutSessionPromotionRemove", {}, { code: "promotion_not_present", conflict: { resource: "cart", currentStatus: "locked" } }],
+      [
+        "hostedCheckoutSessionPromotionApply",
+        { code: "!" },
+        { code: "invalid_field", details: [{ field: "/code" }] },
+      ],
+      [
+        "hostedCheckoutSessionPromotionRemove",
+        {},
+        { code: "promotion_not_present", conflict: { resource: "cart", currentStatus: "locked" } },
+      ],
     ];
     for (const [field, input, expected] of refusals)
-      expect((await withoutTrace(world(), () => change(field, id, { ...input }))).error).toMatchObject(expected as object);
+      expect((await withoutTrace(world(), () => change(field, id, { ...input }))).error).toMatchObject(
+        expected as object,
+      );
   });
 
   it("keep the old code where another is refused, and refuse another where that is asked for", async () => {
     const { id, cartId } = await makeSession(world());
     await change("hostedCheckoutSessionPromotionApply", id, { code: "six" });
-    const { error } = await withoutTrace(world(), () => change("hostedCheckoutSessionPromotionApply", id, { code: "seven", onExisting: "REJECT" }));
+    const { error } = await withoutTrace(world(), () =>
+      change("hostedCheckoutSessionPromotionApply", id, { code: "seven", onExisting: "REJECT" }),
+    );
     expect(error.code).toBe("promotion_already_applied");
-    expect((await callCart(world(), "getPublicCart", { cartId })).body.data.promotion.promotion.code).toBe("SIX");
+    expect((await callCart(world(), "getPublicCart", { cartId })).body.data.promotion.promotion.code).toBe(
+      "SIX",
+    );
     const { data } = await change("hostedCheckoutSessionPromotionApply", id, { code: "seven" });
     expect([data.version, data.amountTotal]).toEqual([3, eur(7896)]);
   });
@@ -139,14 +220,20 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
   it("go to another country of the market, which the session then is for", async () => {
     const { id } = await makeSession(world());
     const vienna = { ...berlin, postalCode: "1010", city: "Wien", countryCode: "AT" };
-    expect((await setAddress(id, { address: vienna })).data).toMatchObject({ market: "AT", cart: { market: "AT" } });
+    expect((await setAddress(id, { address: vienna })).data).toMatchObject({
+      market: "AT",
+      cart: { market: "AT" },
+    });
   });
 
   it("keep the address past its own time, which ends with the session", async () => {
     const { id, cartId } = await makeReadySession(world());
     world().clock.advance(40 * 60_000);
     const { data } = await change("hostedCheckoutSessionPromotionApply", id, { code: "six" });
-    expect(data).toMatchObject({ cart: { address: { city: "Berlin" }, warnings: [] }, amountTotal: eur(8471) });
+    expect(data).toMatchObject({
+      cart: { address: { city: "Berlin" }, warnings: [] },
+      amountTotal: eur(8471),
+    });
     world().clock.advance(31 * 60_000);
     const read = (await callCart(world(), "getPublicCart", { cartId })).body.data;
     expect(read).toMatchObject({ status: "active", address: null, warnings: [{ code: "address_expired" }] });
@@ -156,31 +243,44 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     const { db } = world().database;
     const session = await makeSession(world(), { lines: { "KIT-KVERN": 2, "KIT-EMALJE-WHITE": 1 } });
     const sku = "KIT-EMALJE-WHITE";
-    const held = async () => (await holdsOf(world(), sku)).filter(({ sessionId }) => sessionId === session.id).length;
+    const held = async () =>
+      (await holdsOf(world(), sku)).filter(({ sessionId }) => sessionId === session.id).length;
     const { reserved } = await stockOf(world(), sku);
     const publish = (status: string) =>
-      sql`update product set status = ${status} where id = (select product_id from variant where sku = ${sku})`.execute(db);
+      sql`update product set status = ${status} where id = (select product_id from variant where sku = ${sku})`.execute(
+        db,
+      );
     expect(await held()).toBe(1);
     await publish("draft");
     const without = await setAddress(session.id);
-    expect(without.data.cart.warnings).toMatchObject([{ code: "LINE_UNAVAILABLE", data: { isRemoved: false } }]);
+    expect(without.data.cart.warnings).toMatchObject([
+      { code: "LINE_UNAVAILABLE", data: { isRemoved: false } },
+    ]);
     expect([await held(), (await stockOf(world(), sku)).reserved]).toEqual([0, reserved - 1]);
     await publish("published");
     const again = await setAddress(session.id);
-    expect([again.data.cart.warnings, await held(), (await stockOf(world(), sku)).reserved]).toEqual([[], 1, reserved]);
+    expect([again.data.cart.warnings, await held(), (await stockOf(world(), sku)).reserved]).toEqual([
+      [],
+      1,
+      reserved,
+    ]);
   });
 
   it("are not counted twice against the stock: the last units stay the session's own", async () => {
     const sku = "KIT-EMALJE-WHITE";
     const { reserved } = await stockOf(world(), sku);
     const variantId = await variantOf(world(), sku);
-    await sql`update stock_level set on_hand = ${reserved + 2}, backorder_limit = 0 where variant_id = ${variantId}`.execute(world().database.db);
+    await sql`update stock_level set on_hand = ${reserved + 2}, backorder_limit = 0 where variant_id = ${variantId}`.execute(
+      world().database.db,
+    );
     const { id } = await makeSession(world(), { lines: { [sku]: 2 } });
     const { data } = await setAddress(id);
     expect(data.cart).toMatchObject({ lines: [{ quantity: 2, availableQuantity: 2 }], warnings: [] });
     const other = await makeCart(world(), { lines: {} });
     const input = { lines: [{ variantId, quantity: 1 }] };
-    expect((await changeCart(world(), "cartLinesAdd", { cartId: other.id, input })).error).toMatchObject({ code: "invalid_state" });
+    expect((await changeCart(world(), "cartLinesAdd", { cartId: other.id, input })).error).toMatchObject({
+      code: "invalid_state",
+    });
   });
 
   const calls: readonly [SessionMutation, object][] = [
@@ -191,7 +291,9 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
   ];
   const mark = (status: string, column: string) => async (id: string) => {
     const { db } = world().database;
-    await sql`update hosted_checkout_session set status = ${status}, ${sql.ref(column)} = created_at where id = ${id}`.execute(db);
+    await sql`update hosted_checkout_session set status = ${status}, ${sql.ref(column)} = created_at where id = ${id}`.execute(
+      db,
+    );
   };
   const states: readonly [string, string, number, (id: string) => Promise<unknown>][] = [
     ["processing", "processing", 1, mark("processing", "submitted_at")],
@@ -209,32 +311,46 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     ],
   ];
 
-  it.each(states)("are refused when it is %s, before its version is looked at", async (_name, status, version, bring) => {
-    const { id } = await makeSession(world());
-    await bring(id);
-    for (const [field, input] of calls) {
-      const { error } = await withoutTrace(world(), () => change(field, id, { ...input, expectedVersion: 99 }));
-      expect({ code: error.code, conflict: error.conflict }).toEqual({
-        code: `checkout_session_${status}`,
-        conflict: sessionConflict({ id, status, version }),
-      });
-    }
-  });
+  it.each(states)(
+    "are refused when it is %s, before its version is looked at",
+    async (_name, status, version, bring) => {
+      const { id } = await makeSession(world());
+      await bring(id);
+      for (const [field, input] of calls) {
+        const { error } = await withoutTrace(world(), () =>
+          change(field, id, { ...input, expectedVersion: 99 }),
+        );
+        expect({ code: error.code, conflict: error.conflict }).toEqual({
+          code: `checkout_session_${status}`,
+          conflict: sessionConflict({ id, status, version }),
+        });
+      }
+    },
+  );
 
   it("are refused where the session has another version, and where there is none", async () => {
     const { id } = await makeSession(world());
     for (const [field, input] of calls) {
-      const { error } = await withoutTrace(world(), () => change(field, id, { ...input, expectedVersion: 2 }));
-      expect([error.code, error.conflict]).toEqual(["checkout_session_version_conflict", sessionConflict({ id, status: "open", version: 1 })]);
+      const { error } = await withoutTrace(world(), () =>
+        change(field, id, { ...input, expectedVersion: 2 }),
+      );
+      expect([error.code, error.conflict]).toEqual([
+        "checkout_session_version_conflict",
+        sessionConflict({ id, status: "open", version: 1 }),
+      ]);
       for (const sessionId of ["chs_00000000000000000000000000", "1"])
-        expect((await withoutTrace(world(), () => change(field, sessionId, { ...input }))).error.code).toBe("checkout_session_not_found");
+        expect((await withoutTrace(world(), () => change(field, sessionId, { ...input }))).error.code).toBe(
+          "checkout_session_not_found",
+        );
     }
   });
 
   it("leave the cart to no other change", async () => {
     const { id, cartId } = await makeSession(world());
     await setAddress(id);
-    const { error } = await withoutTrace(world(), () => changeCart(world(), "cartPromotionApply", { cartId, input: { code: "six" } }));
+    const { error } = await withoutTrace(world(), () =>
+      changeCart(world(), "cartPromotionApply", { cartId, input: { code: "six" } }),
+    );
     expect(error.code).toBe("cart_locked");
   });
 
@@ -244,7 +360,9 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     const answers = await Promise.all(Array.from({ length: 10 }, () => trySession(world(), { cartId })));
     const [opened, ...more] = answers.flatMap(({ data }) => (data === null ? [] : [data.id as string]));
     expect([opened, more]).toEqual([expect.any(String), []]);
-    const refused = answers.flatMap(({ error }) => (error === undefined ? [] : [[error.code, error.conflict.data]]));
+    const refused = answers.flatMap(({ error }) =>
+      error === undefined ? [] : [[error.code, error.conflict.data]],
+    );
     expect(refused).toEqual(Array.from({ length: 9 }, () => ["cart_locked", { sessionId: opened }]));
     expect(await stockOf(world(), "KIT-KVERN")).toEqual({ ...before, reserved: before.reserved + 1 });
   });
@@ -252,7 +370,9 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
   it("of two at once, one after the other: both versions count them all", async () => {
     const { id } = await makeSession(world());
     const codes = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? "six" : "seven"));
-    const answers = await Promise.all(codes.map((code) => change("hostedCheckoutSessionPromotionApply", id, { code })));
+    const answers = await Promise.all(
+      codes.map((code) => change("hostedCheckoutSessionPromotionApply", id, { code })),
+    );
     expect(answers.every(({ error }) => error === undefined)).toBe(true);
     const { data } = await readSession(world(), id);
     expect(data.cartVersion).toBe(data.version + 1);

@@ -1,10 +1,31 @@
-/** What the clock alone does around checkouts: ended holds keep nothing back, and what comes due long after everybody has left is done all the same. */
+/**
+ * What the clock alone does around checkouts: ended holds keep nothing back, and what comes due long after
+ * everybody has left is done all the same.
+ */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
-import { callSession, drive, openCheckout, paymentsOf, submit, submitted } from "#test/commerce/payments/checkouts.ts";
-import { askGraph, berlin, changeCart, deliveryOf, eur, eventsOf, makeCart, readCart, variantOf, withoutTrace } from "#test/operations/cart-calls.ts";
+import {
+  callSession,
+  drive,
+  openCheckout,
+  paymentsOf,
+  submit,
+  submitted,
+} from "#test/commerce/payments/checkouts.ts";
+import {
+  askGraph,
+  berlin,
+  changeCart,
+  deliveryOf,
+  eur,
+  eventsOf,
+  makeCart,
+  readCart,
+  variantOf,
+  withoutTrace,
+} from "#test/operations/cart-calls.ts";
 import { makeSession, readSession, stockOf, sweepSessions } from "#test/operations/checkout-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -15,7 +36,9 @@ const sku = "KIT-EMALJE-WHITE";
 
 const setStock = async (onHand: number): Promise<void> => {
   const variantId = await variantOf(world(), sku);
-  await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0 where variant_id = ${variantId}`.execute(world().database.db);
+  await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0 where variant_id = ${variantId}`.execute(
+    world().database.db,
+  );
 };
 
 describe("holds of a session whose time is over, and that nobody has released", () => {
@@ -29,12 +52,19 @@ describe("holds of a session whose time is over, and that nobody has released", 
     interface Seen {
       readonly sku: string;
     }
-    const variants: readonly Seen[] = data.edges.flatMap(({ node }: { node: { variants: readonly Seen[] } }) => node.variants);
+    const variants: readonly Seen[] = data.edges.flatMap(
+      ({ node }: { node: { variants: readonly Seen[] } }) => node.variants,
+    );
     return variants.find((variant) => variant.sku === sku);
   };
   const adjust = async (delta: number) => {
     const query = `mutation ($input: StockAdjustInput!) { stockAdjust(idempotencyKey: "take-${world().clock.now().getTime()}", input: $input) { stock { onHand reserved } } }`;
-    return askGraph(world(), query, { input: { variantId: await variantOf(world(), sku), delta, reason: "LOST" } }, { token: "admin" });
+    return askGraph(
+      world(),
+      query,
+      { input: { variantId: await variantOf(world(), sku), delta, reason: "LOST" } },
+      { token: "admin" },
+    );
   };
 
   it("are free for who reads the catalog, and for who takes stock away, without a sweep", async () => {
@@ -42,11 +72,20 @@ describe("holds of a session whose time is over, and that nobody has released", 
     await setStock(reserved + 3);
     const { id } = await makeSession(world(), { lines: { [sku]: 3 } });
     world().clock.advance(60 * minuteMs - 1);
-    expect(await variantSeen()).toMatchObject({ availability: "OUT_OF_STOCK", stock: { reserved: reserved + 3, available: 0 } });
+    expect(await variantSeen()).toMatchObject({
+      availability: "OUT_OF_STOCK",
+      stock: { reserved: reserved + 3, available: 0 },
+    });
     const { error } = await withoutTrace(world(), () => adjust(-1));
-    expect(error.conflict).toMatchObject({ reason: "insufficient_stock", data: { onHand: reserved + 3, reserved: reserved + 3, delta: -1 } });
+    expect(error.conflict).toMatchObject({
+      reason: "insufficient_stock",
+      data: { onHand: reserved + 3, reserved: reserved + 3, delta: -1 },
+    });
     world().clock.advance(1);
-    expect(await variantSeen()).toMatchObject({ availability: "LOW_STOCK", stock: { onHand: reserved + 3, reserved, available: 3 } });
+    expect(await variantSeen()).toMatchObject({
+      availability: "LOW_STOCK",
+      stock: { onHand: reserved + 3, reserved, available: 3 },
+    });
     expect((await stockOf(world(), sku)).reserved).toBe(reserved + 3);
     expect((await adjust(-3)).data).toEqual({ stock: { onHand: reserved, reserved } });
     expect(await stockOf(world(), sku)).toEqual({ onHand: reserved, reserved });
@@ -62,7 +101,8 @@ describe("a submission", () => {
     await setStock(reserved + 5);
     const checkout = await openCheckout(world(), { lines: { [sku]: 5 } });
     const { version, lines } = (await readCart(world(), checkout.cartId)).data;
-    const limit = (most: number | null) => sql`update variant set max_order_quantity = ${most} where sku = ${sku}`.execute(world().database.db);
+    const limit = (most: number | null) =>
+      sql`update variant set max_order_quantity = ${most} where sku = ${sku}`.execute(world().database.db);
     await limit(2);
     const { error } = await withoutTrace(world(), () => submit(world(), checkout));
     await limit(null);
@@ -92,9 +132,15 @@ describe("what is told of a session", () => {
       );
     await raise(100);
     const { amountMinor, currency } = checkout.amountTotal;
-    await submitted(world(), { ...checkout, amountTotal: { amountMinor: amountMinor + 100, currency } }, "tok_decline");
+    await submitted(
+      world(),
+      { ...checkout, amountTotal: { amountMinor: amountMinor + 100, currency } },
+      "tok_decline",
+    );
     await raise(-100);
-    const told = (await eventsOf(world(), checkout.id)).find(({ type }) => type === "checkout_session.processing");
+    const told = (await eventsOf(world(), checkout.id)).find(
+      ({ type }) => type === "checkout_session.processing",
+    );
     expect(told?.snapshot.data).toMatchObject({ object: { amountTotal: eur(amountMinor + 100) } });
     expect(told?.snapshot.data.previous).toEqual({
       version,
@@ -107,27 +153,57 @@ describe("what is told of a session", () => {
 });
 
 describe("long after everybody has left", () => {
-  it.each(["active", "suspended"] as const)("what the clock ended is written and told of, the merchant being %s", async (status) => {
-    const { id, cartId } = await makeSession(world());
-    const { db } = world().database;
-    world().clock.advance(125 * dayMs);
-    expect([(await readSession(world(), id)).data, (await readCart(world(), cartId)).data]).toEqual([null, null]);
-    await db.updateTable("merchant").set({ status }).where("id", "=", world().demo.merchants.first.id).execute();
-    expect(await sweepSessions(world())).toBeGreaterThan(0);
-    expect(await expireCarts({ ...world().app.services, now: world().clock.now() })).toBeGreaterThan(0);
-    await db.updateTable("merchant").set({ status: "active" }).where("id", "=", world().demo.merchants.first.id).execute();
-    const told = [...(await eventsOf(world(), id)), ...(await eventsOf(world(), cartId))].map(({ type }) => type);
-    expect(told).toEqual(["checkout_session.created", "checkout_session.expired", "cart.created", "cart.locked", "cart.unlocked", "cart.expired"]);
-  });
+  it.each(["active", "suspended"] as const)(
+    "what the clock ended is written and told of, the merchant being %s",
+    async (status) => {
+      const { id, cartId } = await makeSession(world());
+      const { db } = world().database;
+      world().clock.advance(125 * dayMs);
+      expect([(await readSession(world(), id)).data, (await readCart(world(), cartId)).data]).toEqual([
+        null,
+        null,
+      ]);
+      await db
+        .updateTable("merchant")
+        .set({ status })
+        .where("id", "=", world().demo.merchants.first.id)
+        .execute();
+      expect(await sweepSessions(world())).toBeGreaterThan(0);
+      expect(await expireCarts({ ...world().app.services, now: world().clock.now() })).toBeGreaterThan(0);
+      await db
+        .updateTable("merchant")
+        .set({ status: "active" })
+        .where("id", "=", world().demo.merchants.first.id)
+        .execute();
+      const told = [...(await eventsOf(world(), id)), ...(await eventsOf(world(), cartId))].map(
+        ({ type }) => type,
+      );
+      expect(told).toEqual([
+        "checkout_session.created",
+        "checkout_session.expired",
+        "cart.created",
+        "cart.locked",
+        "cart.unlocked",
+        "cart.expired",
+      ]);
+    },
+  );
 
   it("what the provider answers then is still written", async () => {
     const checkout = await openCheckout(world());
     await submitted(world(), checkout, "tok_late_success");
-    await callSession(world(), "hostedCheckoutSessionFail", { id: checkout.id, input: { reason: "BUYER_GAVE_UP" } });
+    await callSession(world(), "hostedCheckoutSessionFail", {
+      id: checkout.id,
+      input: { reason: "BUYER_GAVE_UP" },
+    });
     world().clock.advance(125 * dayMs);
     expect((await readSession(world(), checkout.id)).data).toBeNull();
     await drive(world());
-    const open = await world().database.db.selectFrom("paymentOperation").select("id").where("status", "=", "pending").execute();
+    const open = await world()
+      .database.db.selectFrom("paymentOperation")
+      .select("id")
+      .where("status", "=", "pending")
+      .execute();
     expect([open, await paymentsOf(world(), checkout)]).toMatchObject([[], [{ status: "canceled" }]]);
   });
 });
@@ -140,11 +216,14 @@ describe("what is known of the buyer", () => {
       .where("cartId", "=", cartId)
       .where("erasedAt", "is", null)
       .execute();
-    return Object.fromEntries(rows.map(({ kind, eraseAfter }) => [kind, eraseAfter === null ? null : eraseAfter.getTime()]));
+    return Object.fromEntries(
+      rows.map(({ kind, eraseAfter }) => [kind, eraseAfter === null ? null : eraseAfter.getTime()]),
+    );
   };
   const now = (): number => world().clock.now().getTime();
   const erase = () => eraseDue(world().database.db, world().clock.now());
-  const setEmail = (cartId: string) => changeCart(world(), "cartBuyerSet", { cartId, input: { email: "anna@example.com" } });
+  const setEmail = (cartId: string) =>
+    changeCart(world(), "cartBuyerSet", { cartId, input: { email: "anna@example.com" } });
 
   it("an e-mail lives as long as the cart can be read, from each change of it", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
@@ -152,7 +231,10 @@ describe("what is known of the buyer", () => {
     for (let round = 0; round < 6; round += 1) {
       world().clock.advance(29 * dayMs);
       const [{ id: lineId }] = (await readCart(world(), cartId)).data.lines;
-      await changeCart(world(), "cartLinesUpdate", { cartId, input: { lines: [{ lineId, quantity: round % 2 === 0 ? 2 : 1 }] } });
+      await changeCart(world(), "cartLinesUpdate", {
+        cartId,
+        input: { lines: [{ lineId, quantity: round % 2 === 0 ? 2 : 1 }] },
+      });
       expect(await keptOf(cartId)).toEqual({ buyer_email: now() + 120 * dayMs });
     }
     await erase();
@@ -167,7 +249,10 @@ describe("what is known of the buyer", () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await setEmail(cartId);
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
-    await changeCart(world(), "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world(), "standard") } });
+    await changeCart(world(), "cartDeliveryOptionSelect", {
+      cartId,
+      input: { optionId: await deliveryOf(world(), "standard") },
+    });
     const checkout = await makeSession(world(), { cartId });
     const before = await keptOf(cartId);
     const expiresAt = Date.parse((await readSession(world(), checkout.id)).data.expiresAt);
@@ -193,7 +278,9 @@ describe("what is known of the buyer", () => {
   it("an e-mail that is nearly due is kept past the end of a session that begins now", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await setEmail(cartId);
-    await sql`update personal_data set erase_after = ${world().clock.now()} where cart_id = ${cartId}`.execute(world().database.db);
+    await sql`update personal_data set erase_after = ${world().clock.now()} where cart_id = ${cartId}`.execute(
+      world().database.db,
+    );
     await makeSession(world(), { cartId, input: { lifetimeMinutes: 1440 } });
     expect((await keptOf(cartId))["buyer_email"]).toBeGreaterThanOrEqual(now() + 2 * dayMs);
   });

@@ -1,4 +1,7 @@
-/** Checkout sessions: opened for a cart that can be sold, they lock it, hold its stock and end by the clock; two never have the same cart or unit. */
+/**
+ * Checkout sessions: opened for a cart that can be sold, they lock it, hold its stock and end by the clock;
+ * two never have the same cart or unit.
+ */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
@@ -32,10 +35,13 @@ const minuteMs = 60_000;
 
 describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engine) => {
   const world = useWorld(engine);
-  const cart = async (lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 }): Promise<string> => (await makeCart(world(), { lines })).id;
+  const cart = async (lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 }): Promise<string> =>
+    (await makeCart(world(), { lines })).id;
   const setStock = async (sku: string, onHand: number): Promise<void> => {
     const variantId = await variantOf(world(), sku);
-    await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0 where variant_id = ${variantId}`.execute(world().database.db);
+    await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0 where variant_id = ${variantId}`.execute(
+      world().database.db,
+    );
   };
   const refusal = async (call: () => Promise<Asked>): Promise<unknown> => {
     const { error } = await withoutTrace(world(), call);
@@ -62,8 +68,15 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
         cart: { id: cartId, version: 2, status: "LOCKED" },
       });
       expect(await stockOf(world(), "KIT-KVERN")).toEqual({ ...before, reserved: before.reserved + 2 });
-      expect(await holdsOf(world(), "KIT-KVERN")).toContainEqual({ sessionId: data.id, quantity: 2, expiresAt: new Date(now + 60 * minuteMs) });
-      expect((await callCart(world(), "getPublicCart", { cartId })).body.data.checkout).toEqual({ sessionId: data.id, status: "open" });
+      expect(await holdsOf(world(), "KIT-KVERN")).toContainEqual({
+        sessionId: data.id,
+        quantity: 2,
+        expiresAt: new Date(now + 60 * minuteMs),
+      });
+      expect((await callCart(world(), "getPublicCart", { cartId })).body.data.checkout).toEqual({
+        sessionId: data.id,
+        status: "open",
+      });
     });
 
     it.each([30, 1440])("for %d minutes where that is asked for", async (lifetimeMinutes) => {
@@ -75,9 +88,14 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       const { id, cartId } = await makeSession(world());
       const [created] = await eventsOf(world(), id);
       expect(created).toMatchObject({ type: "checkout_session.created", version: 1 });
-      expect(created?.snapshot.data).toMatchObject({ object: { id, status: "open", url: null, cartStatus: "locked" }, previous: null });
+      expect(created?.snapshot.data).toMatchObject({
+        object: { id, status: "open", url: null, cartStatus: "locked" },
+        previous: null,
+      });
       const locked = (await eventsOf(world(), cartId)).find(({ type }) => type === "cart.locked");
-      expect(locked?.snapshot.data.object).toEqual((await callCart(world(), "getPublicCart", { cartId })).body.data);
+      expect(locked?.snapshot.data.object).toEqual(
+        (await callCart(world(), "getPublicCart", { cartId })).body.data,
+      );
       expect(locked?.snapshot.data.previous).toEqual({ version: 1, status: "active", checkout: null });
     });
 
@@ -88,8 +106,12 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       const { id } = await makeSession(world(), { cartId, input });
       world().clock.advance(23 * 60 * minuteMs);
       expect((await readSession(world(), id)).data.cart.address).toMatchObject({ city: "Berlin" });
-      const { rows } = await sql<{ kept: boolean }>`select erase_after >= s.expires_at + interval '24 hours' as kept
-        from personal_data p join hosted_checkout_session s on s.cart_id = p.cart_id where s.id = ${id}`.execute(world().database.db);
+      const { rows } = await sql<{
+        kept: boolean;
+      }>`select erase_after >= s.expires_at + interval '24 hours' as kept
+        from personal_data p join hosted_checkout_session s on s.cart_id = p.cart_id where s.id = ${id}`.execute(
+        world().database.db,
+      );
       expect(rows).toEqual([{ kept: true }]);
     });
 
@@ -107,12 +129,22 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
     it("that only the token that made them is told of, and only while they are open", async () => {
       const { id, url } = await makeSession(world());
       expect(url).toMatch(/^https:\/\/api\.test\/checkout\/[\w-]{43}$/);
-      const urlFor = async (token: "storefront" | "admin" | "operator" | "analyst") => (await readSession(world(), id, { token })).data.url;
-      expect([await urlFor("storefront"), await urlFor("admin"), await urlFor("operator"), await urlFor("analyst")]).toEqual([url, null, null, null]);
+      const urlFor = async (token: "storefront" | "admin" | "operator" | "analyst") =>
+        (await readSession(world(), id, { token })).data.url;
+      expect([
+        await urlFor("storefront"),
+        await urlFor("admin"),
+        await urlFor("operator"),
+        await urlFor("analyst"),
+      ]).toEqual([url, null, null, null]);
       world().clock.advance(60 * minuteMs);
       expect(await urlFor("storefront")).toBeNull();
       await sweepSessions(world());
-      const row = await world().database.db.selectFrom("hostedCheckoutSession").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+      const row = await world()
+        .database.db.selectFrom("hostedCheckoutSession")
+        .selectAll()
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
       expect([row.urlSealed, row.urlDataKey, row.urlKeyId]).toEqual([null, null, null]);
     });
 
@@ -121,7 +153,9 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       const secret = url.split("/").at(-1);
       const { rows } = await sql<{ found: boolean }>`select exists (
         select from hosted_checkout_session s where s::text like ${`%${secret}%`} or position(${secret}::text in encode(s.url_sealed, 'escape')) > 0
-        union all select from event e where e.snapshot like ${`%${secret}%`}) as found`.execute(world().database.db);
+        union all select from event e where e.snapshot like ${`%${secret}%`}) as found`.execute(
+        world().database.db,
+      );
       expect(rows).toEqual([{ found: false }]);
     });
   });
@@ -129,26 +163,46 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
   describe("are not opened", () => {
     it("for a cart that has one, whoever asks", async () => {
       const { id: sessionId, cartId } = await makeSession(world());
-      const conflict = cartConflict({ code: "cart_locked", id: cartId, status: "locked", version: 2, data: { sessionId } });
+      const conflict = cartConflict({
+        code: "cart_locked",
+        id: cartId,
+        status: "locked",
+        version: 2,
+        data: { sessionId },
+      });
       for (const token of ["storefront", "admin"] as const)
-        expect(await refusal(() => trySession(world(), { cartId, token }))).toEqual({ code: "cart_locked", conflict });
+        expect(await refusal(() => trySession(world(), { cartId, token }))).toEqual({
+          code: "cart_locked",
+          conflict,
+        });
     });
 
     it("for a cart that is empty, has another version, has ended, or is not there", async () => {
       const empty = await cart({});
-      expect(await refusal(() => trySession(world(), { cartId: empty }))).toMatchObject({ code: "cart_empty" });
+      expect(await refusal(() => trySession(world(), { cartId: empty }))).toMatchObject({
+        code: "cart_empty",
+      });
       const cartId = await cart();
-      expect(await refusal(() => trySession(world(), { cartId, input: { expectedVersion: 2 } }))).toMatchObject({ code: "cart_version_conflict" });
+      expect(
+        await refusal(() => trySession(world(), { cartId, input: { expectedVersion: 2 } })),
+      ).toMatchObject({ code: "cart_version_conflict" });
       await changeCart(world(), "cartRevoke", { cartId, input: { expectedVersion: 1 } });
-      expect(await refusal(() => trySession(world(), { cartId, input: { expectedVersion: 9 } }))).toMatchObject({ code: "cart_revoked" });
+      expect(
+        await refusal(() => trySession(world(), { cartId, input: { expectedVersion: 9 } })),
+      ).toMatchObject({ code: "cart_revoked" });
       for (const id of ["cart_00000000000000000000000000", await makeForeignCart(world())])
-        expect(await refusal(() => trySession(world(), { cartId: id }))).toMatchObject({ code: "cart_not_found" });
+        expect(await refusal(() => trySession(world(), { cartId: id }))).toMatchObject({
+          code: "cart_not_found",
+        });
     });
 
     it("where a line is sold out or no longer sold", async () => {
-      const { id: cartId, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 1 } });
+      const { id: cartId, lines } = await makeCart(world(), {
+        lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 1 },
+      });
       const variantId = await variantOf(world(), "KIT-EMALJE-WHITE");
-      const discontinue = (is: boolean) => sql`update variant set discontinued = ${is} where id = ${variantId}`.execute(world().database.db);
+      const discontinue = (is: boolean) =>
+        sql`update variant set discontinued = ${is} where id = ${variantId}`.execute(world().database.db);
       await discontinue(true);
       const lineIds = [lines.find(({ sku }: { sku: string }) => sku === "KIT-EMALJE-WHITE").id];
       const conflict = cartConflict({
@@ -159,7 +213,10 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
         reason: "line_unavailable",
         data: { lineIds },
       });
-      expect(await refusal(() => trySession(world(), { cartId }))).toEqual({ code: "invalid_state", conflict });
+      expect(await refusal(() => trySession(world(), { cartId }))).toEqual({
+        code: "invalid_state",
+        conflict,
+      });
       await discontinue(false);
       expect((await trySession(world(), { cartId })).error).toBeUndefined();
     });
@@ -169,40 +226,83 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       const { id: cartId, lines } = await makeCart(world(), { lines: { "KIT-EMALJE-WHITE": 5 } });
       await setStock("KIT-EMALJE-WHITE", (await stockOf(world(), "KIT-EMALJE-WHITE")).reserved + 3);
       const data = { lines: [{ lineId: lines[0].id, wanted: 5, available: 3 }] };
-      const conflict = cartConflict({ code: "invalid_state", id: cartId, status: "active", version: 1, reason: "insufficient_stock", data });
-      expect(await refusal(() => trySession(world(), { cartId }))).toEqual({ code: "invalid_state", conflict });
+      const conflict = cartConflict({
+        code: "invalid_state",
+        id: cartId,
+        status: "active",
+        version: 1,
+        reason: "insufficient_stock",
+        data,
+      });
+      expect(await refusal(() => trySession(world(), { cartId }))).toEqual({
+        code: "invalid_state",
+        conflict,
+      });
       await setStock("KIT-EMALJE-WHITE", 100);
     });
 
     it.each([
-      ["a token of another cart", { addressToken: "adt_00000000000000000000000000" }, "/addressToken unknown"],
+      [
+        "a token of another cart",
+        { addressToken: "adt_00000000000000000000000000" },
+        "/addressToken unknown",
+      ],
       ["29 minutes", { lifetimeMinutes: 29 }, "/lifetimeMinutes too_small"],
       ["1441 minutes", { lifetimeMinutes: 1441 }, "/lifetimeMinutes too_large"],
       ["an address without https", { successUrl: "http://shop.example/" }, "/successUrl not_allowed"],
       ["another scheme", { cancelUrl: "javascript:alert(1)" }, "/cancelUrl not_allowed"],
-      ["credentials in an address", { cancelUrl: "https://me:secret@shop.example/" }, "/cancelUrl not_allowed"],
+      [
+        "credentials in an address",
+        { cancelUrl: "https://me:secret@shop.example/" },
+        "/cancelUrl not_allowed",
+      ],
       ["no address at all", { successUrl: "shop" }, "/successUrl invalid_url"],
-      ["an address without its slashes", { successUrl: "https:shop.example/thanks" }, "/successUrl invalid_url"],
-      ["an address with a slash too many", { successUrl: "https:///shop.example/thanks" }, "/successUrl invalid_url"],
-      ["an address with a backslash", { cancelUrl: "https://shop.example\\@other.example/" }, "/cancelUrl invalid_url"],
-      ["an address of 2049 characters", { successUrl: `https://shop.example/${"x".repeat(2028)}` }, "/successUrl too_long"],
+      [
+        "an address without its slashes",
+        { successUrl: "https:shop.example/thanks" },
+        "/successUrl invalid_url",
+      ],
+      [
+        "an address with a slash too many",
+        { successUrl: "https:///shop.example/thanks" },
+        "/successUrl invalid_url",
+      ],
+      [
+        "an address with a backslash",
+        { cancelUrl: "https://shop.example\\@other.example/" },
+        "/cancelUrl invalid_url",
+      ],
+      [
+        "an address of 2049 characters",
+        { successUrl: `https://shop.example/${"x".repeat(2028)}` },
+        "/successUrl too_long",
+      ],
     ])("with %s", async (_name, input, detail) => {
       const cartId = await cart();
       const { error } = await withoutTrace(world(), () => trySession(world(), { cartId, input }));
-      const details = error.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
+      const details = error.details.map(
+        ({ field, code }: { field: string; code: string }) => `${field} ${code}`,
+      );
       expect([error.code, details]).toEqual(["invalid_field", [detail]]);
     });
 
-    it.each(["http://localhost:3000/a", "http://127.0.0.1/a", "http://[::1]:8080/a"])("but at home: %s is taken", async (successUrl) => {
-      expect((await trySession(world(), { cartId: await cart(), input: { successUrl } })).data).toMatchObject({ successUrl });
-    });
+    it.each(["http://localhost:3000/a", "http://127.0.0.1/a", "http://[::1]:8080/a"])(
+      "but at home: %s is taken",
+      async (successUrl) => {
+        expect(
+          (await trySession(world(), { cartId: await cart(), input: { successUrl } })).data,
+        ).toMatchObject({ successUrl });
+      },
+    );
 
     it("with an address token that has ended", async () => {
       const cartId = await cart();
       const { data } = await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
       world().clock.advance(30 * minuteMs);
       const input = { addressToken: data.addressToken };
-      expect((await withoutTrace(world(), () => trySession(world(), { cartId, input }))).error.details).toMatchObject([{ field: "/addressToken" }]);
+      expect(
+        (await withoutTrace(world(), () => trySession(world(), { cartId, input }))).error.details,
+      ).toMatchObject([{ field: "/addressToken" }]);
     });
 
     it("for a live merchant, who has no payment provider", async () => {
@@ -211,14 +311,25 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       const cartId = await cart();
       await db.updateTable("merchant").set({ mode: "live" }).where("id", "=", id).execute();
       const reason = "payment_provider_missing";
-      const conflict = cartConflict({ code: "invalid_state", id: cartId, status: "active", version: 1, reason });
-      expect(await refusal(() => trySession(world(), { cartId }))).toEqual({ code: "invalid_state", conflict });
+      const conflict = cartConflict({
+        code: "invalid_state",
+        id: cartId,
+        status: "active",
+        version: 1,
+        reason,
+      });
+      expect(await refusal(() => trySession(world(), { cartId }))).toEqual({
+        code: "invalid_state",
+        conflict,
+      });
       await db.updateTable("merchant").set({ mode: "test" }).where("id", "=", id).execute();
     });
 
     it("for a cart of another buyer, and are not shown then", async () => {
       const cartId = (await makeCart(world(), { lines: { "KIT-KVERN": 1 }, buyer: "anna" })).id;
-      expect(await refusal(() => trySession(world(), { cartId, buyer: "bert" }))).toMatchObject({ code: "cart_not_found" });
+      expect(await refusal(() => trySession(world(), { cartId, buyer: "bert" }))).toMatchObject({
+        code: "cart_not_found",
+      });
       const { id } = await makeSession(world(), { cartId, buyer: "anna" });
       expect((await readSession(world(), id, { buyer: "bert" })).data).toBeNull();
       expect((await readSession(world(), id, { buyer: "anna" })).data).toMatchObject({ id });
@@ -231,8 +342,15 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
     it("without anybody writing it: cart, stock and session read so at once", async () => {
       const { id, cartId } = await makeReadySession(world());
       world().clock.advance(60 * minuteMs);
-      expect((await readSession(world(), id)).data).toMatchObject({ status: "EXPIRED", version: 1, cartStatus: "ACTIVE" });
-      expect((await callCart(world(), "getPublicCart", { cartId })).body.data).toMatchObject({ status: "active", checkout: null });
+      expect((await readSession(world(), id)).data).toMatchObject({
+        status: "EXPIRED",
+        version: 1,
+        cartStatus: "ACTIVE",
+      });
+      expect((await callCart(world(), "getPublicCart", { cartId })).body.data).toMatchObject({
+        status: "active",
+        checkout: null,
+      });
     });
 
     it("and by the sweep, once: everything is released and told", async () => {
@@ -248,20 +366,42 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       expect(await sweepSessions(world())).toBe(1);
       expect(await withoutTrace(world(), () => sweepSessions(world()))).toBe(0);
       expect(await stockOf(world(), "KIT-KVERN")).toEqual(settled);
-      expect((await readSession(world(), id)).data).toMatchObject({ status: "EXPIRED", version: 2, cartVersion: 3, cartStatus: "ACTIVE" });
-      expect((await readCart(world(), cartId)).data).toMatchObject({ status: "ACTIVE", version: 3, expiresAt: before.expiresAt });
+      expect((await readSession(world(), id)).data).toMatchObject({
+        status: "EXPIRED",
+        version: 2,
+        cartVersion: 3,
+        cartStatus: "ACTIVE",
+      });
+      expect((await readCart(world(), cartId)).data).toMatchObject({
+        status: "ACTIVE",
+        version: 3,
+        expiresAt: before.expiresAt,
+      });
       const told = (await eventsOf(world(), id)).find(({ type }) => type === "checkout_session.expired");
-      expect(told?.snapshot).toMatchObject({ cause: { actor: "system" }, data: { previous: { status: "open", version: 1, cartStatus: "locked" } } });
-      expect((await eventsOf(world(), cartId)).map(({ type }) => type)).toEqual(["cart.created", "cart.locked", "cart.unlocked"]);
+      expect(told?.snapshot).toMatchObject({
+        cause: { actor: "system" },
+        data: { previous: { status: "open", version: 1, cartStatus: "locked" } },
+      });
+      expect((await eventsOf(world(), cartId)).map(({ type }) => type)).toEqual([
+        "cart.created",
+        "cart.locked",
+        "cart.unlocked",
+      ]);
     });
 
     it("but not while they are paid", async () => {
       const { id } = await makeSession(world());
       const { db } = world().database;
-      await sql`update hosted_checkout_session set status = 'processing', submitted_at = created_at where id = ${id}`.execute(db);
+      await sql`update hosted_checkout_session set status = 'processing', submitted_at = created_at where id = ${id}`.execute(
+        db,
+      );
       world().clock.advance(120 * minuteMs);
       await sweepSessions(world());
-      expect((await readSession(world(), id)).data).toMatchObject({ status: "PROCESSING", version: 1, cartStatus: "LOCKED" });
+      expect((await readSession(world(), id)).data).toMatchObject({
+        status: "PROCESSING",
+        version: 1,
+        cartStatus: "LOCKED",
+      });
     });
 
     it("and the next one of the cart writes the end of the last", async () => {
@@ -272,7 +412,9 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       expect(next).toMatchObject({ version: 1, cartVersion: 3, cartStatus: "LOCKED" });
       expect((await readSession(world(), id)).data).toMatchObject({ status: "EXPIRED", version: 2 });
       expect(await stockOf(world(), "KIT-KVERN")).toEqual({ ...settled, reserved: settled.reserved + 1 });
-      const told = (await eventsOf(world(), cartId)).filter(({ version }) => version === 3).map(({ type }) => type);
+      const told = (await eventsOf(world(), cartId))
+        .filter(({ version }) => version === 3)
+        .map(({ type }) => type);
       expect(told).toEqual(["cart.locked", "cart.unlocked"]);
     });
 
@@ -288,7 +430,10 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       });
       expect(data.lines).toMatchObject([{ quantity: 3, availableQuantity: 3 }]);
       await makeSession(world(), { cartId: late.id });
-      expect(await stockOf(world(), "KIT-EMALJE-WHITE")).toEqual({ onHand: reserved + 3, reserved: reserved + 3 });
+      expect(await stockOf(world(), "KIT-EMALJE-WHITE")).toEqual({
+        onHand: reserved + 3,
+        reserved: reserved + 3,
+      });
     });
   });
 

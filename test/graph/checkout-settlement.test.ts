@@ -1,7 +1,19 @@
-/** What the provider does with the money of an order comes back onto it: once, with its version, its statuses and what is told. */
+/**
+ * What the provider does with the money of an order comes back onto it: once, with its version, its statuses
+ * and what is told.
+ */
 import { expect, it } from "vitest";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
-import { type Checkout, drive, ledgerOf, lost, openCheckout, paymentsOf, submitted, toldOf } from "#test/commerce/payments/checkouts.ts";
+import {
+  type Checkout,
+  drive,
+  ledgerOf,
+  lost,
+  openCheckout,
+  paymentsOf,
+  submitted,
+  toldOf,
+} from "#test/commerce/payments/checkouts.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { call, type OrderMutation } from "./order-money-calls.ts";
@@ -53,9 +65,16 @@ it("captured: the order is paid, one version later", async () => {
   const before = await orderOf(order);
   await driveLater();
   await driveLater();
-  expect(await orderOf(order)).toMatchObject({ version: before.version + 1, paymentStatus: "PAID", totals: { outstanding: { amountMinor: 0 } } });
+  expect(await orderOf(order)).toMatchObject({
+    version: before.version + 1,
+    paymentStatus: "PAID",
+    totals: { outstanding: { amountMinor: 0 } },
+  });
   expect(await paymentsOf(world, order)).toMatchObject([{ status: "captured", capturedMinor: amountMinor }]);
-  expect(await ledgerOf(world, order)).toEqual([`authorize ${amountMinor} authorized`, `capture ${amountMinor} succeeded`]);
+  expect(await ledgerOf(world, order)).toEqual([
+    `authorize ${amountMinor} authorized`,
+    `capture ${amountMinor} succeeded`,
+  ]);
   expect((await toldOf(world, order)).slice(-2).toSorted()).toEqual(["order.updated", "payment.captured"]);
   expect((await orderOf(order)).timeline.at(-1)).toEqual({ type: "payment_captured" });
 });
@@ -70,7 +89,10 @@ it("an answer to a capture that is lost is asked for again under the same key: c
   world.clock.advance(1000);
   await drive(world);
   expect(await paymentsOf(world, order)).toMatchObject([{ status: "captured", capturedMinor: amountMinor }]);
-  expect(await ledgerOf(world, order)).toEqual([`authorize ${amountMinor} authorized`, `capture ${amountMinor} succeeded`]);
+  expect(await ledgerOf(world, order)).toEqual([
+    `authorize ${amountMinor} authorized`,
+    `capture ${amountMinor} succeeded`,
+  ]);
 });
 
 it("let go: the payment is canceled and the order voided", async () => {
@@ -78,7 +100,9 @@ it("let go: the payment is canceled and the order voided", async () => {
   const order = await placed();
   await ask("paymentVoid", order.paymentId);
   await driveLater();
-  expect(await paymentsOf(world, order)).toMatchObject([{ status: "canceled", voidedMinor: order.amountMinor, capturedMinor: 0 }]);
+  expect(await paymentsOf(world, order)).toMatchObject([
+    { status: "canceled", voidedMinor: order.amountMinor, capturedMinor: 0 },
+  ]);
   expect(await orderOf(order)).toMatchObject({ paymentStatus: "VOIDED" });
   expect((await toldOf(world, order)).slice(-2).toSorted()).toEqual(["order.updated", "payment.canceled"]);
 });
@@ -90,42 +114,65 @@ it("captured in part, the rest stays authorized for as long as it is owed, and i
   await ask("paymentCapture", order.paymentId, { amount: { amountMinor: 1000, currency: "EUR" } });
   await driveLater();
   await driveLater();
-  expect(await paymentsOf(world, order)).toMatchObject([{ status: "captured", capturedMinor: 1000, voidedMinor: 0 }]);
-  await ask("refundCreate", order.orderId, { amount: { amountMinor: 300, currency: "EUR" }, reason: "REQUESTED_BY_CUSTOMER" });
+  expect(await paymentsOf(world, order)).toMatchObject([
+    { status: "captured", capturedMinor: 1000, voidedMinor: 0 },
+  ]);
+  await ask("refundCreate", order.orderId, {
+    amount: { amountMinor: 300, currency: "EUR" },
+    reason: "REQUESTED_BY_CUSTOMER",
+  });
   await driveLater();
   // 300 are given back, and were forgiven: what was owed beside them still is.
-  await ask("paymentCapture", order.paymentId, { amount: { amountMinor: amountMinor - 1000, currency: "EUR" } });
+  await ask("paymentCapture", order.paymentId, {
+    amount: { amountMinor: amountMinor - 1000, currency: "EUR" },
+  });
   await driveLater();
-  expect(await paymentsOf(world, order)).toMatchObject([{ capturedMinor: amountMinor, voidedMinor: 0, refundedMinor: 300 }]);
+  expect(await paymentsOf(world, order)).toMatchObject([
+    { capturedMinor: amountMinor, voidedMinor: 0, refundedMinor: 300 },
+  ]);
   expect(await orderOf(order)).toMatchObject({ totals: { outstanding: { amountMinor: 0 } } });
 });
 
-it.each(["accepts", "refuses"])("what is not needed of an authorization is let go when the provider %s the capture", async (answer) => {
-  const world = useIt();
-  const order = await placed();
-  const { amountMinor } = order;
-  await ask("paymentCapture", order.paymentId, { amount: { amountMinor: 1000, currency: "EUR" } });
-  // As if all but that had been canceled while it was captured; of what could not be captured, all.
-  const owedMinor = answer === "accepts" ? 1000 : 0;
-  await world.database.db
-    .updateTable("salesOrder")
-    .set((row) => ({ reducedMinor: amountMinor - owedMinor, version: row("version", "+", 1) }))
-    .where("id", "=", order.orderId)
-    .execute();
-  await driveLater(() => (answer === "accepts" ? {} : { capture: async () => ({ outcome: "declined", code: "issuer_unavailable" }) }));
-  await driveLater();
-  expect(await ledgerOf(world, order)).toContain(`void ${amountMinor - owedMinor} succeeded`);
-  expect(await paymentsOf(world, order)).toMatchObject([
-    { status: answer === "accepts" ? "captured" : "canceled", capturedMinor: owedMinor, voidedMinor: amountMinor - owedMinor },
-  ]);
-});
+it.each(["accepts", "refuses"])(
+  "what is not needed of an authorization is let go when the provider %s the capture",
+  async (answer) => {
+    const world = useIt();
+    const order = await placed();
+    const { amountMinor } = order;
+    await ask("paymentCapture", order.paymentId, { amount: { amountMinor: 1000, currency: "EUR" } });
+    // As if all but that had been canceled while it was captured; of what could not be captured, all.
+    const owedMinor = answer === "accepts" ? 1000 : 0;
+    await world.database.db
+      .updateTable("salesOrder")
+      .set((row) => ({ reducedMinor: amountMinor - owedMinor, version: row("version", "+", 1) }))
+      .where("id", "=", order.orderId)
+      .execute();
+    await driveLater(() =>
+      answer === "accepts"
+        ? {}
+        : { capture: async () => ({ outcome: "declined", code: "issuer_unavailable" }) },
+    );
+    await driveLater();
+    expect(await ledgerOf(world, order)).toContain(`void ${amountMinor - owedMinor} succeeded`);
+    expect(await paymentsOf(world, order)).toMatchObject([
+      {
+        status: answer === "accepts" ? "captured" : "canceled",
+        capturedMinor: owedMinor,
+        voidedMinor: amountMinor - owedMinor,
+      },
+    ]);
+  },
+);
 
 it("given back: the refund and the payment say so, and the order", async () => {
   const world = useIt();
   const order = await placed();
   await ask("paymentCapture", order.paymentId);
   await driveLater();
-  await ask("refundCreate", order.orderId, { amount: { amountMinor: 100, currency: "EUR" }, reason: "REQUESTED_BY_CUSTOMER" });
+  await ask("refundCreate", order.orderId, {
+    amount: { amountMinor: 100, currency: "EUR" },
+    reason: "REQUESTED_BY_CUSTOMER",
+  });
   expect(await orderOf(order)).toMatchObject({ paymentStatus: "PAID", refunds: [{ status: "PENDING" }] });
   await driveLater();
   expect(await orderOf(order)).toMatchObject({
@@ -133,30 +180,41 @@ it("given back: the refund and the payment say so, and the order", async () => {
     totals: { refunded: { amountMinor: 100 }, outstanding: { amountMinor: 0 } },
     refunds: [{ status: "SUCCEEDED", amount: { amountMinor: 100 } }],
   });
-  expect(await paymentsOf(world, order)).toMatchObject([{ status: "partially_refunded", refundedMinor: 100 }]);
+  expect(await paymentsOf(world, order)).toMatchObject([
+    { status: "partially_refunded", refundedMinor: 100 },
+  ]);
   expect((await toldOf(world, order)).slice(-2).toSorted()).toEqual(["order.updated", "refund.succeeded"]);
 });
 
-it.each(["capture", "void"] as const)("a %s that the provider refuses changes no amount, and is told of", async (kind) => {
-  const world = useIt();
-  const order = await placed();
-  await ask(kind === "capture" ? "paymentCapture" : "paymentVoid", order.paymentId);
-  await driveLater(() => ({ [kind]: async () => ({ outcome: "declined", code: "issuer_unavailable" }) }));
-  expect(await paymentsOf(world, order)).toMatchObject([
-    { status: "authorized", capturedMinor: 0, voidedMinor: 0, failureCode: "issuer_unavailable" },
-  ]);
-  expect(await orderOf(order)).toMatchObject({ paymentStatus: "AUTHORIZED" });
-  expect((await toldOf(world, order)).slice(-2).toSorted()).toEqual(["order.updated", "payment.failed"]);
-});
+it.each(["capture", "void"] as const)(
+  "a %s that the provider refuses changes no amount, and is told of",
+  async (kind) => {
+    const world = useIt();
+    const order = await placed();
+    await ask(kind === "capture" ? "paymentCapture" : "paymentVoid", order.paymentId);
+    await driveLater(() => ({ [kind]: async () => ({ outcome: "declined", code: "issuer_unavailable" }) }));
+    expect(await paymentsOf(world, order)).toMatchObject([
+      { status: "authorized", capturedMinor: 0, voidedMinor: 0, failureCode: "issuer_unavailable" },
+    ]);
+    expect(await orderOf(order)).toMatchObject({ paymentStatus: "AUTHORIZED" });
+    expect((await toldOf(world, order)).slice(-2).toSorted()).toEqual(["order.updated", "payment.failed"]);
+  },
+);
 
 it("a refund that the provider refuses has failed, and the money is still the merchant's", async () => {
   const world = useIt();
   const order = await placed();
   await ask("paymentCapture", order.paymentId);
   await driveLater();
-  await ask("refundCreate", order.orderId, { amount: { amountMinor: 100, currency: "EUR" }, reason: "REQUESTED_BY_CUSTOMER" });
+  await ask("refundCreate", order.orderId, {
+    amount: { amountMinor: 100, currency: "EUR" },
+    reason: "REQUESTED_BY_CUSTOMER",
+  });
   await driveLater(() => ({ refund: async () => ({ outcome: "declined", code: "account_closed" }) }));
-  expect(await orderOf(order)).toMatchObject({ refunds: [{ status: "FAILED" }], totals: { refunded: { amountMinor: 0 } } });
+  expect(await orderOf(order)).toMatchObject({
+    refunds: [{ status: "FAILED" }],
+    totals: { refunded: { amountMinor: 0 } },
+  });
   expect(await paymentsOf(world, order)).toMatchObject([{ status: "captured", refundedMinor: 0 }]);
   expect((await toldOf(world, order)).slice(-2).toSorted()).toEqual(["order.updated", "refund.failed"]);
 });

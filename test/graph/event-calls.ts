@@ -26,7 +26,9 @@ export function createListener(world: World): () => Promise<Told[]> {
       .orderBy("id")
       .execute();
     last = rows.at(-1)?.id ?? last;
-    return rows.map(({ installationId, snapshot, thin }) => Object.assign(JSON.parse(snapshot) as Told, { installationId, bodies: snapshot + thin }));
+    return rows.map(({ installationId, snapshot, thin }) =>
+      Object.assign(JSON.parse(snapshot) as Told, { installationId, bodies: snapshot + thin }),
+    );
   };
 }
 
@@ -37,7 +39,12 @@ export interface Answered {
   readonly error: any;
 }
 
-export type Change = (field: string, inputType: string, input: Readonly<Record<string, unknown>>, selection: string) => Promise<Answered>;
+export type Change = (
+  field: string,
+  inputType: string,
+  input: Readonly<Record<string, unknown>>,
+  selection: string,
+) => Promise<Answered>;
 
 export function createChange(world: World, token = "admin"): Change {
   return async (field, inputType, input, selection) => {
@@ -50,4 +57,5 @@ export function createChange(world: World, token = "admin"): Change {
 }
 
 /** In short: what was told, of which version. */
-export const brief = (told: readonly Told[]): [string, number][] => told.map(({ type, subject }) => [type, subject.version]);
+export const brief = (told: readonly Told[]): [string, number][] =>
+  told.map(({ type, subject }) => [type, subject.version]);

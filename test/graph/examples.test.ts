@@ -1,4 +1,7 @@
-/** Every example of GraphiQL's picker runs on the demo data with the tokens of its group; those that many run, with a known number of statements. */
+/**
+ * Every example of GraphiQL's picker runs on the demo data with the tokens of its group; those that many run,
+ * with a known number of statements.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exampleQueries } from "#pages/graphiql/example-queries.ts";
 import { cartWay, orderWay } from "#pages/graphiql/example-ways.ts";
@@ -6,7 +9,15 @@ import { exampleGroups } from "#pages/graphiql/examples.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 /** Beside the statement that verifies the token. */
-const statementsOf: Readonly<Record<string, number>> = { Search: 3, Products: 4, Markets: 4, "Who am I": 2, Carts: 3, Orders: 4, Webhooks: 5 };
+const statementsOf: Readonly<Record<string, number>> = {
+  Search: 3,
+  Products: 4,
+  Markets: 4,
+  "Who am I": 2,
+  Carts: 3,
+  Orders: 4,
+  Webhooks: 5,
+};
 
 describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s", (engine) => {
   let world: World;
@@ -29,24 +40,41 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
 
   const cases = exampleGroups.flatMap(({ title: group, roles, examples }) =>
     // The ways need their variables filled in between: the test below walks them.
-    examples.filter((example) => example !== cartWay && example !== orderWay).map((example) => ({ group, roles, example, title: example.title })),
+    examples
+      .filter((example) => example !== cartWay && example !== orderWay)
+      .map((example) => ({ group, roles, example, title: example.title })),
   );
 
-  it.each(cases)("$group: $title runs with each of its roles, on what is there", async ({ roles, example }) => {
-    for (const role of roles) {
-      const variables = JSON.parse(example.variables ?? "{}") as Record<string, unknown>;
-      const { status, body } = await world.graphql(example.query, { token: role, variables });
-      expect({ role, status, errors: body.errors }).toEqual({ role, status: 200, errors: undefined });
-      expect(body.extensions.cost.requested).toBeLessThanOrEqual(body.extensions.cost.limit);
-    }
-  });
+  it.each(cases)(
+    "$group: $title runs with each of its roles, on what is there",
+    async ({ roles, example }) => {
+      for (const role of roles) {
+        const variables = JSON.parse(example.variables ?? "{}") as Record<string, unknown>;
+        const { status, body } = await world.graphql(example.query, { token: role, variables });
+        expect({ role, status, errors: body.errors }).toEqual({ role, status: 200, errors: undefined });
+        expect(body.extensions.cost.requested).toBeLessThanOrEqual(body.extensions.cost.limit);
+      }
+    },
+  );
 
-  /** As GraphiQL does it: the whole document, the operation's name, and of the variables those that the operation has. */
+  /**
+   * As GraphiQL does it: the whole document, the operation's name, and of the variables those that the
+   * operation has.
+   */
   const runnerOf =
-    ({ query }: { readonly query: string }, variables: Record<string, unknown>, token: "storefront" | "admin") =>
+    (
+      { query }: { readonly query: string },
+      variables: Record<string, unknown>,
+      token: "storefront" | "admin",
+    ) =>
     async (operationName: string) => {
       const headers = { authorization: `Bearer ${world.demo.tokens[token]}` };
-      const { body } = await world.send({ method: "POST", url: "/graphql", headers, body: { query, operationName, variables } });
+      const { body } = await world.send({
+        method: "POST",
+        url: "/graphql",
+        headers,
+        body: { query, operationName, variables },
+      });
       expect({ operationName, errors: body.errors }).toEqual({ operationName, errors: undefined });
       return body.data;
     };
@@ -67,23 +95,46 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
       totals: { total: { amountMinor: 2 * unit }, estimated: true },
     });
     const { cartAddressSet } = await run("Address");
-    expect(cartAddressSet).toMatchObject({ address: { city: "Berlin", recipientInitials: "A. B." }, serviceability: { status: "DELIVERABLE" } });
+    expect(cartAddressSet).toMatchObject({
+      address: { city: "Berlin", recipientInitials: "A. B." },
+      serviceability: { status: "DELIVERABLE" },
+    });
     const [option] = cartAddressSet.quote.deliveryOptions;
     variables["optionId"] = option.id;
     const shipping = option.price.amountMinor;
-    expect((await run("Deliver")).cartDeliveryOptionSelect.totals).toMatchObject({ total: { amountMinor: 2 * unit + shipping }, estimated: false });
-    expect((await run("Promotion")).cartPromotionApply).toMatchObject({ state: "APPLIED", discount: { amountMinor: (2 * unit) / 10 } });
-    expect((await run("Look")).cart).toMatchObject({ status: "ACTIVE", version: 5, totals: { total: { amountMinor: 2 * unit * 0.9 + shipping } } });
+    expect((await run("Deliver")).cartDeliveryOptionSelect.totals).toMatchObject({
+      total: { amountMinor: 2 * unit + shipping },
+      estimated: false,
+    });
+    expect((await run("Promotion")).cartPromotionApply).toMatchObject({
+      state: "APPLIED",
+      discount: { amountMinor: (2 * unit) / 10 },
+    });
+    expect((await run("Look")).cart).toMatchObject({
+      status: "ACTIVE",
+      version: 5,
+      totals: { total: { amountMinor: 2 * unit * 0.9 + shipping } },
+    });
 
-    const order: Record<string, unknown> = { ...(JSON.parse(orderWay.variables ?? "{}") as object), cartId: variables["cartId"] };
+    const order: Record<string, unknown> = {
+      ...(JSON.parse(orderWay.variables ?? "{}") as object),
+      cartId: variables["cartId"],
+    };
     const go = runnerOf(orderWay, order, "admin");
     const { hostedCheckoutSessionCreate: session } = await go("Checkout");
     expect(session.amountTotal).toEqual({ amountMinor: 2 * unit * 0.9 + shipping, currency: "EUR" });
     Object.assign(order, session.amountTotal, { sessionId: session.id });
-    expect((await go("Submit")).hostedCheckoutSessionSubmit).toEqual({ status: "PROCESSING", paymentStatus: "PROCESSING" });
+    expect((await go("Submit")).hostedCheckoutSessionSubmit).toEqual({
+      status: "PROCESSING",
+      paymentStatus: "PROCESSING",
+    });
     await world.app.payments.drive();
     const { hostedCheckoutSession: completed } = await go("Session");
-    expect(completed).toMatchObject({ status: "COMPLETED", paymentStatus: "PAID", cart: { status: "COMPLETED" } });
+    expect(completed).toMatchObject({
+      status: "COMPLETED",
+      paymentStatus: "PAID",
+      cart: { status: "COMPLETED" },
+    });
     order["orderId"] = completed.orderId;
     const { order: placed } = await go("Order");
     expect(placed).toMatchObject({
@@ -96,12 +147,18 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
     await go("Capture");
     await world.app.payments.drive();
     const { fulfillmentCreate } = await go("Fulfill");
-    expect(fulfillmentCreate).toMatchObject({ status: "PENDING", lines: [{ lineId: order["lineId"], quantity: 2 }] });
+    expect(fulfillmentCreate).toMatchObject({
+      status: "PENDING",
+      lines: [{ lineId: order["lineId"], quantity: 2 }],
+    });
     order["fulfillmentId"] = fulfillmentCreate.id;
     expect((await go("Pack")).fulfillmentPack.status).toBe("PACKING");
     expect((await go("Ship")).fulfillmentShip.status).toBe("SHIPPED");
     expect((await go("Deliver")).fulfillmentDeliver.status).toBe("DELIVERED");
-    expect((await go("AfterSales")).order).toMatchObject({ status: "COMPLETED", afterSalesEligibility: { decision: "ELIGIBLE" } });
+    expect((await go("AfterSales")).order).toMatchObject({
+      status: "COMPLETED",
+      afterSalesEligibility: { decision: "ELIGIBLE" },
+    });
     expect((await go("Return")).returnRequest.status).toBe("APPROVED");
   });
 });

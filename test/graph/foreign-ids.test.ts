@@ -1,6 +1,7 @@
 /**
- * Every id that the graph takes, at every place where it takes one: another merchant's is answered exactly as one that is not there, and leaves
- * nothing. The places come from the schema, so that a new one is tried without being named here.
+ * Every id that the graph takes, at every place where it takes one: another merchant's is answered exactly as
+ * one that is not there, and leaves nothing. The places come from the schema, so that a new one is tried
+ * without being named here.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { askGraph } from "#test/operations/cart-calls.ts";
@@ -35,20 +36,32 @@ const elsewhere: Readonly<Record<string, string>> = {
   "installationCreate.input.appId": "Apps are the platform's.",
   "auditEntries.actorId": "Compared with entries of one's own.",
   "auditEntries.targetId": "Compared with entries of one's own.",
-  "webhookDeliveriesReplay.input.toEndpointId": "Each delivery is passed over by itself: webhook-replay.test.ts.",
+  "webhookDeliveriesReplay.input.toEndpointId":
+    "Each delivery is passed over by itself: webhook-replay.test.ts.",
 };
 const nameOf = ({ field, path }: IdPlace): string => `${field}.${path}`;
 /** Those of the platform alone are refused to everybody of a merchant, whatever they name: roles.test.ts. */
-const places = idPlaces.filter((place) => !(nameOf(place) in elsewhere) && allowedRoles[place.field]?.includes("admin") === true);
+const places = idPlaces.filter(
+  (place) => !(nameOf(place) in elsewhere) && allowedRoles[place.field]?.includes("admin") === true,
+);
 
-/** What the body names beside what the call is about is told as a fault of the body (400), or comes after the state of that (409). */
-const ofTheBody = /\.lines\.(?:variant|line)Id$|\.(?:lineIds|lineId|optionId|addressToken|exchangeVariantId)$/;
-const afterState: readonly string[] = ["returnReceive.input.lines.lineId", "returnInspect.input.lines.lineId"];
+/**
+ * What the body names beside what the call is about is told as a fault of the body (400), or comes after the
+ * state of that (409).
+ */
+const ofTheBody =
+  /\.lines\.(?:variant|line)Id$|\.(?:lineIds|lineId|optionId|addressToken|exchangeVariantId)$/;
+const afterState: readonly string[] = [
+  "returnReceive.input.lines.lineId",
+  "returnInspect.input.lines.lineId",
+];
 
 function expectedCodes(place: IdPlace): unknown {
   if (isQuery(place) && ["id", "endpointId", "installationId"].includes(place.path)) return [];
   if (afterState.includes(nameOf(place))) return ["invalid_state"];
-  return ofTheBody.test(place.path) ? [expect.stringMatching(/^invalid_field$|_not_found$/)] : [expect.stringMatching(/_not_found$/)];
+  return ofTheBody.test(place.path)
+    ? [expect.stringMatching(/^invalid_field$|_not_found$/)]
+    : [expect.stringMatching(/_not_found$/)];
 }
 
 it("are found in the schema", () => {
@@ -62,12 +75,18 @@ interface Tried {
 }
 
 /** As the caller of a side, whose ids stand everywhere but at the place. */
-async function tryWith(place: IdPlace, { caller, id }: { readonly caller: Side; readonly id: string }): Promise<Tried> {
+async function tryWith(
+  place: IdPlace,
+  { caller, id }: { readonly caller: Side; readonly id: string },
+): Promise<Tried> {
   const own = things[caller] ?? {};
-  const query = callWith(place, (at) => (at.path === place.path ? id : (ownAt(world(), { place: at, caller, own }) ?? missing(thingAt(at)))));
+  const query = callWith(place, (at) =>
+    at.path === place.path ? id : (ownAt(world(), { place: at, caller, own }) ?? missing(thingAt(at))),
+  );
   const { body, text } = await world().graphql(query, { token: tokens[caller] ?? "" });
   const codes = (body.errors ?? []).map(
-    ({ extensions, message }: { extensions?: { code?: string }; message: string }) => extensions?.code ?? message,
+    ({ extensions, message }: { extensions?: { code?: string }; message: string }) =>
+      extensions?.code ?? message,
   );
   return { codes, text: text.replaceAll(/req_\w{26}/g, "req").replaceAll(id, "id") };
 }
@@ -88,7 +107,11 @@ describe("a foreign id is one that is not there", () => {
       const tried = await Promise.all(
         callers.map(async (caller) => {
           const foreign = await tryWith(place, { caller, id: things[other[caller]]?.[thing] ?? "" });
-          expect({ place, caller, ...foreign }).toEqual({ place, caller, ...(await tryWith(place, { caller, id: missing(thing) })) });
+          expect({ place, caller, ...foreign }).toEqual({
+            place,
+            caller,
+            ...(await tryWith(place, { caller, id: missing(thing) })),
+          });
           return foreign.codes;
         }),
       );

@@ -1,4 +1,7 @@
-/** Orders as tests confirm, stop and send them: through the graph, by the merchant, every call with a key of its own. */
+/**
+ * Orders as tests confirm, stop and send them: through the graph, by the merchant, every call with a key of
+ * its own.
+ */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
@@ -30,7 +33,11 @@ export interface SendingCall extends Frontend {
   readonly input?: Readonly<Record<string, unknown>>;
 }
 
-export function send(world: World, field: SendingMutation, { id, input = {}, ...frontend }: SendingCall): Promise<Asked> {
+export function send(
+  world: World,
+  field: SendingMutation,
+  { id, input = {}, ...frontend }: SendingCall,
+): Promise<Asked> {
   const [target, type, selection] = mutations[field];
   const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
   return askGraph(world, query, { id, key: randomUUID(), input }, { token: "admin", ...frontend });
@@ -72,9 +79,10 @@ export async function made(world: World, id: string, names: readonly Move[]): Pr
   return last;
 }
 
-const tables = "sales_order order_line fulfillment fulfillment_line order_timeline payment stock_level stock_movement event idempotency_record".split(
-  " ",
-);
+const tables =
+  "sales_order order_line fulfillment fulfillment_line order_timeline payment stock_level stock_movement event idempotency_record".split(
+    " ",
+  );
 
 /** Every row that sending could touch, as a table's count and digest. */
 async function writtenRows({ database }: World): Promise<string> {
@@ -95,9 +103,14 @@ export async function untouched<Result>(world: World, call: () => Promise<Result
 }
 
 /** By SKU: how many were allocated, shipped and delivered. */
-export async function countsOf(world: World, orderId: string): Promise<Record<string, [number, number, number]>> {
+export async function countsOf(
+  world: World,
+  orderId: string,
+): Promise<Record<string, [number, number, number]>> {
   const { lines } = await readOrder(world, orderId);
-  return Object.fromEntries(lines.map(({ display, allocated, shipped, delivered }) => [display.sku, [allocated, shipped, delivered]]));
+  return Object.fromEntries(
+    lines.map(({ display, allocated, shipped, delivered }) => [display.sku, [allocated, shipped, delivered]]),
+  );
 }
 
 /** On hand and reserved. */
@@ -110,7 +123,11 @@ export async function stockOf({ database }: World, variantId: string): Promise<[
   return [onHand, reserved];
 }
 
-export async function setStock({ database }: World, variantId: string, level: { readonly onHand: number; readonly reserved: number }): Promise<void> {
+export async function setStock(
+  { database }: World,
+  variantId: string,
+  level: { readonly onHand: number; readonly reserved: number },
+): Promise<void> {
   await database.db
     .updateTable("stockLevel")
     .set({ ...level, backorderLimit: level.reserved })
@@ -118,7 +135,10 @@ export async function setStock({ database }: World, variantId: string, level: { 
     .execute();
 }
 
-export const orderConflictOf = (order: Pick<OrderAggregate, "id" | "status" | "version">, parts: object = {}): unknown => ({
+export const orderConflictOf = (
+  order: Pick<OrderAggregate, "id" | "status" | "version">,
+  parts: object = {},
+): unknown => ({
   resource: "order",
   id: order.id,
   currentStatus: order.status,

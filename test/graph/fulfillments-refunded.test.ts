@@ -1,4 +1,7 @@
-/** Parcels that never arrive: what was paid back is not sent again, what got lost is told whatever the stock, and the order still comes to its end. */
+/**
+ * Parcels that never arrive: what was paid back is not sent again, what got lost is told whatever the stock,
+ * and the order still comes to its end.
+ */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { fulfillmentsMax } from "#commerce/orders/fulfillment/create-fulfillment.ts";
@@ -8,7 +11,17 @@ import { createId } from "#foundation/ids.ts";
 import { variantOf } from "#test/operations/cart-calls.ts";
 import { type OrderOverrides, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { countsOf, made, make, orderConflictOf, send, sent, setStock, stockOf, untouched } from "./fulfillment-calls.ts";
+import {
+  countsOf,
+  made,
+  make,
+  orderConflictOf,
+  send,
+  sent,
+  setStock,
+  stockOf,
+  untouched,
+} from "./fulfillment-calls.ts";
 import { call, done, expectBalance, lineOf, makeOrder, refusal, refused } from "./order-money-calls.ts";
 
 const world = useWorld();
@@ -21,8 +34,14 @@ const plan = async ({ id }: OrderAggregate, quantity?: number): Promise<string> 
 };
 const order = (ordered: number, overrides: OrderOverrides = {}): Promise<OrderAggregate> =>
   makeOrder(world(), { lines: { [sku]: ordered }, ...overrides });
-const payBack = async (from: OrderAggregate, { quantity, reason }: { readonly quantity: number; readonly reason: string }): Promise<void> => {
-  await done(world(), "refundCreate", { id: from.id, input: { lines: [{ lineId: lineOf(from, sku).id, quantity }], reason } });
+const payBack = async (
+  from: OrderAggregate,
+  { quantity, reason }: { readonly quantity: number; readonly reason: string },
+): Promise<void> => {
+  await done(world(), "refundCreate", {
+    id: from.id,
+    input: { lines: [{ lineId: lineOf(from, sku).id, quantity }], reason },
+  });
   await world().app.payments.drive();
 };
 const noneOpen = async (id: string): Promise<void> => {
@@ -31,29 +50,32 @@ const noneOpen = async (id: string): Promise<void> => {
 };
 
 describe("what was paid back before it arrived", () => {
-  it.each(["NOT_RECEIVED", "OTHER"])("and comes back is sold again, once, and not sent again: %s", async (reason) => {
-    const from = await order(3);
-    const parcel = await plan(from, 2);
-    await made(world(), parcel, ["pack", "ship"]);
-    await payBack(from, { quantity: 2, reason });
-    const [onHand, reserved] = await stockOf(world(), await variant());
-    await made(world(), parcel, ["returned_to_sender"]);
-    expect(await stockOf(world(), await variant())).toEqual([onHand + 2, reserved]);
-    expect(await countsOf(world(), from.id)).toEqual({ [sku]: [3, 2, 0] });
-    const rest = await plan(from);
-    const planned = (await readOrder(world(), from.id)).fulfillments.find(({ id }) => id === rest);
-    expect(planned?.lines).toMatchObject([{ quantity: 1 }]);
-    await noneOpen(from.id);
-    await made(world(), rest, ["pack", "ship", "deliver"]);
-    const after = await readOrder(world(), from.id);
-    expect(after).toMatchObject({
-      status: "completed",
-      fulfillmentStatus: "delivered",
-      lines: [{ shipped: 3, delivered: 1, refunded: 2, allocated: 3 }],
-    });
-    expect(await stockOf(world(), await variant())).toEqual([onHand + 2, reserved]);
-    expectBalance(after);
-  });
+  it.each(["NOT_RECEIVED", "OTHER"])(
+    "and comes back is sold again, once, and not sent again: %s",
+    async (reason) => {
+      const from = await order(3);
+      const parcel = await plan(from, 2);
+      await made(world(), parcel, ["pack", "ship"]);
+      await payBack(from, { quantity: 2, reason });
+      const [onHand, reserved] = await stockOf(world(), await variant());
+      await made(world(), parcel, ["returned_to_sender"]);
+      expect(await stockOf(world(), await variant())).toEqual([onHand + 2, reserved]);
+      expect(await countsOf(world(), from.id)).toEqual({ [sku]: [3, 2, 0] });
+      const rest = await plan(from);
+      const planned = (await readOrder(world(), from.id)).fulfillments.find(({ id }) => id === rest);
+      expect(planned?.lines).toMatchObject([{ quantity: 1 }]);
+      await noneOpen(from.id);
+      await made(world(), rest, ["pack", "ship", "deliver"]);
+      const after = await readOrder(world(), from.id);
+      expect(after).toMatchObject({
+        status: "completed",
+        fulfillmentStatus: "delivered",
+        lines: [{ shipped: 3, delivered: 1, refunded: 2, allocated: 3 }],
+      });
+      expect(await stockOf(world(), await variant())).toEqual([onHand + 2, reserved]);
+      expectBalance(after);
+    },
+  );
 
   it("and gets lost is promised to nobody, and the order is over", async () => {
     const from = await order(2);
@@ -63,8 +85,13 @@ describe("what was paid back before it arrived", () => {
     const before = await stockOf(world(), await variant());
     await made(world(), parcel, ["fail"]);
     expect(await stockOf(world(), await variant())).toEqual(before);
-    expect(await readOrder(world(), from.id)).toMatchObject({ status: "completed", fulfillmentStatus: "canceled" });
-    expect((await call(world(), "orderCancel", { id: from.id, input: { reason: "OTHER" } })).error.conflict.reason).toBe("order_completed");
+    expect(await readOrder(world(), from.id)).toMatchObject({
+      status: "completed",
+      fulfillmentStatus: "canceled",
+    });
+    expect(
+      (await call(world(), "orderCancel", { id: from.id, input: { reason: "OTHER" } })).error.conflict.reason,
+    ).toBe("order_completed");
   });
 
   it("does not keep what has arrived damaged, and was paid back, from being followed by the rest", async () => {
@@ -84,9 +111,15 @@ describe("what was paid back before it arrived", () => {
     await payBack(from, { quantity: 1, reason: "NOT_RECEIVED" });
     await made(world(), parcel, ["fail"]);
     await made(world(), await plan(from), ["pack", "ship", "deliver"]);
-    expect(await readOrder(world(), from.id)).toMatchObject({ status: "completed", lines: [{ shipped: 2, delivered: 1, refunded: 1 }] });
+    expect(await readOrder(world(), from.id)).toMatchObject({
+      status: "completed",
+      lines: [{ shipped: 2, delivered: 1, refunded: 1 }],
+    });
     expect(
-      await refused(world(), "refundCreate", { id: from.id, input: { lines: [{ lineId: lineOf(from, sku).id, quantity: 2 }], reason: "OTHER" } }),
+      await refused(world(), "refundCreate", {
+        id: from.id,
+        input: { lines: [{ lineId: lineOf(from, sku).id, quantity: 2 }], reason: "OTHER" },
+      }),
     ).toEqual(refusal("quantity_not_refundable", "/lines/0/quantity too_large"));
   });
 });
@@ -103,15 +136,27 @@ describe("what got lost", () => {
 
   it("is told though there is too little to send again: what there is, is promised, and the rest waits for more", async () => {
     const from = await lose();
-    expect([await countsOf(world(), from.id), await stockOf(world(), await variant())]).toEqual([{ [sku]: [0, 0, 0] }, [2, 2]]);
+    expect([await countsOf(world(), from.id), await stockOf(world(), await variant())]).toEqual([
+      { [sku]: [0, 0, 0] },
+      [2, 2],
+    ]);
     const again = await plan(from);
     const short = await untouched(world(), () => make(world(), "pack", again));
     const data = { shortages: [{ variantId: await variant(), wanted: 1, available: 0 }] };
-    expect(short.error.conflict).toEqual(orderConflictOf(await readOrder(world(), from.id), { reason: "insufficient_stock", data }));
+    expect(short.error.conflict).toEqual(
+      orderConflictOf(await readOrder(world(), from.id), { reason: "insufficient_stock", data }),
+    );
     await setStock(world(), await variant(), { onHand: 3, reserved: 2 });
     await made(world(), again, ["pack", "ship", "deliver"]);
-    expect([await countsOf(world(), from.id), await stockOf(world(), await variant())]).toEqual([{ [sku]: [3, 3, 3] }, [0, 0]]);
-    expect((await readOrder(world(), from.id)).fulfillments.flatMap(({ lines }) => lines).map(({ unreserved }) => unreserved)).toEqual([0, 0]);
+    expect([await countsOf(world(), from.id), await stockOf(world(), await variant())]).toEqual([
+      { [sku]: [3, 3, 3] },
+      [0, 0],
+    ]);
+    expect(
+      (await readOrder(world(), from.id)).fulfillments
+        .flatMap(({ lines }) => lines)
+        .map(({ unreserved }) => unreserved),
+    ).toEqual([0, 0]);
   });
 
   it("can be canceled instead: what was promised is free again, and no more", async () => {
@@ -120,29 +165,54 @@ describe("what got lost", () => {
     await done(world(), "orderCancel", { id: from.id, input: { lines, reason: "OUT_OF_STOCK" } });
     expect(await stockOf(world(), await variant())).toEqual([2, 1]);
     await made(world(), await plan(from), ["pack", "ship", "deliver"]);
-    expect([await countsOf(world(), from.id), await stockOf(world(), await variant())]).toEqual([{ [sku]: [1, 1, 1] }, [1, 0]]);
+    expect([await countsOf(world(), from.id), await stockOf(world(), await variant())]).toEqual([
+      { [sku]: [1, 1, 1] },
+      [1, 0],
+    ]);
   });
 
   it("of an exchange is followed by another that waits for stock", async () => {
     const from = await order(2, { deliveredAt: world().clock.now() });
-    const [id, returnId, at, variantId] = [createId("fulfillment"), createId("return"), world().clock.now(), await variant()];
+    const [id, returnId, at, variantId] = [
+      createId("fulfillment"),
+      createId("return"),
+      world().clock.now(),
+      await variant(),
+    ];
     const { id: lineId } = lineOf(from, sku);
     await inTransaction(world().database.db, async (transaction) => {
       const parts = { orderId: from.id, merchantId: from.merchant.id, updatedAt: at };
-      const exchange = { ...parts, id: returnId, kind: "exchange", status: "inspected", reason: "other", requestedAt: at } as const;
+      const exchange = {
+        ...parts,
+        id: returnId,
+        kind: "exchange",
+        status: "inspected",
+        reason: "other",
+        requestedAt: at,
+      } as const;
       await transaction.insertInto("orderReturn").values(exchange).execute();
-      await transaction.insertInto("returnLine").values({ returnId, orderLineId: lineId, quantity: 2 }).execute();
+      await transaction
+        .insertInto("returnLine")
+        .values({ returnId, orderLineId: lineId, quantity: 2 })
+        .execute();
       await transaction
         .insertInto("fulfillment")
         .values({ ...parts, id, returnId, type: "shipping", createdAt: at })
         .execute();
-      await transaction.insertInto("fulfillmentLine").values({ fulfillmentId: id, orderLineId: lineId, quantity: 2 }).execute();
+      await transaction
+        .insertInto("fulfillmentLine")
+        .values({ fulfillmentId: id, orderLineId: lineId, quantity: 2 })
+        .execute();
       await transaction
         .updateTable("salesOrder")
         .set({ version: from.version + 1 })
         .where("id", "=", from.id)
         .execute();
-      await transaction.updateTable("stockLevel").set({ onHand: 2, reserved: 2, backorderLimit: 0 }).where("variantId", "=", variantId).execute();
+      await transaction
+        .updateTable("stockLevel")
+        .set({ onHand: 2, reserved: 2, backorderLimit: 0 })
+        .where("variantId", "=", variantId)
+        .execute();
     });
     await made(world(), id, ["pack", "ship"]);
     await setStock(world(), await variant(), { onHand: 1, reserved: 0 });
@@ -152,7 +222,9 @@ describe("what got lost", () => {
       { status: "pending", returnId, lines: [{ quantity: 2, unreserved: 1 }] },
       [1, 1],
     ]);
-    expect((await untouched(world(), () => make(world(), "pack", next?.id ?? ""))).error.conflict.reason).toBe("insufficient_stock");
+    expect(
+      (await untouched(world(), () => make(world(), "pack", next?.id ?? ""))).error.conflict.reason,
+    ).toBe("insufficient_stock");
     await setStock(world(), await variant(), { onHand: 2, reserved: 1 });
     await made(world(), next?.id ?? "", ["pack", "ship", "deliver"]);
     expect(await stockOf(world(), await variant())).toEqual([0, 0]);
@@ -168,19 +240,36 @@ describe("bounds", () => {
     await inTransaction(world().database.db, async (transaction) => {
       const parts = { orderId: from.id, merchantId: from.merchant.id, createdAt: at, updatedAt: at };
       const ids = Array.from({ length: fulfillmentsMax }, () => createId("fulfillment"));
-      const fulfillments = ids.map((id) => Object.assign({ id, status: "canceled", type: "shipping" } as const, parts));
+      const fulfillments = ids.map((id) =>
+        Object.assign({ id, status: "canceled", type: "shipping" } as const, parts),
+      );
       await transaction.insertInto("fulfillment").values(fulfillments).execute();
       const lines = ids.map((fulfillmentId) => ({ fulfillmentId, orderLineId: lineId, quantity: 1 }));
       await transaction.insertInto("fulfillmentLine").values(lines).execute();
       for (let count = 0; count < refundsMax; count += 1) {
         const [id, operationId] = [createId("refund"), createId("paymentOperation")];
         const { id: paymentId } = payment ?? { id: "" };
-        const operation = { id: operationId, paymentId, merchantId: from.merchant.id, kind: "refund", status: "failed", amountMinor: 1 } as const;
+        const operation = {
+          id: operationId,
+          paymentId,
+          merchantId: from.merchant.id,
+          kind: "refund",
+          status: "failed",
+          amountMinor: 1,
+        } as const;
         await transaction
           .insertInto("paymentOperation")
           .values({ ...operation, dueAt: at, createdAt: at, settledAt: at })
           .execute();
-        const refund = { id, paymentId, operationId, status: "failed", amountMinor: 1, currency: "EUR", reason: "other" } as const;
+        const refund = {
+          id,
+          paymentId,
+          operationId,
+          status: "failed",
+          amountMinor: 1,
+          currency: "EUR",
+          reason: "other",
+        } as const;
         await transaction
           .insertInto("refund")
           .values({ ...parts, ...refund })
@@ -193,21 +282,35 @@ describe("bounds", () => {
         .execute();
     });
     const { error } = await untouched(world(), () => send(world(), "fulfillmentCreate", { id: from.id }));
-    expect([error.code, error.conflict.reason, error.conflict.data]).toEqual(["invalid_state", "too_many_fulfillments", { max: fulfillmentsMax }]);
+    expect([error.code, error.conflict.reason, error.conflict.data]).toEqual([
+      "invalid_state",
+      "too_many_fulfillments",
+      { max: fulfillmentsMax },
+    ]);
     const more = { amount: { amountMinor: 1, currency: "EUR" }, reason: "OTHER" };
-    expect(await refused(world(), "refundCreate", { id: from.id, input: more })).toEqual(refusal("too_many_refunds"));
+    expect(await refused(world(), "refundCreate", { id: from.id, input: more })).toEqual(
+      refusal("too_many_refunds"),
+    );
   });
 
   it("a parcel is expected after it is handed over, and within a year", async () => {
     const day = 24 * 60 * 60_000;
     const at = (ms: number): Date => new Date(world().clock.now().getTime() + ms);
     for (const estimatedDeliveryAt of [at(-1), at(0), at(365 * day + 1)]) {
-      const { error } = await untouched(world(), () => send(world(), "fulfillmentShip", { id: "ful_x", input: { estimatedDeliveryAt } }));
-      expect([error.code, error.details]).toMatchObject(["invalid_field", [{ field: "/estimatedDeliveryAt", code: "out_of_range" }]]);
+      const { error } = await untouched(world(), () =>
+        send(world(), "fulfillmentShip", { id: "ful_x", input: { estimatedDeliveryAt } }),
+      );
+      expect([error.code, error.details]).toMatchObject([
+        "invalid_field",
+        [{ field: "/estimatedDeliveryAt", code: "out_of_range" }],
+      ]);
     }
     const parcel = await plan(await order(1));
     await made(world(), parcel, ["pack"]);
-    const { estimatedDeliveryAt } = await sent(world(), "fulfillmentShip", { id: parcel, input: { estimatedDeliveryAt: at(365 * day) } });
+    const { estimatedDeliveryAt } = await sent(world(), "fulfillmentShip", {
+      id: parcel,
+      input: { estimatedDeliveryAt: at(365 * day) },
+    });
     expect(estimatedDeliveryAt).toBe(at(365 * day).toISOString());
   });
 });

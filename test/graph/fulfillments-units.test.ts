@@ -1,4 +1,7 @@
-/** What fulfillments do to units and stock: no unit goes out twice, none goes out that is not there, and what never arrived can be sent again. */
+/**
+ * What fulfillments do to units and stock: no unit goes out twice, none goes out that is not there, and what
+ * never arrived can be sent again.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -8,10 +11,22 @@ import { eventsOf, variantOf } from "#test/operations/cart-calls.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import "#test/support/properties.ts";
-import { countsOf, made, make, type Move, moves, orderConflictOf, send, setStock, stockOf, untouched } from "./fulfillment-calls.ts";
+import {
+  countsOf,
+  made,
+  make,
+  type Move,
+  moves,
+  orderConflictOf,
+  send,
+  setStock,
+  stockOf,
+  untouched,
+} from "./fulfillment-calls.ts";
 
 const world = useWorld("pglite");
-const create = (order: OrderAggregate, input: object = {}) => send(world(), "fulfillmentCreate", { id: order.id, input: { ...input } });
+const create = (order: OrderAggregate, input: object = {}) =>
+  send(world(), "fulfillmentCreate", { id: order.id, input: { ...input } });
 const lineId = (order: OrderAggregate, index: number): string => order.lines[index]?.id ?? "";
 
 describe("a new fulfillment", () => {
@@ -26,13 +41,23 @@ describe("a new fulfillment", () => {
       version: 1,
     });
     await create(mixed, { lines: [{ lineId: lineId(mixed, 0), quantity: 1 }] });
-    expect((await create(mixed)).data).toMatchObject({ type: "SHIPPING", carrier: "DHL", lines: [{ lineId: lineId(mixed, 0), quantity: 2 }] });
+    expect((await create(mixed)).data).toMatchObject({
+      type: "SHIPPING",
+      carrier: "DHL",
+      lines: [{ lineId: lineId(mixed, 0), quantity: 2 }],
+    });
     const { error } = await untouched(world(), () => create(mixed));
-    expect([error.code, error.conflict]).toEqual(["invalid_state", orderConflictOf(await readOrder(world(), mixed.id), { reason: "nothing_open" })]);
+    expect([error.code, error.conflict]).toEqual([
+      "invalid_state",
+      orderConflictOf(await readOrder(world(), mixed.id), { reason: "nothing_open" }),
+    ]);
     const fetched = await insertOrder(world(), { delivery: "pickup-berlin" });
     expect((await create(fetched)).data).toMatchObject({ type: "PICKUP", carrier: null });
     const carried = await insertOrder(world());
-    expect((await create(carried, { carrier: "Bike" })).data).toMatchObject({ type: "SHIPPING", carrier: "Bike" });
+    expect((await create(carried, { carrier: "Bike" })).data).toMatchObject({
+      type: "SHIPPING",
+      carrier: "Bike",
+    });
     const gift = await insertOrder(world(), { lines: { "GFT-CARD-25": 1 } });
     expect((await create(gift)).data).toMatchObject({ type: "DIGITAL" });
   });
@@ -49,7 +74,9 @@ describe("a new fulfillment", () => {
     ];
     const { error } = await untouched(world(), () => create(order, { lines }));
     expect(error.code).toBe("invalid_state");
-    expect(error.details).toMatchObject(["/lines/0/quantity", "/lines/1/quantity"].map((field) => ({ in: "body", field, code: "too_large" })));
+    expect(error.details).toMatchObject(
+      ["/lines/0/quantity", "/lines/1/quantity"].map((field) => ({ in: "body", field, code: "too_large" })),
+    );
     expect(error.conflict).toEqual(
       orderConflictOf(await readOrder(world(), order.id), {
         reason: "quantity_not_open",
@@ -84,7 +111,10 @@ describe("a new fulfillment", () => {
 describe("the way to the buyer", () => {
   it("is counted on the order's lines, and the order completes at its end", async () => {
     const order = await insertOrder(world());
-    const [first, second] = [(await create(order, { lines: [{ lineId: lineId(order, 1), quantity: 1 }] })).data.id, (await create(order)).data.id];
+    const [first, second] = [
+      (await create(order, { lines: [{ lineId: lineId(order, 1), quantity: 1 }] })).data.id,
+      (await create(order)).data.id,
+    ];
     const statuses: unknown[] = [];
     const step = async (id: string, move: Move): Promise<void> => {
       await made(world(), id, [move]);
@@ -111,7 +141,11 @@ describe("the way to the buyer", () => {
   it("ends without completing the order while it is not paid", async () => {
     const order = await insertOrder(world(), { payment: "authorized" });
     await made(world(), (await create(order)).data.id, ["pack", "ship", "deliver"]);
-    expect(await readOrder(world(), order.id)).toMatchObject({ status: "confirmed", fulfillmentStatus: "delivered", paymentStatus: "authorized" });
+    expect(await readOrder(world(), order.id)).toMatchObject({
+      status: "confirmed",
+      fulfillmentStatus: "delivered",
+      paymentStatus: "authorized",
+    });
   });
 });
 
@@ -132,9 +166,14 @@ describe("stock", () => {
     await made(world(), whole, ["cancel"]);
     const { id: part } = (await create(order, { lines: [{ lineId: lineId(order, 0), quantity: 2 }] })).data;
     await made(world(), part, ["pack"]);
-    expect([await countsOf(world(), order.id), await stockOf(world(), await variant())]).toEqual([{ "KIT-KVERN": [2, 0, 0] }, [0, 1]]);
+    expect([await countsOf(world(), order.id), await stockOf(world(), await variant())]).toEqual([
+      { "KIT-KVERN": [2, 0, 0] },
+      [0, 1],
+    ]);
     const { id: rest } = (await create(order)).data;
-    expect((await untouched(world(), () => make(world(), "pack", rest))).error.conflict.data.shortages).toMatchObject([{ wanted: 1, available: 0 }]);
+    expect(
+      (await untouched(world(), () => make(world(), "pack", rest))).error.conflict.data.shortages,
+    ).toMatchObject([{ wanted: 1, available: 0 }]);
     // Called off, it leaves what was taken for it to the other.
     await made(world(), part, ["cancel"]);
     await made(world(), rest, ["pack"]);
@@ -145,18 +184,31 @@ describe("stock", () => {
     const order = await insertOrder(world(), { lines });
     await setStock(world(), await variant(), { onHand: 5, reserved: 0 });
     await made(world(), (await create(order)).data.id, ["pack", "ship", "returned_to_sender"]);
-    expect([await countsOf(world(), order.id), await stockOf(world(), await variant())]).toEqual([{ "KIT-KVERN": [3, 0, 0] }, [5, 0]]);
+    expect([await countsOf(world(), order.id), await stockOf(world(), await variant())]).toEqual([
+      { "KIT-KVERN": [3, 0, 0] },
+      [5, 0],
+    ]);
     const { id: lost } = (await create(order)).data;
     await made(world(), lost, ["pack", "ship", "fail"]);
-    expect([await countsOf(world(), order.id), await stockOf(world(), await variant())]).toEqual([{ "KIT-KVERN": [0, 0, 0] }, [5, 3]]);
+    expect([await countsOf(world(), order.id), await stockOf(world(), await variant())]).toEqual([
+      { "KIT-KVERN": [0, 0, 0] },
+      [5, 3],
+    ]);
     await made(world(), (await create(order)).data.id, ["pack", "ship", "deliver"]);
-    expect([await countsOf(world(), order.id), await stockOf(world(), await variant())]).toEqual([{ "KIT-KVERN": [3, 3, 3] }, [2, 0]]);
+    expect([await countsOf(world(), order.id), await stockOf(world(), await variant())]).toEqual([
+      { "KIT-KVERN": [3, 3, 3] },
+      [2, 0],
+    ]);
     expect((await readOrder(world(), order.id)).status).toBe("completed");
   });
 
   it("holds in any order of things: no unit is used twice, and reserved is what waits", async () => {
     const names = Object.keys(moves) as Move[];
-    const act = fc.record({ name: fc.constantFrom("create" as const, ...names), pick: fc.nat(3), quantity: fc.integer({ min: 1, max: 3 }) });
+    const act = fc.record({
+      name: fc.constantFrom("create" as const, ...names),
+      pick: fc.nat(3),
+      quantity: fc.integer({ min: 1, max: 3 }),
+    });
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 14 }), async (acts) => {
         const order = await insertOrder(world(), { lines, quantities: { "KIT-KVERN": { allocated: 1 } } });
@@ -164,7 +216,9 @@ describe("stock", () => {
         const ids: string[] = [];
         for (const { name, pick, quantity } of acts) {
           const { data } =
-            name === "create" ? await create(order, { lines: [{ lineId: lineId(order, 0), quantity }] }) : await make(world(), name, ids[pick] ?? "");
+            name === "create"
+              ? await create(order, { lines: [{ lineId: lineId(order, 0), quantity }] })
+              : await make(world(), name, ids[pick] ?? "");
           if (name === "create" && data !== null) ids.push(data.id);
           const {
             lines: [line],
@@ -172,7 +226,9 @@ describe("stock", () => {
           } = await readOrder(world(), order.id);
           const { allocated = 0, shipped = 0, delivered = 0 } = line ?? {};
           const unitsIn = (...statuses: string[]): number =>
-            fulfillments.filter(({ status }) => statuses.includes(status)).reduce((sum, { lines: [first] }) => sum + (first?.quantity ?? 0), 0);
+            fulfillments
+              .filter(({ status }) => statuses.includes(status))
+              .reduce((sum, { lines: [first] }) => sum + (first?.quantity ?? 0), 0);
           const onTheWay = unitsIn("shipped", "in_transit", "out_for_delivery");
           expect([delivered, shipped]).toEqual([unitsIn("delivered"), unitsIn("delivered") + onTheWay]);
           expect(shipped + unitsIn("pending", "packing", "ready_for_pickup")).toBeLessThanOrEqual(3);
@@ -194,7 +250,14 @@ describe("what an exchange sends", () => {
       const parts = { orderId: order.id, merchantId: merchant.id, updatedAt: at };
       await transaction
         .insertInto("orderReturn")
-        .values({ ...parts, id: returnId, kind: "exchange", status: "inspected", reason: "other", requestedAt: at })
+        .values({
+          ...parts,
+          id: returnId,
+          kind: "exchange",
+          status: "inspected",
+          reason: "other",
+          requestedAt: at,
+        })
         .execute();
       await transaction
         .insertInto("returnLine")
@@ -213,7 +276,11 @@ describe("what an exchange sends", () => {
         .set({ version: order.version + 1 })
         .where("id", "=", order.id)
         .execute();
-      await transaction.updateTable("stockLevel").set({ onHand: 5, reserved: 1 }).where("variantId", "=", variantId).execute();
+      await transaction
+        .updateTable("stockLevel")
+        .set({ onHand: 5, reserved: 1 })
+        .where("variantId", "=", variantId)
+        .execute();
     });
     return { id, returnId };
   }
@@ -226,20 +293,33 @@ describe("what an exchange sends", () => {
     await made(world(), id, ["pack"]);
     expect(await stockOf(world(), variant)).toEqual([4, 0]);
     const { error } = await untouched(world(), () => make(world(), "cancel", id));
-    expect(error.conflict).toMatchObject({ resource: "fulfillment", id, reason: "belongs_to_return", data: { returnId } });
+    expect(error.conflict).toMatchObject({
+      resource: "fulfillment",
+      id,
+      reason: "belongs_to_return",
+      data: { returnId },
+    });
     await made(world(), id, ["ship", "returned_to_sender"]);
     // It is followed by another, whose unit is promised again.
     expect(await stockOf(world(), variant)).toEqual([5, 1]);
-    const second = (await readOrder(world(), order.id)).fulfillments.find(({ status }) => status === "pending");
-    expect(second).toMatchObject({ returnId, status: "pending", lines: [{ lineId: lineId(order, 0), quantity: 1 }] });
+    const second = (await readOrder(world(), order.id)).fulfillments.find(
+      ({ status }) => status === "pending",
+    );
+    expect(second).toMatchObject({
+      returnId,
+      status: "pending",
+      lines: [{ lineId: lineId(order, 0), quantity: 1 }],
+    });
     await made(world(), second?.id ?? "", ["pack", "ship", "fail"]);
     expect(await stockOf(world(), variant)).toEqual([4, 1]);
-    const third = (await readOrder(world(), order.id)).fulfillments.find(({ status }) => status === "pending");
+    const third = (await readOrder(world(), order.id)).fulfillments.find(
+      ({ status }) => status === "pending",
+    );
     await made(world(), third?.id ?? "", ["pack", "ship", "deliver"]);
     expect(await stockOf(world(), variant)).toEqual([3, 0]);
-    expect([await countsOf(world(), order.id), (await readOrder(world(), order.id)).fulfillmentStatus]).toEqual([
-      { "KIT-KVERN": [1, 1, 1] },
-      "delivered",
-    ]);
+    expect([
+      await countsOf(world(), order.id),
+      (await readOrder(world(), order.id)).fulfillmentStatus,
+    ]).toEqual([{ "KIT-KVERN": [1, 1, 1] }, "delivered"]);
   });
 });

@@ -1,4 +1,7 @@
-/** Fulfillments: which mutation is allowed where, for each way of reaching the buyer, and what the order must be like. */
+/**
+ * Fulfillments: which mutation is allowed where, for each way of reaching the buyer, and what the order must
+ * be like.
+ */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 import { type FulfillmentStatus, fulfillmentStatuses } from "#commerce/orders/order-states.ts";
@@ -6,7 +9,17 @@ import { inTransaction } from "#database/transaction.ts";
 import { eventsOf } from "#test/operations/cart-calls.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { countsOf, made, make, type Move, moves, orderConflictOf, send, sent, untouched } from "./fulfillment-calls.ts";
+import {
+  countsOf,
+  made,
+  make,
+  type Move,
+  moves,
+  orderConflictOf,
+  send,
+  sent,
+  untouched,
+} from "./fulfillment-calls.ts";
 
 const world = useWorld("pglite");
 
@@ -32,11 +45,20 @@ const ways: Readonly<Record<Type, Partial<Record<FulfillmentStatus, readonly Mov
     delivered: ["pack", "ready_for_pickup", "deliver"],
     canceled: ["pack", "cancel"],
   },
-  digital: { pending: [], packing: ["pack"], shipped: ["ship"], delivered: ["ship", "deliver"], failed: ["ship", "fail"], canceled: ["cancel"] },
+  digital: {
+    pending: [],
+    packing: ["pack"],
+    shipped: ["ship"],
+    delivered: ["ship", "deliver"],
+    failed: ["ship", "fail"],
+    canceled: ["cancel"],
+  },
 };
 
 /** Written by hand from the state machine; what is not here is refused. */
-const allowed: Readonly<Record<Type, Partial<Record<FulfillmentStatus, Partial<Record<Move, FulfillmentStatus>>>>>> = {
+const allowed: Readonly<
+  Record<Type, Partial<Record<FulfillmentStatus, Partial<Record<Move, FulfillmentStatus>>>>>
+> = {
   shipping: {
     pending: { pack: "packing", cancel: "canceled" },
     packing: { ship: "shipped", cancel: "canceled" },
@@ -47,7 +69,12 @@ const allowed: Readonly<Record<Type, Partial<Record<FulfillmentStatus, Partial<R
       deliver: "delivered",
       fail: "failed",
     },
-    in_transit: { out_for_delivery: "out_for_delivery", returned_to_sender: "returned_to_sender", deliver: "delivered", fail: "failed" },
+    in_transit: {
+      out_for_delivery: "out_for_delivery",
+      returned_to_sender: "returned_to_sender",
+      deliver: "delivered",
+      fail: "failed",
+    },
     out_for_delivery: { returned_to_sender: "returned_to_sender", deliver: "delivered", fail: "failed" },
   },
   pickup: {
@@ -95,42 +122,56 @@ const cases = (Object.keys(ways) as Type[]).flatMap((type) =>
 );
 
 describe("a fulfillment", () => {
-  it.each(cases)("of type $type that is $status goes where it may, and nowhere else", async ({ type, status, steps }) => {
-    const { id, order } = await begin(type, steps);
-    const before = await readOrder(world(), order.id);
-    const [version = 0] = before.fulfillments.map((fulfillment) => fulfillment.version);
-    for (const name of names) {
-      const to = allowed[type][status]?.[name];
-      if (to !== undefined) continue;
-      const { error } = await untouched(world(), () => make(world(), name, id));
-      expect([name, error.code, error.conflict]).toMatchObject([
-        name,
-        "invalid_state",
-        { resource: "fulfillment", id, currentStatus: status, currentVersion: version, reason: null, data: { type } },
-      ]);
-    }
-    for (const [name, to] of Object.entries(allowed[type][status] ?? {}) as [Move, FulfillmentStatus][]) {
-      const another = await begin(type, steps);
-      const stale = await untouched(world(), () =>
-        send(world(), moves[name][0], { id: another.id, input: { ...moves[name][1], expectedVersion: 1 } }),
-      );
-      const was = await readOrder(world(), another.order.id);
-      expect([stale.error.code, stale.error.conflict]).toEqual(["version_conflict", orderConflictOf(was)]);
-      const { data } = await make(world(), name, another.id);
-      expect([data.status, data.version]).toEqual([to.toUpperCase(), version + 1]);
-      const told = await eventsOf(world(), another.id);
-      const eventType = events[name] === undefined ? undefined : `fulfillment.${events[name]}`;
-      const last = told.findLast((event) => event.type === eventType);
-      if (eventType !== undefined) expect([last?.version, last?.snapshot.data.previous]).toEqual([version + 1, { status }]);
-      expect((await readOrder(world(), another.order.id)).version).toBe(was.version + 1);
-    }
-  });
+  it.each(cases)(
+    "of type $type that is $status goes where it may, and nowhere else",
+    async ({ type, status, steps }) => {
+      const { id, order } = await begin(type, steps);
+      const before = await readOrder(world(), order.id);
+      const [version = 0] = before.fulfillments.map((fulfillment) => fulfillment.version);
+      for (const name of names) {
+        const to = allowed[type][status]?.[name];
+        if (to !== undefined) continue;
+        const { error } = await untouched(world(), () => make(world(), name, id));
+        expect([name, error.code, error.conflict]).toMatchObject([
+          name,
+          "invalid_state",
+          {
+            resource: "fulfillment",
+            id,
+            currentStatus: status,
+            currentVersion: version,
+            reason: null,
+            data: { type },
+          },
+        ]);
+      }
+      for (const [name, to] of Object.entries(allowed[type][status] ?? {}) as [Move, FulfillmentStatus][]) {
+        const another = await begin(type, steps);
+        const stale = await untouched(world(), () =>
+          send(world(), moves[name][0], { id: another.id, input: { ...moves[name][1], expectedVersion: 1 } }),
+        );
+        const was = await readOrder(world(), another.order.id);
+        expect([stale.error.code, stale.error.conflict]).toEqual(["version_conflict", orderConflictOf(was)]);
+        const { data } = await make(world(), name, another.id);
+        expect([data.status, data.version]).toEqual([to.toUpperCase(), version + 1]);
+        const told = await eventsOf(world(), another.id);
+        const eventType = events[name] === undefined ? undefined : `fulfillment.${events[name]}`;
+        const last = told.findLast((event) => event.type === eventType);
+        if (eventType !== undefined)
+          expect([last?.version, last?.snapshot.data.previous]).toEqual([version + 1, { status }]);
+        expect((await readOrder(world(), another.order.id)).version).toBe(was.version + 1);
+      }
+    },
+  );
 
   it("tells what it is, without anything of a buyer", async () => {
     const { id, order } = await begin("shipping", ["pack", "ship"]);
     const event = (await eventsOf(world(), id)).find(({ type }) => type === "fulfillment.shipped");
     const at = world().clock.now().toISOString();
-    expect(event?.snapshot).toMatchObject({ subject: { type: "fulfillment", id, version: 3 }, cause: { actor: "staff" } });
+    expect(event?.snapshot).toMatchObject({
+      subject: { type: "fulfillment", id, version: 3 },
+      cause: { actor: "staff" },
+    });
     expect(event?.snapshot.data.object).toEqual({
       id,
       orderId: order.id,
@@ -161,7 +202,11 @@ describe("a fulfillment", () => {
     await inTransaction(world().database.db, async (transaction) => {
       const merchantId = world().demo.merchants.second.id;
       await transaction.updateTable("fulfillment").set({ merchantId }).where("id", "=", id).execute();
-      await transaction.updateTable("salesOrder").set({ merchantId, version: 3 }).where("id", "=", order.id).execute();
+      await transaction
+        .updateTable("salesOrder")
+        .set({ merchantId, version: 3 })
+        .where("id", "=", order.id)
+        .execute();
     });
     for (const asked of [id, "ful_00000000000000000000000000", ""])
       for (const name of names) {
@@ -179,7 +224,9 @@ describe("a fulfillment", () => {
       [{ tracking: { url: "javascript:alert(1)" } }, "/tracking/url", "pattern_mismatch"],
     ] as const;
     for (const [input, field, code] of broken) {
-      const { error } = await untouched(world(), () => send(world(), "fulfillmentShip", { id: "ful_x", input }));
+      const { error } = await untouched(world(), () =>
+        send(world(), "fulfillmentShip", { id: "ful_x", input }),
+      );
       expect([error.code, error.details]).toMatchObject(["invalid_field", [{ field, code }]]);
     }
   });
@@ -199,11 +246,16 @@ describe("an order that does not stand", () => {
     const held = await begin(type, steps);
     await sent(world(), "orderHold", { id: held.order.id, input: { reason: "x" } });
     const onHold = await untouched(world(), () => make(world(), name, held.id));
-    expect([onHold.error.code, onHold.error.conflict]).toEqual(["invalid_state", orderConflictOf(await readOrder(world(), held.order.id))]);
+    expect([onHold.error.code, onHold.error.conflict]).toEqual([
+      "invalid_state",
+      orderConflictOf(await readOrder(world(), held.order.id)),
+    ]);
     await sent(world(), "orderRelease", { id: held.order.id });
     await dispute(held.order);
     const disputed = await untouched(world(), () => make(world(), name, held.id));
-    expect(disputed.error.conflict).toEqual(orderConflictOf(await readOrder(world(), held.order.id), { reason: "payment_disputed" }));
+    expect(disputed.error.conflict).toEqual(
+      orderConflictOf(await readOrder(world(), held.order.id), { reason: "payment_disputed" }),
+    );
   });
 
   it("arrives all the same when it is on its way", async () => {
@@ -214,11 +266,16 @@ describe("an order that does not stand", () => {
     expect((await readOrder(world(), order.id)).status).toBe("on_hold");
   });
 
-  it.each(["pending", "on_hold", "completed", "canceled"] as const)("gets no fulfillment while it is %s", async (status) => {
-    const order = await insertOrder(world(), { status });
-    const { error } = await untouched(world(), () => send(world(), "fulfillmentCreate", { id: order.id, input: { expectedVersion: 99 } }));
-    expect([error.code, error.conflict]).toEqual(["invalid_state", orderConflictOf(order)]);
-  });
+  it.each(["pending", "on_hold", "completed", "canceled"] as const)(
+    "gets no fulfillment while it is %s",
+    async (status) => {
+      const order = await insertOrder(world(), { status });
+      const { error } = await untouched(world(), () =>
+        send(world(), "fulfillmentCreate", { id: order.id, input: { expectedVersion: 99 } }),
+      );
+      expect([error.code, error.conflict]).toEqual(["invalid_state", orderConflictOf(order)]);
+    },
+  );
 });
 
 async function dispute({ id }: OrderAggregate): Promise<void> {

@@ -47,7 +47,11 @@ const others = [
 export type Thing = keyof typeof tables | (typeof others)[number];
 export type Things = Readonly<Partial<Record<Thing, string>>>;
 
-const ofRoot: Readonly<Record<string, Thing>> = { hostedCheckoutSession: "session", webhookEndpoint: "endpoint", webhookDelivery: "delivery" };
+const ofRoot: Readonly<Record<string, Thing>> = {
+  hostedCheckoutSession: "session",
+  webhookEndpoint: "endpoint",
+  webhookDelivery: "delivery",
+};
 const ofName: Readonly<Record<string, Thing>> = {
   parentId: "category",
   optionId: "deliveryOption",
@@ -76,15 +80,22 @@ export function ownAt(
   const thing = thingAt(place);
   if (thing !== "order" || caller === "second") return own[thing];
   if (place.field === "fulfillmentCreate") return demo.orders.packing;
-  return place.field.startsWith("return") || place.field.startsWith("warranty") ? demo.orders.delivered : demo.orders.placed;
+  return place.field.startsWith("return") || place.field.startsWith("warranty")
+    ? demo.orders.delivered
+    : demo.orders.placed;
 }
 
 export async function makeThings(world: World, side: Side): Promise<Things> {
   const { db } = world.database;
   const { id: merchantId } = world.demo.merchants[side];
   const one = async (table: string, where = sql`true`): Promise<string | undefined> =>
-    (await sql<{ id: string }>`select id from ${sql.table(table)} where merchant_id = ${merchantId} and ${where} order by id limit 1`.execute(db))
-      .rows[0]?.id;
+    (
+      await sql<{
+        id: string;
+      }>`select id from ${sql.table(table)} where merchant_id = ${merchantId} and ${where} order by id limit 1`.execute(
+        db,
+      )
+    ).rows[0]?.id;
   const { id: cart, lines, savedAddress, addressToken } = await makeFullCart(world, side);
   await createTokenClient(world, { merchant: side });
   const { id: endpoint } = await makeEndpoint(world, { key: side === "first" ? "full" : "otherMerchant" });
@@ -92,7 +103,10 @@ export async function makeThings(world: World, side: Side): Promise<Things> {
   const order = side === "first" ? world.demo.orders.placed : world.demo.orders.otherMerchant;
   const product = await one("product", sql`status = 'published'`);
   const found = await Promise.all(
-    Object.entries(tables).map(async ([thing, table]): Promise<[string, string | undefined]> => [thing, await one(table)]),
+    Object.entries(tables).map(async ([thing, table]): Promise<[string, string | undefined]> => [
+      thing,
+      await one(table),
+    ]),
   );
   const things: Record<string, string | undefined> = {
     ...Object.fromEntries(found),
@@ -111,13 +125,20 @@ export async function makeThings(world: World, side: Side): Promise<Things> {
     endpoint,
     delivery: await makeDelivery(world, { endpointId: endpoint }),
   };
-  return Object.fromEntries(Object.entries(things).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.fromEntries(
+    Object.entries(things).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }
 
 async function openClaim(world: World, warrantyId: string | undefined): Promise<void> {
   const query = `mutation ($warrantyId: ID!, $input: WarrantyClaimOpenInput!) {
     warrantyClaimOpen(warrantyId: $warrantyId, idempotencyKey: "claim", input: $input) { id } }`;
-  const { error } = await askGraph(world, query, { warrantyId, input: { kind: "REPAIR", description: "It leaks." } }, { token: "admin" });
+  const { error } = await askGraph(
+    world,
+    query,
+    { warrantyId, input: { kind: "REPAIR", description: "It leaks." } },
+    { token: "admin" },
+  );
   expect(error).toBeUndefined();
 }
 
@@ -125,12 +146,21 @@ async function openClaim(world: World, warrantyId: string | undefined): Promise<
 async function makeFullCart(
   world: World,
   side: Side,
-): Promise<{ id: string; lines: { id: string }[] & [{ id: string }]; savedAddress: string; addressToken: string }> {
+): Promise<{
+  id: string;
+  lines: { id: string }[] & [{ id: string }];
+  savedAddress: string;
+  addressToken: string;
+}> {
   const { id: merchantId } = world.demo.merchants[side];
   const frontend = { token: "operator", merchantId } as const;
   const lines = side === "first" ? { "KIT-KVERN": 1 } : { "MR-PROBE": 1 };
   const made = await makeCart(world, { ...frontend, lines, input: { buyerReference: `buyer-of-${side}` } });
-  const set = await changeCart(world, "cartAddressSet", { ...frontend, cartId: made.id, input: { address: berlin, saveForBuyer: true } });
+  const set = await changeCart(world, "cartAddressSet", {
+    ...frontend,
+    cartId: made.id,
+    input: { address: berlin, saveForBuyer: true },
+  });
   expect(set.error).toBeUndefined();
   const saved = await askGraph(
     world,
@@ -138,5 +168,10 @@ async function makeFullCart(
     { merchantId, buyer: `buyer-of-${side}` },
     { token: "operator" },
   );
-  return { id: made.id, lines: made.lines, savedAddress: saved.data[0].id, addressToken: set.data.addressToken };
+  return {
+    id: made.id,
+    lines: made.lines,
+    savedAddress: saved.data[0].id,
+    addressToken: set.data.addressToken,
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * Every place of the graph that takes an id, read from the schema, and a call that has an id there. What a place names follows from its own name; the
- * calls are those of role-calls.ts, with what they leave out filled in.
+ * Every place of the graph that takes an id, read from the schema, and a call that has an id there. What a
+ * place names follows from its own name; the calls are those of role-calls.ts, with what they leave out
+ * filled in.
  */
 import {
   astFromValue,
@@ -35,7 +36,10 @@ type RootField = GraphQLField<unknown, unknown>;
 
 const buyTwoGetOne = "kind: BUY_X_GET_Y, buyQuantity: 2, getQuantity: 1, basisPoints: 5000";
 const exchange = "kind: EXCHANGE";
-/** Places that are looked at only where the call is of another kind than in role-calls.ts: what is put in place of what. */
+/**
+ * Places that are looked at only where the call is of another kind than in role-calls.ts: what is put in
+ * place of what.
+ */
 const otherKinds: Readonly<Record<string, readonly [string, string]>> = {
   "promotionCreate.input.buyProductIds": ["kind: FREE_SHIPPING", buyTwoGetOne],
   "promotionCreate.input.buyCategoryIds": ["kind: FREE_SHIPPING", buyTwoGetOne],
@@ -71,7 +75,10 @@ export function callWith({ field, path }: IdPlace, idFor: IdFor): string {
     const isWanted = path === arg.name || path.startsWith(`${arg.name}.`);
     if (given === undefined && !isWanted) return [];
     const value = given === undefined ? undefined : valueFromAST(given.value, arg.type);
-    const filled = fill({ type: arg.type, value, path: arg.name }, { wanted: path, idFor: (at) => idFor({ field, path: at }) });
+    const filled = fill(
+      { type: arg.type, value, path: arg.name },
+      { wanted: path, idFor: (at) => idFor({ field, path: at }) },
+    );
     const node = astFromValue(filled, arg.type);
     return node === null || node === undefined ? [] : [`${arg.name}: ${print(node)}`];
   });
@@ -99,11 +106,19 @@ interface Filling {
   readonly idFor: (path: string) => string;
 }
 
-/** What is given with its ids put in; what is not given but required, or on the way to the place wanted, as little as will do. */
+/**
+ * What is given with its ids put in; what is not given but required, or on the way to the place wanted, as
+ * little as will do.
+ */
 function fill({ type, value, path }: At, filling: Filling): unknown {
   const bare = getNullableType(type);
   if (isListType(bare)) {
-    const items = Array.isArray(value) && value.length > 0 ? (value as unknown[]) : filling.wanted.startsWith(path) ? [undefined] : [];
+    const items =
+      Array.isArray(value) && value.length > 0
+        ? (value as unknown[])
+        : filling.wanted.startsWith(path)
+          ? [undefined]
+          : [];
     return items.map((item) => fill({ type: bare.ofType, value: item, path }, filling));
   }
   if (isInputObjectType(bare)) return fillObject(bare, { value: (value ?? {}) as Value, path }, filling);
@@ -111,7 +126,11 @@ function fill({ type, value, path }: At, filling: Filling): unknown {
   return value ?? leastOf(bare);
 }
 
-function fillObject(type: GraphQLInputObjectType, { value, path }: { readonly value: Value; readonly path: string }, filling: Filling): Value {
+function fillObject(
+  type: GraphQLInputObjectType,
+  { value, path }: { readonly value: Value; readonly path: string },
+  filling: Filling,
+): Value {
   const fields = Object.values(type.getFields()).flatMap((field): [string, unknown][] => {
     const at = `${path}.${field.name}`;
     const isWanted = filling.wanted === at || filling.wanted.startsWith(`${at}.`);

@@ -1,4 +1,7 @@
-/** Mutations that carry an idempotencyKey happen once, with the whole of their answer; what is refused leaves nothing. */
+/**
+ * Mutations that carry an idempotencyKey happen once, with the whole of their answer; what is refused leaves
+ * nothing.
+ */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -23,15 +26,27 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
   type Variables = Record<string, unknown>;
   const add =
     "mutation ($cartId: ID!, $key: String, $input: CartLinesAddInput!) { cartLinesAdd(cartId: $cartId, idempotencyKey: $key, input: $input) { id version } }";
-  const adjust = "mutation ($key: String!, $input: StockAdjustInput!) { stockAdjust(idempotencyKey: $key, input: $input) { id stock { onHand } } }";
+  const adjust =
+    "mutation ($key: String!, $input: StockAdjustInput!) { stockAdjust(idempotencyKey: $key, input: $input) { id stock { onHand } } }";
   const one = (quantity = 1): Variables => ({ cartId, input: { lines: [{ variantId, quantity }] } });
-  const ask = (query: string, variables: Variables, token: keyof DemoFile["tokens"] = "storefront"): Promise<Answer> =>
-    world().graphql(query, { variables, token });
+  const ask = (
+    query: string,
+    variables: Variables,
+    token: keyof DemoFile["tokens"] = "storefront",
+  ): Promise<Answer> => world().graphql(query, { variables, token });
   const versionOf = async (): Promise<number> =>
-    (await world().database.db.selectFrom("cart").select("version").where("id", "=", cartId).executeTakeFirstOrThrow()).version;
-  const recordsKept = async (): Promise<number> => (await world().database.db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
+    (
+      await world()
+        .database.db.selectFrom("cart")
+        .select("version")
+        .where("id", "=", cartId)
+        .executeTakeFirstOrThrow()
+    ).version;
+  const recordsKept = async (): Promise<number> =>
+    (await world().database.db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
   const movements = async (note: string): Promise<number> =>
-    (await world().database.db.selectFrom("stockMovement").select("id").where("note", "=", note).execute()).length;
+    (await world().database.db.selectFrom("stockMovement").select("id").where("note", "=", note).execute())
+      .length;
   const replayed = ({ headers }: Answer): string | undefined => headers["idempotent-replayed"];
   const codeOf = ({ body }: Answer): string | undefined => body.errors?.[0].extensions.code;
 
@@ -45,7 +60,11 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
       `${add.replace(/\{ (cartLinesAdd.*)\}$/, "{ ...Adding }")} fragment Adding on Mutation { ${/cartLinesAdd.*\}(?= \}$)/.exec(add)?.[0]} }`,
       true,
     ],
-    ["an inline fragment", add.replace(/\{ (cartLinesAdd.*\}) \}$/, "{ ... on Mutation { ... { $1 } } }"), true],
+    [
+      "an inline fragment",
+      add.replace(/\{ (cartLinesAdd.*\}) \}$/, "{ ... on Mutation { ... { $1 } } }"),
+      true,
+    ],
   ])("happens once when the key is %s", async (_name, query, isVariable) => {
     const key = randomUUID();
     const text = query.replace("KEY", key);
@@ -71,42 +90,57 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     expect([answer.body.data.cartLinesAdd.version, replayed(answer)]).toEqual([4, undefined]);
   });
 
-  it.each(["", "a b", "a,b", "a;b", 'a"b', "a\\b", "k".repeat(256), "schlüssel", '""'])("is refused with the key %j", async (key) => {
-    const kept = await recordsKept();
-    const { status, body } = await ask(add, { ...one(), key });
-    expect({ status, body }).toMatchObject({
-      status: 400,
-      body: {
-        errors: [
-          {
-            extensions: {
-              code: "idempotency_key_invalid",
-              details: [{ in: "body", field: "/idempotencyKey", code: "pattern_mismatch", allowed: null }],
+  it.each(["", "a b", "a,b", "a;b", 'a"b', "a\\b", "k".repeat(256), "schlüssel", '""'])(
+    "is refused with the key %j",
+    async (key) => {
+      const kept = await recordsKept();
+      const { status, body } = await ask(add, { ...one(), key });
+      expect({ status, body }).toMatchObject({
+        status: 400,
+        body: {
+          errors: [
+            {
+              extensions: {
+                code: "idempotency_key_invalid",
+                details: [{ in: "body", field: "/idempotencyKey", code: "pattern_mismatch", allowed: null }],
+              },
             },
-          },
-        ],
-      },
-    });
-    expect(body.data).toBeUndefined();
-    expect([await versionOf(), await recordsKept()]).toEqual([1, kept]);
-  });
+          ],
+        },
+      });
+      expect(body.data).toBeUndefined();
+      expect([await versionOf(), await recordsKept()]).toEqual([1, kept]);
+    },
+  );
 
   const pair = (second: string): string =>
     `mutation ($cartId: ID!, $key: String, $input: CartLinesAddInput!) { cartLinesAdd(cartId: $cartId, idempotencyKey: $key, input: $input) { id } ${second} }`;
   it.each([
     ["another mutation", pair("b: cartLinesAdd(cartId: $cartId, input: $input) { id }")],
-    ["the same one twice", pair("b: cartLinesAdd(cartId: $cartId, idempotencyKey: $key, input: $input) { id }")],
-    ["a second one in a fragment", `${pair("...More")} fragment More on Mutation { b: cartLinesAdd(cartId: $cartId, input: $input) { id } }`],
+    [
+      "the same one twice",
+      pair("b: cartLinesAdd(cartId: $cartId, idempotencyKey: $key, input: $input) { id }"),
+    ],
+    [
+      "a second one in a fragment",
+      `${pair("...More")} fragment More on Mutation { b: cartLinesAdd(cartId: $cartId, input: $input) { id } }`,
+    ],
   ])("is refused beside %s, and neither happens", async (_name, query) => {
     const { status, body } = await ask(query, { ...one(), key: randomUUID() });
-    expect([status, codeOf({ body } as Answer), body.errors[0].extensions.details[0].code]).toEqual([400, "idempotency_key_invalid", "single_field"]);
+    expect([status, codeOf({ body } as Answer), body.errors[0].extensions.details[0].code]).toEqual([
+      400,
+      "idempotency_key_invalid",
+      "single_field",
+    ]);
     expect(await versionOf()).toBe(1);
   });
 
   it("happens once beside the name of its type, which clients add by themselves", async () => {
     const sent = { ...one(), key: randomUUID() };
     const [first, second] = [await ask(pair("__typename"), sent), await ask(pair("__typename"), sent)];
-    expect([first.status, replayed(first), replayed(second), Object.values(second.body.data).at(-1)]).toEqual([200, "false", "true", "Mutation"]);
+    expect([first.status, replayed(first), replayed(second), Object.values(second.body.data).at(-1)]).toEqual(
+      [200, "false", "true", "Mutation"],
+    );
     expect(await versionOf()).toBe(2);
   });
 
@@ -133,10 +167,10 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
       const refused = await ask(add, stale);
       expect([codeOf(refused), replayed(refused)]).toEqual(["cart_version_conflict", undefined]);
     }
-    expect([codeOf(await ask(add, { ...one(0), key })), codeOf(await ask(add, { ...one(), key, cartId: "cart_x" }))]).toEqual([
-      "invalid_field",
-      "cart_not_found",
-    ]);
+    expect([
+      codeOf(await ask(add, { ...one(0), key })),
+      codeOf(await ask(add, { ...one(), key, cartId: "cart_x" })),
+    ]).toEqual(["invalid_field", "cart_not_found"]);
     expect([await versionOf(), await recordsKept()]).toEqual([1, kept]);
     expect(replayed(await ask(add, { ...one(), key }))).toBe("false");
     expect([await versionOf(), await recordsKept()]).toEqual([2, kept + 1]);
@@ -147,18 +181,29 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
     ["another alias", { query: add.replace("{ cartLinesAdd(", "{ a: cartLinesAdd(") }],
     ["another variable", { quantity: 2 }],
     ["another operation's name", { query: add.replace("mutation (", "mutation Named(") }],
-  ])("is refused when its key was used with %s", async (_name, { query = add, quantity = 1 }: { query?: string; quantity?: number }) => {
-    const key = randomUUID();
-    await ask(add, { ...one(), key });
-    const refused = await ask(query, { ...one(quantity), key });
-    expect([codeOf(refused), refused.body.data, replayed(refused)]).toEqual(["idempotency_key_reused", null, undefined]);
-    expect(await versionOf()).toBe(2);
-  });
+  ])(
+    "is refused when its key was used with %s",
+    async (_name, { query = add, quantity = 1 }: { query?: string; quantity?: number }) => {
+      const key = randomUUID();
+      await ask(add, { ...one(), key });
+      const refused = await ask(query, { ...one(quantity), key });
+      expect([codeOf(refused), refused.body.data, replayed(refused)]).toEqual([
+        "idempotency_key_reused",
+        null,
+        undefined,
+      ]);
+      expect(await versionOf()).toBe(2);
+    },
+  );
 
   it("is the same request with other white space, comments and order of the variables", async () => {
     const key = randomUUID();
     const first = await ask(add, { cartId, key, input: one()["input"] });
-    const again = await ask(`# a comment\n${add.replaceAll(" ", "\n ")}`, { input: one()["input"], key, cartId });
+    const again = await ask(`# a comment\n${add.replaceAll(" ", "\n ")}`, {
+      input: one()["input"],
+      key,
+      cartId,
+    });
     expect([again.body.data, replayed(again)]).toEqual([first.body.data, "true"]);
   });
 
@@ -200,7 +245,11 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
   it("needs a key where stock moves", async () => {
     const note = randomUUID();
     const query = "mutation ($input: StockAdjustInput!) { stockAdjust(input: $input) { id } }";
-    const { status, body } = await ask(query, { input: { variantId, delta: 1, reason: "RECEIVED", note } }, "admin");
+    const { status, body } = await ask(
+      query,
+      { input: { variantId, delta: 1, reason: "RECEIVED", note } },
+      "admin",
+    );
     expect([status, body.errors[0].extensions.code]).toEqual([400, "malformed_request"]);
     expect(body.errors[0].message).toContain("idempotencyKey");
     expect(await movements(note)).toBe(0);
@@ -208,15 +257,25 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
 
   it("moves stock once, of 20 that come at the same time", async () => {
     const key = randomUUID();
-    const before = await world().database.db.selectFrom("stockLevel").select("onHand").where("variantId", "=", variantId).executeTakeFirstOrThrow();
-    const send = (): Promise<Answer> => ask(adjust, { key, input: { variantId, delta: 7, reason: "RECEIVED", note: key } }, "admin");
+    const before = await world()
+      .database.db.selectFrom("stockLevel")
+      .select("onHand")
+      .where("variantId", "=", variantId)
+      .executeTakeFirstOrThrow();
+    const send = (): Promise<Answer> =>
+      ask(adjust, { key, input: { variantId, delta: 7, reason: "RECEIVED", note: key } }, "admin");
     const answers = await Promise.all(Array.from({ length: 20 }, send));
     const done = answers.filter((answer) => codeOf(answer) === undefined);
     expect(done.filter((answer) => replayed(answer) === "false")).toHaveLength(1);
     expect(new Set(done.map(({ text }) => text)).size).toBe(1);
-    for (const answer of answers) if (!done.includes(answer)) expect(codeOf(answer)).toBe("idempotency_in_progress");
+    for (const answer of answers)
+      if (!done.includes(answer)) expect(codeOf(answer)).toBe("idempotency_in_progress");
     expect(await movements(key)).toBe(1);
-    const after = await world().database.db.selectFrom("stockLevel").select("onHand").where("variantId", "=", variantId).executeTakeFirstOrThrow();
+    const after = await world()
+      .database.db.selectFrom("stockLevel")
+      .select("onHand")
+      .where("variantId", "=", variantId)
+      .executeTakeFirstOrThrow();
     expect(after.onHand).toBe(before.onHand + 7);
     expect((await send()).text).toBe(done[0]?.text);
   });

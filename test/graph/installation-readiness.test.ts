@@ -1,10 +1,15 @@
-/** Readiness as those see it who run a merchant or read it: of their own installations alone, all of a page at once. */
+/**
+ * Readiness as those see it who run a merchant or read it: of their own installations alone, all of a page at
+ * once.
+ */
 import { expect, it } from "vitest";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 
 const world = useWorld("pglite");
-const selection = "readiness { status installationId missingScopes checks { code status severity message remedy since } nextActionAt evaluatedAt }";
-const list = (token: string) => world().graphql(`{ installations { edges { node { id merchant { id } ${selection} } } } }`, { token });
+const selection =
+  "readiness { status installationId missingScopes checks { code status severity message remedy since } nextActionAt evaluatedAt }";
+const list = (token: string) =>
+  world().graphql(`{ installations { edges { node { id merchant { id } ${selection} } } } }`, { token });
 
 interface Edge {
   readonly node: { readonly id: string; readonly merchant: { readonly id: string } };
@@ -15,18 +20,32 @@ const isOf =
   ({ node }: Edge): boolean =>
     node.merchant.id === world().demo.merchants[merchant].id;
 
-it.each(["admin", "analyst", "operator"])("the readiness of an installation is read with the token of %s", async (token) => {
-  world().clock.at = new Date();
-  const { body } = await list(token);
-  expect(body.errors).toBeUndefined();
-  const first = body.data.installations.edges.find(isOf("first"));
-  expect(first.node.readiness).toMatchObject({ status: "READY", installationId: first.node.id, missingScopes: [] });
-  expect(first.node.readiness.checks[0]).toMatchObject({ code: "API_KEY_ACTIVE", status: "PASS", severity: "BLOCKING" });
-  expect(body.data.installations.edges).toHaveLength(token === "operator" ? 2 : 1);
-});
+it.each(["admin", "analyst", "operator"])(
+  "the readiness of an installation is read with the token of %s",
+  async (token) => {
+    world().clock.at = new Date();
+    const { body } = await list(token);
+    expect(body.errors).toBeUndefined();
+    const first = body.data.installations.edges.find(isOf("first"));
+    expect(first.node.readiness).toMatchObject({
+      status: "READY",
+      installationId: first.node.id,
+      missingScopes: [],
+    });
+    expect(first.node.readiness.checks[0]).toMatchObject({
+      code: "API_KEY_ACTIVE",
+      status: "PASS",
+      severity: "BLOCKING",
+    });
+    expect(body.data.installations.edges).toHaveLength(token === "operator" ? 2 : 1);
+  },
+);
 
 it("takes as many statements for a page as for one", async () => {
-  const [one, all] = [await statementsOf(world(), () => list("admin")), await statementsOf(world(), () => list("operator"))];
+  const [one, all] = [
+    await statementsOf(world(), () => list("admin")),
+    await statementsOf(world(), () => list("operator")),
+  ];
   expect(one).toHaveLength(5);
   expect(all).toHaveLength(5);
 });
@@ -34,8 +53,11 @@ it("takes as many statements for a page as for one", async () => {
 it("the readiness of an installation is not shown to another merchant", async () => {
   const { body } = await list("operator");
   const foreign = body.data.installations.edges.find(isOf("second")).node.id;
-  expect((await world().graphql(`{ installation(id: "${foreign}") { ${selection} } }`)).body.data).toEqual({ installation: null });
-  expect((await world().graphql(`{ installation(id: "${foreign}") { ${selection} } }`, { token: "storefront" })).body.errors).toMatchObject([
-    { extensions: { code: "role_not_allowed" } },
-  ]);
+  expect((await world().graphql(`{ installation(id: "${foreign}") { ${selection} } }`)).body.data).toEqual({
+    installation: null,
+  });
+  expect(
+    (await world().graphql(`{ installation(id: "${foreign}") { ${selection} } }`, { token: "storefront" }))
+      .body.errors,
+  ).toMatchObject([{ extensions: { code: "role_not_allowed" } }]);
 });

@@ -4,7 +4,11 @@ import { useWorld } from "#test/support/use-world.ts";
 
 const world = useWorld();
 
-async function ask<Data>(query: string, variables: Record<string, unknown> = {}, token = "admin"): Promise<Data> {
+async function ask<Data>(
+  query: string,
+  variables: Record<string, unknown> = {},
+  token = "admin",
+): Promise<Data> {
   const { body } = await world().graphql(query, { variables, token });
   expect(body.errors).toBeUndefined();
   return body.data as Data;
@@ -29,12 +33,18 @@ const list = (installationId: string | null): Promise<Listed> =>
 
 it("the keys of a list are those of the installation alone, and all without one", async () => {
   const { demo } = world();
-  const { installations } = await ask<{ installations: { edges: { node: { id: string } }[] } }>("{ installations { edges { node { id } } } }");
+  const { installations } = await ask<{ installations: { edges: { node: { id: string } }[] } }>(
+    "{ installations { edges { node { id } } } }",
+  );
   const first = installations.edges[0]?.node.id ?? "";
   const before = await list(first);
   expect((await list(null)).apiKeys.totalCount).toBe(before.apiKeys.totalCount);
 
-  const { appCreate } = await ask<{ appCreate: { id: string } }>('mutation { appCreate(input: { name: "Second" }) { id } }', {}, "operator");
+  const { appCreate } = await ask<{ appCreate: { id: string } }>(
+    'mutation { appCreate(input: { name: "Second" }) { id } }',
+    {},
+    "operator",
+  );
   const { installationCreate } = await ask<{ installationCreate: { id: string } }>(
     "mutation ($input: InstallationCreateInput!) { installationCreate(input: $input) { id } }",
     { input: { merchantId: demo.merchants.first.id, appId: appCreate.id, scopes: ["CATALOG_READ"] } },
@@ -44,7 +54,9 @@ it("the keys of a list are those of the installation alone, and all without one"
     { input: { installationId: installationCreate.id, name: "Its own", scopes: ["CATALOG_READ"] } },
   );
   const second = await list(installationCreate.id);
-  expect(second.apiKeys.edges).toEqual([{ node: { id: apiKeyCreate.apiKey.id, installationId: installationCreate.id } }]);
+  expect(second.apiKeys.edges).toEqual([
+    { node: { id: apiKeyCreate.apiKey.id, installationId: installationCreate.id } },
+  ]);
   expect(second.oauthGrants.totalCount).toBe(0);
   expect(await list(first)).toEqual(before);
   expect((await list(null)).apiKeys.totalCount).toBe(before.apiKeys.totalCount + 1);

@@ -1,4 +1,7 @@
-/** What a query may be: hostile documents are refused before they run, with figures, in the shape of every other error. */
+/**
+ * What a query may be: hostile documents are refused before they run, with figures, in the shape of every
+ * other error.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { refreshDue } from "#commerce/search/index-products.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -14,7 +17,9 @@ describe("limits of /graphql", () => {
     const { status, body } = await world.graphql("{ viewer { role } }");
     expect(status).toBe(200);
     expect(body.extensions.cost).toEqual({ requested: expect.any(Number), limit: 20_000 });
-    expect((await world.graphql("{ viewer { role } }", { token: "storefront" })).body.extensions.cost.limit).toBe(2_000);
+    expect(
+      (await world.graphql("{ viewer { role } }", { token: "storefront" })).body.extensions.cost.limit,
+    ).toBe(2_000);
   });
 
   it("refuses a query that costs more than its role may, before it runs", async () => {
@@ -23,15 +28,26 @@ describe("limits of /graphql", () => {
       "{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { taxRates { id } } } } } } } } } }",
     );
     expect(status).toBe(400);
-    expect(body.errors[0].extensions).toMatchObject({ code: "malformed_request", details: [{ in: "limit", field: "cost", code: "too_large" }] });
+    expect(body.errors[0].extensions).toMatchObject({
+      code: "malformed_request",
+      details: [{ in: "limit", field: "cost", code: "too_large" }],
+    });
     expect(body.extensions.cost.requested).toBeGreaterThan(body.extensions.cost.limit);
     expect(world.statements.filter((text) => /from .?product/.test(text))).toEqual([]);
   });
 
-  const deep = "{ product(id: 1) { merchant ".concat("{ markets { merchant ".repeat(8), "{ id }", " } }".repeat(8), " } }");
+  const deep = "{ product(id: 1) { merchant ".concat(
+    "{ markets { merchant ".repeat(8),
+    "{ id }",
+    " } }".repeat(8),
+    " } }",
+  );
   const hostile: readonly (readonly [string, string])[] = [
     ["too deep", deep],
-    ["too many aliases", `{ ${Array.from({ length: 201 }, (_, index) => `a${index}: __typename`).join(" ")} }`],
+    [
+      "too many aliases",
+      `{ ${Array.from({ length: 201 }, (_, index) => `a${index}: __typename`).join(" ")} }`,
+    ],
     ["too many directives", `{ viewer { role ${"@include(if: true) ".repeat(6)} } }`],
     ["too many tokens", `{ ${"viewer { role } ".repeat(400)} }`],
     ["not GraphQL", "{ viewer { "],
@@ -41,8 +57,16 @@ describe("limits of /graphql", () => {
   ];
   it.each(hostile)("refuses %s with 400", async (_name, query) => {
     const { status, body } = await world.graphql(query);
-    expect({ status, code: body.errors[0].extensions.code }).toEqual({ status: 400, code: "malformed_request" });
-    expect(body.errors[0].extensions).toMatchObject({ requestId: expect.stringMatching(/^req_/), retryable: false, details: [], conflict: null });
+    expect({ status, code: body.errors[0].extensions.code }).toEqual({
+      status: 400,
+      code: "malformed_request",
+    });
+    expect(body.errors[0].extensions).toMatchObject({
+      requestId: expect.stringMatching(/^req_/),
+      retryable: false,
+      details: [],
+      conflict: null,
+    });
     expect(body.data).toBeUndefined();
   });
 
@@ -62,7 +86,12 @@ describe("limits of /graphql", () => {
   const bodies: readonly (readonly [string, string, number, string])[] = [
     ["broken JSON", '{"query": ', 400, "invalid_json"],
     ["a batch", '[{"query":"{ viewer { role } }"}]', 400, "malformed_request"],
-    ["a key that reaches the prototype", '{"query":"{ viewer { role } }","variables":{"__proto__":{"a":1}}}', 400, "unknown_field"],
+    [
+      "a key that reaches the prototype",
+      '{"query":"{ viewer { role } }","variables":{"__proto__":{"a":1}}}',
+      400,
+      "unknown_field",
+    ],
     ["too deep JSON", `{"variables":${"[".repeat(20)}${"]".repeat(20)}}`, 400, "invalid_json"],
     ["nothing", "", 400, "missing_body"],
   ];
@@ -78,12 +107,27 @@ describe("limits of /graphql", () => {
 
   it("refuses what is not JSON by its type, and a body over a mebibyte from a storefront", async () => {
     const headers = { authorization: `Bearer ${world.demo.tokens.storefront}` };
-    const form = await world.send({ method: "POST", url: "/graphql", headers: { ...headers, "content-type": "text/plain" }, body: "query=x" });
+    const form = await world.send({
+      method: "POST",
+      url: "/graphql",
+      headers: { ...headers, "content-type": "text/plain" },
+      body: "query=x",
+    });
     expect(form.body.errors[0].extensions.code).toBe("unsupported_media_type");
     const large = JSON.stringify({ query: "{ viewer { role } }", variables: { x: "x".repeat(1024 * 1024) } });
-    expect((await world.send({ method: "POST", url: "/graphql", headers, body: large })).body.errors[0].extensions.code).toBe("request_too_large");
     expect(
-      (await world.send({ method: "POST", url: "/graphql", headers: { authorization: `Bearer ${world.demo.tokens.admin}` }, body: large })).status,
+      (await world.send({ method: "POST", url: "/graphql", headers, body: large })).body.errors[0].extensions
+        .code,
+    ).toBe("request_too_large");
+    expect(
+      (
+        await world.send({
+          method: "POST",
+          url: "/graphql",
+          headers: { authorization: `Bearer ${world.demo.tokens.admin}` },
+          body: large,
+        })
+      ).status,
     ).toBe(200);
   });
 
@@ -110,40 +154,67 @@ describe("what slipped past the limits of /graphql once", () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const dear = "{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { taxRates { id } } } } } } } } } }";
+  const dear =
+    "{ products(first: 100) { edges { node { variants { prices { market { merchant { markets { taxRates { id } } } } } } } } } }";
 
   it("counts the operation that runs, not the first of the document", async () => {
     const body = { query: `query A { viewer { role } } query B ${dear}`, operationName: "B" };
-    const answer = await world.send({ method: "POST", url: "/graphql", headers: { authorization: `Bearer ${world.demo.tokens.admin}` }, body });
-    expect({ status: answer.status, field: answer.body.errors[0].extensions.details[0].field }).toEqual({ status: 400, field: "cost" });
+    const answer = await world.send({
+      method: "POST",
+      url: "/graphql",
+      headers: { authorization: `Bearer ${world.demo.tokens.admin}` },
+      body,
+    });
+    expect({ status: answer.status, field: answer.body.errors[0].extensions.details[0].field }).toEqual({
+      status: 400,
+      field: "cost",
+    });
   });
 
   it("has no way from a variant back to its product: each turn would multiply", async () => {
-    expect((await world.graphql("{ products { edges { node { variants { product { id } } } } } }")).status).toBe(400);
+    expect(
+      (await world.graphql("{ products { edges { node { variants { product { id } } } } } }")).status,
+    ).toBe(400);
   });
 
   it.each([
     ["a literal", '{ product(id: "\\u0000") { id } }', undefined, "/query"],
     ["a variable", "query ($id: ID!) { product(id: $id) { id } }", { id: "\u0000" }, "/variables/id"],
     ["a lone surrogate", "query ($id: ID!) { product(id: $id) { id } }", { id: "\ud800" }, "/variables/id"],
-  ])("refuses control characters in %s with 400, naming the field", async (_name, query, variables, field) => {
-    const { status, body } = await world.graphql(query, variables === undefined ? {} : { variables });
-    expect({ status, code: body.errors[0].extensions.code, field: body.errors[0].extensions.details[0].field }).toEqual({
-      status: 400,
-      code: "invalid_field",
-      field,
-    });
-  });
+  ])(
+    "refuses control characters in %s with 400, naming the field",
+    async (_name, query, variables, field) => {
+      const { status, body } = await world.graphql(query, variables === undefined ? {} : { variables });
+      expect({
+        status,
+        code: body.errors[0].extensions.code,
+        field: body.errors[0].extensions.details[0].field,
+      }).toEqual({
+        status: 400,
+        code: "invalid_field",
+        field,
+      });
+    },
+  );
 
   it("answers JSON whatever the client accepts", async () => {
     const headers = { authorization: `Bearer ${world.demo.tokens.admin}`, accept: "image/png" };
-    const { status, body } = await world.send({ method: "POST", url: "/graphql", headers, body: { query: "{ viewer { role } }" } });
+    const { status, body } = await world.send({
+      method: "POST",
+      url: "/graphql",
+      headers,
+      body: { query: "{ viewer { role } }" },
+    });
     expect({ status, role: body.data.viewer.role }).toEqual({ status: 200, role: "admin" });
   });
 
   it("writes nothing of a statement's values to the log when one fails", async () => {
-    await world.database.script((run) => run("alter table app add constraint no_canary check (name not like 'canary%')"));
-    const { body } = await world.graphql('mutation { appCreate(input: { name: "canary-value" }) { id } }', { token: "operator" });
+    await world.database.script((run) =>
+      run("alter table app add constraint no_canary check (name not like 'canary%')"),
+    );
+    const { body } = await world.graphql('mutation { appCreate(input: { name: "canary-value" }) { id } }', {
+      token: "operator",
+    });
     expect(body.errors[0].extensions.code).toBe("internal_error");
     const line = world.logged.find((logged) => logged["code"] === "internal_error");
     expect(line).toMatchObject({ err: { code: "23514", stack: expect.stringContaining("    at ") } });
@@ -152,21 +223,31 @@ describe("what slipped past the limits of /graphql once", () => {
 
   it("reads the lists of many installations in one statement", async () => {
     world.statements.length = 0;
-    await world.graphql("{ installations(first: 10) { edges { node { catalogProducts { meta { total } } } } } }", { token: "operator" });
+    await world.graphql(
+      "{ installations(first: 10) { edges { node { catalogProducts { meta { total } } } } } }",
+      { token: "operator" },
+    );
     expect(world.statements.filter((text) => text.includes("catalog_version")).length).toBe(1);
   });
 
   it("finds a pre-order as in stock once its date has passed", async () => {
-    const { body } = await world.graphql("{ products(first: 100) { edges { node { id status variants { id sku availability } } } } }");
+    const { body } = await world.graphql(
+      "{ products(first: 100) { edges { node { id status variants { id sku availability } } } } }",
+    );
     const product = body.data.products.edges
       .map(({ node }: { node: { status: string; variants: { availability: string }[] } }) => node)
       .find(
         (node: { status: string; variants: { availability: string }[] }) =>
-          node.status === "PUBLISHED" && node.variants.every(({ availability }) => availability === "PREORDER"),
+          node.status === "PUBLISHED" &&
+          node.variants.every(({ availability }) => availability === "PREORDER"),
       );
     const facet = async () => {
-      const answer = await world.get(`/api/v1/search?q=${product.variants[0].sku}&locale=en&market=DE&sort=relevance&page=1&pageSize=1`);
-      return answer.body.meta.facets.find(({ key }: { key: string }) => key === "availability").buckets.map(({ value }: { value: string }) => value);
+      const answer = await world.get(
+        `/api/v1/search?q=${product.variants[0].sku}&locale=en&market=DE&sort=relevance&page=1&pageSize=1`,
+      );
+      return answer.body.meta.facets
+        .find(({ key }: { key: string }) => key === "availability")
+        .buckets.map(({ value }: { value: string }) => value);
     };
     expect(await facet()).toEqual(["preorder"]);
     world.clock.advance(400 * 86_400_000);
@@ -177,9 +258,13 @@ describe("what slipped past the limits of /graphql once", () => {
 
   it("shows no prices of another market where the asked one is not sold to", async () => {
     const { body } = await world.graphql("{ viewer { merchant { id } } }");
-    await world.graphql(`mutation { merchantUpdate(input: { merchantId: "${body.data.viewer.merchant.id}", defaultMarket: "BR" }) { id } }`);
+    await world.graphql(
+      `mutation { merchantUpdate(input: { merchantId: "${body.data.viewer.merchant.id}", defaultMarket: "BR" }) { id } }`,
+    );
     const answer = await world.getWithKey("/api/v1/open/catalog/products");
     expect(answer.body.meta).toMatchObject({ market: "BR", currency: null });
-    expect(answer.body.data.every(({ priceRange }: { priceRange: unknown }) => priceRange === null)).toBe(true);
+    expect(answer.body.data.every(({ priceRange }: { priceRange: unknown }) => priceRange === null)).toBe(
+      true,
+    );
   });
 });

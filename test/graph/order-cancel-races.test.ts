@@ -1,9 +1,21 @@
-/** A cancellation against somebody who sends, charges or cancels the same at the same moment: one of them has its way, never both. */
+/**
+ * A cancellation against somebody who sends, charges or cancels the same at the same moment: one of them has
+ * its way, never both.
+ */
 import { describe, expect, it } from "vitest";
 import { type Asked, askGraph } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { asBuyer, call, expectBalance, makeOrder, paymentOf, planFulfillment, stockOf, stockWithout } from "./order-money-calls.ts";
+import {
+  asBuyer,
+  call,
+  expectBalance,
+  makeOrder,
+  paymentOf,
+  planFulfillment,
+  stockOf,
+  stockWithout,
+} from "./order-money-calls.ts";
 
 const cup = "KIT-EMALJE-WHITE";
 const tries = Array.from({ length: 5 }, (_, index) => index);
@@ -24,15 +36,23 @@ describe("on PostgreSQL", () => {
     const order = await makeOrder(world(), { lines: { [cup]: 3 } });
     const stock = await stockWithout(world(), order.id, cup);
     const fulfillmentId = await planFulfillment(world(), order, { status: "packing", quantity: 2 });
-    const [shipped, canceled] = await Promise.all([ship(fulfillmentId), call(world(), "orderCancel", { id: order.id, input: cancel })]);
+    const [shipped, canceled] = await Promise.all([
+      ship(fulfillmentId),
+      call(world(), "orderCancel", { id: order.id, input: cancel }),
+    ]);
     expect(canceled.error).toBeUndefined();
     await world().app.payments.drive();
     const after = await readOrder(world(), order.id);
     const [line] = after.lines;
     const isSent = shipped.error === undefined;
-    expect(line).toMatchObject(isSent ? { shipped: 2, canceled: 1, allocated: 2 } : { shipped: 0, canceled: 3, allocated: 0 });
+    expect(line).toMatchObject(
+      isSent ? { shipped: 2, canceled: 1, allocated: 2 } : { shipped: 0, canceled: 3, allocated: 0 },
+    );
     expect(after.fulfillments[0]?.status).toBe(isSent ? "shipped" : "canceled");
-    expect(await stockOf(world(), cup)).toEqual({ onHand: stock.onHand - (isSent ? 2 : 0), reserved: stock.reserved });
+    expect(await stockOf(world(), cup)).toEqual({
+      onHand: stock.onHand - (isSent ? 2 : 0),
+      reserved: stock.reserved,
+    });
     expectBalance(after);
   });
 
@@ -48,7 +68,11 @@ describe("on PostgreSQL", () => {
     );
     await world().app.payments.drive();
     const after = await readOrder(world(), order.id);
-    expect(after).toMatchObject(isCharged ? { status: "confirmed", paymentStatus: "paid" } : { status: "canceled", paymentStatus: "voided" });
+    expect(after).toMatchObject(
+      isCharged
+        ? { status: "confirmed", paymentStatus: "paid" }
+        : { status: "canceled", paymentStatus: "voided" },
+    );
     expectBalance(after);
   });
 

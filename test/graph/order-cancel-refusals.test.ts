@@ -17,12 +17,18 @@ describe("what cannot be canceled", () => {
     ["sent", { quantities: { [mill]: { shipped: 1 }, [cup]: { shipped: 2 } } }, "fulfillment_shipped"],
     [
       "delivered and not paid yet",
-      { payment: "authorized", quantities: { [mill]: { shipped: 1, delivered: 1 }, [cup]: { shipped: 2, delivered: 2 } } },
+      {
+        payment: "authorized",
+        quantities: { [mill]: { shipped: 1, delivered: 1 }, [cup]: { shipped: 2, delivered: 2 } },
+      },
       "fulfillment_delivered",
     ],
     [
       "too late",
-      { policies: { cancellation: { windowMinutes: 5, afterWindow: "deny" } }, placedAt: new Date("2026-01-01T00:00:00Z") },
+      {
+        policies: { cancellation: { windowMinutes: 5, afterWindow: "deny" } },
+        placedAt: new Date("2026-01-01T00:00:00Z"),
+      },
       "cancellation_window_elapsed",
     ],
     ["not by buyers", { policies: { cancellation: { mode: "none" } } }, "self_service_disabled"],
@@ -31,7 +37,12 @@ describe("what cannot be canceled", () => {
     const asked = { ...asBuyer, id: order.id, input };
     expect(await refused(world(), "orderCancel", asked)).toEqual(refusal(reason));
     const { error } = await call(world(), "orderCancel", asked);
-    expect(error.conflict).toMatchObject({ resource: "order", id: order.id, currentStatus: order.status, currentVersion: 1 });
+    expect(error.conflict).toMatchObject({
+      resource: "order",
+      id: order.id,
+      currentStatus: order.status,
+      currentVersion: 1,
+    });
     expect(error.conflict.data.reasons.map(({ code }: { code: string }) => code)).toEqual([reason]);
   });
 
@@ -48,21 +59,34 @@ describe("what cannot be canceled", () => {
 
   it("a capture or refund that is under way is waited for, a dispute as well", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
-    await done(world(), "paymentCapture", { id: paymentOf(order).id, input: { amount: { amountMinor: 100, currency: "EUR" } } });
-    expect(await refused(world(), "orderCancel", { id: order.id, input })).toEqual(refusal("payment_processing"));
+    await done(world(), "paymentCapture", {
+      id: paymentOf(order).id,
+      input: { amount: { amountMinor: 100, currency: "EUR" } },
+    });
+    expect(await refused(world(), "orderCancel", { id: order.id, input })).toEqual(
+      refusal("payment_processing"),
+    );
     await world().app.payments.drive();
-    await done(world(), "refundCreate", { id: order.id, input: { amount: { amountMinor: 50, currency: "EUR" }, reason: "OTHER" } });
-    expect(await refused(world(), "orderCancel", { id: order.id, input })).toEqual(refusal("refund_in_progress"));
+    await done(world(), "refundCreate", {
+      id: order.id,
+      input: { amount: { amountMinor: 50, currency: "EUR" }, reason: "OTHER" },
+    });
+    expect(await refused(world(), "orderCancel", { id: order.id, input })).toEqual(
+      refusal("refund_in_progress"),
+    );
     await world().app.payments.drive();
     await done(world(), "paymentDisputeOpen", { id: paymentOf(order).id, input: { reason: "FRAUDULENT" } });
-    expect(await refused(world(), "orderCancel", { id: order.id, input })).toEqual(refusal("payment_disputed"));
+    expect(await refused(world(), "orderCancel", { id: order.id, input })).toEqual(
+      refusal("payment_disputed"),
+    );
   });
 
   it("bad input is told before anything is looked at", async () => {
     const order = await makeOrder(world());
     const { id: lineId } = lineOf(order, cup);
     const bad = (fields: readonly string[]) => ({ code: "invalid_field", reason: null, fields });
-    const cancel = (given: object) => refused(world(), "orderCancel", { ...asBuyer, id: order.id, input: { ...input, ...given } });
+    const cancel = (given: object) =>
+      refused(world(), "orderCancel", { ...asBuyer, id: order.id, input: { ...input, ...given } });
     expect(await cancel({ lines: [] })).toEqual(bad(["/lines too_short"]));
     expect(
       await cancel({
@@ -74,15 +98,28 @@ describe("what cannot be canceled", () => {
     ).toEqual(bad(["/lines/0/quantity too_small", "/lines/1/lineId duplicate"]));
     expect(await cancel({ note: "x".repeat(501) })).toEqual(bad(["/note too_long"]));
     expect(await cancel({ reason: "OUT_OF_STOCK" })).toEqual(bad(["/reason not_allowed"]));
-    expect(await cancel({ lines: [{ lineId: "oln_unknown", quantity: 1 }] })).toEqual(bad(["/lines/0/lineId unknown"]));
+    expect(await cancel({ lines: [{ lineId: "oln_unknown", quantity: 1 }] })).toEqual(
+      bad(["/lines/0/lineId unknown"]),
+    );
   });
 
   it("is not there for other buyers, and another version is another order", async () => {
     const order = await makeOrder(world());
     const nobody = { code: "order_not_found", reason: null, fields: [] };
-    expect(await refused(world(), "orderCancel", { token: "storefront", buyer: "somebody-else", id: order.id, input })).toEqual(nobody);
-    expect(await refused(world(), "orderCancel", { token: "storefront", id: order.id, input })).toEqual(nobody);
-    expect(await refused(world(), "orderCancel", { id: order.id, input: { ...input, expectedVersion: 7 } })).toEqual({
+    expect(
+      await refused(world(), "orderCancel", {
+        token: "storefront",
+        buyer: "somebody-else",
+        id: order.id,
+        input,
+      }),
+    ).toEqual(nobody);
+    expect(await refused(world(), "orderCancel", { token: "storefront", id: order.id, input })).toEqual(
+      nobody,
+    );
+    expect(
+      await refused(world(), "orderCancel", { id: order.id, input: { ...input, expectedVersion: 7 } }),
+    ).toEqual({
       ...nobody,
       code: "version_conflict",
     });

@@ -1,4 +1,7 @@
-/** Cancellations that a buyer can only ask for, those of lines that a promotion joins, and what becomes of the promotions' uses. */
+/**
+ * Cancellations that a buyer can only ask for, those of lines that a promotion joins, and what becomes of the
+ * promotions' uses.
+ */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -6,7 +9,19 @@ import { inTransaction } from "#database/transaction.ts";
 import { makeCode } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { asBuyer, call, done, expectBalance, lineOf, makeOrder, planFulfillment, refusal, refused, stockOf, toldOf } from "./order-money-calls.ts";
+import {
+  asBuyer,
+  call,
+  done,
+  expectBalance,
+  lineOf,
+  makeOrder,
+  planFulfillment,
+  refusal,
+  refused,
+  stockOf,
+  toldOf,
+} from "./order-money-calls.ts";
 
 const [mill, cup] = ["KIT-KVERN", "KIT-EMALJE-WHITE"];
 const world = useWorld();
@@ -24,21 +39,31 @@ describe("a buyer's request", () => {
     const order = await makePacked();
     const stock = await stockOf(world(), cup);
     const lines = [{ lineId: lineOf(order, cup).id, quantity: 1 }];
-    expect(await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { ...changed, lines } })).toMatchObject({
+    expect(
+      await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { ...changed, lines } }),
+    ).toMatchObject({
       status: "CONFIRMED",
       version: order.version + 1,
       cancellation: null,
     });
     const after = await readOrder(world(), order.id);
     expect(after).toMatchObject({
-      cancellationRequest: { lines, reason: "changed_mind", note: "Too many.", actor: "buyer", at: world().clock.now().toISOString() },
+      cancellationRequest: {
+        lines,
+        reason: "changed_mind",
+        note: "Too many.",
+        actor: "buyer",
+        at: world().clock.now().toISOString(),
+      },
       reducedMinor: 0,
       refunds: [],
     });
     expect(after.lines).toEqual(order.lines);
     expect(await stockOf(world(), cup)).toEqual(stock);
     expect(await toldOf(world(), order)).toEqual(["order.cancellation_requested"]);
-    expect(await refused(world(), "orderCancel", { ...asBuyer, id: order.id, input: changed })).toEqual(refusal("cancellation_already_requested"));
+    expect(await refused(world(), "orderCancel", { ...asBuyer, id: order.id, input: changed })).toEqual(
+      refusal("cancellation_already_requested"),
+    );
   });
 
   it("is granted in the buyer's name: exactly what was asked for", async () => {
@@ -91,17 +116,25 @@ describe("a buyer's request", () => {
   it("is declined without anything being canceled, and can be made again", async () => {
     const order = await makePacked();
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: changed });
-    await done(world(), "orderCancellationDecline", { id: order.id, input: { expectedVersion: order.version + 1 } });
+    await done(world(), "orderCancellationDecline", {
+      id: order.id,
+      input: { expectedVersion: order.version + 1 },
+    });
     const after = await readOrder(world(), order.id);
     expect(after).toMatchObject({ status: "confirmed", cancellationRequest: null, reducedMinor: 0 });
     expect(after.lines).toEqual(order.lines);
-    expect(await toldOf(world(), order)).toEqual(["order.cancellation_declined", "order.cancellation_requested"]);
+    expect(await toldOf(world(), order)).toEqual([
+      "order.cancellation_declined",
+      "order.cancellation_requested",
+    ]);
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: changed });
   });
 
   it("is not needed by the merchant", async () => {
     const order = await makePacked();
-    expect(await done(world(), "orderCancel", { id: order.id, input: { reason: "FRAUD_SUSPECTED" } })).toMatchObject({
+    expect(
+      await done(world(), "orderCancel", { id: order.id, input: { reason: "FRAUD_SUSPECTED" } }),
+    ).toMatchObject({
       status: "CANCELED",
       cancellation: { reason: "fraud_suspected", actor: "MERCHANT" },
     });
@@ -112,8 +145,12 @@ describe("a buyer's request", () => {
     await inTransaction(world().database.db, async (transaction) => {
       const at = world().clock.now();
       await sql`insert into fulfillment (id, order_id, merchant_id, status, type, packing_started_at, created_at, updated_at)
-        values ('ful_x', ${order.id}, ${order.merchant.id}, 'packing', 'shipping', ${at}, ${at}, ${at})`.execute(transaction);
-      await sql`insert into fulfillment_line values ('ful_x', ${lineOf(order, cup).id}, 2)`.execute(transaction);
+        values ('ful_x', ${order.id}, ${order.merchant.id}, 'packing', 'shipping', ${at}, ${at}, ${at})`.execute(
+        transaction,
+      );
+      await sql`insert into fulfillment_line values ('ful_x', ${lineOf(order, cup).id}, 2)`.execute(
+        transaction,
+      );
       await sql`update sales_order set version = version + 1 where id = ${order.id}`.execute(transaction);
     });
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: changed });
@@ -143,10 +180,16 @@ describe("lines that a promotion joins", () => {
       world().database.db,
     );
     const one = { ...changed, lines: [{ lineId: bought, quantity: 1 }] };
-    expect(await refused(world(), "orderCancel", { ...asBuyer, id: order.id, input: one })).toEqual(refusal("line_not_separable"));
+    expect(await refused(world(), "orderCancel", { ...asBuyer, id: order.id, input: one })).toEqual(
+      refusal("line_not_separable"),
+    );
     const { error } = await call(world(), "orderCancel", { ...asBuyer, id: order.id, input: one });
-    expect(error.conflict.data.reasons).toMatchObject([{ code: "line_not_separable", data: { lineIds: [bought, given] } }]);
-    expect(await done(world(), "orderCancel", { id: order.id, input: one })).toMatchObject({ status: "CONFIRMED" });
+    expect(error.conflict.data.reasons).toMatchObject([
+      { code: "line_not_separable", data: { lineIds: [bought, given] } },
+    ]);
+    expect(await done(world(), "orderCancel", { id: order.id, input: one })).toMatchObject({
+      status: "CONFIRMED",
+    });
     expect(lineOf(await readOrder(world(), order.id), mill).canceled).toBe(1);
   });
 });
@@ -156,20 +199,32 @@ describe("uses of promotions", () => {
     const order = await makeOrder(world());
     const promotionId = await makeCode(world(), "COMEBACK", { usageLimit: 1 });
     const { db } = world().database;
-    const { id: codeId } = await db.selectFrom("promotionCode").select("id").where("promotionId", "=", promotionId).executeTakeFirstOrThrow();
+    const { id: codeId } = await db
+      .selectFrom("promotionCode")
+      .select("id")
+      .where("promotionId", "=", promotionId)
+      .executeTakeFirstOrThrow();
     const at = world().clock.now();
     await sql`update promotion set used = 1 where id = ${promotionId}`.execute(db);
     await sql`update promotion_code set used = 1 where id = ${codeId}`.execute(db);
-    await sql`insert into promotion_buyer (promotion_id, buyer_reference, used) values (${promotionId}, 'buyer-1', 1)`.execute(db);
+    await sql`insert into promotion_buyer (promotion_id, buyer_reference, used) values (${promotionId}, 'buyer-1', 1)`.execute(
+      db,
+    );
     await sql`insert into promotion_use (merchant_id, promotion_id, promotion_code_id, session_id, buyer_reference, order_id, taken_at, redeemed_at)
-      values (${order.merchant.id}, ${promotionId}, ${codeId}, ${order.sessionId}, 'buyer-1', ${order.id}, ${at}, ${at})`.execute(db);
+      values (${order.merchant.id}, ${promotionId}, ${codeId}, ${order.sessionId}, 'buyer-1', ${order.id}, ${at}, ${at})`.execute(
+      db,
+    );
     const used = async (): Promise<unknown> => {
-      const { rows } = await sql`select p.used as promotion, c.used as code, b.used as buyer, u.restored_at is not null as "isRestored"
+      const { rows } =
+        await sql`select p.used as promotion, c.used as code, b.used as buyer, u.restored_at is not null as "isRestored"
         from promotion p join promotion_code c on c.promotion_id = p.id join promotion_buyer b on b.promotion_id = p.id
         join promotion_use u on u.promotion_id = p.id where p.id = ${promotionId}`.execute(db);
       return rows[0];
     };
-    await done(world(), "orderCancel", { id: order.id, input: { lines: [{ lineId: lineOf(order, cup).id, quantity: 2 }], reason: "OTHER" } });
+    await done(world(), "orderCancel", {
+      id: order.id,
+      input: { lines: [{ lineId: lineOf(order, cup).id, quantity: 2 }], reason: "OTHER" },
+    });
     expect(await used()).toEqual({ promotion: 1, code: 1, buyer: 1, isRestored: false });
     await world().app.payments.drive();
     await done(world(), "orderCancel", { id: order.id, input: { reason: "OTHER" } });

@@ -1,4 +1,7 @@
-/** What was bought to earn something does not go back without it: bought through the whole checkout, so that the order knows what it was sold with. */
+/**
+ * What was bought to earn something does not go back without it: bought through the whole checkout, so that
+ * the order knows what it was sold with.
+ */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { drive, openCheckout, submitted } from "#test/commerce/payments/checkouts.ts";
@@ -13,7 +16,13 @@ const world = useWorld();
 
 async function productOf(sku: string): Promise<string> {
   const variantId = await variantOf(world(), sku);
-  return (await world().database.db.selectFrom("variant").select("productId").where("id", "=", variantId).executeTakeFirstOrThrow()).productId;
+  return (
+    await world()
+      .database.db.selectFrom("variant")
+      .select("productId")
+      .where("id", "=", variantId)
+      .executeTakeFirstOrThrow()
+  ).productId;
 }
 
 async function buy(code: string, lines: Readonly<Record<string, number>>): Promise<OrderAggregate> {
@@ -33,8 +42,13 @@ const all = (order: OrderAggregate, ...skus: readonly string[]): { lineId: strin
   skus.map((sku) => ({ lineId: lineOf(order, sku).id, quantity: lineOf(order, sku).ordered }));
 const cancel = { reason: "CHANGED_MIND" };
 
-async function questionOf({ id }: OrderAggregate): Promise<{ decision: string; consequences: readonly string[]; lines: { decision: string }[] }> {
-  const query = "query ($id: ID!) { order(id: $id) { cancellationEligibility { decision scope consequences lines { decision } } } }";
+async function questionOf({ id }: OrderAggregate): Promise<{
+  decision: string;
+  consequences: readonly string[];
+  lines: { decision: string }[];
+}> {
+  const query =
+    "query ($id: ID!) { order(id: $id) { cancellationEligibility { decision scope consequences lines { decision } } } }";
   return (await askGraph(world(), query, { id }, asBuyer)).data.cancellationEligibility;
 }
 
@@ -52,31 +66,59 @@ describe("what was bought for something else", () => {
     const order = await buy("MILL-CUP", { [mill]: 1, [cup]: 1 });
     expect([lineOf(order, mill).discountMinor, lineOf(order, cup).totalMinor]).toEqual([0, 0]);
     for (const sku of [mill, cup])
-      expect(await refused(world(), "orderCancel", { ...asBuyer, id: order.id, input: { ...cancel, lines: all(order, sku) } })).toEqual(
-        refusal("line_not_separable"),
-      );
-    expect(await done(world(), "orderCancel", { id: order.id, input: { reason: "OUT_OF_STOCK", lines: all(order, mill) } })).toMatchObject({
+      expect(
+        await refused(world(), "orderCancel", {
+          ...asBuyer,
+          id: order.id,
+          input: { ...cancel, lines: all(order, sku) },
+        }),
+      ).toEqual(refusal("line_not_separable"));
+    expect(
+      await done(world(), "orderCancel", {
+        id: order.id,
+        input: { reason: "OUT_OF_STOCK", lines: all(order, mill) },
+      }),
+    ).toMatchObject({
       status: "CONFIRMED",
     });
     const another = await buy("MILL-CUP", { [mill]: 1, [cup]: 1 });
     const input = { ...cancel, lines: all(another, mill, cup) };
-    expect(await done(world(), "orderCancel", { ...asBuyer, id: another.id, input })).toMatchObject({ status: "CANCELED" });
+    expect(await done(world(), "orderCancel", { ...asBuyer, id: another.id, input })).toMatchObject({
+      status: "CANCELED",
+    });
   });
 
   it("of a gift for an order of some size goes with it, and what it was not for goes alone", async () => {
     const entitledProductIds = [await productOf(mill), await productOf(cup)];
-    await makeCode(world(), "GIFT-CUP", { kind: "GIFT", getQuantity: 1, entitledProductIds, minimumQuantity: 2 });
+    await makeCode(world(), "GIFT-CUP", {
+      kind: "GIFT",
+      getQuantity: 1,
+      entitledProductIds,
+      minimumQuantity: 2,
+    });
     await makeCode(world(), "GIFT-ALONE", { kind: "GIFT", getQuantity: 1, entitledProductIds });
     const order = await buy("GIFT-CUP", { [mill]: 1, [cup]: 1, "GFT-CARD-25": 1 });
     expect(order.promotions[0]).toMatchObject({
       kind: "gift",
       minimum: { lineIds: [mill, cup].map((sku) => lineOf(order, sku).id), quantity: 2, subtotalMinor: null },
     });
-    const { error } = await call(world(), "orderCancel", { ...asBuyer, id: order.id, input: { ...cancel, lines: all(order, mill) } });
+    const { error } = await call(world(), "orderCancel", {
+      ...asBuyer,
+      id: order.id,
+      input: { ...cancel, lines: all(order, mill) },
+    });
     expect(error.conflict.reason).toBe("line_not_separable");
-    await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { ...cancel, lines: all(order, "GFT-CARD-25") } });
+    await done(world(), "orderCancel", {
+      ...asBuyer,
+      id: order.id,
+      input: { ...cancel, lines: all(order, "GFT-CARD-25") },
+    });
     const given = await buy("GIFT-ALONE", { [mill]: 1, [cup]: 1 });
-    await done(world(), "orderCancel", { ...asBuyer, id: given.id, input: { ...cancel, lines: all(given, mill) } });
+    await done(world(), "orderCancel", {
+      ...asBuyer,
+      id: given.id,
+      input: { ...cancel, lines: all(given, mill) },
+    });
     expect(lineOf(await readOrder(world(), given.id), mill).canceled).toBe(1);
   });
 });
@@ -86,15 +128,24 @@ describe("a minimum", () => {
     await makeCode(world(), "TEN-FROM-3", { minimumQuantity: 3 });
     const order = await buy("TEN-FROM-3", { [mill]: 1, [cup]: 2, [moss]: 1 });
     expect((await questionOf(order)).consequences).not.toContain("MINIMUM_ORDER_NOT_MET_AFTER_CANCEL");
-    const { id } = await sent(world(), "fulfillmentCreate", { id: order.id, input: { lines: all(order, mill) } });
+    const { id } = await sent(world(), "fulfillmentCreate", {
+      id: order.id,
+      input: { lines: all(order, mill) },
+    });
     await sent(world(), "fulfillmentPack", { id });
     expect(await questionOf(order)).toMatchObject({
       decision: "ALLOWED",
       scope: "LINES",
       consequences: ["STOCK_RELEASED", "MINIMUM_ORDER_NOT_MET_AFTER_CANCEL"],
     });
-    await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { ...cancel, lines: all(order, cup) } });
-    expect(lineOf(await readOrder(world(), order.id), mill)).toMatchObject({ discountMinor: lineOf(order, mill).discountMinor });
+    await done(world(), "orderCancel", {
+      ...asBuyer,
+      id: order.id,
+      input: { ...cancel, lines: all(order, cup) },
+    });
+    expect(lineOf(await readOrder(world(), order.id), mill)).toMatchObject({
+      discountMinor: lineOf(order, mill).discountMinor,
+    });
     // It is not met any more: nothing that is canceled now changes that.
     expect((await questionOf(order)).consequences).toEqual(["STOCK_RELEASED"]);
   });

@@ -1,9 +1,23 @@
-/** Cancellations: what was ordered is given back on every side (stock, money, uses of promotions), exactly once, and only while it may be. */
+/**
+ * Cancellations: what was ordered is given back on every side (stock, money, uses of promotions), exactly
+ * once, and only while it may be.
+ */
 import { describe, expect, it } from "vitest";
 import { askGraph, type Frontend } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { asBuyer, done, expectBalance, lineOf, makeOrder, paymentOf, planFulfillment, stockOf, stockWithout, toldOf } from "./order-money-calls.ts";
+import {
+  asBuyer,
+  done,
+  expectBalance,
+  lineOf,
+  makeOrder,
+  paymentOf,
+  planFulfillment,
+  stockOf,
+  stockWithout,
+  toldOf,
+} from "./order-money-calls.ts";
 
 const [mill, cup] = ["KIT-KVERN", "KIT-EMALJE-WHITE"];
 const [millMinor, cupMinor, shippingMinor] = [8490, 1290, 490];
@@ -14,7 +28,9 @@ describe("an order that is canceled as a whole", () => {
   it("by its buyer in time: stock, captured money and shipping go back, and it is canceled in the buyer's name", async () => {
     const order = await makeOrder(world());
     const before = [await stockWithout(world(), order.id, mill), await stockWithout(world(), order.id, cup)];
-    expect(await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { reason: "CHANGED_MIND" } })).toEqual({
+    expect(
+      await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { reason: "CHANGED_MIND" } }),
+    ).toEqual({
       id: order.id,
       version: 2,
       status: "CANCELED",
@@ -45,12 +61,19 @@ describe("an order that is canceled as a whole", () => {
         ],
       },
     ]);
-    expect(after.lines.map(({ canceled, allocated, reducedMinor }) => [canceled, allocated, reducedMinor])).toEqual([
+    expect(
+      after.lines.map(({ canceled, allocated, reducedMinor }) => [canceled, allocated, reducedMinor]),
+    ).toEqual([
       [1, 0, millMinor],
       [2, 0, 2 * cupMinor],
     ]);
     expectBalance(after);
-    expect(await toldOf(world(), order)).toEqual(["order.canceled", "order.updated", "refund.created", "refund.succeeded"]);
+    expect(await toldOf(world(), order)).toEqual([
+      "order.canceled",
+      "order.updated",
+      "refund.created",
+      "refund.succeeded",
+    ]);
     expect(after.timeline.map(({ type, actor }) => `${type} ${actor}`)).toEqual([
       "order_placed system",
       "order_canceled buyer",
@@ -87,13 +110,22 @@ describe("an order that is canceled as a whole", () => {
 
   it("captured in part: that part goes back, the rest is let go", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
-    await done(world(), "paymentCapture", { id: paymentOf(order).id, input: { amount: { amountMinor: 5000, currency: "EUR" } } });
+    await done(world(), "paymentCapture", {
+      id: paymentOf(order).id,
+      input: { amount: { amountMinor: 5000, currency: "EUR" } },
+    });
     await world().app.payments.drive();
     await done(world(), "orderCancel", { id: order.id, input: { reason: "OTHER" } });
     await world().app.payments.drive();
     const after = await readOrder(world(), order.id);
-    expect(paymentOf(after)).toMatchObject({ capturedMinor: 5000, refundedMinor: 5000, voidedMinor: totalMinor - 5000 });
-    expect(after.refunds).toMatchObject([{ amountMinor: 5000, shippingMinor: 0, lines: [{ amountMinor: 5000 }, { amountMinor: 0 }] }]);
+    expect(paymentOf(after)).toMatchObject({
+      capturedMinor: 5000,
+      refundedMinor: 5000,
+      voidedMinor: totalMinor - 5000,
+    });
+    expect(after.refunds).toMatchObject([
+      { amountMinor: 5000, shippingMinor: 0, lines: [{ amountMinor: 5000 }, { amountMinor: 0 }] },
+    ]);
     expectBalance(after);
   });
 
@@ -109,7 +141,9 @@ describe("an order that is canceled as a whole", () => {
     const fulfillmentId = await planFulfillment(world(), order, { status: "pending" });
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { reason: "WRONG_ADDRESS" } });
     const after = await readOrder(world(), order.id);
-    expect(after.fulfillments).toMatchObject([{ id: fulfillmentId, status: "canceled", version: 2, lines: [{}, {}] }]);
+    expect(after.fulfillments).toMatchObject([
+      { id: fulfillmentId, status: "canceled", version: 2, lines: [{}, {}] },
+    ]);
     expect(await toldOf(world(), order)).toContain("fulfillment.canceled");
   });
 });
@@ -127,20 +161,42 @@ describe("an order of which some is canceled", () => {
     expect([status, version]).toEqual(["CONFIRMED", 2]);
     await world().app.payments.drive();
     const after = await readOrder(world(), order.id);
-    expect(after).toMatchObject({ paymentStatus: "partially_refunded", reducedMinor: cupMinor, shippingReducedMinor: 0, cancellation: null });
+    expect(after).toMatchObject({
+      paymentStatus: "partially_refunded",
+      reducedMinor: cupMinor,
+      shippingReducedMinor: 0,
+      cancellation: null,
+    });
     expect(after.refunds).toMatchObject([{ amountMinor: cupMinor, note: "Elsewhere.", shippingMinor: 0 }]);
-    expect(lineOf(after, cup)).toMatchObject({ ordered: 2, canceled: 1, allocated: 1, reducedMinor: cupMinor });
+    expect(lineOf(after, cup)).toMatchObject({
+      ordered: 2,
+      canceled: 1,
+      allocated: 1,
+      reducedMinor: cupMinor,
+    });
     expect(await stockOf(world(), cup)).toEqual({ onHand: before.onHand + 1, reserved: before.reserved });
     expectBalance(after);
-    expect(await toldOf(world(), order)).toEqual(["order.partially_canceled", "order.updated", "refund.created", "refund.succeeded"]);
+    expect(await toldOf(world(), order)).toEqual([
+      "order.partially_canceled",
+      "order.updated",
+      "refund.created",
+      "refund.succeeded",
+    ]);
   });
 
   it("gives up what waits before what is taken, and what is not planned before what is packed", async () => {
-    const order = await makeOrder(world(), { lines: { [cup]: 4 }, quantities: { [cup]: { allocated: 3 } }, payment: "authorized" });
+    const order = await makeOrder(world(), {
+      lines: { [cup]: 4 },
+      quantities: { [cup]: { allocated: 3 } },
+      payment: "authorized",
+    });
     const packingId = await planFulfillment(world(), order, { status: "packing", quantity: 2 });
     const pendingId = await planFulfillment(world(), order, { status: "pending", quantity: 1 });
     const cancel = (quantity: number) =>
-      done(world(), "orderCancel", { id: order.id, input: { lines: [{ lineId: lineOf(order, cup).id, quantity }], reason: "OUT_OF_STOCK" } });
+      done(world(), "orderCancel", {
+        id: order.id,
+        input: { lines: [{ lineId: lineOf(order, cup).id, quantity }], reason: "OUT_OF_STOCK" },
+      });
     const stock = await stockOf(world(), cup);
     await cancel(1);
     expect(await stockOf(world(), cup)).toEqual({ onHand: stock.onHand, reserved: stock.reserved - 1 });
@@ -157,7 +213,10 @@ describe("an order of which some is canceled", () => {
 
   it("only authorized: nothing is asked of the provider, and less is captured later", async () => {
     const order = await makeOrder(world(), { payment: "authorized" });
-    await done(world(), "orderCancel", { id: order.id, input: { lines: [{ lineId: lineOf(order, mill).id, quantity: 1 }], reason: "PRICE_ERROR" } });
+    await done(world(), "orderCancel", {
+      id: order.id,
+      input: { lines: [{ lineId: lineOf(order, mill).id, quantity: 1 }], reason: "PRICE_ERROR" },
+    });
     expect(paymentOf(await readOrder(world(), order.id)).pending).toEqual([]);
     await done(world(), "paymentCapture", { id: paymentOf(order).id });
     await world().app.payments.drive();
@@ -171,11 +230,24 @@ describe("an order of which some is canceled", () => {
     const note = "Moving to the sea.";
     await done(world(), "orderCancel", { ...asBuyer, id: order.id, input: { reason: "OTHER", note } });
     const read = async (frontend: Frontend): Promise<unknown> =>
-      (await askGraph(world(), "query ($id: ID!) { order(id: $id) { cancellation { reason note } } }", { id: order.id }, frontend)).data.cancellation;
-    for (const token of ["admin", "operator"] as const) expect(await read({ token })).toEqual({ reason: "other", note });
-    for (const frontend of [{ token: "analyst" }, asBuyer] as const) expect(await read(frontend)).toEqual({ reason: "other", note: null });
+      (
+        await askGraph(
+          world(),
+          "query ($id: ID!) { order(id: $id) { cancellation { reason note } } }",
+          { id: order.id },
+          frontend,
+        )
+      ).data.cancellation;
+    for (const token of ["admin", "operator"] as const)
+      expect(await read({ token })).toEqual({ reason: "other", note });
+    for (const frontend of [{ token: "analyst" }, asBuyer] as const)
+      expect(await read(frontend)).toEqual({ reason: "other", note: null });
     const { number } = await readOrder(world(), order.id);
-    const told = await world().database.db.selectFrom("event").select(["snapshot", "thin"]).where("subjectId", "=", order.id).execute();
+    const told = await world()
+      .database.db.selectFrom("event")
+      .select(["snapshot", "thin"])
+      .where("subjectId", "=", order.id)
+      .execute();
     expect(told.length).toBeGreaterThan(0);
     expect(told.filter(({ snapshot, thin }) => `${snapshot}${thin}`.includes(note))).toEqual([]);
     expect(told.some(({ snapshot }) => snapshot.includes(number))).toBe(true);
@@ -188,12 +260,24 @@ describe("an order of which some is canceled", () => {
       [mill, 1],
       [cup, 1],
     ] as const) {
-      await done(world(), "orderCancel", { id: order.id, input: { lines: [{ lineId: lineOf(order, sku).id, quantity }], reason: "OTHER" } });
+      await done(world(), "orderCancel", {
+        id: order.id,
+        input: { lines: [{ lineId: lineOf(order, sku).id, quantity }], reason: "OTHER" },
+      });
       await world().app.payments.drive();
       world().clock.advance(1_000);
     }
     const after = await readOrder(world(), order.id);
-    expect(after).toMatchObject({ status: "canceled", paymentStatus: "refunded", reducedMinor: totalMinor, shippingReducedMinor: shippingMinor });
-    expect(after.refunds.map(({ amountMinor }) => amountMinor)).toEqual([cupMinor, millMinor, cupMinor + shippingMinor]);
+    expect(after).toMatchObject({
+      status: "canceled",
+      paymentStatus: "refunded",
+      reducedMinor: totalMinor,
+      shippingReducedMinor: shippingMinor,
+    });
+    expect(after.refunds.map(({ amountMinor }) => amountMinor)).toEqual([
+      cupMinor,
+      millMinor,
+      cupMinor + shippingMinor,
+    ]);
   });
 });

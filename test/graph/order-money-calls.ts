@@ -1,4 +1,7 @@
-/** Orders as tests cancel and pay them: through the graph, every call with a key of its own, and everything that a call could write read whole. */
+/**
+ * Orders as tests cancel and pay them: through the graph, every call with a key of its own, and everything
+ * that a call could write read whole.
+ */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
@@ -14,7 +17,8 @@ import type { World } from "#test/support/world.ts";
 
 const orderFields =
   "id version status paymentStatus fulfillmentStatus cancellation { reason actor } totals { refunded { amountMinor } outstanding { amountMinor } }";
-const paymentFields = "id status capturedAmount { amountMinor } voidedAmount { amountMinor } refundedAmount { amountMinor } disputedAt disputeReason";
+const paymentFields =
+  "id status capturedAmount { amountMinor } voidedAmount { amountMinor } refundedAmount { amountMinor } disputedAt disputeReason";
 
 const mutations = {
   orderCancel: ["orderId", "OrderCancelInput", orderFields],
@@ -41,7 +45,11 @@ export interface OrderCall extends Frontend {
 export const asBuyer: Frontend = { token: "storefront", buyer: defaultBuyer };
 
 /** By the merchant unless told. */
-export function call(world: World, field: OrderMutation, { id, input = {}, key = randomUUID(), ...frontend }: OrderCall): Promise<Asked> {
+export function call(
+  world: World,
+  field: OrderMutation,
+  { id, input = {}, key = randomUUID(), ...frontend }: OrderCall,
+): Promise<Asked> {
   const [target, type, selection] = mutations[field];
   const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
   return askGraph(world, query, { id, key, input }, { token: "admin", ...frontend });
@@ -100,7 +108,11 @@ export async function planFulfillment(
           updatedAt: at,
         },
       ],
-      fulfillmentLine: order.lines.map((line) => ({ fulfillmentId: id, orderLineId: line.id, quantity: quantity ?? line.ordered })),
+      fulfillmentLine: order.lines.map((line) => ({
+        fulfillmentId: id,
+        orderLineId: line.id,
+        quantity: quantity ?? line.ordered,
+      })),
     });
     await sql`update sales_order set version = version + 1 where id = ${order.id}`.execute(transaction);
   });
@@ -126,7 +138,9 @@ export function expectBalance(order: OrderAggregate): void {
     order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),
   ];
   expect(captured - refunded + outstandingMinor(order)).toBe(order.totalMinor - order.reducedMinor);
-  const paidBack = order.refunds.filter(({ status }) => status === "succeeded").reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  const paidBack = order.refunds
+    .filter(({ status }) => status === "succeeded")
+    .reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   expect(refunded).toBe(paidBack);
 }
 
@@ -137,7 +151,11 @@ export interface Stock {
 
 export async function stockOf(world: World, sku: string): Promise<Stock> {
   const variantId = await variantOf(world, sku);
-  return world.database.db.selectFrom("stockLevel").select(["onHand", "reserved"]).where("variantId", "=", variantId).executeTakeFirstOrThrow();
+  return world.database.db
+    .selectFrom("stockLevel")
+    .select(["onHand", "reserved"])
+    .where("variantId", "=", variantId)
+    .executeTakeFirstOrThrow();
 }
 
 /** What there would be of it had the order never been: the same all its life. */
@@ -190,4 +208,8 @@ export async function refused(world: World, field: OrderMutation, asked: OrderCa
   };
 }
 
-export const refusal = (reason: string, ...fields: readonly string[]): Refusal => ({ code: "invalid_state", reason, fields });
+export const refusal = (reason: string, ...fields: readonly string[]): Refusal => ({
+  code: "invalid_state",
+  reason,
+  fields,
+});

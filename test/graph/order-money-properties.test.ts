@@ -1,4 +1,7 @@
-/** Whatever is captured, let go, canceled, refunded and sent in whatever order: the money, the units and the stock of an order always add up. */
+/**
+ * Whatever is captured, let go, canceled, refunded and sent in whatever order: the money, the units and the
+ * stock of an order always add up.
+ */
 import { sql } from "kysely";
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
@@ -9,7 +12,15 @@ import { makePromotion } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
 import "#test/support/properties.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { call, expectBalance, makeOrder, type OrderMutation, paymentOf, type Stock, stockWithout } from "./order-money-calls.ts";
+import {
+  call,
+  expectBalance,
+  makeOrder,
+  type OrderMutation,
+  paymentOf,
+  type Stock,
+  stockWithout,
+} from "./order-money-calls.ts";
 
 const world = useWorld();
 const skus = ["KIT-KVERN", "KIT-EMALJE-WHITE"] as const;
@@ -24,7 +35,10 @@ const act = fc.oneof(
   fc.record({ act: fc.constant("capture" as const), amountMinor: fc.option(amountMinor) }),
   fc.record({ act: fc.constant("void" as const) }),
   { weight: 3, arbitrary: fc.record({ act: fc.constant("cancel" as const), line, quantity }) },
-  { weight: 2, arbitrary: fc.record({ act: fc.constant("refund" as const), line, quantity, shipping: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ act: fc.constant("refund" as const), line, quantity, shipping: fc.boolean() }),
+  },
   fc.record({ act: fc.constant("forgive" as const), amountMinor }),
   { weight: 2, arbitrary: fc.record({ act: fc.constant("send" as const), line }) },
   { weight: 4, arbitrary: fc.record({ act: fc.constant("settle" as const) }) },
@@ -38,7 +52,11 @@ it("orders keep their money balance after any sequence of captures, refunds and 
       fc.integer({ min: 0, max: 3 }),
       fc.array(act, { minLength: 4, maxLength: 14 }),
       async (payment, allocated, history) => {
-        const order = await makeOrder(world(), { payment, lines: { [skus[0]]: 2, [skus[1]]: 3 }, quantities: { [skus[1]]: { allocated } } });
+        const order = await makeOrder(world(), {
+          payment,
+          lines: { [skus[0]]: 2, [skus[1]]: 3 },
+          quantities: { [skus[1]]: { allocated } },
+        });
         expect(order.lines.map(({ totalMinor, ordered }) => totalMinor % ordered)).toEqual([1, 2]);
         const before = await stocks(order.id);
         for (const step of history) {
@@ -61,11 +79,17 @@ async function take(order: OrderAggregate, step: Act): Promise<void> {
   if (step.act === "send") return send(order, of(step.line));
   const lines = "quantity" in step ? [{ lineId: of(step.line), quantity: step.quantity }] : [];
   const calls: Readonly<Record<typeof step.act, readonly [OrderMutation, object]>> = {
-    capture: ["paymentCapture", "amountMinor" in step && step.amountMinor !== null ? amount(step.amountMinor) : {}],
+    capture: [
+      "paymentCapture",
+      "amountMinor" in step && step.amountMinor !== null ? amount(step.amountMinor) : {},
+    ],
     void: ["paymentVoid", {}],
     cancel: ["orderCancel", { lines, reason: "OTHER" }],
     refund: ["refundCreate", { lines, shipping: step.act === "refund" && step.shipping, reason: "OTHER" }],
-    forgive: ["refundCreate", { ...amount("amountMinor" in step ? (step.amountMinor ?? 1) : 1), reason: "OTHER" }],
+    forgive: [
+      "refundCreate",
+      { ...amount("amountMinor" in step ? (step.amountMinor ?? 1) : 1), reason: "OTHER" },
+    ],
   };
   const [field, input] = calls[step.act];
   const id = field === "paymentCapture" || field === "paymentVoid" ? paymentOf(order).id : order.id;
@@ -81,18 +105,25 @@ async function send({ id }: OrderAggregate, lineId: string): Promise<void> {
   });
 }
 
-const stocks = (orderId: string): Promise<Stock[]> => Promise.all(skus.map((sku) => stockWithout(world(), orderId, sku)));
+const stocks = (orderId: string): Promise<Stock[]> =>
+  Promise.all(skus.map((sku) => stockWithout(world(), orderId, sku)));
 
 async function expectWhole(orderId: string, before: readonly Stock[]): Promise<OrderAggregate> {
   const order = await readOrder(world(), orderId);
   expectBalance(order);
   const { amountMinor: authorized, capturedMinor, voidedMinor, refundedMinor, pending } = paymentOf(order);
-  const asked = (kind: string): number => pending.reduce((sum, operation) => (operation.kind === kind ? sum + operation.amountMinor : sum), 0);
+  const asked = (kind: string): number =>
+    pending.reduce((sum, operation) => (operation.kind === kind ? sum + operation.amountMinor : sum), 0);
   expect(capturedMinor + voidedMinor + asked("capture") + asked("void")).toBeLessThanOrEqual(authorized);
   expect(refundedMinor + asked("refund")).toBeLessThanOrEqual(capturedMinor);
   // When all is answered the buyer has paid no more than is owed.
-  expect(refundableMinor(order) + asked("capture")).toBeLessThanOrEqual(order.totalMinor - order.reducedMinor);
-  const ofLines = order.lines.reduce((sum, { reducedMinor }) => sum + reducedMinor, order.shippingReducedMinor);
+  expect(refundableMinor(order) + asked("capture")).toBeLessThanOrEqual(
+    order.totalMinor - order.reducedMinor,
+  );
+  const ofLines = order.lines.reduce(
+    (sum, { reducedMinor }) => sum + reducedMinor,
+    order.shippingReducedMinor,
+  );
   expect(order.reducedMinor).toBeGreaterThanOrEqual(Math.min(ofLines, order.totalMinor));
   for (const { canceled, refunded, ordered, totalMinor, reducedMinor } of order.lines) {
     const gone = canceled + refunded;

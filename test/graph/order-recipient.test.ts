@@ -1,4 +1,7 @@
-/** To whom an order goes: in full for who runs its merchant, nothing for everybody else, and read no more often than needed. */
+/**
+ * To whom an order goes: in full for who runs its merchant, nothing for everybody else, and read no more
+ * often than needed.
+ */
 import { describe, expect, it } from "vitest";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -8,10 +11,20 @@ import { askGraph, berlin, type Frontend } from "#test/operations/cart-calls.ts"
 import { insertOrder } from "#test/support/orders.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 
-const fields = "shippingAddress { recipientName company line1 line2 line3 district city regionCode postalCode countryCode phone email } buyerEmail";
+const fields =
+  "shippingAddress { recipientName company line1 line2 line3 district city regionCode postalCode countryCode phone email } buyerEmail";
 const nothing = { shippingAddress: null, buyerEmail: null };
 const whole = {
-  shippingAddress: { ...berlin, company: null, line2: null, line3: null, district: null, regionCode: null, phone: null, email: null },
+  shippingAddress: {
+    ...berlin,
+    company: null,
+    line2: null,
+    line3: null,
+    district: null,
+    regionCode: null,
+    phone: null,
+    email: null,
+  },
   buyerEmail: "anna@beispiel.example",
 };
 
@@ -19,23 +32,28 @@ describe("to whom an order goes", () => {
   const world = useWorld();
   const read = async (id: string, frontend: Frontend): Promise<unknown> =>
     (await askGraph(world(), `query ($id: ID!) { order(id: $id) { ${fields} } }`, { id }, frontend)).data;
-  const place = (buyer = "anna"): Promise<OrderAggregate> => insertOrder(world(), { buyer, email: "anna@beispiel.example" });
+  const place = (buyer = "anna"): Promise<OrderAggregate> =>
+    insertOrder(world(), { buyer, email: "anna@beispiel.example" });
 
   it("is told to admins and operators in full, and to nobody else: one document serves all", async () => {
     const { id } = await place();
     for (const token of ["admin", "operator"] as const) expect(await read(id, { token })).toEqual(whole);
-    for (const frontend of [{ token: "analyst" }, { token: "storefront", buyer: "anna" }] as const) expect(await read(id, frontend)).toEqual(nothing);
+    for (const frontend of [{ token: "analyst" }, { token: "storefront", buyer: "anna" }] as const)
+      expect(await read(id, frontend)).toEqual(nothing);
   });
 
   it("is not there for the system's own events and for API keys either", () => {
-    for (const kind of ["system", "anonymous"] as const) expect(forStaff("x", { viewer: { kind } as never })).toBeNull();
+    for (const kind of ["system", "anonymous"] as const)
+      expect(forStaff("x", { viewer: { kind } as never })).toBeNull();
     expect(forStaff("x", { viewer: { kind: "api_key" } as never })).toBeNull();
   });
 
   it("is null once it is erased, and where nothing is known", async () => {
     const [erased, without] = [await place(), await place()];
     const ids = [erased.address?.id ?? "", erased.buyerEmail?.id ?? ""];
-    await inTransaction(world().database.db, (transaction) => erasePersonalData(transaction, ids, world().clock.now()));
+    await inTransaction(world().database.db, (transaction) =>
+      erasePersonalData(transaction, ids, world().clock.now()),
+    );
     const bare = { addressId: null, buyerEmailId: null, version: 2 };
     await world().database.db.updateTable("salesOrder").set(bare).where("id", "=", without.id).execute();
     for (const { id } of [erased, without]) expect(await read(id, { token: "admin" })).toEqual(nothing);
@@ -44,7 +62,12 @@ describe("to whom an order goes", () => {
   it("takes one statement for all orders of a list, and none for who may not know it", async () => {
     const ids = [await place("clara"), await place("clara")].map(({ id }) => id);
     const list = (asked: string, token: "admin" | "analyst") => () =>
-      askGraph(world(), `{ orders(first: 20, buyerReference: "clara") { edges { node { id ${asked} } } } }`, {}, { token });
+      askGraph(
+        world(),
+        `{ orders(first: 20, buyerReference: "clara") { edges { node { id ${asked} } } } }`,
+        {},
+        { token },
+      );
     const plain = await statementsOf(world(), list("", "admin"));
     const full = await statementsOf(world(), list(fields, "admin"));
     expect(full.filter((text) => text.includes("sealed"))).toHaveLength(1);

@@ -1,4 +1,7 @@
-/** Orders over the graph: who sees which, what only some are told, and how an order is taken on, stopped and let go on. */
+/**
+ * Orders over the graph: who sees which, what only some are told, and how an order is taken on, stopped and
+ * let go on.
+ */
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
@@ -13,15 +16,22 @@ import { orderConflictOf, send, sent, untouched } from "./fulfillment-calls.ts";
 
 const world = useWorld("pglite");
 
-const ask = (query: string, frontend: Parameters<typeof askGraph>[3] = { token: "admin" }) => askGraph(world(), query, {}, frontend);
-const read = (id: string, frontend?: Parameters<typeof askGraph>[3], fields = "id") => ask(`{ order(id: "${id}") { ${fields} } }`, frontend);
+const ask = (query: string, frontend: Parameters<typeof askGraph>[3] = { token: "admin" }) =>
+  askGraph(world(), query, {}, frontend);
+const read = (id: string, frontend?: Parameters<typeof askGraph>[3], fields = "id") =>
+  ask(`{ order(id: "${id}") { ${fields} } }`, frontend);
 
 describe("an order", () => {
   it("is seen by who runs its merchant, and by a storefront for its own buyer alone", async () => {
-    const [order, guest] = [await insertOrder(world(), { buyer: "anna" }), await insertOrder(world(), { buyer: null })];
-    for (const token of ["admin", "analyst", "operator"] as const) expect((await read(order.id, { token })).data).toEqual({ id: order.id });
+    const [order, guest] = [
+      await insertOrder(world(), { buyer: "anna" }),
+      await insertOrder(world(), { buyer: null }),
+    ];
+    for (const token of ["admin", "analyst", "operator"] as const)
+      expect((await read(order.id, { token })).data).toEqual({ id: order.id });
     expect((await read(order.id, { buyer: "anna" })).data).toEqual({ id: order.id });
-    for (const frontend of [{ buyer: "bert" }, {}]) expect(await read(order.id, frontend)).toEqual({ status: 200, data: null, error: undefined });
+    for (const frontend of [{ buyer: "bert" }, {}])
+      expect(await read(order.id, frontend)).toEqual({ status: 200, data: null, error: undefined });
     for (const frontend of [{ buyer: "anna" }, {}]) expect((await read(guest.id, frontend)).data).toBeNull();
     expect((await read("ord_00000000000000000000000000")).data).toBeNull();
     expect((await read("\\u0000")).data).toBeNull();
@@ -37,7 +47,9 @@ describe("an order", () => {
       .execute();
     expect((await read(id)).data).toBeNull();
     expect((await read(id, { token: "operator" })).data).toEqual({ id });
-    const refused = await untouched(world(), () => send(world(), "orderConfirm", { id, input: { expectedVersion: version } }));
+    const refused = await untouched(world(), () =>
+      send(world(), "orderConfirm", { id, input: { expectedVersion: version } }),
+    );
     expect([refused.error.code, refused.error.conflict]).toEqual(["order_not_found", null]);
   });
 
@@ -50,17 +62,31 @@ describe("an order", () => {
       holdReason: "Being looked at.",
       buyer: { reference },
     });
-    expect((await read(id, { token: "analyst" }, fields)).data).toEqual({ buyerReference: null, holdReason: null, buyer: { reference } });
+    expect((await read(id, { token: "analyst" }, fields)).data).toEqual({
+      buyerReference: null,
+      holdReason: null,
+      buyer: { reference },
+    });
   });
 
   it("tells what its merchant wrote down to who runs the merchant alone, and never to its buyer", async () => {
-    const order = await insertOrder(world(), { buyer: "anna", status: "on_hold", deliveredAt: world().clock.now() });
+    const order = await insertOrder(world(), {
+      buyer: "anna",
+      status: "on_hold",
+      deliveredAt: world().clock.now(),
+    });
     await noteAll(order);
     const fields = "holdReason refunds { note } returns { inspectionNote }";
-    const told = { holdReason: "Being looked at.", refunds: [{ note: "Known to complain." }], returns: [{ inspectionNote: "It was worn." }] };
+    const told = {
+      holdReason: "Being looked at.",
+      refunds: [{ note: "Known to complain." }],
+      returns: [{ inspectionNote: "It was worn." }],
+    };
     const untold = { holdReason: null, refunds: [{ note: null }], returns: [{ inspectionNote: null }] };
-    for (const token of ["admin", "operator"] as const) expect((await read(order.id, { token }, fields)).data).toEqual(told);
-    for (const frontend of [{ buyer: "anna" }, { token: "analyst" }] as const) expect((await read(order.id, frontend, fields)).data).toEqual(untold);
+    for (const token of ["admin", "operator"] as const)
+      expect((await read(order.id, { token }, fields)).data).toEqual(told);
+    for (const frontend of [{ buyer: "anna" }, { token: "analyst" }] as const)
+      expect((await read(order.id, frontend, fields)).data).toEqual(untold);
     const rest = await world().getWithKey(`/api/v1/open/storefront/orders/${order.id}`);
     expect(rest.status).toBe(200);
     expect(rest.text).not.toMatch(/Being looked at|Known to complain|It was worn/);
@@ -68,8 +94,13 @@ describe("an order", () => {
 
   it("calls a buyer the same in each order of a merchant, and a guest differently each time", async () => {
     const orders = [];
-    for (const buyer of ["anna", "anna", "bert", null, null]) orders.push(await insertOrder(world(), { buyer }));
-    const told = await Promise.all(orders.map(async ({ id }) => (await read(id, { token: "admin" }, "buyer { reference guest }")).data.buyer));
+    for (const buyer of ["anna", "anna", "bert", null, null])
+      orders.push(await insertOrder(world(), { buyer }));
+    const told = await Promise.all(
+      orders.map(
+        async ({ id }) => (await read(id, { token: "admin" }, "buyer { reference guest }")).data.buyer,
+      ),
+    );
     expect(told.map(({ guest }) => guest)).toEqual([false, false, false, true, true]);
     expect(told[0].reference).toBe(told[1].reference);
     expect(new Set(told.map(({ reference }) => reference)).size).toBe(4);
@@ -86,7 +117,11 @@ describe("an order", () => {
 
   it("says how it is delivered", async () => {
     const { id } = await insertOrder(world(), { delivery: "pickup-berlin" });
-    const { data } = await read(id, { token: "admin" }, "delivery { name carrier pickup minDays maxDays price { amountMinor } }");
+    const { data } = await read(
+      id,
+      { token: "admin" },
+      "delivery { name carrier pickup minDays maxDays price { amountMinor } }",
+    );
     expect(data.delivery).toEqual({
       name: "Abholung im Laden in Berlin",
       carrier: null,
@@ -99,7 +134,8 @@ describe("an order", () => {
 });
 
 describe("orders", () => {
-  const list = (args: string, frontend?: Parameters<typeof askGraph>[3]) => ask(`{ orders${args} { totalCount edges { node { id } } } }`, frontend);
+  const list = (args: string, frontend?: Parameters<typeof askGraph>[3]) =>
+    ask(`{ orders${args} { totalCount edges { node { id } } } }`, frontend);
 
   it("are listed by buyer and status, the oldest first; a storefront lists its own buyer's", async () => {
     const ids = [];
@@ -112,9 +148,13 @@ describe("orders", () => {
       edges: wanted.map((id) => ({ node: { id } })),
     });
     expect((await list('(buyerReference: "clara")')).data).toEqual(nodes(ids));
-    expect((await list('(buyerReference: "clara", status: CONFIRMED)')).data).toEqual(nodes([ids[0], ids[2]]));
+    expect((await list('(buyerReference: "clara", status: CONFIRMED)')).data).toEqual(
+      nodes([ids[0], ids[2]]),
+    );
     expect((await list("", { buyer: "clara" })).data).toEqual(nodes(ids));
-    expect((await list('(buyerReference: "clara", status: PENDING)', { buyer: "clara" })).data).toEqual(nodes([ids[1]]));
+    expect((await list('(buyerReference: "clara", status: PENDING)', { buyer: "clara" })).data).toEqual(
+      nodes([ids[1]]),
+    );
     for (const frontend of [{}, { buyer: "dora" }]) {
       const refused = await list('(buyerReference: "clara")', frontend);
       expect([refused.status, refused.error.code]).toEqual([403, "role_not_allowed"]);
@@ -122,7 +162,8 @@ describe("orders", () => {
   });
 
   it("take as many statements for twenty as for one", async () => {
-    const query = "{ orders(first: 20) { edges { node { id lines { id } fulfillments { id } payments { id } warranties { id } } } } }";
+    const query =
+      "{ orders(first: 20) { edges { node { id lines { id } fulfillments { id } payments { id } warranties { id } } } } }";
     expect(await statementsOf(world(), () => ask(query))).toHaveLength(3);
   });
 });
@@ -131,14 +172,18 @@ describe("a part of an order", () => {
   it("is found by its id with the order it belongs to; of another merchant it is not there", async () => {
     const order = await insertOrder(world(), { deliveredAt: world().clock.now() });
     const [payment, fulfillment] = [order.payments[0]?.id ?? "", order.fulfillments[0]?.id ?? ""];
-    expect((await ask(`{ payment(id: "${payment}") { id orderId status version amount { amountMinor } } }`)).data).toEqual({
+    expect(
+      (await ask(`{ payment(id: "${payment}") { id orderId status version amount { amountMinor } } }`)).data,
+    ).toEqual({
       id: payment,
       orderId: order.id,
       status: "CAPTURED",
       version: 1,
       amount: { amountMinor: order.totalMinor },
     });
-    expect((await ask(`{ fulfillment(id: "${fulfillment}") { id orderId status lines { quantity } } }`)).data).toEqual({
+    expect(
+      (await ask(`{ fulfillment(id: "${fulfillment}") { id orderId status lines { quantity } } }`)).data,
+    ).toEqual({
       id: fulfillment,
       orderId: order.id,
       status: "DELIVERED",
@@ -146,7 +191,11 @@ describe("a part of an order", () => {
     });
     for (const field of ["payment", "refund", "fulfillment", "return", "warranty"])
       expect((await ask(`{ ${field}(id: "${order.id}") { id } }`)).data).toBeNull();
-    await world().database.db.updateTable("payment").set({ merchantId: world().demo.merchants.second.id }).where("id", "=", payment).execute();
+    await world()
+      .database.db.updateTable("payment")
+      .set({ merchantId: world().demo.merchants.second.id })
+      .where("id", "=", payment)
+      .execute();
     expect((await ask(`{ payment(id: "${payment}") { id } }`)).data).toBeNull();
   });
 
@@ -155,7 +204,15 @@ describe("a part of an order", () => {
     const [id, at] = [createId("payment"), world().clock.now()];
     const refund = createId("refund");
     const { merchant, sessionId } = order;
-    const values = { id, merchantId: merchant.id, sessionId, provider: "test", methodType: "card", currency: "EUR", amountMinor: 500 } as const;
+    const values = {
+      id,
+      merchantId: merchant.id,
+      sessionId,
+      provider: "test",
+      methodType: "card",
+      currency: "EUR",
+      amountMinor: 500,
+    } as const;
     const { db } = world().database;
     await db
       .insertInto("payment")
@@ -164,8 +221,12 @@ describe("a part of an order", () => {
     await sql`insert into payment_operation (id, merchant_id, payment_id, kind, amount_minor, due_at, created_at)
       values ('pop_lone', ${merchant.id}, ${id}, 'refund', 500, ${at}, ${at})`.execute(db);
     await sql`insert into refund (id, merchant_id, payment_id, operation_id, amount_minor, currency, reason, created_at, updated_at)
-      values (${refund}, ${merchant.id}, ${id}, 'pop_lone', 500, 'EUR', 'duplicate', ${at}, ${at})`.execute(db);
-    expect((await ask(`{ payment(id: "${id}") { id orderId sessionId status failureCode createdAt } }`)).data).toEqual({
+      values (${refund}, ${merchant.id}, ${id}, 'pop_lone', 500, 'EUR', 'duplicate', ${at}, ${at})`.execute(
+      db,
+    );
+    expect(
+      (await ask(`{ payment(id: "${id}") { id orderId sessionId status failureCode createdAt } }`)).data,
+    ).toEqual({
       id,
       orderId: null,
       sessionId,
@@ -173,7 +234,9 @@ describe("a part of an order", () => {
       failureCode: "card_declined",
       createdAt: at.toISOString(),
     });
-    expect((await ask(`{ refund(id: "${refund}") { id orderId paymentId status amount { amountMinor } } }`)).data).toEqual({
+    expect(
+      (await ask(`{ refund(id: "${refund}") { id orderId paymentId status amount { amountMinor } } }`)).data,
+    ).toEqual({
       id: refund,
       orderId: null,
       paymentId: id,
@@ -185,32 +248,56 @@ describe("a part of an order", () => {
 
 const steps = {
   orderConfirm: { from: "pending", to: "CONFIRMED", event: "order.confirmed", input: {} },
-  orderHold: { from: "confirmed", to: "ON_HOLD", event: "order.on_hold", input: { reason: "Ask the buyer." } },
+  orderHold: {
+    from: "confirmed",
+    to: "ON_HOLD",
+    event: "order.on_hold",
+    input: { reason: "Ask the buyer." },
+  },
   orderRelease: { from: "on_hold", to: "CONFIRMED", event: "order.updated", input: {} },
 } as const satisfies Record<string, { readonly from: OrderStatus; readonly [part: string]: unknown }>;
 const names = Object.keys(steps) as (keyof typeof steps)[];
 
 describe("an order's life", () => {
-  it.each(names.flatMap((name) => orderStatuses.map((status) => ({ name, status }))))("$name of one that is $status", async ({ name, status }) => {
-    const order = await insertOrder(world(), { status, payment: "authorized" });
-    const { from, to, event, input } = steps[name];
-    if (status !== from) {
-      // State before version.
-      const { error } = await untouched(world(), () => send(world(), name, { id: order.id, input: { ...input, expectedVersion: 99 } }));
-      expect([error.code, error.conflict]).toEqual(["invalid_state", orderConflictOf(order)]);
-      return;
-    }
-    const stale = await untouched(world(), () => send(world(), name, { id: order.id, input: { ...input, expectedVersion: 99 } }));
-    expect([stale.error.code, stale.error.conflict]).toEqual(["version_conflict", orderConflictOf(order)]);
-    world().clock.advance(1000);
-    const changed = await sent(world(), name, { id: order.id, input: { ...input, expectedVersion: 1 } });
-    expect(changed).toMatchObject({ version: 2, status: to, holdReason: name === "orderHold" ? "Ask the buyer." : null });
-    const [told, ...others] = await eventsOf(world(), order.id);
-    expect([told?.type, told?.version, told?.snapshot.data.previous, others]).toEqual([event, 2, { status: from }, []]);
-    const { timeline } = await readOrder(world(), order.id);
-    const named = event === "order.updated" ? [] : [{ at: world().clock.now().toISOString(), type: event.replace(".", "_"), actor: "merchant" }];
-    expect(timeline.slice(1)).toEqual(named);
-  });
+  it.each(names.flatMap((name) => orderStatuses.map((status) => ({ name, status }))))(
+    "$name of one that is $status",
+    async ({ name, status }) => {
+      const order = await insertOrder(world(), { status, payment: "authorized" });
+      const { from, to, event, input } = steps[name];
+      if (status !== from) {
+        // State before version.
+        const { error } = await untouched(world(), () =>
+          send(world(), name, { id: order.id, input: { ...input, expectedVersion: 99 } }),
+        );
+        expect([error.code, error.conflict]).toEqual(["invalid_state", orderConflictOf(order)]);
+        return;
+      }
+      const stale = await untouched(world(), () =>
+        send(world(), name, { id: order.id, input: { ...input, expectedVersion: 99 } }),
+      );
+      expect([stale.error.code, stale.error.conflict]).toEqual(["version_conflict", orderConflictOf(order)]);
+      world().clock.advance(1000);
+      const changed = await sent(world(), name, { id: order.id, input: { ...input, expectedVersion: 1 } });
+      expect(changed).toMatchObject({
+        version: 2,
+        status: to,
+        holdReason: name === "orderHold" ? "Ask the buyer." : null,
+      });
+      const [told, ...others] = await eventsOf(world(), order.id);
+      expect([told?.type, told?.version, told?.snapshot.data.previous, others]).toEqual([
+        event,
+        2,
+        { status: from },
+        [],
+      ]);
+      const { timeline } = await readOrder(world(), order.id);
+      const named =
+        event === "order.updated"
+          ? []
+          : [{ at: world().clock.now().toISOString(), type: event.replace(".", "_"), actor: "merchant" }];
+      expect(timeline.slice(1)).toEqual(named);
+    },
+  );
 
   it("needs a reason to be stopped, on one line", async () => {
     const { id } = await insertOrder(world());
@@ -220,7 +307,10 @@ describe("an order's life", () => {
       ["a\nb", "control_character"],
     ]) {
       const { error } = await untouched(world(), () => send(world(), "orderHold", { id, input: { reason } }));
-      expect([error.code, error.details]).toMatchObject(["invalid_field", [{ in: "body", field: "/reason", code }]]);
+      expect([error.code, error.details]).toMatchObject([
+        "invalid_field",
+        [{ in: "body", field: "/reason", code }],
+      ]);
     }
   });
 
@@ -232,11 +322,24 @@ describe("an order's life", () => {
 });
 
 /** A refund and a return with words in them. */
-async function noteAll({ id: orderId, merchant, version, lines, payments: [payment] }: OrderAggregate): Promise<void> {
+async function noteAll({
+  id: orderId,
+  merchant,
+  version,
+  lines,
+  payments: [payment],
+}: OrderAggregate): Promise<void> {
   const at = world().clock.now();
   const [operationId, paymentId, merchantId] = [createId("paymentOperation"), payment?.id ?? "", merchant.id];
   await inTransaction(world().database.db, async (transaction) => {
-    const operation = { id: operationId, merchantId, paymentId, kind: "refund", status: "failed", amountMinor: 1 } as const;
+    const operation = {
+      id: operationId,
+      merchantId,
+      paymentId,
+      kind: "refund",
+      status: "failed",
+      amountMinor: 1,
+    } as const;
     await transaction
       .insertInto("paymentOperation")
       .values({ ...operation, dueAt: at, createdAt: at, settledAt: at })
@@ -255,7 +358,14 @@ async function noteAll({ id: orderId, merchant, version, lines, payments: [payme
       .insertInto("refund")
       .values({ ...refund, reason: "other", note: "Known to complain.", createdAt: at, updatedAt: at })
       .execute();
-    const found = { id: createId("return"), merchantId, orderId, kind: "return_refund", status: "closed", reason: "unwanted" } as const;
+    const found = {
+      id: createId("return"),
+      merchantId,
+      orderId,
+      kind: "return_refund",
+      status: "closed",
+      reason: "unwanted",
+    } as const;
     await transaction
       .insertInto("orderReturn")
       .values({ ...found, inspectionNote: "It was worn.", requestedAt: at, updatedAt: at, closedAt: at })

@@ -1,4 +1,7 @@
-/** What each text that an analyst's query can reach may hold: decided by hand, field by field; a field that is missing here fails the test beside. */
+/**
+ * What each text that an analyst's query can reach may hold: decided by hand, field by field; a field that is
+ * missing here fails the test beside.
+ */
 
 export interface Decision {
   /** May be anybody's: analysts get null, or are refused. */
@@ -38,7 +41,8 @@ export const decisions: Readonly<Record<string, Decision>> = {
   EventType: { impersonal: "name group description payloadSchema example" },
   Fulfillment: { withheld: "trackingNumber trackingUrl", impersonal: "carrier" },
   HostedCheckoutCancellation: { withheld: "note" },
-  // Without query and fragment; and the page's own address only for the token that opened the session, which is never an analyst's.
+  // Without query and fragment; and the page's own address only for the token that opened the session, which
+  // is never an analyst's.
   HostedCheckoutSession: { masked: "successUrl cancelUrl", own: "url", impersonal: "paymentFailureCode" },
   Image: { impersonal: "url alt" },
   Installation: { impersonal: "scopes" },
@@ -98,7 +102,8 @@ export const decisions: Readonly<Record<string, Decision>> = {
   SignatureHeaders: { impersonal: "id timestamp signature" },
   SignatureRequest: { impersonal: "method headers bodyUtf8 bodyBase64" },
   SignatureVector: {
-    impersonal: "name purpose secret headers bodyUtf8 bodyBase64 bodySha256Hex signedContentBase64 expectedHmacHex expectedSignature",
+    impersonal:
+      "name purpose secret headers bodyUtf8 bodyBase64 bodySha256Hex signedContentBase64 expectedHmacHex expectedSignature",
   },
   StaffAccount: { own: "email name" },
   TaxRate: { impersonal: "regionCode name" },
@@ -113,4 +118,6 @@ export const decisions: Readonly<Record<string, Decision>> = {
 };
 
 /** Nothing of these may be told: what leads to them answers null for who is not staff. */
-export const withheldTypes: Readonly<Record<string, readonly string[]>> = { PostalAddress: ["Order.shippingAddress"] };
+export const withheldTypes: Readonly<Record<string, readonly string[]>> = {
+  PostalAddress: ["Order.shippingAddress"],
+};

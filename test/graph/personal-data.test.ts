@@ -1,5 +1,16 @@
-/** Analysts see no personal data: every text in the graph that their queries can reach is decided on, and what is withheld is withheld from them. */
-import { getNamedType, isAbstractType, isObjectType, isScalarType, type GraphQLField, type GraphQLNamedType, type GraphQLResolveInfo } from "graphql";
+/**
+ * Analysts see no personal data: every text in the graph that their queries can reach is decided on, and what
+ * is withheld is withheld from them.
+ */
+import {
+  getNamedType,
+  isAbstractType,
+  isObjectType,
+  isScalarType,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+} from "graphql";
 import { describe, expect, it } from "vitest";
 import graph from "#graph/schema.ts";
 import { decisions, withheldTypes } from "./personal-data-table.ts";
@@ -21,8 +32,11 @@ function reachedTypes(): ReadonlyMap<string, readonly Field[]> {
     reached.set(type.name, fields);
     for (const field of fields) walk(getNamedType(field.type));
   };
-  const queries = Object.values(graph.getQueryType()?.getFields() ?? {}).filter(({ name }) => allowedRoles[name]?.includes("analyst") !== false);
-  for (const field of [...queries, ...Object.values(graph.getSubscriptionType()?.getFields() ?? {})]) walk(getNamedType(field.type));
+  const queries = Object.values(graph.getQueryType()?.getFields() ?? {}).filter(
+    ({ name }) => allowedRoles[name]?.includes("analyst") !== false,
+  );
+  for (const field of [...queries, ...Object.values(graph.getSubscriptionType()?.getFields() ?? {})])
+    walk(getNamedType(field.type));
   return reached;
 }
 
@@ -50,8 +64,12 @@ async function ask(field: Field, role: "analyst" | "admin"): Promise<unknown> {
 }
 
 const withheld = [
-  ...Object.entries(decisions).flatMap(([type, decision]) => words(decision.withheld).map((name) => [type, name] as const)),
-  ...Object.values(withheldTypes).flatMap((places) => places.map((place) => place.split(".") as [string, string])),
+  ...Object.entries(decisions).flatMap(([type, decision]) =>
+    words(decision.withheld).map((name) => [type, name] as const),
+  ),
+  ...Object.values(withheldTypes).flatMap((places) =>
+    places.map((place) => place.split(".") as [string, string]),
+  ),
 ];
 
 const sealed = new Set(["Order.buyerEmail", "Order.shippingAddress"]);
@@ -61,7 +79,9 @@ describe("personal data", () => {
     const texts = [...reachedTypes()].flatMap(([type, fields]) =>
       isPaging(type) || type in withheldTypes
         ? []
-        : fields.filter(({ type: of }) => isScalarType(getNamedType(of)) && speaking.has(getNamedType(of).name)).map(({ name }) => `${type}.${name}`),
+        : fields
+            .filter(({ type: of }) => isScalarType(getNamedType(of)) && speaking.has(getNamedType(of).name))
+            .map(({ name }) => `${type}.${name}`),
     );
     const decided = Object.entries(decisions).flatMap(([type, decision]) =>
       Object.values(decision).flatMap((names: string) => words(names).map((name) => `${type}.${name}`)),
@@ -71,7 +91,9 @@ describe("personal data", () => {
 
   it("that is withheld whole is led to by nothing else", () => {
     const ways = [...reachedTypes()].flatMap(([type, fields]) =>
-      fields.filter(({ type: of }) => getNamedType(of).name in withheldTypes).map(({ name }) => `${type}.${name}`),
+      fields
+        .filter(({ type: of }) => getNamedType(of).name in withheldTypes)
+        .map(({ name }) => `${type}.${name}`),
     );
     expect(ways).toEqual(Object.values(withheldTypes).flat());
   });
@@ -79,20 +101,29 @@ describe("personal data", () => {
   it.each(withheld)("%s.%s is told to staff, not to an analyst", async (type, name) => {
     const field = fieldOf(type, name);
     const told = await ask(field, "analyst");
-    expect(told === null || (told instanceof Error && "code" in told && told.code === "role_not_allowed"), String(told)).toBe(true);
+    expect(
+      told === null || (told instanceof Error && "code" in told && told.code === "role_not_allowed"),
+      String(told),
+    ).toBe(true);
     // What is sealed is opened from the database: order-recipient.test.ts sees it told to staff.
     if (!sealed.has(`${type}.${name}`)) expect(await ask(field, "admin")).not.toBeNull();
   });
 
-  it.each(["successUrl", "cancelUrl"])("HostedCheckoutSession.%s comes without what a frontend put behind it", (name) => {
-    const { resolve } = fieldOf("HostedCheckoutSession", name);
-    const shownTo = (role: string): unknown =>
-      resolve?.(
-        { [name]: "https://shop.example/done?buyer=anna@example.com#x", stored: {} },
-        {},
-        { viewer: { kind: "internal", role, merchantId: "mer" } },
-        {} as GraphQLResolveInfo,
-      );
-    expect([shownTo("analyst"), shownTo("admin")]).toEqual(["https://shop.example/done", "https://shop.example/done?buyer=anna@example.com#x"]);
-  });
+  it.each(["successUrl", "cancelUrl"])(
+    "HostedCheckoutSession.%s comes without what a frontend put behind it",
+    (name) => {
+      const { resolve } = fieldOf("HostedCheckoutSession", name);
+      const shownTo = (role: string): unknown =>
+        resolve?.(
+          { [name]: "https://shop.example/done?buyer=anna@example.com#x", stored: {} },
+          {},
+          { viewer: { kind: "internal", role, merchantId: "mer" } },
+          {} as GraphQLResolveInfo,
+        );
+      expect([shownTo("analyst"), shownTo("admin")]).toEqual([
+        "https://shop.example/done",
+        "https://shop.example/done?buyer=anna@example.com#x",
+      ]);
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** A promotion's life through the graph, told to webhooks at every step, and who may see and change what of it. */
+/**
+ * A promotion's life through the graph, told to webhooks at every step, and who may see and change what of
+ * it.
+ */
 import { validate } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import graph from "#graph/schema.ts";
@@ -21,7 +24,12 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
     const [data] = Object.values(body.data ?? {});
     return { data, error: body.errors?.[0]?.extensions };
   };
-  const change = (field: string, type: string, input: Record<string, unknown>, { selection = "id status version", token = "admin" } = {}): Answered =>
+  const change = (
+    field: string,
+    type: string,
+    input: Record<string, unknown>,
+    { selection = "id status version", token = "admin" } = {},
+  ): Answered =>
     ask(`mutation ($input: ${type}!) { ${field}(input: $input) { ${selection} } }`, { input }, token);
   const create = (input: Record<string, unknown>, options = {}): Answered =>
     change(
@@ -30,13 +38,20 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       { trigger: "CODE", kind: "PERCENTAGE", titles: [{ locale: "en", text: "Deal" }], ...input },
       options,
     );
-  const move = (field: string, input: Record<string, unknown>, options = {}): Answered => change(field, "PromotionTransitionInput", input, options);
+  const move = (field: string, input: Record<string, unknown>, options = {}): Answered =>
+    change(field, "PromotionTransitionInput", input, options);
   const generate = (input: Record<string, unknown>, selection = "codes { code usageLimit used }"): Answered =>
     change("promotionCodesGenerate", "PromotionCodesGenerateInput", input, { selection });
   const events = (id: string): Promise<[string, number, unknown][]> =>
     world.database.script(async (run) => {
-      const [rows = []] = await run(`select type, subject_version, snapshot from event where subject_id = '${id}' order by subject_version`);
-      return rows.map(({ type, subject_version: version, snapshot }) => [String(type), Number(version), JSON.parse(String(snapshot)).data.previous]);
+      const [rows = []] = await run(
+        `select type, subject_version, snapshot from event where subject_id = '${id}' order by subject_version`,
+      );
+      return rows.map(({ type, subject_version: version, snapshot }) => [
+        String(type),
+        Number(version),
+        JSON.parse(String(snapshot)).data.previous,
+      ]);
     });
   const everything = `id trigger kind status titles basisPoints amount { amountMinor } currency buyQuantity getQuantity
     minimumSubtotal { amountMinor currency exponent } minimumQuantity entitledProductIds entitledCategoryIds buyProductIds buyCategoryIds marketIds
@@ -49,7 +64,10 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
         "{ markets { id currency } products(first: 1) { edges { node { id } } } categories(first: 1) { edges { node { id } } } }",
       );
       const market = body.data.markets.find(({ currency }: { currency: string }) => currency === "EUR").id;
-      const [product, category] = [body.data.products.edges[0].node.id, body.data.categories.edges[0].node.id];
+      const [product, category] = [
+        body.data.products.edges[0].node.id,
+        body.data.categories.edges[0].node.id,
+      ];
       const said = {
         titles: [
           { locale: "en", text: "Twenty off" },
@@ -107,7 +125,9 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
         merchant: { slug: world.demo.merchants.first.slug },
         codes: { totalCount: 0 },
       });
-      expect(await ask(`query ($id: ID!) { promotion(id: $id) { ${everything} } }`, { id: promotionId })).toEqual({ data, error: undefined });
+      expect(
+        await ask(`query ($id: ID!) { promotion(id: $id) { ${everything} } }`, { id: promotionId }),
+      ).toEqual({ data, error: undefined });
     });
 
     it("with codes: given ones in their order, and drawn ones", async () => {
@@ -127,14 +147,25 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
         expect(code).toMatch(/^NEW-[3479CDFGHJKMNPQRTWXY]{8}$/);
         expect(id).toMatch(/^pcd_/);
       }
-      expect(drawn.data.promotion).toEqual({ version: 1, codes: { totalCount: 5, pageInfo: { hasNextPage: true } } });
+      expect(drawn.data.promotion).toEqual({
+        version: 1,
+        codes: { totalCount: 5, pageInfo: { hasNextPage: true } },
+      });
     });
 
     it("active, changed, paused, active again, and ended: each step has its version", async () => {
-      const at = (status: string, version: number) => ({ data: { id: promotionId, status, version }, error: undefined });
+      const at = (status: string, version: number) => ({
+        data: { id: promotionId, status, version },
+        error: undefined,
+      });
       expect(await move("promotionActivate", { promotionId, expectedVersion: 1 })).toEqual(at("ACTIVE", 2));
       expect(
-        await change("promotionUpdate", "PromotionUpdateInput", { promotionId, expectedVersion: 2, basisPoints: 2500, minimumSubtotalMinor: null }),
+        await change("promotionUpdate", "PromotionUpdateInput", {
+          promotionId,
+          expectedVersion: 2,
+          basisPoints: 2500,
+          minimumSubtotalMinor: null,
+        }),
       ).toEqual(at("ACTIVE", 3));
       expect(await move("promotionPause", { promotionId, expectedVersion: 3 })).toEqual(at("PAUSED", 4));
       expect(await move("promotionActivate", { promotionId })).toEqual(at("ACTIVE", 5));
@@ -149,13 +180,19 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
         [
           "promotion.updated",
           3,
-          { basisPoints: 2000, currency: "EUR", minimumSubtotal: { amountMinor: 5_000_000_000, currency: "EUR", exponent: 2 } },
+          {
+            basisPoints: 2000,
+            currency: "EUR",
+            minimumSubtotal: { amountMinor: 5_000_000_000, currency: "EUR", exponent: 2 },
+          },
         ],
         ["promotion.updated", 4, { status: "active" }],
         ["promotion.started", 5, { status: "paused" }],
         ["promotion.ended", 6, { status: "active" }],
       ]);
-      const told = await world.database.script((run) => run(`select snapshot, thin from event where subject_id = '${promotionId}'`));
+      const told = await world.database.script((run) =>
+        run(`select snapshot, thin from event where subject_id = '${promotionId}'`),
+      );
       expect(JSON.stringify(told)).not.toMatch(/anna|twenty\b(?! off)/i);
     });
   });
@@ -170,7 +207,9 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
         startsAt: "2026-01-01T00:00:00Z",
       });
       expect(error.code).toBe("invalid_field");
-      expect(error.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)).toEqual([
+      expect(
+        error.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
+      ).toEqual([
         "/titles too_short",
         "/basisPoints too_small",
         "/amountMinor not_allowed",
@@ -181,17 +220,27 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
 
     it("when what they name is not the merchant's", async () => {
       const { error } = await create({ basisPoints: 1, marketIds: ["mkt_00000000000000000000000000"] });
-      expect(error).toMatchObject({ code: "resource_not_found", details: [{ field: "/marketIds/0", code: "resource_not_found" }] });
+      expect(error).toMatchObject({
+        code: "resource_not_found",
+        details: [{ field: "/marketIds/0", code: "resource_not_found" }],
+      });
     });
 
     it("any change once they have ended", async () => {
       const refusal = {
         code: "invalid_state",
-        conflict: { resource: "promotion", id: promotionId, currentStatus: "ended", reason: "promotion_ended" },
+        conflict: {
+          resource: "promotion",
+          id: promotionId,
+          currentStatus: "ended",
+          reason: "promotion_ended",
+        },
       };
       expect((await move("promotionActivate", { promotionId })).error).toMatchObject(refusal);
       expect((await move("promotionPause", { promotionId })).error).toMatchObject(refusal);
-      expect((await change("promotionUpdate", "PromotionUpdateInput", { promotionId, priority: 1 })).error).toMatchObject(refusal);
+      expect(
+        (await change("promotionUpdate", "PromotionUpdateInput", { promotionId, priority: 1 })).error,
+      ).toMatchObject(refusal);
       expect((await generate({ promotionId, count: 1 })).error).toMatchObject(refusal);
     });
 
@@ -206,7 +255,9 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
 
     it("a start after their end, and a pause before their start", async () => {
       const { data } = await create({ basisPoints: 1, endsAt: "2001-01-01T00:00:00Z" });
-      expect((await move("promotionPause", { promotionId: data.id })).error).toMatchObject({ conflict: { reason: "promotion_not_active" } });
+      expect((await move("promotionPause", { promotionId: data.id })).error).toMatchObject({
+        conflict: { reason: "promotion_not_active" },
+      });
       expect((await move("promotionActivate", { promotionId: data.id })).error).toMatchObject({
         code: "invalid_state",
         conflict: { reason: "window_over", data: { endsAt: "2001-01-01T00:00:00.000Z" } },
@@ -224,15 +275,25 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
         details: [{ field: "/count", code: "not_allowed" }],
       });
       const automatic = await create({ basisPoints: 1, trigger: "AUTOMATIC" });
-      expect((await generate({ promotionId: automatic.data.id, count: 1 })).error).toMatchObject({ conflict: { reason: "promotion_is_automatic" } });
-      expect((await ask("query ($id: ID!) { promotion(id: $id) { codes { totalCount } } }", { id: data.id })).data).toEqual({
+      expect((await generate({ promotionId: automatic.data.id, count: 1 })).error).toMatchObject({
+        conflict: { reason: "promotion_is_automatic" },
+      });
+      expect(
+        (await ask("query ($id: ID!) { promotion(id: $id) { codes { totalCount } } }", { id: data.id })).data,
+      ).toEqual({
         codes: { totalCount: 0 },
       });
     });
 
     it("a page of codes that is too large", async () => {
-      const { error } = await ask("query ($id: ID!) { promotion(id: $id) { codes(first: 101) { totalCount } } }", { id: promotionId });
-      expect(error).toMatchObject({ code: "invalid_field", details: [{ field: "/first", code: "too_large" }] });
+      const { error } = await ask(
+        "query ($id: ID!) { promotion(id: $id) { codes(first: 101) { totalCount } } }",
+        { id: promotionId },
+      );
+      expect(error).toMatchObject({
+        code: "invalid_field",
+        details: [{ field: "/first", code: "too_large" }],
+      });
     });
   });
 
@@ -246,59 +307,91 @@ describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
       );
       const { id } = made.data;
       expect((await ask("query ($id: ID!) { promotion(id: $id) { id } }", { id })).data).toBeNull();
-      expect((await ask("query ($id: ID!) { promotion(id: $id) { id } }", { id }, "operator")).data).toEqual({ id });
+      expect((await ask("query ($id: ID!) { promotion(id: $id) { id } }", { id }, "operator")).data).toEqual({
+        id,
+      });
       for (const field of ["promotionActivate", "promotionPause", "promotionEnd"]) {
         expect((await move(field, { promotionId: id })).error.code).toBe("resource_not_found");
       }
-      expect((await change("promotionUpdate", "PromotionUpdateInput", { promotionId: id, priority: 1 })).error.code).toBe("resource_not_found");
+      expect(
+        (await change("promotionUpdate", "PromotionUpdateInput", { promotionId: id, priority: 1 })).error
+          .code,
+      ).toBe("resource_not_found");
       expect((await generate({ promotionId: id, count: 1 })).error.code).toBe("resource_not_found");
       const { data } = await ask("{ promotions(first: 100) { edges { node { id } } } }");
       expect(data.edges.map(({ node }: { node: { id: string } }) => node.id)).not.toContain(id);
-      expect((await ask("query ($id: ID!) { promotion(id: $id) { status version } }", { id }, "operator")).data).toEqual({
+      expect(
+        (await ask("query ($id: ID!) { promotion(id: $id) { status version } }", { id }, "operator")).data,
+      ).toEqual({
         status: "DRAFT",
         version: 1,
       });
     });
 
     it("in a list by status and trigger", async () => {
-      const { data } = await ask("{ promotions(status: ENDED, trigger: CODE) { totalCount edges { node { id status trigger } } } }");
+      const { data } = await ask(
+        "{ promotions(status: ENDED, trigger: CODE) { totalCount edges { node { id status trigger } } } }",
+      );
       // Beside the one that the demo has.
       expect(data.totalCount).toBe(2);
       expect(data.edges[1]).toEqual({ node: { id: promotionId, status: "ENDED", trigger: "CODE" } });
       expect(data.edges[0].node).toMatchObject({ status: "ENDED", trigger: "CODE" });
-      expect((await ask("{ promotions(status: ENDED, trigger: AUTOMATIC) { totalCount } }")).data).toEqual({ totalCount: 0 });
+      expect((await ask("{ promotions(status: ENDED, trigger: AUTOMATIC) { totalCount } }")).data).toEqual({
+        totalCount: 0,
+      });
     });
 
     it("by analysts, who may change nothing and do not see whom they are for", async () => {
-      const read = "query ($id: ID!) { promotion(id: $id) { status codes(first: 1) { edges { node { code } } } } }";
-      expect((await ask(read, { id: promotionId }, "analyst")).data).toMatchObject({ status: "ENDED", codes: { edges: [{ node: {} }] } });
-      const { body } = await world.graphql("query ($id: ID!) { promotion(id: $id) { status buyerReferences } }", {
-        variables: { id: promotionId },
-        token: "analyst",
+      const read =
+        "query ($id: ID!) { promotion(id: $id) { status codes(first: 1) { edges { node { code } } } } }";
+      expect((await ask(read, { id: promotionId }, "analyst")).data).toMatchObject({
+        status: "ENDED",
+        codes: { edges: [{ node: {} }] },
       });
+      const { body } = await world.graphql(
+        "query ($id: ID!) { promotion(id: $id) { status buyerReferences } }",
+        {
+          variables: { id: promotionId },
+          token: "analyst",
+        },
+      );
       expect(body.errors[0].extensions.code).toBe("role_not_allowed");
       expect(JSON.stringify(body)).not.toContain("anna");
       expect((await create({ basisPoints: 1 }, { token: "analyst" })).error.code).toBe("role_not_allowed");
     });
 
     it("not by storefronts: codes are the merchant's secrets", async () => {
-      expect((await ask("query ($id: ID!) { promotion(id: $id) { id } }", { id: promotionId }, "storefront")).error.code).toBe("role_not_allowed");
+      expect(
+        (await ask("query ($id: ID!) { promotion(id: $id) { id } }", { id: promotionId }, "storefront")).error
+          .code,
+      ).toBe("role_not_allowed");
     });
 
     it("page by page of their codes, forwards and backwards, and nothing twice", async () => {
       const page = async (args: string) => {
         const query = `query ($id: ID!) { promotion(id: $id) { codes(${args}) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } } } }`;
         const { data } = await ask(query, { id: promotionId });
-        return { ids: data.codes.edges.map(({ node }: { node: { id: string } }) => node.id) as string[], ...data.codes.pageInfo };
+        return {
+          ids: data.codes.edges.map(({ node }: { node: { id: string } }) => node.id) as string[],
+          ...data.codes.pageInfo,
+        };
       };
       const all = (await page("first: 100")).ids;
       expect(all).toHaveLength(5);
       expect(all).toEqual(all.toSorted());
       const first = await page("first: 3");
       expect(first).toEqual({ ids: all.slice(0, 3), hasNextPage: true, hasPreviousPage: false });
-      expect(await page(`first: 3, after: "${first.ids[2]}"`)).toEqual({ ids: all.slice(3), hasNextPage: false, hasPreviousPage: true });
+      expect(await page(`first: 3, after: "${first.ids[2]}"`)).toEqual({
+        ids: all.slice(3),
+        hasNextPage: false,
+        hasPreviousPage: true,
+      });
       expect(await page("last: 2")).toEqual({ ids: all.slice(3), hasNextPage: false, hasPreviousPage: true });
-      expect(await page(`last: 2, before: "${all[3]}"`)).toEqual({ ids: all.slice(1, 3), hasNextPage: true, hasPreviousPage: true });
+      expect(await page(`last: 2, before: "${all[3]}"`)).toEqual({
+        ids: all.slice(1, 3),
+        hasNextPage: true,
+        hasPreviousPage: true,
+      });
     });
 
     it("with their codes in as many statements however many they are", async () => {

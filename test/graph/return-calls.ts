@@ -1,4 +1,7 @@
-/** Returns and warranties as tests take them through their life: through the graph, every call with a key of its own. */
+/**
+ * Returns and warranties as tests take them through their life: through the graph, every call with a key of
+ * its own.
+ */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
@@ -41,14 +44,22 @@ export interface AfterSalesCall extends Frontend {
 export const asBuyer: Frontend = { token: "storefront", buyer: defaultBuyer };
 
 /** By the merchant unless told. */
-export function call(world: World, field: AfterSalesMutation, { id, input = {}, ...frontend }: AfterSalesCall): Promise<Asked> {
+export function call(
+  world: World,
+  field: AfterSalesMutation,
+  { id, input = {}, ...frontend }: AfterSalesCall,
+): Promise<Asked> {
   const [target, type, selection] = mutations[field];
   const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
   return askGraph(world, query, { id, key: randomUUID(), input }, { token: "admin", ...frontend });
 }
 
 /** What it answers; it must succeed. */
-export async function done(world: World, field: AfterSalesMutation, asked: AfterSalesCall): Promise<Asked["data"]> {
+export async function done(
+  world: World,
+  field: AfterSalesMutation,
+  asked: AfterSalesCall,
+): Promise<Asked["data"]> {
   const { data, error } = await call(world, field, asked);
   expect(error).toBeUndefined();
   return data;
@@ -56,7 +67,10 @@ export async function done(world: World, field: AfterSalesMutation, asked: After
 
 /** Arrived two days ago, with a payment that the provider knows of. */
 export function makeDelivered(world: World, overrides: OrderOverrides = {}): Promise<OrderAggregate> {
-  return makeOrder(world, { deliveredAt: new Date(world.clock.now().getTime() - 2 * 86_400_000), ...overrides });
+  return makeOrder(world, {
+    deliveredAt: new Date(world.clock.now().getTime() - 2 * 86_400_000),
+    ...overrides,
+  });
 }
 
 export async function returnOf(world: World, orderId: string): Promise<OrderReturn> {
@@ -93,7 +107,11 @@ export async function withoutTrace<Result>(world: World, work: () => Promise<Res
 }
 
 /** The code, the reason and the fields it names; nothing may have been written. */
-export async function refused(world: World, field: AfterSalesMutation, asked: AfterSalesCall): Promise<Refusal> {
+export async function refused(
+  world: World,
+  field: AfterSalesMutation,
+  asked: AfterSalesCall,
+): Promise<Refusal> {
   const { data, error } = await withoutTrace(world, () => call(world, field, asked));
   expect(data).toBeNull();
   return {
@@ -103,11 +121,22 @@ export async function refused(world: World, field: AfterSalesMutation, asked: Af
   };
 }
 
-export const conflict = (reason: string | null, ...fields: readonly string[]): Refusal => ({ code: "invalid_state", reason, fields });
-export const invalid = (...fields: readonly string[]): Refusal => ({ code: "invalid_field", reason: null, fields });
+export const conflict = (reason: string | null, ...fields: readonly string[]): Refusal => ({
+  code: "invalid_state",
+  reason,
+  fields,
+});
+export const invalid = (...fields: readonly string[]): Refusal => ({
+  code: "invalid_field",
+  reason: null,
+  fields,
+});
 
 /** Types only, sorted, of the order's returns, exchanges, warranties, fulfillments and refunds. */
-export async function toldOfParts({ database }: World, { id }: Pick<OrderAggregate, "id">): Promise<string[]> {
+export async function toldOfParts(
+  { database }: World,
+  { id }: Pick<OrderAggregate, "id">,
+): Promise<string[]> {
   const { rows } = await sql<{ type: string }>`
     select e.type from event e where e.subject_id in (
       select id from order_return where order_id = ${id} union all select id from refund where order_id = ${id}

@@ -1,11 +1,23 @@
-/** What is given for what comes back: kept in stock from the approval on, sent once the thing is there, no more of it than was accepted. */
+/**
+ * What is given for what comes back: kept in stock from the approval on, sent once the thing is there, no
+ * more of it than was accepted.
+ */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 import { variantOf } from "#test/operations/cart-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { expectBalance, lineOf, stockOf } from "./order-money-calls.ts";
-import { asBuyer, conflict, done, invalid, makeDelivered, refused, returnOf, toldOfParts } from "./return-calls.ts";
+import {
+  asBuyer,
+  conflict,
+  done,
+  invalid,
+  makeDelivered,
+  refused,
+  returnOf,
+  toldOfParts,
+} from "./return-calls.ts";
 
 const [white, moss] = ["KIT-EMALJE-WHITE", "KIT-EMALJE-MOSS"];
 
@@ -14,9 +26,19 @@ describe("an exchange", () => {
 
   async function ask(order: OrderAggregate, quantity = 2): Promise<string> {
     const lines = [{ lineId: lineOf(order, white).id, quantity }];
-    const input = { kind: "EXCHANGE", reason: "COLOR", lines, exchangeVariantId: await variantOf(world(), moss) };
+    const input = {
+      kind: "EXCHANGE",
+      reason: "COLOR",
+      lines,
+      exchangeVariantId: await variantOf(world(), moss),
+    };
     const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
-    expect(asked).toMatchObject({ status: "APPROVED", settlement: "REPLACEMENT", refund: { amountMinor: 0 }, fulfillmentIds: [expect.any(String)] });
+    expect(asked).toMatchObject({
+      status: "APPROVED",
+      settlement: "REPLACEMENT",
+      refund: { amountMinor: 0 },
+      fulfillmentIds: [expect.any(String)],
+    });
     return asked.id;
   }
 
@@ -39,15 +61,25 @@ describe("an exchange", () => {
     const id = await ask(order);
     expect(await stockOf(world(), moss)).toEqual({ ...stock, reserved: stock.reserved + 2 });
     const { id: fulfillmentId, ...sending } = await sendingOf(order.id);
-    expect(sending).toMatchObject({ returnId: id, status: "pending", type: "shipping", lines: [{ lineId: lineOf(order, white).id, quantity: 2 }] });
-    expect(await refused(world(), "fulfillmentPack", { id: fulfillmentId })).toEqual(conflict("return_not_received"));
+    expect(sending).toMatchObject({
+      returnId: id,
+      status: "pending",
+      type: "shipping",
+      lines: [{ lineId: lineOf(order, white).id, quantity: 2 }],
+    });
+    expect(await refused(world(), "fulfillmentPack", { id: fulfillmentId })).toEqual(
+      conflict("return_not_received"),
+    );
     await bring(order, id, 2);
     expect(await stockOf(world(), white)).toEqual({ ...whites, onHand: whites.onHand + 2 });
     expect(await refused(world(), "returnClose", { id })).toEqual(conflict("replacement_not_sent"));
     await done(world(), "fulfillmentPack", { id: fulfillmentId });
     await done(world(), "fulfillmentShip", { id: fulfillmentId });
     expect(await stockOf(world(), moss)).toEqual({ onHand: stock.onHand - 2, reserved: stock.reserved });
-    expect(await done(world(), "returnClose", { id })).toMatchObject({ status: "CLOSED", refund: { amountMinor: 0 } });
+    expect(await done(world(), "returnClose", { id })).toMatchObject({
+      status: "CLOSED",
+      refund: { amountMinor: 0 },
+    });
     await done(world(), "fulfillmentDeliver", { id: fulfillmentId });
     const after = await readOrder(world(), order.id);
     expect(lineOf(after, white)).toMatchObject({
@@ -59,11 +91,18 @@ describe("an exchange", () => {
       refunded: 0,
       reducedMinor: 0,
     });
-    expect(after).toMatchObject({ reducedMinor: 0, refunds: [], status: "completed", fulfillmentStatus: "delivered" });
+    expect(after).toMatchObject({
+      reducedMinor: 0,
+      refunds: [],
+      status: "completed",
+      fulfillmentStatus: "delivered",
+    });
     expectBalance(after);
     expect(await toldOfParts(world(), order)).toEqual(
       [
-        ...["requested", "approved", "in_transit", "received", "inspected", "closed"].map((step) => `return.${step}`),
+        ...["requested", "approved", "in_transit", "received", "inspected", "closed"].map(
+          (step) => `return.${step}`,
+        ),
         ...["created", "packed", "shipped", "delivered"].map((step) => `fulfillment.${step}`),
         "exchange.created",
         "exchange.completed",
@@ -80,7 +119,8 @@ describe("an exchange", () => {
       expect(await stockOf(world(), moss)).toEqual({ ...stock, reserved: stock.reserved + accepted });
       const sending = await sendingOf(order.id);
       expect(sending.status).toBe(accepted === 0 ? "canceled" : "pending");
-      if (accepted === 0) expect(await done(world(), "returnClose", { id })).toMatchObject({ status: "CLOSED" });
+      if (accepted === 0)
+        expect(await done(world(), "returnClose", { id })).toMatchObject({ status: "CLOSED" });
       else expect(sending.lines).toMatchObject([{ quantity: 1 }]);
       const told = await toldOfParts(world(), order);
       expect(told.includes("exchange.completed")).toBe(false);
@@ -94,7 +134,10 @@ describe("an exchange", () => {
     expect(await done(world(), "returnCancel", { ...asBuyer, id })).toMatchObject({ status: "CANCELED" });
     expect(await stockOf(world(), moss)).toEqual(stock);
     expect((await sendingOf(order.id)).status).toBe("canceled");
-    expect(lineOf(await readOrder(world(), order.id), white)).toMatchObject({ returnRequested: 0, returned: 0 });
+    expect(lineOf(await readOrder(world(), order.id), white)).toMatchObject({
+      returnRequested: 0,
+      returned: 0,
+    });
   });
 
   it("is for one line, and for another variant of its product that is in stock and costs the same", async () => {
@@ -114,22 +157,38 @@ describe("an exchange", () => {
         ],
       }),
     ).toEqual(invalid("/lines too_long"));
-    expect(await attempt({ kind: "RETURN_REFUND", exchangeVariantId })).toEqual(invalid("/exchangeVariantId not_allowed"));
+    expect(await attempt({ kind: "RETURN_REFUND", exchangeVariantId })).toEqual(
+      invalid("/exchangeVariantId not_allowed"),
+    );
     for (const sku of [white, "KIT-KVERN"])
       expect(await attempt({ exchangeVariantId: await variantOf(world(), sku) })).toEqual(
         conflict("exchange_out_of_stock", "/exchangeVariantId not_allowed"),
       );
     const { db } = world().database;
-    await db.updateTable("price").set({ amountMinor: 1390 }).where("variantId", "=", exchangeVariantId).where("validUntil", "is", null).execute();
-    expect(await attempt({ exchangeVariantId })).toEqual(conflict("exchange_out_of_stock", "/exchangeVariantId not_allowed"));
-    await db.updateTable("price").set({ amountMinor: 1290 }).where("variantId", "=", exchangeVariantId).where("validUntil", "is", null).execute();
+    await db
+      .updateTable("price")
+      .set({ amountMinor: 1390 })
+      .where("variantId", "=", exchangeVariantId)
+      .where("validUntil", "is", null)
+      .execute();
+    expect(await attempt({ exchangeVariantId })).toEqual(
+      conflict("exchange_out_of_stock", "/exchangeVariantId not_allowed"),
+    );
+    await db
+      .updateTable("price")
+      .set({ amountMinor: 1290 })
+      .where("variantId", "=", exchangeVariantId)
+      .where("validUntil", "is", null)
+      .execute();
     const { onHand } = await stockOf(world(), moss);
     await db
       .updateTable("stockLevel")
       .set({ reserved: onHand - 1, backorderLimit: 0 })
       .where("variantId", "=", exchangeVariantId)
       .execute();
-    expect(await attempt({ exchangeVariantId, lines: [{ lineId, quantity: 2 }] })).toEqual(conflict("exchange_out_of_stock"));
+    expect(await attempt({ exchangeVariantId, lines: [{ lineId, quantity: 2 }] })).toEqual(
+      conflict("exchange_out_of_stock"),
+    );
   });
 });
 
@@ -148,7 +207,10 @@ describe("repairs and replacements", () => {
     expect(await stockOf(world(), white)).toEqual({ ...stock, reserved: stock.reserved + 1 });
     await done(world(), "returnTrack", { id: asked.id });
     await done(world(), "returnReceive", { id: asked.id, input: { lines: [{ lineId, received: 1 }] } });
-    await done(world(), "returnInspect", { id: asked.id, input: { lines: [{ lineId, accepted: 1, restock: 0 }] } });
+    await done(world(), "returnInspect", {
+      id: asked.id,
+      input: { lines: [{ lineId, accepted: 1, restock: 0 }] },
+    });
     const [fulfillmentId] = asked.fulfillmentIds;
     await done(world(), "fulfillmentPack", { id: fulfillmentId });
     await done(world(), "fulfillmentShip", { id: fulfillmentId });
@@ -156,14 +218,21 @@ describe("repairs and replacements", () => {
     const after = await readOrder(world(), order.id);
     expect(after.warranties).toMatchObject([{ status: "active", repairsLeft: 2, replacementsLeft: 0 }]);
     expect(await stockOf(world(), white)).toEqual({ ...stock, onHand: stock.onHand - 1 });
-    // The buyer has what was bought, with all that holds for it: the guarantee, and the right to withdraw from both of them.
+    // The buyer has what was bought, with all that holds for it: the guarantee, and the right to withdraw
+    // from both of them.
     expect(lineOf(after, white)).toMatchObject({ returned: 0, returnRequested: 0, refunded: 0 });
     const all = [{ lineId, quantity: 2 }];
     const repair = { kind: "REPAIR", reason: "DEFECTIVE", lines: all };
-    const { id: repairId } = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input: repair });
+    const { id: repairId } = await done(world(), "returnRequest", {
+      ...asBuyer,
+      id: order.id,
+      input: repair,
+    });
     await done(world(), "returnCancel", { ...asBuyer, id: repairId });
     const withdrawal = { kind: "WITHDRAWAL", reason: "UNWANTED", lines: all };
-    expect(await done(world(), "returnRequest", { ...asBuyer, id: order.id, input: withdrawal })).toMatchObject({ status: "APPROVED" });
+    expect(
+      await done(world(), "returnRequest", { ...asBuyer, id: order.id, input: withdrawal }),
+    ).toMatchObject({ status: "APPROVED" });
   });
 
   it("a repair goes back to its buyer: nothing is returned, and until then it cannot be asked for twice", async () => {
@@ -173,13 +242,22 @@ describe("repairs and replacements", () => {
     const { id } = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
     await done(world(), "returnTrack", { id });
     await done(world(), "returnReceive", { id, input: { lines: [{ lineId, received: 1 }] } });
-    expect(await refused(world(), "returnInspect", { id, input: { lines: [{ lineId, accepted: 1, restock: 1 }] } })).toEqual(
-      invalid("/lines/0/restock too_large"),
-    );
+    expect(
+      await refused(world(), "returnInspect", {
+        id,
+        input: { lines: [{ lineId, accepted: 1, restock: 1 }] },
+      }),
+    ).toEqual(invalid("/lines/0/restock too_large"));
     await done(world(), "returnInspect", { id, input: { lines: [{ lineId, accepted: 1, restock: 0 }] } });
-    expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input })).toMatchObject({ reason: "return_in_progress" });
+    expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input })).toMatchObject({
+      reason: "return_in_progress",
+    });
     await done(world(), "returnClose", { id });
-    expect(lineOf(await readOrder(world(), order.id), "KIT-KVERN")).toMatchObject({ returnRequested: 0, returned: 0, refunded: 0 });
+    expect(lineOf(await readOrder(world(), order.id), "KIT-KVERN")).toMatchObject({
+      returnRequested: 0,
+      returned: 0,
+      refunded: 0,
+    });
     expect(await returnOf(world(), order.id)).toMatchObject({ status: "closed", kind: "repair" });
   });
 });

@@ -1,4 +1,7 @@
-/** What a return comes to where it is not alone: part of a whole, of an order that nothing of ever came, of what nobody paid, or of what nobody sends. */
+/**
+ * What a return comes to where it is not alone: part of a whole, of an order that nothing of ever came, of
+ * what nobody paid, or of what nobody sends.
+ */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -47,8 +50,12 @@ describe("money for what comes back", () => {
     const order = await makeDelivered(world(), { lines: { [cup]: 3, [mill]: 1 } });
     // A price that three units do not share evenly.
     await inTransaction(world().database.db, async (transaction) => {
-      await sql`update order_line set total_minor = total_minor + 1 where id = ${lineOf(order, cup).id}`.execute(transaction);
-      await sql`update sales_order set total_minor = total_minor + 1, version = version + 1 where id = ${order.id}`.execute(transaction);
+      await sql`update order_line set total_minor = total_minor + 1 where id = ${lineOf(order, cup).id}`.execute(
+        transaction,
+      );
+      await sql`update sales_order set total_minor = total_minor + 1, version = version + 1 where id = ${order.id}`.execute(
+        transaction,
+      );
       await sql`update payment set amount_minor = amount_minor + 1, captured_minor = captured_minor + 1 where order_id = ${order.id}`.execute(
         transaction,
       );
@@ -71,7 +78,11 @@ describe("money for what comes back", () => {
     const after = await readOrder(world(), order.id);
     expect(paid.reduce((sum, minor) => sum + minor, 0)).toBe(order.totalMinor + 1);
     expect(paid.at(-1)).toBe(cupMinor + 1 + shippingMinor);
-    expect(after).toMatchObject({ reducedMinor: order.totalMinor + 1, shippingReducedMinor: shippingMinor, paymentStatus: "refunded" });
+    expect(after).toMatchObject({
+      reducedMinor: order.totalMinor + 1,
+      shippingReducedMinor: shippingMinor,
+      paymentStatus: "refunded",
+    });
     expectBalance(after);
   });
 
@@ -79,9 +90,15 @@ describe("money for what comes back", () => {
     const order = await makeDelivered(world());
     const { id: lineId } = lineOf(order, mill);
     const amount = { amountMinor: order.totalMinor - 100, currency: "EUR" };
-    expect((await callOrder(world(), "refundCreate", { id: order.id, input: { amount, reason: "OTHER" } })).error).toBeUndefined();
+    expect(
+      (await callOrder(world(), "refundCreate", { id: order.id, input: { amount, reason: "OTHER" } })).error,
+    ).toBeUndefined();
     await world().app.payments.drive();
-    const asked = await ask(order, { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId, quantity: 1 }] });
+    const asked = await ask(order, {
+      kind: "RETURN_REFUND",
+      reason: "UNWANTED",
+      lines: [{ lineId, quantity: 1 }],
+    });
     expect(asked.refund).toEqual({ amountMinor: 100 });
     expect(await finish(asked.id, lineId, 1)).toBe(100);
     expectBalance(await readOrder(world(), order.id));
@@ -95,21 +112,29 @@ describe("money for what comes back", () => {
     expect(await done(world(), "returnApprove", { id: asked.id })).toMatchObject({ status: "CLOSED" });
     const never = await makeLost({ mode: "none" });
     const input = notReceived(never, [mill]) as never;
-    expect(await refused(world(), "returnRequest", { ...asBuyer, id: never.id, input })).toMatchObject({ reason: "self_service_disabled" });
+    expect(await refused(world(), "returnRequest", { ...asBuyer, id: never.id, input })).toMatchObject({
+      reason: "self_service_disabled",
+    });
     const limited = await makeLost({ returnsPerBuyerMax: 1 });
     expect(await ask(limited, notReceived(limited, [mill]))).toMatchObject({ status: "REQUESTED" });
   });
 
   it("for an order that never came is the delivery's as well, with whatever is asked for last", async () => {
     const order = await makeLost();
-    expect(await ask(order, notReceived(order, [mill]))).toMatchObject({ refund: { amountMinor: millMinor } });
-    expect(await ask(order, notReceived(order, [cup]))).toMatchObject({ refund: { amountMinor: 2 * cupMinor + shippingMinor } });
+    expect(await ask(order, notReceived(order, [mill]))).toMatchObject({
+      refund: { amountMinor: millMinor },
+    });
+    expect(await ask(order, notReceived(order, [cup]))).toMatchObject({
+      refund: { amountMinor: 2 * cupMinor + shippingMinor },
+    });
     await world().app.payments.drive();
     const after = await readOrder(world(), order.id);
     expect(after).toMatchObject({ reducedMinor: order.totalMinor, paymentStatus: "refunded" });
     expectBalance(after);
     const whole = await makeLost();
-    expect(await ask(whole, notReceived(whole, [mill, cup]))).toMatchObject({ refund: { amountMinor: whole.totalMinor } });
+    expect(await ask(whole, notReceived(whole, [mill, cup]))).toMatchObject({
+      refund: { amountMinor: whole.totalMinor },
+    });
   });
 
   it("that nobody has paid lets the authorization go once nothing is owed any more", async () => {
@@ -117,23 +142,41 @@ describe("money for what comes back", () => {
     const { id: lineId } = lineOf(order, cup);
     const first = await ask(order, { kind: "WITHDRAWAL", reason: "OTHER", lines: [{ lineId, quantity: 1 }] });
     await finish(first.id, lineId, 1);
-    expect((await readOrder(world(), order.id)).payments).toMatchObject([{ status: "authorized", voidedMinor: 0 }]);
-    const second = await ask(order, { kind: "WITHDRAWAL", reason: "OTHER", lines: [{ lineId, quantity: 1 }] });
+    expect((await readOrder(world(), order.id)).payments).toMatchObject([
+      { status: "authorized", voidedMinor: 0 },
+    ]);
+    const second = await ask(order, {
+      kind: "WITHDRAWAL",
+      reason: "OTHER",
+      lines: [{ lineId, quantity: 1 }],
+    });
     expect(second.refund).toEqual({ amountMinor: cupMinor + shippingMinor });
     await finish(second.id, lineId, 1);
     const after = await readOrder(world(), order.id);
     expect(after.payments).toMatchObject([{ status: "canceled", voidedMinor: order.totalMinor }]);
-    expect(after).toMatchObject({ status: "completed", paymentStatus: "voided", reducedMinor: order.totalMinor });
+    expect(after).toMatchObject({
+      status: "completed",
+      paymentStatus: "voided",
+      reducedMinor: order.totalMinor,
+    });
     expectBalance(after);
   });
 
   it("as credit settles its units: no money can be given back for them as well", async () => {
     const order = await makeDelivered(world(), { policies: { return: { storeCredit: true } } });
     const { id: lineId } = lineOf(order, cup);
-    const input = { kind: "RETURN_REFUND", reason: "UNWANTED", settlement: "STORE_CREDIT", lines: [{ lineId, quantity: 1 }] };
+    const input = {
+      kind: "RETURN_REFUND",
+      reason: "UNWANTED",
+      settlement: "STORE_CREDIT",
+      lines: [{ lineId, quantity: 1 }],
+    };
     await finish((await ask(order, input)).id, lineId, 1);
     const refund = async (quantity: number): Promise<unknown> => {
-      const { error } = await callOrder(world(), "refundCreate", { id: order.id, input: { lines: [{ lineId, quantity }], reason: "OTHER" } });
+      const { error } = await callOrder(world(), "refundCreate", {
+        id: order.id,
+        input: { lines: [{ lineId, quantity }], reason: "OTHER" },
+      });
       return error?.conflict?.reason;
     };
     expect(await refund(2)).toBe("quantity_not_refundable");
@@ -145,14 +188,28 @@ describe("money for what comes back", () => {
     const order = await makeDelivered(world());
     await inTransaction(world().database.db, async (transaction) => {
       const [requestedAt, updatedAt] = [world().clock.now(), world().clock.now()];
-      const row = { orderId: order.id, merchantId: order.merchant.id, kind: "repair", status: "canceled", reason: "defective" } as const;
-      const rows = Array.from({ length: 100 }, () => Object.assign({ id: createId("return"), requestedAt, updatedAt }, row));
+      const row = {
+        orderId: order.id,
+        merchantId: order.merchant.id,
+        kind: "repair",
+        status: "canceled",
+        reason: "defective",
+      } as const;
+      const rows = Array.from({ length: 100 }, () =>
+        Object.assign({ id: createId("return"), requestedAt, updatedAt }, row),
+      );
       await transaction.insertInto("orderReturn").values(rows).execute();
       await sql`update sales_order set version = version + 1 where id = ${order.id}`.execute(transaction);
     });
     const lines = [{ lineId: lineOf(order, mill).id, quantity: 1 }];
     for (const kind of ["RETURN_REFUND", "WITHDRAWAL", "REPAIR"])
-      expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input: { kind, reason: "DEFECTIVE", lines } })).toMatchObject({
+      expect(
+        await refused(world(), "returnRequest", {
+          ...asBuyer,
+          id: order.id,
+          input: { kind, reason: "DEFECTIVE", lines },
+        }),
+      ).toMatchObject({
         code: "invalid_state",
         reason: "buyer_limit_reached",
       });
@@ -169,7 +226,9 @@ describe("a withdrawal from what nobody sends", () => {
   ): Promise<OrderAggregate> {
     const order = await makeOrder(world(), { lines, status });
     await inTransaction(world().database.db, async (transaction) => {
-      await sql`update order_line set requires_shipping = false where id = ${lineOf(order, cup).id}`.execute(transaction);
+      await sql`update order_line set requires_shipping = false where id = ${lineOf(order, cup).id}`.execute(
+        transaction,
+      );
       await sql`update sales_order set version = version + 1 where id = ${order.id}`.execute(transaction);
     });
     return order;
@@ -184,28 +243,45 @@ describe("a withdrawal from what nobody sends", () => {
   it("is settled at once: the units are canceled, their stock is free, and the money goes back", async () => {
     const order = await makeServed("confirmed");
     const stock = await stockOf(world(), cup);
-    const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input: input(order, 1) as never });
+    const asked = await done(world(), "returnRequest", {
+      ...asBuyer,
+      id: order.id,
+      input: input(order, 1) as never,
+    });
     expect(asked).toMatchObject({ status: "CLOSED", method: "KEEP_ITEM", refund: { amountMinor: cupMinor } });
     await world().app.payments.drive();
     const after = await readOrder(world(), order.id);
-    expect(lineOf(after, cup)).toMatchObject({ canceled: 1, returned: 0, refunded: 0, reducedMinor: cupMinor });
+    expect(lineOf(after, cup)).toMatchObject({
+      canceled: 1,
+      returned: 0,
+      refunded: 0,
+      reducedMinor: cupMinor,
+    });
     // Reports add up what returns gave back by the refund's return.
     const refund = { status: "succeeded", amountMinor: cupMinor, returnId: asked.id };
     expect(after).toMatchObject({ status: "confirmed", reducedMinor: cupMinor, refunds: [refund] });
     expect(await stockOf(world(), cup)).toEqual({ ...stock, onHand: stock.onHand + 1 });
     expectBalance(after);
-    expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input: input(order, 2) as never })).toEqual(
-      conflict("quantity_exhausted", "/lines/0/quantity too_large"),
-    );
+    expect(
+      await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input: input(order, 2) as never }),
+    ).toEqual(conflict("quantity_exhausted", "/lines/0/quantity too_large"));
   });
 
   it("cancels the order with the last of it, and leaves one that is completed what it is", async () => {
-    const [open, over] = [await makeServed("confirmed", { [cup]: 2 }), await makeServed("completed", { [cup]: 2 })];
+    const [open, over] = [
+      await makeServed("confirmed", { [cup]: 2 }),
+      await makeServed("completed", { [cup]: 2 }),
+    ];
     for (const order of [open, over])
-      expect(await done(world(), "returnRequest", { ...asBuyer, id: order.id, input: input(order, 2) as never })).toMatchObject({ status: "CLOSED" });
+      expect(
+        await done(world(), "returnRequest", { ...asBuyer, id: order.id, input: input(order, 2) as never }),
+      ).toMatchObject({ status: "CLOSED" });
     await world().app.payments.drive();
     const [canceled, completed] = [await readOrder(world(), open.id), await readOrder(world(), over.id)];
-    expect(canceled).toMatchObject({ status: "canceled", cancellation: { reason: "changed_mind", actor: "buyer" } });
+    expect(canceled).toMatchObject({
+      status: "canceled",
+      cancellation: { reason: "changed_mind", actor: "buyer" },
+    });
     expect(lineOf(canceled, cup)).toMatchObject({ canceled: 2, refunded: 0 });
     expect(completed).toMatchObject({ status: "completed", reducedMinor: 2 * cupMinor });
     expect(lineOf(completed, cup)).toMatchObject({ canceled: 0, refunded: 2, returned: 0 });
@@ -217,21 +293,36 @@ describe("a withdrawal from what nobody sends", () => {
     await sql`update sales_order set status = 'on_hold', hold_reason = 'x', version = version + 1 where id = ${order.id}`.execute(
       world().database.db,
     );
-    const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input: input(order, 2) as never });
+    const asked = await done(world(), "returnRequest", {
+      ...asBuyer,
+      id: order.id,
+      input: input(order, 2) as never,
+    });
     expect(asked).toMatchObject({ status: "REQUESTED" });
-    expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input: input(order, 1) as never })).toMatchObject({
+    expect(
+      await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input: input(order, 1) as never }),
+    ).toMatchObject({
       code: "invalid_state",
     });
-    expect(await done(world(), "returnApprove", { id: asked.id })).toMatchObject({ status: "CLOSED", refund: { amountMinor: 2 * cupMinor } });
+    expect(await done(world(), "returnApprove", { id: asked.id })).toMatchObject({
+      status: "CLOSED",
+      refund: { amountMinor: 2 * cupMinor },
+    });
     expect(await returnOf(world(), order.id)).toMatchObject({ status: "closed" });
     const mixed = await makeDelivered(world());
     await inTransaction(world().database.db, async (transaction) => {
-      await sql`update order_line set requires_shipping = false, shipped = 0, delivered = 0 where id = ${lineOf(mixed, cup).id}`.execute(transaction);
+      await sql`update order_line set requires_shipping = false, shipped = 0, delivered = 0 where id = ${lineOf(mixed, cup).id}`.execute(
+        transaction,
+      );
       await sql`update sales_order set version = version + 1 where id = ${mixed.id}`.execute(transaction);
     });
     const lines = mixed.lines.map(({ id: lineId, ordered: quantity }) => ({ lineId, quantity }));
-    expect(await refused(world(), "returnRequest", { ...asBuyer, id: mixed.id, input: { kind: "WITHDRAWAL", reason: "OTHER", lines } })).toEqual(
-      invalid("/lines not_allowed"),
-    );
+    expect(
+      await refused(world(), "returnRequest", {
+        ...asBuyer,
+        id: mixed.id,
+        input: { kind: "WITHDRAWAL", reason: "OTHER", lines },
+      }),
+    ).toEqual(invalid("/lines not_allowed"));
   });
 });

@@ -1,4 +1,7 @@
-/** What a return refuses: every step that its status does not allow, what is not offered, and whoever it does not belong to; nothing is written then. */
+/**
+ * What a return refuses: every step that its status does not allow, what is not offered, and whoever it does
+ * not belong to; nothing is written then.
+ */
 import { describe, expect, it } from "vitest";
 import { returnTransitions, type ReturnStep, returnSteps } from "#commerce/after-sales/return-rules.ts";
 import type { OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
@@ -7,7 +10,18 @@ import { inTransaction } from "#database/transaction.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { lineOf } from "./order-money-calls.ts";
-import { type AfterSalesMutation, asBuyer, call, conflict, done, invalid, makeDelivered, refused, type Refusal, returnOf } from "./return-calls.ts";
+import {
+  type AfterSalesMutation,
+  asBuyer,
+  call,
+  conflict,
+  done,
+  invalid,
+  makeDelivered,
+  refused,
+  type Refusal,
+  returnOf,
+} from "./return-calls.ts";
 
 const mill = "KIT-KVERN";
 
@@ -42,7 +56,9 @@ const inputOf = (step: ReturnStep, lineId: string): Record<string, unknown> => {
 describe("the life of a return", () => {
   const world = useWorld();
 
-  async function makeRequested(methods: ("mail" | "store")[] = ["mail"]): Promise<{ order: OrderAggregate; id: string; lineId: string }> {
+  async function makeRequested(
+    methods: ("mail" | "store")[] = ["mail"],
+  ): Promise<{ order: OrderAggregate; id: string; lineId: string }> {
     const order = await makeDelivered(world(), { policies: { return: { mode: "request", methods } } });
     const lineId = lineOf(order, mill).id;
     const input = { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId, quantity: 1 }] };
@@ -73,13 +89,22 @@ describe("the life of a return", () => {
       const { version } = await put(order, status);
       for (const step of returnSteps) {
         if (expected[status][step] !== undefined) continue;
-        expect({ status, step, ...(await refused(world(), mutationOf[step], { id, input: inputOf(step, lineId) })) }).toEqual({
+        expect({
+          status,
+          step,
+          ...(await refused(world(), mutationOf[step], { id, input: inputOf(step, lineId) })),
+        }).toEqual({
           status,
           step,
           ...conflict(null),
         });
         const { error } = await call(world(), mutationOf[step], { id, input: inputOf(step, lineId) });
-        expect(error.conflict).toMatchObject({ resource: "return", id, currentStatus: status, currentVersion: version });
+        expect(error.conflict).toMatchObject({
+          resource: "return",
+          id,
+          currentStatus: status,
+          currentVersion: version,
+        });
       }
     }
   });
@@ -91,7 +116,9 @@ describe("the life of a return", () => {
         if (next === undefined) continue;
         const { order, id, lineId } = await makeRequested();
         if (status !== "requested") await put(order, status);
-        expect(await done(world(), mutationOf[step], { id, input: inputOf(step, lineId) })).toMatchObject({ status: next.toUpperCase() });
+        expect(await done(world(), mutationOf[step], { id, input: inputOf(step, lineId) })).toMatchObject({
+          status: next.toUpperCase(),
+        });
         const isOver = ["decline", "cancel", "inspect"].includes(step);
         // What was put there was not counted; closing counts nothing of its own.
         const { returnRequested } = lineOf(await readOrder(world(), order.id), mill);
@@ -103,33 +130,50 @@ describe("the life of a return", () => {
   it("receives directly what is brought to the shop", async () => {
     const { id, lineId } = await makeRequested(["store"]);
     await done(world(), "returnApprove", { id });
-    expect(await done(world(), "returnReceive", { id, input: inputOf("receive", lineId) })).toMatchObject({ status: "RECEIVED", method: "STORE" });
+    expect(await done(world(), "returnReceive", { id, input: inputOf("receive", lineId) })).toMatchObject({
+      status: "RECEIVED",
+      method: "STORE",
+    });
   });
 
   it("checks the state before the version, and the version before anything is written", async () => {
     const { order, id } = await makeRequested();
-    expect(await refused(world(), "returnTrack", { id, input: { expectedVersion: 9 } })).toMatchObject({ code: "invalid_state" });
-    expect(await refused(world(), "returnApprove", { id, input: { expectedVersion: 9 } })).toMatchObject({ code: "version_conflict" });
-    expect(await done(world(), "returnApprove", { id, input: { expectedVersion: 1 } })).toMatchObject({ version: 2 });
+    expect(await refused(world(), "returnTrack", { id, input: { expectedVersion: 9 } })).toMatchObject({
+      code: "invalid_state",
+    });
+    expect(await refused(world(), "returnApprove", { id, input: { expectedVersion: 9 } })).toMatchObject({
+      code: "version_conflict",
+    });
+    expect(await done(world(), "returnApprove", { id, input: { expectedVersion: 1 } })).toMatchObject({
+      version: 2,
+    });
     const input = {
       kind: "RETURN_REFUND",
       reason: "UNWANTED",
       lines: [{ lineId: lineOf(order, "KIT-EMALJE-WHITE").id, quantity: 1 }],
       expectedVersion: 9,
     };
-    expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input })).toMatchObject({ code: "version_conflict" });
+    expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input })).toMatchObject({
+      code: "version_conflict",
+    });
   });
 
   it("counts what came: every line, none twice, and nothing more than there was", async () => {
     const { order, id, lineId } = await makeRequested();
     await put(order, "in_transit");
-    const receive = (...lines: object[]): Promise<Refusal> => refused(world(), "returnReceive", { id, input: { lines } });
+    const receive = (...lines: object[]): Promise<Refusal> =>
+      refused(world(), "returnReceive", { id, input: { lines } });
     expect(await receive()).toEqual(invalid("/lines required"));
     expect(await receive({ lineId, received: 2 })).toEqual(invalid("/lines/0/received too_large"));
-    expect(await receive({ lineId, received: 1 }, { lineId, received: 0 })).toEqual(invalid("/lines/1/lineId duplicate"));
-    expect(await receive({ lineId, received: 1 }, { lineId: "oln_x", received: 0 })).toEqual(invalid("/lines/1/lineId unknown"));
+    expect(await receive({ lineId, received: 1 }, { lineId, received: 0 })).toEqual(
+      invalid("/lines/1/lineId duplicate"),
+    );
+    expect(await receive({ lineId, received: 1 }, { lineId: "oln_x", received: 0 })).toEqual(
+      invalid("/lines/1/lineId unknown"),
+    );
     await done(world(), "returnReceive", { id, input: { lines: [{ lineId, received: 1 }] } });
-    const inspect = (line: object): Promise<Refusal> => refused(world(), "returnInspect", { id, input: { lines: [{ lineId, ...line }] } });
+    const inspect = (line: object): Promise<Refusal> =>
+      refused(world(), "returnInspect", { id, input: { lines: [{ lineId, ...line }] } });
     expect(await inspect({ accepted: 2, restock: 0 })).toEqual(invalid("/lines/0/accepted too_large"));
     expect(await inspect({ accepted: 0, restock: 1 })).toEqual(invalid("/lines/0/restock too_large"));
   });
@@ -138,10 +182,20 @@ describe("the life of a return", () => {
     const { order, id, lineId } = await makeRequested();
     const stranger = { token: "storefront", buyer: "somebody-else" } as const;
     const input = { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId, quantity: 1 }] };
-    expect(await refused(world(), "returnCancel", { ...stranger, id })).toEqual({ code: "resource_not_found", reason: null, fields: [] });
-    expect(await refused(world(), "returnCancel", { token: "storefront", id })).toMatchObject({ code: "resource_not_found" });
-    expect(await refused(world(), "returnRequest", { ...stranger, id: order.id, input })).toMatchObject({ code: "order_not_found" });
-    expect(await refused(world(), "returnApprove", { id: "ret_00000000000000000000000000" })).toMatchObject({ code: "resource_not_found" });
+    expect(await refused(world(), "returnCancel", { ...stranger, id })).toEqual({
+      code: "resource_not_found",
+      reason: null,
+      fields: [],
+    });
+    expect(await refused(world(), "returnCancel", { token: "storefront", id })).toMatchObject({
+      code: "resource_not_found",
+    });
+    expect(await refused(world(), "returnRequest", { ...stranger, id: order.id, input })).toMatchObject({
+      code: "order_not_found",
+    });
+    expect(await refused(world(), "returnApprove", { id: "ret_00000000000000000000000000" })).toMatchObject({
+      code: "resource_not_found",
+    });
     expect(await done(world(), "returnCancel", { ...asBuyer, id })).toMatchObject({ status: "CANCELED" });
   });
 });
@@ -153,8 +207,14 @@ describe("a request for a return", () => {
     const order = await makeDelivered(world(), { restrictions: { [mill]: ["final_sale"] } });
     const [sold, other] = [lineOf(order, mill).id, lineOf(order, "KIT-EMALJE-WHITE").id];
     const ask = (input: object): Promise<Refusal> =>
-      refused(world(), "returnRequest", { ...asBuyer, id: order.id, input: { kind: "RETURN_REFUND", reason: "UNWANTED", ...input } });
-    expect(await ask({ lines: [{ lineId: sold, quantity: 1 }] })).toEqual(conflict("final_sale", "/lines/0/quantity too_large"));
+      refused(world(), "returnRequest", {
+        ...asBuyer,
+        id: order.id,
+        input: { kind: "RETURN_REFUND", reason: "UNWANTED", ...input },
+      });
+    expect(await ask({ lines: [{ lineId: sold, quantity: 1 }] })).toEqual(
+      conflict("final_sale", "/lines/0/quantity too_large"),
+    );
     expect(
       await ask({
         lines: [
@@ -163,13 +223,25 @@ describe("a request for a return", () => {
         ],
       }),
     ).toEqual(conflict("final_sale", "/lines/1/quantity too_large"));
-    expect(await ask({ lines: [{ lineId: other, quantity: 3 }] })).toEqual(conflict("quantity_exhausted", "/lines/0/quantity too_large"));
-    expect(await ask({ lines: [{ lineId: "oln_x", quantity: 1 }] })).toEqual(invalid("/lines/0/lineId unknown"));
+    expect(await ask({ lines: [{ lineId: other, quantity: 3 }] })).toEqual(
+      conflict("quantity_exhausted", "/lines/0/quantity too_large"),
+    );
+    expect(await ask({ lines: [{ lineId: "oln_x", quantity: 1 }] })).toEqual(
+      invalid("/lines/0/lineId unknown"),
+    );
     expect(await ask({ lines: [] })).toEqual(invalid("/lines too_short"));
-    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], reason: "NOT_RECEIVED" })).toEqual(invalid("/reason not_allowed"));
-    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], method: "PICKUP" })).toEqual(invalid("/method not_allowed"));
-    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], settlement: "STORE_CREDIT" })).toEqual(invalid("/settlement not_allowed"));
-    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], note: "x".repeat(501) })).toEqual(invalid("/note too_long"));
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], reason: "NOT_RECEIVED" })).toEqual(
+      invalid("/reason not_allowed"),
+    );
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], method: "PICKUP" })).toEqual(
+      invalid("/method not_allowed"),
+    );
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], settlement: "STORE_CREDIT" })).toEqual(
+      invalid("/settlement not_allowed"),
+    );
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], note: "x".repeat(501) })).toEqual(
+      invalid("/note too_long"),
+    );
     const { error } = await call(world(), "returnRequest", {
       ...asBuyer,
       id: order.id,
@@ -177,7 +249,9 @@ describe("a request for a return", () => {
     });
     expect(error.conflict.data).toEqual({ reasons: [], lines: [{ lineId: other, quantity: 2 }] });
     world().clock.advance(40 * 86_400_000);
-    expect(await ask({ lines: [{ lineId: other, quantity: 1 }] })).toMatchObject({ reason: "return_window_elapsed" });
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }] })).toMatchObject({
+      reason: "return_window_elapsed",
+    });
   });
 
   it("of an order that was not sent, or is held back, is refused", async () => {
@@ -187,8 +261,12 @@ describe("a request for a return", () => {
       lines: [{ lineId: lineOf(order, mill).id, quantity: 1 }],
     });
     const held = await makeDelivered(world(), { status: "on_hold" });
-    expect(await refused(world(), "returnRequest", { id: held.id, input: { ...input(held) } })).toMatchObject({ reason: "order_on_hold" });
+    expect(await refused(world(), "returnRequest", { id: held.id, input: { ...input(held) } })).toMatchObject(
+      { reason: "order_on_hold" },
+    );
     const unsent = await insertOrder(world());
-    expect(await refused(world(), "returnRequest", { id: unsent.id, input: { ...input(unsent) } })).toMatchObject({ reason: "not_fulfilled" });
+    expect(
+      await refused(world(), "returnRequest", { id: unsent.id, input: { ...input(unsent) } }),
+    ).toMatchObject({ reason: "not_fulfilled" });
   });
 });

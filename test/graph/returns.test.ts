@@ -1,4 +1,7 @@
-/** Returns: what comes back is counted, sold again and paid for exactly once, and what was promised when it was asked for is what is paid. */
+/**
+ * Returns: what comes back is counted, sold again and paid for exactly once, and what was promised when it
+ * was asked for is what is paid.
+ */
 import { describe, expect, it } from "vitest";
 import { readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -8,12 +11,12 @@ import { asBuyer, conflict, done, makeDelivered, refused, returnOf, toldOfParts 
 const [mill, cup] = ["KIT-KVERN", "KIT-EMALJE-WHITE"];
 const [millMinor, cupMinor, shippingMinor] = [8490, 1290, 490];
 
-const counts = ({ returnRequested, returned, refunded, reducedMinor }: Record<string, unknown>): unknown[] => [
+const counts = ({
   returnRequested,
   returned,
   refunded,
   reducedMinor,
-];
+}: Record<string, unknown>): unknown[] => [returnRequested, returned, refunded, reducedMinor];
 
 describe("a return for a refund", () => {
   const world = useWorld();
@@ -22,7 +25,12 @@ describe("a return for a refund", () => {
     const order = await makeDelivered(world());
     const line = lineOf(order, cup);
     const stock = await stockOf(world(), cup);
-    const input = { kind: "RETURN_REFUND", reason: "UNWANTED", note: "They chip.", lines: [{ lineId: line.id, quantity: 2 }] };
+    const input = {
+      kind: "RETURN_REFUND",
+      reason: "UNWANTED",
+      note: "They chip.",
+      lines: [{ lineId: line.id, quantity: 2 }],
+    };
     const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
     expect(asked).toEqual({
       id: expect.stringMatching(/^ret_/),
@@ -49,7 +57,10 @@ describe("a return for a refund", () => {
     expect(requested).toMatchObject({ version: 2, returnStatus: "in_progress" });
 
     expect(await done(world(), "returnTrack", { id })).toMatchObject({ status: "IN_TRANSIT", version: 3 });
-    const received = await done(world(), "returnReceive", { id, input: { lines: [{ lineId: line.id, received: 2 }] } });
+    const received = await done(world(), "returnReceive", {
+      id,
+      input: { lines: [{ lineId: line.id, received: 2 }] },
+    });
     expect(received).toMatchObject({ status: "RECEIVED", lines: [{ received: 2, accepted: 0 }] });
     const inspected = { lines: [{ lineId: line.id, accepted: 2, restock: 1 }], note: "One is chipped." };
     expect(await done(world(), "returnInspect", { id, input: inspected })).toMatchObject({
@@ -60,7 +71,11 @@ describe("a return for a refund", () => {
     expect(counts(lineOf(await readOrder(world(), order.id), cup) as never)).toEqual([0, 2, 0, 0]);
     expect(await stockOf(world(), cup)).toEqual({ ...stock, onHand: stock.onHand + 1 });
 
-    expect(await done(world(), "returnClose", { id })).toMatchObject({ status: "CLOSED", refund: { amountMinor: 2 * cupMinor }, version: 6 });
+    expect(await done(world(), "returnClose", { id })).toMatchObject({
+      status: "CLOSED",
+      refund: { amountMinor: 2 * cupMinor },
+      version: 6,
+    });
     await world().app.payments.drive();
     const after = await readOrder(world(), order.id);
     expect(counts(lineOf(after, cup) as never)).toEqual([0, 2, 2, 2 * cupMinor]);
@@ -81,10 +96,18 @@ describe("a return for a refund", () => {
       },
     ]);
     expectBalance(after);
-    const steps = ["requested", "approved", "in_transit", "received", "inspected", "closed"].map((step) => `return.${step}`);
-    expect(await toldOfParts(world(), order)).toEqual([...steps, "refund.created", "refund.succeeded"].toSorted());
+    const steps = ["requested", "approved", "in_transit", "received", "inspected", "closed"].map(
+      (step) => `return.${step}`,
+    );
+    expect(await toldOfParts(world(), order)).toEqual(
+      [...steps, "refund.created", "refund.succeeded"].toSorted(),
+    );
     expect(after.timeline.map(({ type, actor }) => `${type} ${actor}`)).toContain("return_requested buyer");
-    const movements = await world().database.db.selectFrom("stockMovement").select(["delta", "reason"]).where("note", "=", order.number).execute();
+    const movements = await world()
+      .database.db.selectFrom("stockMovement")
+      .select(["delta", "reason"])
+      .where("note", "=", order.number)
+      .execute();
     expect(movements).toEqual([{ delta: 1, reason: "returned" }]);
   });
 
@@ -105,7 +128,9 @@ describe("a return for a refund", () => {
     expect(counts(lineOf(after, cup) as never)).toEqual([0, 1, 1, cupMinor]);
     expectBalance(after);
     const again = { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId, quantity: 1 }] };
-    expect(await done(world(), "returnRequest", { ...asBuyer, id: order.id, input: again })).toMatchObject({ status: "APPROVED" });
+    expect(await done(world(), "returnRequest", { ...asBuyer, id: order.id, input: again })).toMatchObject({
+      status: "APPROVED",
+    });
   });
 
   it("takes the fees that were shown off, and none when it is the merchant's fault", async () => {
@@ -118,7 +143,10 @@ describe("a return for a refund", () => {
       const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
       const isFree = reason === "DEFECTIVE";
       const feeMinor = isFree ? 0 : 849 + 490;
-      expect(asked).toMatchObject({ refund: { amountMinor: millMinor - feeMinor }, fee: { amountMinor: feeMinor } });
+      expect(asked).toMatchObject({
+        refund: { amountMinor: millMinor - feeMinor },
+        fee: { amountMinor: feeMinor },
+      });
       await finish(asked.id, lineId, 1);
       await world().app.payments.drive();
       const after = await readOrder(world(), order.id);
@@ -143,11 +171,21 @@ describe("a return for a refund", () => {
   it("as a withdrawal from all of it gives the delivery back too", async () => {
     const order = await makeDelivered(world());
     const lines = order.lines.map(({ id: lineId, ordered: quantity }) => ({ lineId, quantity }));
-    const { id, refund } = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input: { kind: "WITHDRAWAL", reason: "OTHER", lines } });
+    const { id, refund } = await done(world(), "returnRequest", {
+      ...asBuyer,
+      id: order.id,
+      input: { kind: "WITHDRAWAL", reason: "OTHER", lines },
+    });
     expect(refund).toEqual({ amountMinor: order.totalMinor });
     await done(world(), "returnTrack", { id });
-    await done(world(), "returnReceive", { id, input: { lines: lines.map(({ lineId, quantity: received }) => ({ lineId, received })) } });
-    await done(world(), "returnInspect", { id, input: { lines: lines.map(({ lineId, quantity }) => ({ lineId, accepted: quantity, restock: 0 })) } });
+    await done(world(), "returnReceive", {
+      id,
+      input: { lines: lines.map(({ lineId, quantity: received }) => ({ lineId, received })) },
+    });
+    await done(world(), "returnInspect", {
+      id,
+      input: { lines: lines.map(({ lineId, quantity }) => ({ lineId, accepted: quantity, restock: 0 })) },
+    });
     await done(world(), "returnClose", { id });
     await world().app.payments.drive();
     const after = await readOrder(world(), order.id);
@@ -164,11 +202,20 @@ describe("a return for a refund", () => {
   it("for credit leaves the money of the order where it is, and says how much the credit is", async () => {
     const order = await makeDelivered(world(), { policies: { return: { storeCredit: true } } });
     const { id: lineId } = lineOf(order, cup);
-    const input = { kind: "RETURN_REFUND", reason: "UNWANTED", settlement: "STORE_CREDIT", lines: [{ lineId, quantity: 1 }] };
+    const input = {
+      kind: "RETURN_REFUND",
+      reason: "UNWANTED",
+      settlement: "STORE_CREDIT",
+      lines: [{ lineId, quantity: 1 }],
+    };
     const { id } = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
     await finish(id, lineId, 1);
     const after = await readOrder(world(), order.id);
-    expect(await returnOf(world(), order.id)).toMatchObject({ settlement: "store_credit", status: "closed", refundMinor: cupMinor });
+    expect(await returnOf(world(), order.id)).toMatchObject({
+      settlement: "store_credit",
+      status: "closed",
+      refundMinor: cupMinor,
+    });
     expect(counts(lineOf(after, cup) as never)).toEqual([0, 1, 1, 0]);
     expect(after).toMatchObject({ reducedMinor: 0, refunds: [] });
     expectBalance(after);
@@ -197,23 +244,40 @@ describe("money without a return", () => {
     expect(after.refunds).toMatchObject([{ status: "succeeded", amountMinor: cupMinor, returnId: asked.id }]);
     expectBalance(after);
     expect(await toldOfParts(world(), order)).toEqual(
-      ["return.requested", "return.approved", "return.closed", "refund.created", "refund.succeeded"].toSorted(),
+      [
+        "return.requested",
+        "return.approved",
+        "return.closed",
+        "refund.created",
+        "refund.succeeded",
+      ].toSorted(),
     );
     // The other cup is still there to be paid for; the first is not paid for twice.
-    expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input: { ...input, lines: [{ lineId, quantity: 2 }] } })).toEqual(
-      conflict("quantity_exhausted", "/lines/0/quantity too_large"),
-    );
+    expect(
+      await refused(world(), "returnRequest", {
+        ...asBuyer,
+        id: order.id,
+        input: { ...input, lines: [{ lineId, quantity: 2 }] },
+      }),
+    ).toEqual(conflict("quantity_exhausted", "/lines/0/quantity too_large"));
   });
 
   it("that the merchant has to agree to waits, and holds its units until then", async () => {
-    const order = await makeDelivered(world(), { policies: { return: { mode: "request", keepItemMinor: 3000 } } });
+    const order = await makeDelivered(world(), {
+      policies: { return: { mode: "request", keepItemMinor: 3000 } },
+    });
     const { id: lineId } = lineOf(order, cup);
     const input = { kind: "REFUND_ONLY", reason: "DEFECTIVE", lines: [{ lineId, quantity: 2 }] };
     const asked = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
     expect(asked).toMatchObject({ status: "REQUESTED", version: 1 });
     expect(counts(lineOf(await readOrder(world(), order.id), cup) as never)).toEqual([2, 0, 0, 0]);
-    expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input })).toMatchObject({ reason: "return_in_progress" });
-    expect(await done(world(), "returnApprove", { id: asked.id })).toMatchObject({ status: "CLOSED", version: 2 });
+    expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input })).toMatchObject({
+      reason: "return_in_progress",
+    });
+    expect(await done(world(), "returnApprove", { id: asked.id })).toMatchObject({
+      status: "CLOSED",
+      version: 2,
+    });
     expect(counts(lineOf(await readOrder(world(), order.id), cup) as never)).toEqual([0, 0, 2, 2 * cupMinor]);
   });
 
@@ -223,10 +287,19 @@ describe("money without a return", () => {
     await done(world(), "fulfillmentPack", { id });
     await done(world(), "fulfillmentShip", { id });
     const { id: lineId } = lineOf(order, mill);
-    const ask = { ...asBuyer, id: order.id, input: { kind: "REFUND_ONLY", reason: "NOT_RECEIVED", lines: [{ lineId, quantity: 1 }] } };
-    expect(await refused(world(), "returnRequest", ask)).toEqual(conflict("return_window_not_started", "/lines/0/quantity too_large"));
+    const ask = {
+      ...asBuyer,
+      id: order.id,
+      input: { kind: "REFUND_ONLY", reason: "NOT_RECEIVED", lines: [{ lineId, quantity: 1 }] },
+    };
+    expect(await refused(world(), "returnRequest", ask)).toEqual(
+      conflict("return_window_not_started", "/lines/0/quantity too_large"),
+    );
     world().clock.advance(15 * 86_400_000);
-    expect(await done(world(), "returnRequest", ask)).toMatchObject({ status: "CLOSED", refund: { amountMinor: millMinor } });
+    expect(await done(world(), "returnRequest", ask)).toMatchObject({
+      status: "CLOSED",
+      refund: { amountMinor: millMinor },
+    });
     expect(counts(lineOf(await readOrder(world(), order.id), mill) as never)).toEqual([0, 0, 1, millMinor]);
     expect(await refused(world(), "returnRequest", ask)).toMatchObject({ reason: "quantity_exhausted" });
   });

@@ -12,12 +12,14 @@ const keyedCall = (field: string, on: string, input: string): string =>
 const payCall = (field: string, input: string): string =>
   `${field}(merchantId: ${id}, sessionId: ${id}, idempotencyKey: "roles", input: { ${input} }) { id }`;
 
-const sessionCall = (field: string, input: string): string => `${field}(merchantId: ${id}, sessionId: ${id}, input: { ${input} }) { id }`;
+const sessionCall = (field: string, input: string): string =>
+  `${field}(merchantId: ${id}, sessionId: ${id}, input: { ${input} }) { id }`;
 
 /** Arguments that pass GraphQL's own validation and lead nowhere. */
 export const roleCalls: Readonly<Record<string, string>> = {
   publicProduct: 'publicProduct(merchantSlug: "x", productSlug: "x") { id }',
-  productSearch: 'productSearch(q: "", locale: "en", market: "DE", sort: NEWEST, page: 1, pageSize: 1) { meta { page } }',
+  productSearch:
+    'productSearch(q: "", locale: "en", market: "DE", sort: NEWEST, page: 1, pageSize: 1) { meta { page } }',
   viewer: "viewer { role }",
   oauthAuthorization: "oauthAuthorization { issuer }",
   installation: `installation(id: ${id}) { id }`,
@@ -38,7 +40,8 @@ export const roleCalls: Readonly<Record<string, string>> = {
   variant: `variant(id: ${id}) { id }`,
   products: "products { totalCount }",
   categories: "categories { totalCount }",
-  merchantCreate: 'merchantCreate(input: { slug: "lindenhof", name: "x", mode: TEST, defaultLocale: "en", defaultMarket: "DE" }) { id }',
+  merchantCreate:
+    'merchantCreate(input: { slug: "lindenhof", name: "x", mode: TEST, defaultLocale: "en", defaultMarket: "DE" }) { id }',
   merchantUpdate: `merchantUpdate(input: { merchantId: ${id} }) { id }`,
   merchantSuspend: `merchantSuspend(input: { merchantId: ${id} }) { id }`,
   merchantResume: `merchantResume(input: { merchantId: ${id} }) { id }`,
@@ -121,12 +124,24 @@ export const roleCalls: Readonly<Record<string, string>> = {
     "hostedCheckoutSessionAddressSet",
     'address: { recipientName: "x", line1: "x", city: "x", postalCode: "10115", countryCode: "DE" }',
   ),
-  hostedCheckoutSessionDeliveryOptionSelect: sessionCall("hostedCheckoutSessionDeliveryOptionSelect", `optionId: ${id}`),
+  hostedCheckoutSessionDeliveryOptionSelect: sessionCall(
+    "hostedCheckoutSessionDeliveryOptionSelect",
+    `optionId: ${id}`,
+  ),
   hostedCheckoutSessionPromotionApply: sessionCall("hostedCheckoutSessionPromotionApply", 'code: "x"'),
-  hostedCheckoutSessionContactSet: sessionCall("hostedCheckoutSessionContactSet", `email: "erika@example.com"`),
-  hostedCheckoutSessionPromotionRemove: sessionCall("hostedCheckoutSessionPromotionRemove", "expectedVersion: 1"),
+  hostedCheckoutSessionContactSet: sessionCall(
+    "hostedCheckoutSessionContactSet",
+    `email: "erika@example.com"`,
+  ),
+  hostedCheckoutSessionPromotionRemove: sessionCall(
+    "hostedCheckoutSessionPromotionRemove",
+    "expectedVersion: 1",
+  ),
   hostedCheckoutSessionCancel: sessionCall("hostedCheckoutSessionCancel", "reason: TEST"),
-  hostedCheckoutSessionSubmit: payCall("hostedCheckoutSessionSubmit", 'expectedAmount: { amountMinor: 1, currency: "EUR" }, paymentToken: "x"'),
+  hostedCheckoutSessionSubmit: payCall(
+    "hostedCheckoutSessionSubmit",
+    'expectedAmount: { amountMinor: 1, currency: "EUR" }, paymentToken: "x"',
+  ),
   hostedCheckoutSessionComplete: payCall("hostedCheckoutSessionComplete", "expectedVersion: 1"),
   hostedCheckoutSessionFail: payCall("hostedCheckoutSessionFail", "reason: OTHER"),
   order: `order(id: ${id}) { id }`,
@@ -154,7 +169,11 @@ export const roleCalls: Readonly<Record<string, string>> = {
   paymentDisputeOpen: keyedCall("paymentDisputeOpen", "paymentId", "reason: OTHER"),
   paymentDisputeClose: keyedCall("paymentDisputeClose", "paymentId", "outcome: WON"),
   refundCreate: keyedCall("refundCreate", "orderId", "shipping: true, reason: OTHER"),
-  returnRequest: keyedCall("returnRequest", "orderId", `kind: RETURN_REFUND, reason: UNWANTED, lines: [{ lineId: ${id}, quantity: 1 }]`),
+  returnRequest: keyedCall(
+    "returnRequest",
+    "orderId",
+    `kind: RETURN_REFUND, reason: UNWANTED, lines: [{ lineId: ${id}, quantity: 1 }]`,
+  ),
   returnApprove: keyedCall("returnApprove", "returnId", ""),
   returnDecline: keyedCall("returnDecline", "returnId", 'reason: "x"'),
   returnTrack: keyedCall("returnTrack", "returnId", ""),
@@ -170,9 +189,15 @@ export const roleCalls: Readonly<Record<string, string>> = {
   webhookEndpointUpdate: keyedCall("webhookEndpointUpdate", "endpointId", 'description: "x"'),
   webhookEndpointEnable: keyedCall("webhookEndpointEnable", "endpointId", ""),
   webhookEndpointDisable: keyedCall("webhookEndpointDisable", "endpointId", ""),
-  webhookEndpointDelete: keyedCall("webhookEndpointDelete", "endpointId", "").replace("{ id }", "{ endpointId }"),
+  webhookEndpointDelete: keyedCall("webhookEndpointDelete", "endpointId", "").replace(
+    "{ id }",
+    "{ endpointId }",
+  ),
   webhookEndpointTest: keyedCall("webhookEndpointTest", "endpointId", ""),
-  webhookSecretRotate: keyedCall("webhookSecretRotate", "endpointId", "").replace("{ id }", "{ secret { version } }"),
+  webhookSecretRotate: keyedCall("webhookSecretRotate", "endpointId", "").replace(
+    "{ id }",
+    "{ secret { version } }",
+  ),
   webhookDelivery: `webhookDelivery(id: ${id}) { id }`,
   webhookDeliveries: `webhookDeliveries(endpointId: ${id}) { totalCount }`,
   webhookDeliveryReplay: `webhookDeliveryReplay(merchantId: ${id}, deliveryId: ${id}, idempotencyKey: "k", input: { reason: TESTING }) { delivery { id } }`,

@@ -23,11 +23,16 @@ describe("roles", () => {
     expect(fields.toSorted()).toEqual(Object.keys(roleCalls).toSorted());
   });
 
-  const cases = fields.flatMap((field) => everybody.map((role) => ({ field, role, isAllowed: allowedRoles[field]?.includes(role) === true })));
+  const cases = fields.flatMap((field) =>
+    everybody.map((role) => ({ field, role, isAllowed: allowedRoles[field]?.includes(role) === true })),
+  );
 
   it.each(cases)("$field as $role: $isAllowed", async ({ field, role, isAllowed }) => {
     const before = await rowCount(world);
-    const { status, body } = await world.graphql(`${mutations.includes(field) ? "mutation" : "query"} { ${roleCalls[field]} }`, { token: role });
+    const { status, body } = await world.graphql(
+      `${mutations.includes(field) ? "mutation" : "query"} { ${roleCalls[field]} }`,
+      { token: role },
+    );
     const codes = (body.errors ?? []).map((error: { extensions: { code: string } }) => error.extensions.code);
     if (isAllowed) {
       expect(codes).not.toContain("role_not_allowed");
@@ -43,7 +48,12 @@ describe("roles", () => {
     "$field as the buyer on the page of a checkout: $isAllowed",
     async ({ field, isAllowed }) => {
       const before = await rowCount(world);
-      const viewer = { kind: "buyer", merchantId: world.demo.merchants.first.id, sessionId: "chs_none", cartId: "cart_none" } as const;
+      const viewer = {
+        kind: "buyer",
+        merchantId: world.demo.merchants.first.id,
+        sessionId: "chs_none",
+        cartId: "cart_none",
+      } as const;
       const contextValue = createContext(world.app.services, { viewer, requestId: "req_roles" });
       const source = `${mutations.includes(field) ? "mutation" : "query"} { ${roleCalls[field]?.replace(/merchantId: "[^"]*"/, `merchantId: "${world.demo.merchants.first.id}"`)} }`;
       const { errors = [] } = await execute({ schema: graph, document: parse(source), contextValue });
@@ -104,5 +114,8 @@ async function rowCount({ database }: World): Promise<Record<string, unknown>[]>
   ]
     .map((table) => `(select count(*) from ${table}) as ${table}`)
     .join(", ");
-  return database.script(async (run) => (await run(`select ${counts}, (select sum(catalog_version) from merchant) as catalog`))[0] ?? []);
+  return database.script(
+    async (run) =>
+      (await run(`select ${counts}, (select sum(catalog_version) from merchant) as catalog`))[0] ?? [],
+  );
 }

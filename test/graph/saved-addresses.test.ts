@@ -1,8 +1,17 @@
-/** Addresses that a buyer keeps: given once with a cart, used for the next ones, seen by that buyer's frontend alone, erased on request. */
+/**
+ * Addresses that a buyer keeps: given once with a cart, used for the next ones, seen by that buyer's frontend
+ * alone, erased on request.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorld, type World } from "#test/support/world.ts";
 
-const address = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
+const address = {
+  recipientName: "Anna Beispiel",
+  line1: "Musterweg 1",
+  postalCode: "10115",
+  city: "Berlin",
+  countryCode: "DE",
+};
 const masked = { countryCode: "DE", city: "Berlin", postalCodePrefix: "10", recipientInitials: "A. B." };
 
 describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine) => {
@@ -21,7 +30,10 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     const { body } = await world.send({
       method: "POST",
       url: "/graphql",
-      headers: { authorization: `Bearer ${world.demo.tokens[token]}`, ...(buyer === null ? {} : { "x-buyer-reference": buyer }) },
+      headers: {
+        authorization: `Bearer ${world.demo.tokens[token]}`,
+        ...(buyer === null ? {} : { "x-buyer-reference": buyer }),
+      },
       body: { query, variables },
     });
     return { data: body.data, error: body.errors?.[0]?.extensions };
@@ -35,7 +47,13 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
       buyer,
     );
   const saved = async (buyer: string | null = "anna") =>
-    (await ask("{ savedAddresses { id level address { countryCode city postalCodePrefix recipientInitials } } }", {}, buyer)).data?.savedAddresses;
+    (
+      await ask(
+        "{ savedAddresses { id level address { countryCode city postalCodePrefix recipientInitials } } }",
+        {},
+        buyer,
+      )
+    ).data?.savedAddresses;
   const use = (cartId: string, savedAddressId: string, buyer: string | null = "anna") =>
     ask(
       `mutation ($cartId: ID!, $input: CartSavedAddressSetInput!) { cartSavedAddressSet(cartId: $cartId, input: $input) { addressToken address { city } } }`,
@@ -43,7 +61,11 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
       buyer,
     );
   const remove = (savedAddressId: string, buyerReference: string, buyer: string | null = "anna") =>
-    ask(`mutation ($input: SavedAddressRemoveInput!) { savedAddressRemove(input: $input) }`, { input: { savedAddressId, buyerReference } }, buyer);
+    ask(
+      `mutation ($input: SavedAddressRemoveInput!) { savedAddressRemove(input: $input) }`,
+      { input: { savedAddressId, buyerReference } },
+      buyer,
+    );
 
   it("are kept only when asked for", async () => {
     await set(await makeCart(), { address });
@@ -55,14 +77,19 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     const [kept] = await saved();
     expect(kept).toEqual({ id: expect.stringMatching(/^psd_/), level: "STRICT", address: masked });
     const { data } = await use(await makeCart(), kept.id);
-    expect(data.cartSavedAddressSet).toEqual({ addressToken: expect.stringMatching(/^adt_/), address: { city: "Berlin" } });
+    expect(data.cartSavedAddressSet).toEqual({
+      addressToken: expect.stringMatching(/^adt_/),
+      address: { city: "Berlin" },
+    });
   });
 
   it("outlive the cart they came from, and another address of it", async () => {
     const cartId = await makeCart();
     await set(cartId, { address: { ...address, line1: "Zweitweg 2" }, saveForBuyer: true });
     await set(cartId, { address });
-    await ask(`mutation ($id: ID!) { cartRevoke(cartId: $id, input: { expectedVersion: 3 }) { status } }`, { id: cartId });
+    await ask(`mutation ($id: ID!) { cartRevoke(cartId: $id, input: { expectedVersion: 3 }) { status } }`, {
+      id: cartId,
+    });
     expect(await saved()).toHaveLength(2);
   });
 
@@ -78,21 +105,33 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
       code: "invalid_field",
       details: [{ field: "/buyerReference", code: "not_allowed" }],
     });
-    expect((await ask("{ savedAddresses { id } }", {}, null)).error).toMatchObject({ code: "invalid_field", details: [{ code: "required" }] });
-    expect((await ask(`{ savedAddresses(buyerReference: "anna") { id } }`, {}, null, "admin")).data.savedAddresses).toHaveLength(2);
+    expect((await ask("{ savedAddresses { id } }", {}, null)).error).toMatchObject({
+      code: "invalid_field",
+      details: [{ code: "required" }],
+    });
+    expect(
+      (await ask(`{ savedAddresses(buyerReference: "anna") { id } }`, {}, null, "admin")).data.savedAddresses,
+    ).toHaveLength(2);
   });
 
   it("need a buyer", async () => {
     const cartId = await makeCart(null);
     const { error } = await set(cartId, { address, saveForBuyer: true }, null);
-    expect(error).toMatchObject({ code: "invalid_field", details: [{ field: "/saveForBuyer", code: "buyer_required" }] });
+    expect(error).toMatchObject({
+      code: "invalid_field",
+      details: [{ field: "/saveForBuyer", code: "buyer_required" }],
+    });
   });
 
   it("are erased for good when they are removed: twice is not found", async () => {
     const [kept] = await saved();
     expect((await remove(kept.id, "anna")).data).toEqual({ savedAddressRemove: kept.id });
     expect(await saved()).toHaveLength(1);
-    const row = await world.database.db.selectFrom("personalData").select(["sealed", "dataKey"]).where("id", "=", kept.id).executeTakeFirst();
+    const row = await world.database.db
+      .selectFrom("personalData")
+      .select(["sealed", "dataKey"])
+      .where("id", "=", kept.id)
+      .executeTakeFirst();
     expect(row).toEqual({ sealed: null, dataKey: null });
     expect((await remove(kept.id, "anna")).error.code).toBe("resource_not_found");
     expect((await use(await makeCart(), kept.id)).error.code).toBe("resource_not_found");
@@ -107,16 +146,29 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     const cities = (await saved("carla")).map((kept: { address: { city: string } }) => kept.address.city);
     expect(cities).toEqual(Array.from({ length: 20 }, (_, index) => `Ort ${21 - index}`));
     const { db } = world.database;
-    const rows = await db.selectFrom("personalData").select("id").where("buyerReference", "=", "carla").where("erasedAt", "is", null).execute();
+    const rows = await db
+      .selectFrom("personalData")
+      .select("id")
+      .where("buyerReference", "=", "carla")
+      .where("erasedAt", "is", null)
+      .execute();
     expect(rows).toHaveLength(20);
   });
 
   it("are 20 at most, however many are kept at once", async () => {
     const { db } = world.database;
-    const kept = () => db.selectFrom("personalData").select("id").where("buyerReference", "=", "carla").where("erasedAt", "is", null).execute();
+    const kept = () =>
+      db
+        .selectFrom("personalData")
+        .select("id")
+        .where("buyerReference", "=", "carla")
+        .where("erasedAt", "is", null)
+        .execute();
     const cartIds: string[] = [];
     for (let count = 0; count < 6; count += 1) cartIds.push(await makeCart("carla"));
-    const answers = await Promise.all(cartIds.map((cartId) => set(cartId, { address, saveForBuyer: true }, "carla")));
+    const answers = await Promise.all(
+      cartIds.map((cartId) => set(cartId, { address, saveForBuyer: true }, "carla")),
+    );
     expect(answers.map(({ error }) => error)).toEqual(cartIds.map(() => undefined));
     expect(await kept()).toHaveLength(20);
   });
@@ -126,7 +178,12 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     await set(cartId, { address, saveForBuyer: true }, "dora");
     const [kept] = await saved("dora");
     await remove(kept.id, "dora", "dora");
-    const own = () => world.database.db.selectFrom("personalData").select("erasedAt").where("cartId", "=", cartId).executeTakeFirstOrThrow();
+    const own = () =>
+      world.database.db
+        .selectFrom("personalData")
+        .select("erasedAt")
+        .where("cartId", "=", cartId)
+        .executeTakeFirstOrThrow();
     expect(await own()).toEqual({ erasedAt: null });
   });
 });

@@ -1,4 +1,7 @@
-/** People of merchants over the graph: made, given another password, disabled and enabled; what is kept of a password lets nobody guess it. */
+/**
+ * People of merchants over the graph: made, given another password, disabled and enabled; what is kept of a
+ * password lets nobody guess it.
+ */
 import { createHash } from "node:crypto";
 import type * as Crypto from "node:crypto";
 import canonicalize from "canonicalize";
@@ -8,7 +11,9 @@ import { verifyPassword } from "#access/people/staff.ts";
 import { holdArgon2 } from "#test/support/held-argon2.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-vi.mock("node:crypto", async (original) => (await import("#test/support/held-argon2.ts")).withHeldArgon2(await original<typeof Crypto>()));
+vi.mock("node:crypto", async (original) =>
+  (await import("#test/support/held-argon2.ts")).withHeldArgon2(await original<typeof Crypto>()),
+);
 
 const world = useWorld("pglite");
 const releases: (() => void)[] = [];
@@ -34,20 +39,35 @@ async function ask(mutation: string) {
 
 const staffCreate = (input: string, key = ""): string =>
   `staffCreate(${key === "" ? "" : `idempotencyKey: "${key}", `}input: { name: "Ana", ${input} }) { password staff { id email version } }`;
-const create = async (email: string): Promise<string> => (await ask(staffCreate(`email: "${email}", password: "${password}"`))).data.staff.id;
-const signsIn = async (email: string, typed: string): Promise<boolean> => (await verifyPassword(world().database.db, email, typed)) !== undefined;
-const accountsOf = (email: string) => world().database.db.selectFrom("staffAccount").select("id").where("email", "=", email).execute();
+const create = async (email: string): Promise<string> =>
+  (await ask(staffCreate(`email: "${email}", password: "${password}"`))).data.staff.id;
+const signsIn = async (email: string, typed: string): Promise<boolean> =>
+  (await verifyPassword(world().database.db, email, typed)) !== undefined;
+const accountsOf = (email: string) =>
+  world().database.db.selectFrom("staffAccount").select("id").where("email", "=", email).execute();
 
 it("a change of a staff account gives another password: made and shown once, or given", async () => {
   const email = nextEmail();
   const staffId = await create(email);
-  const set = (input: string) => ask(`staffPasswordSet(input: { staffId: "${staffId}" ${input} }) { password staff { id version disabledAt } }`);
+  const set = (input: string) =>
+    ask(
+      `staffPasswordSet(input: { staffId: "${staffId}" ${input} }) { password staff { id version disabledAt } }`,
+    );
   const made = await set("");
-  expect(made.data).toEqual({ password: expect.stringMatching(/^[\w-]{20}$/), staff: { id: staffId, version: 2, disabledAt: null } });
+  expect(made.data).toEqual({
+    password: expect.stringMatching(/^[\w-]{20}$/),
+    staff: { id: staffId, version: 2, disabledAt: null },
+  });
   expect([await signsIn(email, password), await signsIn(email, made.data.password)]).toEqual([false, true]);
-  expect((await set('password: "another password"')).data).toEqual({ password: null, staff: { id: staffId, version: 3, disabledAt: null } });
+  expect((await set('password: "another password"')).data).toEqual({
+    password: null,
+    staff: { id: staffId, version: 3, disabledAt: null },
+  });
   expect(await signsIn(email, "another password")).toBe(true);
-  expect((await set('password: "too short"')).error).toMatchObject({ code: "invalid_field", details: [{ field: "/password", code: "length" }] });
+  expect((await set('password: "too short"')).error).toMatchObject({
+    code: "invalid_field",
+    details: [{ field: "/password", code: "length" }],
+  });
   expect(await signsIn(email, "another password")).toBe(true);
 });
 
@@ -55,19 +75,33 @@ it("enables what was disabled, unless somebody else has the address by now", asy
   const email = nextEmail();
   const staffId = await create(email);
   const move = (name: string) => ask(`${name}(input: { staffId: "${staffId}" }) { id version disabledAt }`);
-  expect((await move("staffDisable")).data).toEqual({ id: staffId, version: 2, disabledAt: world().clock.now().toISOString() });
+  expect((await move("staffDisable")).data).toEqual({
+    id: staffId,
+    version: 2,
+    disabledAt: world().clock.now().toISOString(),
+  });
   expect((await move("staffEnable")).data).toEqual({ id: staffId, version: 3, disabledAt: null });
   await move("staffDisable");
   await create(email);
-  expect((await move("staffEnable")).error).toMatchObject({ code: "already_exists", details: [{ field: "/staffId" }] });
+  expect((await move("staffEnable")).error).toMatchObject({
+    code: "already_exists",
+    details: [{ field: "/staffId" }],
+  });
 });
 
 it("a change of a staff account is written down: what was changed, and no password", async () => {
   const staffId = await create(nextEmail());
-  await ask(`staffPasswordSet(input: { staffId: "${staffId}", password: "another password", revokeGrants: true }) { password }`);
+  await ask(
+    `staffPasswordSet(input: { staffId: "${staffId}", password: "another password", revokeGrants: true }) { password }`,
+  );
   await ask(`staffDisable(input: { staffId: "${staffId}" }) { id }`);
   await ask(`staffEnable(input: { staffId: "${staffId}" }) { id }`);
-  const entries = await world().database.db.selectFrom("auditEntry").selectAll().where("targetId", "=", staffId).orderBy("id").execute();
+  const entries = await world()
+    .database.db.selectFrom("auditEntry")
+    .selectAll()
+    .where("targetId", "=", staffId)
+    .orderBy("id")
+    .execute();
   expect(entries.map(({ action, details }) => [action, details])).toEqual([
     ["staffCreate", { fields: ["email", "name", "password"] }],
     ["staffPasswordSet", { fields: ["password", "revokeGrants"] }],
@@ -78,7 +112,8 @@ it("a change of a staff account is written down: what was changed, and no passwo
 });
 
 describe("hashing", () => {
-  // The embedded database has one connection: whoever hashed in a transaction would keep everybody else out until it is done.
+  // The embedded database has one connection: whoever hashed in a transaction would keep everybody else out
+  // until it is done.
   it.each([
     ["without a key", ""],
     ["with a key", "hashing-1"],
@@ -100,7 +135,10 @@ describe("hashing", () => {
     ["/password", 'email: "short@shop.example", password: "short"', "hashing-3"],
   ])("does not begin for what breaks a rule at %s: %s %s", async (field, input, key) => {
     void hold();
-    expect((await ask(staffCreate(input, key))).error).toMatchObject({ code: "invalid_field", details: [{ field }] });
+    expect((await ask(staffCreate(input, key))).error).toMatchObject({
+      code: "invalid_field",
+      details: [{ field }],
+    });
   });
 
   it("has an end: who comes when too many wait is told when to try again, and nothing is made", async () => {
@@ -108,7 +146,10 @@ describe("hashing", () => {
     void hold();
     const others = Array.from({ length: 34 }, () => hashPassword(password));
     for (const key of ["", "hashing-4"])
-      expect((await ask(staffCreate(`email: "${email}"`, key))).error).toMatchObject({ code: "service_unavailable", retryAfterSeconds: 2 });
+      expect((await ask(staffCreate(`email: "${email}"`, key))).error).toMatchObject({
+        code: "service_unavailable",
+        retryAfterSeconds: 2,
+      });
     releaseAll();
     await Promise.all(others);
     expect(await accountsOf(email)).toEqual([]);
@@ -119,7 +160,8 @@ describe("hashing", () => {
 it("happens once with a key, and what is kept of the request does not let anybody try passwords", async () => {
   const email = nextEmail();
   const document = `mutation ($password: String!) { ${staffCreate(`email: "${email}", password: $password`, "kept-1")} }`;
-  const send = async (typed: string) => (await world().graphql(document, { token: "admin", variables: { password: typed } })).body;
+  const send = async (typed: string) =>
+    (await world().graphql(document, { token: "admin", variables: { password: typed } })).body;
   const before = await world().database.db.selectFrom("idempotencyRecord").select("idempotencyKey").execute();
   const first = await send(password);
   expect(await send(password)).toEqual(first);
@@ -128,7 +170,12 @@ it("happens once with a key, and what is kept of the request does not let anybod
   const rows = await world().database.db.selectFrom("idempotencyRecord").selectAll().execute();
   expect(rows).toHaveLength(before.length + 1);
   const { print, parse } = await import("graphql");
-  const asked = { document: print(parse(document)), operationName: null, variables: { password }, buyerReference: null };
+  const asked = {
+    document: print(parse(document)),
+    operationName: null,
+    variables: { password },
+    buyerReference: null,
+  };
   const plain = createHash("sha256")
     .update(canonicalize(asked) ?? "")
     .digest("hex");

@@ -1,4 +1,7 @@
-/** State before version: whoever comes too late is told what became of the thing, whichever version it has seen. Of every mutation of orders and their parts. */
+/**
+ * State before version: whoever comes too late is told what became of the thing, whichever version it has
+ * seen. Of every mutation of orders and their parts.
+ */
 import { randomUUID } from "node:crypto";
 import { getNamedType } from "graphql";
 import { describe, expect, it } from "vitest";
@@ -24,22 +27,36 @@ interface TooLate {
 describe("a thing that is past it", () => {
   const world = useWorld();
 
-  const canceled = async (): Promise<TooLate> => ({ id: (await insertOrder(world(), { status: "canceled" })).id });
+  const canceled = async (): Promise<TooLate> => ({
+    id: (await insertOrder(world(), { status: "canceled" })).id,
+  });
   const confirmed = async (): Promise<TooLate> => ({ id: (await insertOrder(world())).id });
-  const delivered = async (): Promise<TooLate> => ({ id: (await makeDelivered(world())).fulfillments[0]?.id ?? "" });
+  const delivered = async (): Promise<TooLate> => ({
+    id: (await makeDelivered(world())).fulfillments[0]?.id ?? "",
+  });
   const payment = async (state: "authorized" | "captured"): Promise<TooLate> => ({
     id: paymentOf(await makeOrder(world(), { payment: state })).id,
   });
-  const oneOf = (order: OrderAggregate, sku: string): object => ({ lines: [{ lineId: lineOf(order, sku).id, quantity: 1 }] });
+  const oneOf = (order: OrderAggregate, sku: string): object => ({
+    lines: [{ lineId: lineOf(order, sku).id, quantity: 1 }],
+  });
   const asked = async (order: OrderAggregate, input: object): Promise<string> =>
-    (await done(world(), "returnRequest", { id: order.id, input: { kind: "RETURN_REFUND", reason: "UNWANTED", ...input } })).id;
+    (
+      await done(world(), "returnRequest", {
+        id: order.id,
+        input: { kind: "RETURN_REFUND", reason: "UNWANTED", ...input },
+      })
+    ).id;
   const declined = async (): Promise<TooLate> => {
     const order = await makeDelivered(world(), { policies: { return: { mode: "request" } } });
     const id = await asked(order, oneOf(order, mill));
     await done(world(), "returnDecline", { id, input: { reason: "No." } });
     return { id };
   };
-  const inspected = async (order: OrderAggregate, { sku, input }: { readonly sku: string; readonly input: object }): Promise<string> => {
+  const inspected = async (
+    order: OrderAggregate,
+    { sku, input }: { readonly sku: string; readonly input: object },
+  ): Promise<string> => {
     const id = await asked(order, { ...oneOf(order, sku), ...input });
     const { id: lineId } = lineOf(order, sku);
     await done(world(), "returnTrack", { id });
@@ -68,13 +85,19 @@ describe("a thing that is past it", () => {
     ["orderConfirm", canceled, null],
     ["orderHold", async () => ({ ...(await canceled()), input: { reason: "Wait." } }), null],
     ["orderRelease", canceled, null],
-    ["orderCancel", async () => ({ ...(await canceled()), input: { reason: "OTHER" } }), "order_already_canceled"],
+    [
+      "orderCancel",
+      async () => ({ ...(await canceled()), input: { reason: "OTHER" } }),
+      "order_already_canceled",
+    ],
     ["orderCancellationApprove", confirmed, "cancellation_not_requested"],
     ["orderCancellationDecline", confirmed, "cancellation_not_requested"],
     ["fulfillmentCreate", canceled, null],
     [
       "fulfillmentCreate",
-      async () => ({ id: (await insertOrder(world(), { payment: "authorized", deliveredAt: world().clock.now() })).id }),
+      async () => ({
+        id: (await insertOrder(world(), { payment: "authorized", deliveredAt: world().clock.now() })).id,
+      }),
       "nothing_open",
     ],
     [
@@ -93,8 +116,16 @@ describe("a thing that is past it", () => {
     ["fulfillmentCancel", delivered, null],
     ["paymentCapture", () => payment("captured"), "nothing_to_capture"],
     ["paymentVoid", () => payment("captured"), "nothing_to_void"],
-    ["paymentDisputeOpen", async () => ({ ...(await payment("authorized")), input: { reason: "OTHER" } }), "nothing_captured"],
-    ["paymentDisputeClose", async () => ({ ...(await payment("captured")), input: { outcome: "WON" } }), "payment_not_disputed"],
+    [
+      "paymentDisputeOpen",
+      async () => ({ ...(await payment("authorized")), input: { reason: "OTHER" } }),
+      "nothing_captured",
+    ],
+    [
+      "paymentDisputeClose",
+      async () => ({ ...(await payment("captured")), input: { outcome: "WON" } }),
+      "payment_not_disputed",
+    ],
     [
       "refundCreate",
       async () => ({
@@ -115,8 +146,13 @@ describe("a thing that is past it", () => {
     [
       "returnApprove",
       async () => {
-        const order = await makeDelivered(world(), { policies: { return: { mode: "request", keepItemMinor: 3000 } } });
-        return disputed(order, await asked(order, { kind: "REFUND_ONLY", reason: "DEFECTIVE", ...oneOf(order, white) }));
+        const order = await makeDelivered(world(), {
+          policies: { return: { mode: "request", keepItemMinor: 3000 } },
+        });
+        return disputed(
+          order,
+          await asked(order, { kind: "REFUND_ONLY", reason: "DEFECTIVE", ...oneOf(order, white) }),
+        );
       },
       "payment_disputed",
     ],
@@ -129,7 +165,11 @@ describe("a thing that is past it", () => {
       "returnClose",
       async () => {
         const order = await makeDelivered(world());
-        const input = { kind: "EXCHANGE", reason: "COLOR", exchangeVariantId: await variantOf(world(), moss) };
+        const input = {
+          kind: "EXCHANGE",
+          reason: "COLOR",
+          exchangeVariantId: await variantOf(world(), moss),
+        };
         return { id: await inspected(order, { sku: white, input }) };
       },
       "replacement_not_sent",
@@ -151,7 +191,11 @@ describe("a thing that is past it", () => {
       },
       "not_delivered_yet",
     ],
-    ["warrantyClaimOpen", async () => ({ id: (await claimed()).id, input: { kind: "REPAIR", description: "It broke." } }), "claim_open"],
+    [
+      "warrantyClaimOpen",
+      async () => ({ id: (await claimed()).id, input: { kind: "REPAIR", description: "It broke." } }),
+      "claim_open",
+    ],
     [
       "warrantyClaimResolve",
       async () => {
@@ -170,17 +214,33 @@ describe("a thing that is past it", () => {
     const type = args.find((arg) => arg.name === "input")?.type;
     const query = `mutation ($id: ID!, $key: String!, $input: ${type === undefined ? "" : getNamedType(type).name}!) {
       ${name}(${target}: $id, idempotencyKey: $key, input: $input) { id } }`;
-    return askGraph(world(), query, { id, key: randomUUID(), input: { ...input, expectedVersion } }, { token: "admin" });
+    return askGraph(
+      world(),
+      query,
+      { id, key: randomUUID(), input: { ...input, expectedVersion } },
+      { token: "admin" },
+    );
   };
 
   it("is there for every mutation of an order or of a part of one", () => {
-    expect([...new Set(cases.map(([field]) => field))].toSorted()).toEqual(fields.map(({ name }) => name).toSorted());
+    expect([...new Set(cases.map(([field]) => field))].toSorted()).toEqual(
+      fields.map(({ name }) => name).toSorted(),
+    );
   });
 
-  it.each(cases.map(([field, make, reason]) => ({ field, make, reason })))("says so to $field: $reason", async ({ field, make, reason }) => {
-    const thing = await make();
-    const [anyVersion, wrongVersion] = await withoutTrace(world(), async () => [await call(field, thing), await call(field, thing, 99)]);
-    expect([wrongVersion?.error.code, wrongVersion?.error.conflict.reason]).toEqual(["invalid_state", reason]);
-    expect({ ...wrongVersion?.error, requestId: null }).toEqual({ ...anyVersion?.error, requestId: null });
-  });
+  it.each(cases.map(([field, make, reason]) => ({ field, make, reason })))(
+    "says so to $field: $reason",
+    async ({ field, make, reason }) => {
+      const thing = await make();
+      const [anyVersion, wrongVersion] = await withoutTrace(world(), async () => [
+        await call(field, thing),
+        await call(field, thing, 99),
+      ]);
+      expect([wrongVersion?.error.code, wrongVersion?.error.conflict.reason]).toEqual([
+        "invalid_state",
+        reason,
+      ]);
+      expect({ ...wrongVersion?.error, requestId: null }).toEqual({ ...anyVersion?.error, requestId: null });
+    },
+  );
 });

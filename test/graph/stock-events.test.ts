@@ -1,4 +1,7 @@
-/** What is told of stock: that a variant runs out, runs low or is there again; once for all that a transaction does, and nothing of what only moves. */
+/**
+ * What is told of stock: that a variant runs out, runs low or is there again; once for all that a transaction
+ * does, and nothing of what only moves.
+ */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { drive, openCheckout, ordersOf, submitted } from "#test/commerce/payments/checkouts.ts";
@@ -38,9 +41,16 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
       },
       "results { status }",
     );
-  const listen = async (): Promise<Told[]> => (await heard()).filter(({ subject }) => subject.type === "variant");
+  const listen = async (): Promise<Told[]> =>
+    (await heard()).filter(({ subject }) => subject.type === "variant");
   const types = async (): Promise<string[]> => (await listen()).map(({ type }) => type);
-  const adjust = (delta: number) => change("stockAdjust", "StockAdjustInput", { variantId, delta, reason: "CORRECTION" }, "stock { available }");
+  const adjust = (delta: number) =>
+    change(
+      "stockAdjust",
+      "StockAdjustInput",
+      { variantId, delta, reason: "CORRECTION" },
+      "stock { available }",
+    );
   /** Aside from what is told. */
   const setStock = async (onHand: number): Promise<void> => {
     await sql`update stock_level set on_hand = ${onHand}, backorder_limit = 0, low_stock_threshold = 5 where variant_id = ${variantId}`.execute(
@@ -67,16 +77,34 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     expect(told[1]).toMatchObject({
       subject: { type: "variant", id: variantId },
       data: {
-        object: { id: variantId, version: 6, sku, availability: "out_of_stock", stock: { onHand: 0, reserved: 0, available: 0 } },
+        object: {
+          id: variantId,
+          version: 6,
+          sku,
+          availability: "out_of_stock",
+          stock: { onHand: 0, reserved: 0, available: 0 },
+        },
         truncated: false,
       },
       cause: { actor: "staff" },
       installationId: null,
     });
     expect(told.map(({ data }) => data.previous)).toEqual([
-      { version: 3, availability: "in_stock", stock: { onHand: 7, reserved: 0, available: 7, backorderLimit: 0, lowStockThreshold: 5 } },
-      { version: 5, availability: "low_stock", stock: { onHand: 4, reserved: 0, available: 4, backorderLimit: 0, lowStockThreshold: 5 } },
-      { version: 6, availability: "out_of_stock", stock: { onHand: 0, reserved: 0, available: 0, backorderLimit: 0, lowStockThreshold: 5 } },
+      {
+        version: 3,
+        availability: "in_stock",
+        stock: { onHand: 7, reserved: 0, available: 7, backorderLimit: 0, lowStockThreshold: 5 },
+      },
+      {
+        version: 5,
+        availability: "low_stock",
+        stock: { onHand: 4, reserved: 0, available: 4, backorderLimit: 0, lowStockThreshold: 5 },
+      },
+      {
+        version: 6,
+        availability: "out_of_stock",
+        stock: { onHand: 0, reserved: 0, available: 0, backorderLimit: 0, lowStockThreshold: 5 },
+      },
     ]);
     expect(Object.keys(told[0]?.data.object.stock)).toEqual(Object.keys(told[0]?.data.previous.stock));
   });
@@ -93,7 +121,12 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     await setStock(7);
     const upsert = async (input: Record<string, unknown>) => {
       const { body } = await world().graphql(`{ variant(id: "${variantId}") { productId } }`);
-      return change("variantUpsert", "VariantUpsertInput", { productId: body.data.variant.productId, sku, options: [], ...input }, "id");
+      return change(
+        "variantUpsert",
+        "VariantUpsertInput",
+        { productId: body.data.variant.productId, sku, options: [], ...input },
+        "id",
+      );
     };
     await upsert({ lowStockThreshold: 20 });
     await upsert({ lowStockThreshold: 5 });
@@ -102,7 +135,11 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     await upsert({ backorderLimit: 3 });
     await upsert({ backorderLimit: 0 });
     const told = await listen();
-    expect(told.map(({ type }) => type)).toEqual(["variant.out_of_stock", "variant.back_in_stock", "variant.out_of_stock"]);
+    expect(told.map(({ type }) => type)).toEqual([
+      "variant.out_of_stock",
+      "variant.back_in_stock",
+      "variant.out_of_stock",
+    ]);
     expect(told[1]?.data).toMatchObject({
       object: { availability: "backorder" },
       previous: { availability: "out_of_stock", stock: { backorderLimit: 0 } },
@@ -120,7 +157,10 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     const [out] = await listen();
     expect(out).toMatchObject({
       type: "variant.out_of_stock",
-      data: { object: { stock: { onHand: 7, reserved: 7, available: 0 } }, previous: { stock: { reserved: 2, available: 5 } } },
+      data: {
+        object: { stock: { onHand: 7, reserved: 7, available: 0 } },
+        previous: { stock: { reserved: 2, available: 5 } },
+      },
     });
     await cancel(rest);
     expect(await types()).toEqual(["variant.back_in_stock"]);
@@ -177,7 +217,8 @@ describe.each(["pglite", "postgres"] as const)("events of stock on %s", (engine)
     const crossing = await statementsOf(world(), () => adjust(-8));
     expect(await types()).toEqual(["variant.out_of_stock"]);
     expect(quiet.filter((text) => /merchant" where "id"|insert into "event"/.test(text))).toEqual([]);
-    // The variant's product, the product, the event itself; and the mode, where the merchant is new to this process.
+    // The variant's product, the product, the event itself; and the mode, where the merchant is new to this
+    // process.
     const isMode = (text: string): boolean => /select "mode" from "merchant"/.test(text);
     expect(crossing.filter((text) => !isMode(text)).length - quiet.length).toBe(3);
   });

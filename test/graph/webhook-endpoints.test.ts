@@ -1,4 +1,7 @@
-/** The life of a webhook endpoint, as who runs a merchant changes it: on and off, its secrets, its end, and what becomes of what waits for it. */
+/**
+ * The life of a webhook endpoint, as who runs a merchant changes it: on and off, its secrets, its end, and
+ * what becomes of what waits for it.
+ */
 import { beforeEach, describe, expect, it } from "vitest";
 import { createId } from "#foundation/ids.ts";
 import { askGraph, eventsOf, withoutTrace } from "#test/operations/cart-calls.ts";
@@ -33,7 +36,12 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
 
   const change = (field: EndpointMutation, endpointId: string, input: Record<string, unknown> = {}) =>
     changeEndpoint(world(), field, { endpointId, input });
-  const conflict = (id: string, currentStatus: string, currentVersion: number, reason: string | null = null) => ({
+  const conflict = (
+    id: string,
+    currentStatus: string,
+    currentVersion: number,
+    reason: string | null = null,
+  ) => ({
     resource: "webhook_endpoint",
     id,
     currentStatus,
@@ -45,10 +53,22 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
   /** What waits for an endpoint, as a dispatcher would have left it. */
   async function queue(endpointId: string, status: "retrying" | "sending" | "succeeded"): Promise<void> {
     const { db } = world().database;
-    const { merchantId, installationId } = await db.selectFrom("webhookEndpoint").selectAll().where("id", "=", endpointId).executeTakeFirstOrThrow();
+    const { merchantId, installationId } = await db
+      .selectFrom("webhookEndpoint")
+      .selectAll()
+      .where("id", "=", endpointId)
+      .executeTakeFirstOrThrow();
     const at = world().clock.now();
     const eventId = createId("event", at.getTime());
-    const event = { type: "order.placed", schemaVersion: 1, subjectType: "order", subjectId: "ord_x", subjectVersion: 1, snapshot: "{}", thin: "{}" };
+    const event = {
+      type: "order.placed",
+      schemaVersion: 1,
+      subjectType: "order",
+      subjectId: "ord_x",
+      subjectVersion: 1,
+      snapshot: "{}",
+      thin: "{}",
+    };
     await db
       .insertInto("event")
       .values({ id: eventId, merchantId, installationId, ...event, occurredAt: at, fannedOutAt: at })
@@ -61,7 +81,16 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     const none = { replayOf: null, replayReason: null, replayNote: null, finishedAt: null };
     await db
       .insertInto("webhookDelivery")
-      .values({ id: createId("webhookDelivery", at.getTime()), merchantId, installationId, eventId, endpointId, ...state, ...none, createdAt: at })
+      .values({
+        id: createId("webhookDelivery", at.getTime()),
+        merchantId,
+        installationId,
+        eventId,
+        endpointId,
+        ...state,
+        ...none,
+        createdAt: at,
+      })
       .execute();
   }
   const statusesOf = async (id: string): Promise<string[]> =>
@@ -70,15 +99,25 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
   it("is made by staff for an installation that they name, and not without", async () => {
     const installationId = await installationOf(world());
     const { data } = await tryEndpoint(world(), { installationId, input: { payloadMode: "THIN" } });
-    expect(data).toMatchObject({ endpoint: { status: "ENABLED", payloadMode: "THIN", version: 1 }, secret: { version: 1, shownOnce: true } });
+    expect(data).toMatchObject({
+      endpoint: { status: "ENABLED", payloadMode: "THIN", version: 1 },
+      secret: { version: 1, shownOnce: true },
+    });
     const [ping] = await eventsOf(world(), data.endpoint.id);
     expect(ping?.snapshot).toMatchObject({ cause: { operationId: null, actor: "staff" } });
     const merchantId = world().demo.merchants.first.id;
-    expect((await tryEndpoint(world(), { installationId, merchantId, token: "operator" })).error).toBeUndefined();
-    expect((await tryEndpoint(world(), {})).error).toMatchObject({ code: "missing_field", details: [{ field: "/installationId" }] });
+    expect(
+      (await tryEndpoint(world(), { installationId, merchantId, token: "operator" })).error,
+    ).toBeUndefined();
+    expect((await tryEndpoint(world(), {})).error).toMatchObject({
+      code: "missing_field",
+      details: [{ field: "/installationId" }],
+    });
     const foreign = await installationOf(world(), "otherMerchant");
     for (const other of [foreign, "ins_00000000000000000000000000", "\u0000"])
-      expect((await withoutTrace(world(), () => tryEndpoint(world(), { installationId: other }))).error).toMatchObject({
+      expect(
+        (await withoutTrace(world(), () => tryEndpoint(world(), { installationId: other }))).error,
+      ).toMatchObject({
         code: other === "\u0000" ? "invalid_field" : "resource_not_found",
       });
   });
@@ -91,25 +130,54 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     const asked = await withoutTrace(world(), () => askGraph(world(), query, { input }, { token: "admin" }));
     expect(asked.error).toMatchObject({ code: "idempotency_key_required" });
     const { db } = world().database;
-    const set = (status: "active" | "uninstalled") => db.updateTable("installation").set({ status }).where("id", "=", installationId).execute();
+    const set = (status: "active" | "uninstalled") =>
+      db.updateTable("installation").set({ status }).where("id", "=", installationId).execute();
     await set("uninstalled");
     const refused = await withoutTrace(world(), () => tryEndpoint(world(), { installationId }));
     await set("active");
-    expect(refused.error).toMatchObject({ code: "invalid_state", conflict: { resource: "installation", reason: "installation_uninstalled" } });
+    expect(refused.error).toMatchObject({
+      code: "invalid_state",
+      conflict: { resource: "installation", reason: "installation_uninstalled" },
+    });
   });
 
   it("changes what it is told to and nothing else; told nothing new it keeps its version", async () => {
-    const { id } = await makeEndpoint(world(), { description: "Old", metadata: { b: "2", a: "1" }, maxPerSecond: 5 });
-    const same = await change("webhookEndpointUpdate", id, { description: "Old", metadata: { a: "1", b: "2" }, eventTypes: ["*"] });
+    const { id } = await makeEndpoint(world(), {
+      description: "Old",
+      metadata: { b: "2", a: "1" },
+      maxPerSecond: 5,
+    });
+    const same = await change("webhookEndpointUpdate", id, {
+      description: "Old",
+      metadata: { a: "1", b: "2" },
+      eventTypes: ["*"],
+    });
     expect(same.data.version).toBe(1);
     world().clock.advance(1000);
     const url = receiver();
-    const input = { url, eventTypes: ["order.*"], description: null, maxPerSecond: null, metadata: null, payloadMode: "THIN", expectedVersion: 1 };
+    const input = {
+      url,
+      eventTypes: ["order.*"],
+      description: null,
+      maxPerSecond: null,
+      metadata: null,
+      payloadMode: "THIN",
+      expectedVersion: 1,
+    };
     const { data } = await change("webhookEndpointUpdate", id, input);
     const now = world().clock.now().toISOString();
-    const changed = { url, eventTypes: ["order.*"], description: null, maxPerSecond: null, metadata: {}, payloadMode: "THIN" };
+    const changed = {
+      url,
+      eventTypes: ["order.*"],
+      description: null,
+      maxPerSecond: null,
+      metadata: {},
+      payloadMode: "THIN",
+    };
     expect(data).toEqual({ ...same.data, ...changed, version: 2, updatedAt: now });
-    expect((await change("webhookEndpointUpdate", id, { description: "New", url: null, eventTypes: null })).data).toMatchObject({
+    expect(
+      (await change("webhookEndpointUpdate", id, { description: "New", url: null, eventTypes: null })).data,
+    ).toMatchObject({
       description: "New",
       url,
       eventTypes: ["order.*"],
@@ -120,13 +188,26 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
 
   it("takes no URL that another has, however many want it at once, and none that is not allowed", async () => {
     const [one, two] = [await makeEndpoint(world()), await makeEndpoint(world())];
-    const taken = await withoutTrace(world(), () => change("webhookEndpointUpdate", two.id, { url: one.url }));
-    expect(taken.error).toMatchObject({ code: "webhook_endpoint_duplicate", conflict: conflict(one.id, "enabled", 1) });
+    const taken = await withoutTrace(world(), () =>
+      change("webhookEndpointUpdate", two.id, { url: one.url }),
+    );
+    expect(taken.error).toMatchObject({
+      code: "webhook_endpoint_duplicate",
+      conflict: conflict(one.id, "enabled", 1),
+    });
     const url = receiver();
     const asked = await Promise.all([one, two].map(({ id }) => change("webhookEndpointUpdate", id, { url })));
-    expect(asked.map(({ error }): string => error?.code ?? "changed").toSorted()).toEqual(["changed", "webhook_endpoint_duplicate"]);
-    const bad = await withoutTrace(world(), () => change("webhookEndpointUpdate", one.id, { url: "https://10.0.0.1/", eventTypes: ["nothing"] }));
-    expect(bad.error).toMatchObject({ code: "webhook_url_not_allowed", details: [{ field: "/url" }, { field: "/eventTypes/0", code: "unknown" }] });
+    expect(asked.map(({ error }): string => error?.code ?? "changed").toSorted()).toEqual([
+      "changed",
+      "webhook_endpoint_duplicate",
+    ]);
+    const bad = await withoutTrace(world(), () =>
+      change("webhookEndpointUpdate", one.id, { url: "https://10.0.0.1/", eventTypes: ["nothing"] }),
+    );
+    expect(bad.error).toMatchObject({
+      code: "webhook_url_not_allowed",
+      details: [{ field: "/url" }, { field: "/eventTypes/0", code: "unknown" }],
+    });
   });
 
   it("is switched off: what was not tried is skipped, what was tried waits", async () => {
@@ -136,66 +217,134 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     const { data } = await change("webhookEndpointDisable", id, { expectedVersion: 1 });
     const disabledAt = world().clock.now().toISOString();
     expect(data).toMatchObject({ status: "DISABLED", disabledReason: "MANUAL", disabledAt, version: 2 });
-    expect(await statusesOf(id)).toEqual(["order.placed retrying", "order.placed sending", "webhook.ping skipped"]);
-    const again = await withoutTrace(world(), () => change("webhookEndpointDisable", id, { expectedVersion: 9 }));
-    expect(again.error).toMatchObject({ code: "invalid_state", conflict: conflict(id, "disabled", 2, "not_enabled") });
+    expect(await statusesOf(id)).toEqual([
+      "order.placed retrying",
+      "order.placed sending",
+      "webhook.ping skipped",
+    ]);
+    const again = await withoutTrace(world(), () =>
+      change("webhookEndpointDisable", id, { expectedVersion: 9 }),
+    );
+    expect(again.error).toMatchObject({
+      code: "invalid_state",
+      conflict: conflict(id, "disabled", 2, "not_enabled"),
+    });
   });
 
   it.each([
     ["disabled", "manual"],
     ["auto_disabled", "failing"],
-  ] as const)("that is %s is switched on: a ping goes before what waits, and its failures are forgotten", async (status, disabledReason) => {
-    const { id } = await makeEndpoint(world(), { enabled: false });
-    await queue(id, "retrying");
-    const { db } = world().database;
-    const at = world().clock.now();
-    await db.updateTable("webhookEndpoint").set({ status, disabledReason, disabledAt: at }).where("id", "=", id).execute();
-    const failing = { consecutiveFailures: 30, failingSince: at, failedSinceSuccess: 12, degradedAt: at, probeAt: at, lastFailureAt: at };
-    await db.updateTable("webhookEndpointHealth").set(failing).where("endpointId", "=", id).execute();
-    const { data } = await change("webhookEndpointEnable", id, { expectedVersion: 1 });
-    expect(data).toMatchObject({ status: "ENABLED", disabledReason: null, disabledAt: null, version: 2 });
-    expect(data.health).toMatchObject({ state: "UNKNOWN", consecutiveFailures: 0, lastFailureAt: at.toISOString() });
-    const [ping, waiting] = (await deliveriesOf(world(), id)).toSorted((a, b) => Number(a.nextAttemptAt) - Number(b.nextAttemptAt));
-    expect([ping?.type, ping?.status, waiting?.type]).toEqual(["webhook.ping", "pending", "order.placed"]);
-    expect(Number(ping?.nextAttemptAt)).toBeLessThan(Number(waiting?.nextAttemptAt));
-    const health = await db.selectFrom("webhookEndpointHealth").selectAll().where("endpointId", "=", id).executeTakeFirstOrThrow();
-    expect(health).toMatchObject({ failingSince: null, failedSinceSuccess: 0, degradedAt: null, probeAt: null });
-    const again = await withoutTrace(world(), () => change("webhookEndpointEnable", id));
-    expect(again.error).toMatchObject({ code: "invalid_state", conflict: conflict(id, "enabled", 2, "already_enabled") });
-  });
+  ] as const)(
+    "that is %s is switched on: a ping goes before what waits, and its failures are forgotten",
+    async (status, disabledReason) => {
+      const { id } = await makeEndpoint(world(), { enabled: false });
+      await queue(id, "retrying");
+      const { db } = world().database;
+      const at = world().clock.now();
+      await db
+        .updateTable("webhookEndpoint")
+        .set({ status, disabledReason, disabledAt: at })
+        .where("id", "=", id)
+        .execute();
+      const failing = {
+        consecutiveFailures: 30,
+        failingSince: at,
+        failedSinceSuccess: 12,
+        degradedAt: at,
+        probeAt: at,
+        lastFailureAt: at,
+      };
+      await db.updateTable("webhookEndpointHealth").set(failing).where("endpointId", "=", id).execute();
+      const { data } = await change("webhookEndpointEnable", id, { expectedVersion: 1 });
+      expect(data).toMatchObject({ status: "ENABLED", disabledReason: null, disabledAt: null, version: 2 });
+      expect(data.health).toMatchObject({
+        state: "UNKNOWN",
+        consecutiveFailures: 0,
+        lastFailureAt: at.toISOString(),
+      });
+      const [ping, waiting] = (await deliveriesOf(world(), id)).toSorted(
+        (a, b) => Number(a.nextAttemptAt) - Number(b.nextAttemptAt),
+      );
+      expect([ping?.type, ping?.status, waiting?.type]).toEqual(["webhook.ping", "pending", "order.placed"]);
+      expect(Number(ping?.nextAttemptAt)).toBeLessThan(Number(waiting?.nextAttemptAt));
+      const health = await db
+        .selectFrom("webhookEndpointHealth")
+        .selectAll()
+        .where("endpointId", "=", id)
+        .executeTakeFirstOrThrow();
+      expect(health).toMatchObject({
+        failingSince: null,
+        failedSinceSuccess: 0,
+        degradedAt: null,
+        probeAt: null,
+      });
+      const again = await withoutTrace(world(), () => change("webhookEndpointEnable", id));
+      expect(again.error).toMatchObject({
+        code: "invalid_state",
+        conflict: conflict(id, "enabled", 2, "already_enabled"),
+      });
+    },
+  );
 
   it("is tested by a ping while it is on", async () => {
     const { id } = await makeEndpoint(world(), { eventTypes: ["cart.*"] });
     expect((await change("webhookEndpointTest", id)).data).toMatchObject({ id, version: 1 });
     expect(await statusesOf(id)).toEqual(["webhook.ping pending", "webhook.ping pending"]);
     await change("webhookEndpointDisable", id);
-    const refused = await withoutTrace(world(), () => change("webhookEndpointTest", id, { expectedVersion: 9 }));
-    expect(refused.error).toMatchObject({ code: "webhook_endpoint_disabled", conflict: conflict(id, "disabled", 2) });
+    const refused = await withoutTrace(world(), () =>
+      change("webhookEndpointTest", id, { expectedVersion: 9 }),
+    );
+    expect(refused.error).toMatchObject({
+      code: "webhook_endpoint_disabled",
+      conflict: conflict(id, "disabled", 2),
+    });
   });
 
   it("ends for good: what waits or is being sent is canceled, its secrets are erased, and it is not there any more", async () => {
     const { id, url } = await makeEndpoint(world());
     for (const status of ["retrying", "sending", "succeeded"] as const) await queue(id, status);
-    expect((await change("webhookEndpointDelete", id, { expectedVersion: 1 })).data).toEqual({ endpointId: id });
-    expect(await statusesOf(id)).toEqual(["order.placed canceled", "order.placed canceled", "order.placed succeeded", "webhook.ping canceled"]);
-    expect(await world().database.db.selectFrom("webhookSecret").selectAll().where("endpointId", "=", id).execute()).toEqual([]);
+    expect((await change("webhookEndpointDelete", id, { expectedVersion: 1 })).data).toEqual({
+      endpointId: id,
+    });
+    expect(await statusesOf(id)).toEqual([
+      "order.placed canceled",
+      "order.placed canceled",
+      "order.placed succeeded",
+      "webhook.ping canceled",
+    ]);
+    expect(
+      await world()
+        .database.db.selectFrom("webhookSecret")
+        .selectAll()
+        .where("endpointId", "=", id)
+        .execute(),
+    ).toEqual([]);
     expect((await readEndpoint(world(), id)).data).toBeNull();
     for (const field of changes)
-      expect((await withoutTrace(world(), () => change(field, id))).error).toMatchObject({ code: "webhook_endpoint_not_found", conflict: null });
+      expect((await withoutTrace(world(), () => change(field, id))).error).toMatchObject({
+        code: "webhook_endpoint_not_found",
+        conflict: null,
+      });
     expect((await createWebhook(world(), { body: { url, eventTypes: ["*"] } })).status).toBe(200);
   });
 
   it("has two secrets at most: a third ends the oldest at once, and without an overlap the new one signs alone", async () => {
     const { id, secret } = await makeEndpoint(world());
-    const rotate = async (input: Record<string, unknown> = {}): Promise<{ value: string; secrets: unknown[] }> => {
+    const rotate = async (
+      input: Record<string, unknown> = {},
+    ): Promise<{ value: string; secrets: unknown[] }> => {
       const { data, error } = await change("webhookSecretRotate", id, input);
       expect(error).toBeUndefined();
       return {
         value: data.secret.value,
-        secrets: data.endpoint.secrets.map(({ version, expiresAt }: Record<string, unknown>) => [version, expiresAt]),
+        secrets: data.endpoint.secrets.map(({ version, expiresAt }: Record<string, unknown>) => [
+          version,
+          expiresAt,
+        ]),
       };
     };
-    const inHours = (hours: number): string => new Date(world().clock.now().getTime() + hours * hourMs).toISOString();
+    const inHours = (hours: number): string =>
+      new Date(world().clock.now().getTime() + hours * hourMs).toISOString();
     const second = await rotate();
     expect(second.secrets).toEqual([
       [2, null],
@@ -210,14 +359,29 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
     const fourth = await rotate({ overlapHours: 0 });
     expect(fourth.secrets).toEqual([[4, null]]);
     expect(new Set([secret, second.value, third.value, fourth.value]).size).toBe(4);
-    expect(await world().database.db.selectFrom("webhookSecret").select("version").where("endpointId", "=", id).execute()).toEqual([{ version: 4 }]);
+    expect(
+      await world()
+        .database.db.selectFrom("webhookSecret")
+        .select("version")
+        .where("endpointId", "=", id)
+        .execute(),
+    ).toEqual([{ version: 4 }]);
     for (const overlapHours of [-1, 169])
-      expect((await withoutTrace(world(), () => change("webhookSecretRotate", id, { overlapHours }))).error).toMatchObject({
+      expect(
+        (await withoutTrace(world(), () => change("webhookSecretRotate", id, { overlapHours }))).error,
+      ).toMatchObject({
         code: "invalid_field",
         details: [{ field: "/overlapHours" }],
       });
-    const rotated = (await eventsOf(world(), id)).filter(({ type }) => type === "webhook_endpoint.secret_rotated");
-    expect(rotated.map(({ version, snapshot }) => [version, Object.keys(snapshot.data.previous as object).toSorted()])).toEqual([
+    const rotated = (await eventsOf(world(), id)).filter(
+      ({ type }) => type === "webhook_endpoint.secret_rotated",
+    );
+    expect(
+      rotated.map(({ version, snapshot }) => [
+        version,
+        Object.keys(snapshot.data.previous as object).toSorted(),
+      ]),
+    ).toEqual([
       [2, ["secrets", "version"]],
       [3, ["secrets", "updatedAt", "version"]],
       [4, ["secrets", "version"]],
@@ -228,14 +392,19 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
       .where("subjectId", "=", id)
       .where("type", "<>", "webhook.ping")
       .execute();
-    expect(rows).toEqual(Array.from({ length: 3 }, () => ({ installationId: rows[0]?.installationId, fannedOutAt: null })));
+    expect(rows).toEqual(
+      Array.from({ length: 3 }, () => ({ installationId: rows[0]?.installationId, fannedOutAt: null })),
+    );
     expect(rows[0]?.installationId).toBe(await installationOf(world()));
   });
 
   it("rotated many times at once, has at every moment one current secret and one before", async () => {
     const { id } = await makeEndpoint(world());
     await Promise.all(Array.from({ length: 8 }, () => change("webhookSecretRotate", id)));
-    expect((await readEndpoint(world(), id)).data).toMatchObject({ version: 9, secrets: [{ version: 9, expiresAt: null }, { version: 8 }] });
+    expect((await readEndpoint(world(), id)).data).toMatchObject({
+      version: 9,
+      secrets: [{ version: 9, expiresAt: null }, { version: 8 }],
+    });
   });
 
   it("changes nothing that the caller has not seen", async () => {
@@ -248,13 +417,17 @@ describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engi
       "webhookSecretRotate",
     ] as const) {
       const refused = await withoutTrace(world(), () => change(field, id, { expectedVersion: 2 }));
-      expect([field, refused.error]).toMatchObject([field, { code: "version_conflict", conflict: conflict(id, "enabled", 1) }]);
+      expect([field, refused.error]).toMatchObject([
+        field,
+        { code: "version_conflict", conflict: conflict(id, "enabled", 1) },
+      ]);
     }
   });
 
   it("of another merchant is not there, whoever asks and whatever for", async () => {
     const { id } = await makeEndpoint(world(), { key: "otherMerchant" });
-    for (const token of ["admin", "analyst"] as const) expect((await readEndpoint(world(), id, token)).data).toBeNull();
+    for (const token of ["admin", "analyst"] as const)
+      expect((await readEndpoint(world(), id, token)).data).toBeNull();
     expect((await readEndpoint(world(), id, "operator")).data).toMatchObject({ id });
     expect((await readEndpoint(world(), id, "storefront")).error).toMatchObject({ code: "role_not_allowed" });
     for (const field of changes)

@@ -10,7 +10,13 @@ import { replayAsStaff, replayMany, sendingNothing } from "#test/operations/repl
 import { changeEndpoint, installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
-import { deliveryRows, makeDeliveries, makeDelivery, makeEvent, makeEvents } from "#test/webhooks/delivery-rows.ts";
+import {
+  deliveryRows,
+  makeDeliveries,
+  makeDelivery,
+  makeEvent,
+  makeEvents,
+} from "#test/webhooks/delivery-rows.ts";
 
 const dayMs = 86_400_000;
 
@@ -19,7 +25,9 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
   let endpointId: string;
   beforeEach(async () => {
     await sql`delete from webhook_delivery`.execute(world().database.db);
-    await sql`update webhook_endpoint set status = 'deleted', disabled_reason = null, disabled_at = null`.execute(world().database.db);
+    await sql`update webhook_endpoint set status = 'deleted', disabled_reason = null, disabled_at = null`.execute(
+      world().database.db,
+    );
     ({ id: endpointId } = await makeEndpoint(world()));
     await sql`delete from webhook_delivery`.execute(world().database.db);
   });
@@ -27,8 +35,14 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
   const page = `query ($endpointId: ID!, $status: WebhookDeliveryStatus, $first: Int) { webhookDeliveries(endpointId: $endpointId, status: $status, first: $first) {
     totalCount pageInfo { hasNextPage } edges { node { id status attempts { number httpStatus } event { id type deliveries { id } } installation { id } } } } }`;
   const setStatus = (ids: readonly string[], status: "succeeded" | "exhausted"): Promise<unknown> =>
-    world().database.db.updateTable("webhookDelivery").set({ status, nextAttemptAt: null }).where("id", "in", ids).execute();
-  const replaysIn = async (): Promise<{ id: string; eventId: string; endpointId: string; replayOf: string | null }[]> =>
+    world()
+      .database.db.updateTable("webhookDelivery")
+      .set({ status, nextAttemptAt: null })
+      .where("id", "in", ids)
+      .execute();
+  const replaysIn = async (): Promise<
+    { id: string; eventId: string; endpointId: string; replayOf: string | null }[]
+  > =>
     world()
       .database.db.selectFrom("webhookDelivery")
       .select(["id", "eventId", "endpointId", "replayOf"])
@@ -39,7 +53,8 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
   it("are read with their attempts and events, as many statements however many there are", async () => {
     const events = await makeEvents(world(), 3);
     const [first = ""] = await makeDeliveries(world(), events.slice(0, 1), { endpointId, attempts: 2 });
-    const ask = (count: number) => askGraph(world(), page, { endpointId, first: count }, { token: "analyst" });
+    const ask = (count: number) =>
+      askGraph(world(), page, { endpointId, first: count }, { token: "analyst" });
     // The token's first use is noted.
     await ask(10);
     const one = await statementsOf(world(), () => ask(10));
@@ -68,15 +83,24 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     const deliveryId = await makeDelivery(world(), { endpointId: foreign, eventId });
     const read = "query ($id: ID!) { webhookDelivery(id: $id) { id } }";
     expect((await askGraph(world(), read, { id: deliveryId }, { token: "admin" })).data).toBeNull();
-    expect((await askGraph(world(), read, { id: deliveryId }, { token: "operator" })).data).toEqual({ id: deliveryId });
+    expect((await askGraph(world(), read, { id: deliveryId }, { token: "operator" })).data).toEqual({
+      id: deliveryId,
+    });
     expect((await askGraph(world(), read, { id: "\u0000" }, { token: "operator" })).data).toBeNull();
-    expect((await askGraph(world(), page, { endpointId: foreign }, { token: "admin" })).data.totalCount).toBe(0);
+    expect((await askGraph(world(), page, { endpointId: foreign }, { token: "admin" })).data.totalCount).toBe(
+      0,
+    );
     const refused = await sendingNothing(world(), () => replayAsStaff(world(), { deliveryId }));
     expect(refused.error.code).toBe("webhook_delivery_not_found");
     const many = await sendingNothing(world(), () => replayMany(world(), { input: { endpointId: foreign } }));
     expect(many.error.code).toBe("webhook_endpoint_not_found");
     const merchantId = world().demo.merchants.second.id;
-    const replayed = await replayAsStaff(world(), { deliveryId, merchantId, token: "operator", input: { note: "By hand." } });
+    const replayed = await replayAsStaff(world(), {
+      deliveryId,
+      merchantId,
+      token: "operator",
+      input: { note: "By hand." },
+    });
     expect(replayed.data).toMatchObject({
       delivery: { status: "PENDING", replayOf: deliveryId, replayReason: "TESTING", replayNote: "By hand." },
       original: { id: deliveryId, status: "EXHAUSTED" },
@@ -97,7 +121,10 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
       .where("id", "=", await installationOf(world()));
     await installation.set({ status: "suspended" }).execute();
     const refused = await sendingNothing(world(), () => replayAsStaff(world(), { deliveryId }));
-    expect(refused.error).toMatchObject({ code: "webhook_endpoint_disabled", conflict: { reason: "installation_suspended" } });
+    expect(refused.error).toMatchObject({
+      code: "webhook_endpoint_disabled",
+      conflict: { reason: "installation_suspended" },
+    });
     await installation.set({ status: "active" }).execute();
   });
 
@@ -114,7 +141,10 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
       seen.push(count);
     });
     expect([...seen, count]).toEqual([0, 1]);
-    const window = { since: new Date(world().clock.now().getTime() - dayMs), until: new Date(world().clock.now().getTime() + 1) };
+    const window = {
+      since: new Date(world().clock.now().getTime() - dayMs),
+      until: new Date(world().clock.now().getTime() + 1),
+    };
     const none = await inTransaction(db, (transaction) =>
       replayDeliveries(transaction, tenant, { endpointId, ...window, status: "skipped", reason: "other" }),
     );
@@ -126,7 +156,8 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     const [before, underWay, arrived, often] = ids as [string, string, string, string];
     await makeDeliveries(world(), await makeEvents(world(), 2), { endpointId, status: "skipped" });
     await makeDeliveries(world(), await makeEvents(world(), 1, { ageMs: 2 * dayMs }), { endpointId });
-    const replayed = async (deliveryId: string): Promise<string> => (await replayAsStaff(world(), { deliveryId })).data.delivery.id;
+    const replayed = async (deliveryId: string): Promise<string> =>
+      (await replayAsStaff(world(), { deliveryId })).data.delivery.id;
     await setStatus([await replayed(before)], "exhausted");
     await replayed(underWay);
     await setStatus([await replayed(arrived)], "succeeded");
@@ -136,7 +167,11 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     const since = new Date(world().clock.now().getTime() - dayMs).toISOString();
     const { data } = await replayMany(world(), { input: { endpointId, since, note: "After the outage." } });
     expect(data).toMatchObject({ replayed: 4, hasMore: false });
-    expect(data.skipped.toSorted((one: { reason: string }, other: { reason: string }) => one.reason.localeCompare(other.reason))).toEqual([
+    expect(
+      data.skipped.toSorted((one: { reason: string }, other: { reason: string }) =>
+        one.reason.localeCompare(other.reason),
+      ),
+    ).toEqual([
       { reason: "DELIVERY_ALREADY_SUCCEEDED", count: 1 },
       { reason: "DELIVERY_IN_PROGRESS", count: 1 },
       { reason: "DELIVERY_REPLAY_LIMIT_REACHED", count: 1 },
@@ -168,8 +203,14 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     await changeEndpoint(world(), "webhookEndpointDelete", { endpointId });
     const input = { endpointId, status: "CANCELED" };
     const refused = await sendingNothing(world(), () => replayMany(world(), { input }));
-    expect(refused.data).toMatchObject({ replayed: 0, skipped: [{ reason: "WEBHOOK_ENDPOINT_NOT_FOUND", count: 3 }] });
-    expect((await replayMany(world(), { input: { ...input, toEndpointId: other } })).data).toMatchObject({ replayed: 3, skipped: [] });
+    expect(refused.data).toMatchObject({
+      replayed: 0,
+      skipped: [{ reason: "WEBHOOK_ENDPOINT_NOT_FOUND", count: 3 }],
+    });
+    expect((await replayMany(world(), { input: { ...input, toEndpointId: other } })).data).toMatchObject({
+      replayed: 3,
+      skipped: [],
+    });
     expect(new Set((await replaysIn()).map((row) => row.endpointId))).toEqual(new Set([other]));
   });
 
@@ -182,8 +223,12 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
 
   it("are replayed once each by calls that come at the same time", async () => {
     await makeDeliveries(world(), await makeEvents(world(), 30), { endpointId });
-    const answers = await Promise.all(Array.from({ length: 5 }, () => replayMany(world(), { input: { endpointId } })));
-    expect(answers.map(({ data }) => data.replayed).toSorted((one, other) => one - other)).toEqual([0, 0, 0, 0, 30]);
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => replayMany(world(), { input: { endpointId } })),
+    );
+    expect(answers.map(({ data }) => data.replayed).toSorted((one, other) => one - other)).toEqual([
+      0, 0, 0, 0, 30,
+    ]);
     expect(await deliveryRows(world())).toHaveLength(60);
   });
 
@@ -194,12 +239,18 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
       { endpointId: "whe_x", since: "2026-01-01T00:00:00Z", until: "2026-01-31T00:00:00.001Z" },
       ["/until too_large"],
     ],
-    ["an empty window", { endpointId: "whe_x", since: "2026-01-01T00:00:00Z", until: "2026-01-01T00:00:00Z" }, ["/until too_small"]],
+    [
+      "an empty window",
+      { endpointId: "whe_x", since: "2026-01-01T00:00:00Z", until: "2026-01-01T00:00:00Z" },
+      ["/until too_small"],
+    ],
     ["no cursor", { endpointId: "whe_x", after: "nonsense" }, ["/after pattern_mismatch"]],
     ["a long note", { endpointId: "whe_x", note: "x".repeat(201) }, ["/note too_long"]],
   ] as const)("are not replayed with %s", async (_name, input, fields) => {
     const { error } = await sendingNothing(world(), () => replayMany(world(), { input }));
     expect(error.code).toBe("invalid_field");
-    expect(error.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)).toEqual(fields);
+    expect(
+      error.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
+    ).toEqual(fields);
   });
 });

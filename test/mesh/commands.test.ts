@@ -1,4 +1,7 @@
-/** `mesh build`, `mesh validate` and `mesh dev`, as `npm run mesh` starts them, on the project's own configuration. */
+/**
+ * `mesh build`, `mesh validate` and `mesh dev`, as `npm run mesh` starts them, on the project's own
+ * configuration.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -19,14 +22,22 @@ function startMesh(
   environment: Readonly<Record<string, string>> = {},
 ): { child: ChildProcess; output: () => string } {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [bin, ...args], { cwd, env: { PATH, HOME, ...environment }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd,
+    env: { PATH, HOME, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let text = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   onTestFinished(() => void child.kill("SIGKILL"));
   return { child, output: () => text };
 }
 
-async function runMesh(cwd: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+async function runMesh(
+  cwd: string,
+  args: readonly string[],
+): Promise<{ code: number | null; output: string }> {
   const { child, output } = startMesh(cwd, args);
   const [code] = (await once(child, "close")) as [number | null];
   return { code, output: output() };
@@ -38,26 +49,45 @@ it("mesh build writes the merged schema, and mesh validate finds that it still f
   expect(built).toMatchObject({ code: 0, output: expect.stringContaining("Done!") });
   expect(readFileSync(join(folder, ".mesh/schema.graphql"), "utf8")).toMatch(/^type Cart /m);
   expect(existsSync(join(folder, ".mesh/index.ts"))).toBe(true);
-  expect(await runMesh(folder, ["validate"])).toMatchObject({ code: 0, output: expect.stringContaining("Artifacts are valid!") });
+  expect(await runMesh(folder, ["validate"])).toMatchObject({
+    code: 0,
+    output: expect.stringContaining("Artifacts are valid!"),
+  });
 });
 
 it("mesh dev listens on this machine alone, and runs a document for a caller with a token only", async () => {
   const folder = projectCopy();
   const port = await freePort("127.0.0.1");
-  const { output } = startMesh(folder, ["dev", "--port", String(port)], { DATA_DIR: join(folder, "data"), DEMO: "0", LOG_LEVEL: "silent" });
+  const { output } = startMesh(folder, ["dev", "--port", String(port)], {
+    DATA_DIR: join(folder, "data"),
+    DEMO: "0",
+    LOG_LEVEL: "silent",
+  });
   const url = `http://127.0.0.1:${port}`;
-  await vi.waitFor(async () => expect((await fetch(`${url}/readiness`)).status).toBe(204), { timeout: 50_000, interval: 250 });
+  await vi.waitFor(async () => expect((await fetch(`${url}/readiness`)).status).toBe(204), {
+    timeout: 50_000,
+    interval: 250,
+  });
   expect(output()).toContain(`Serving GraphQL Mesh: ${url}`);
-  const ask = async (query: string, authorization?: string): Promise<{ text: string; errors: { extensions: { code: string } }[] }> => {
-    const headers = { "content-type": "application/json", ...(authorization === undefined ? {} : { authorization }) };
-    const text = await (await fetch(`${url}/graphql`, { method: "POST", headers, body: JSON.stringify({ query }) })).text();
+  const ask = async (
+    query: string,
+    authorization?: string,
+  ): Promise<{ text: string; errors: { extensions: { code: string } }[] }> => {
+    const headers = {
+      "content-type": "application/json",
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    const text = await (
+      await fetch(`${url}/graphql`, { method: "POST", headers, body: JSON.stringify({ query }) })
+    ).text();
     return { text, ...(JSON.parse(text) as { errors: { extensions: { code: string } }[] }) };
   };
   const withoutCaller = await ask("{ viewer { __typename } }");
   expect(withoutCaller.errors.map(({ extensions }) => extensions.code)).toEqual(["credentials_missing"]);
   const withWrongToken = await ask("{ viewer { __typename } }", "Bearer cit_admin_wrong");
   expect(withWrongToken.errors.map(({ extensions }) => extensions.code)).toEqual(["api_key_invalid"]);
-  for (const { text } of [withoutCaller, withWrongToken]) expect(text).not.toMatch(/stack|node_modules|\.ts:/);
+  for (const { text } of [withoutCaller, withWrongToken])
+    expect(text).not.toMatch(/stack|node_modules|\.ts:/);
   const page = await (await fetch(`${url}/graphql`, { headers: { accept: "text/html" } })).text();
   expect(page).not.toMatch(/(?:src|href)="https?:/);
 });

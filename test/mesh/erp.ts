@@ -51,7 +51,13 @@ export async function startErp(): Promise<Erp> {
     asked.push(sku);
     response.statusCode = sku === erp.failsFor ? 500 : 200;
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(response.statusCode === 500 ? { secret: "ERP-INTERNAL" } : { sku, onHand: sku.length, warehouse: "Rotterdam" }));
+    response.end(
+      JSON.stringify(
+        response.statusCode === 500
+          ? { secret: "ERP-INTERNAL" }
+          : { sku, onHand: sku.length, warehouse: "Rotterdam" },
+      ),
+    );
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -8,7 +8,8 @@ import { executeWith } from "#mesh/run.ts";
 type Calls = string[];
 type Case = (calls: Calls) => Plugin[];
 
-const later = <Value>(value: Value): Promise<Value> => new Promise((resolve) => setTimeout(() => resolve(value), 1));
+const later = <Value>(value: Value): Promise<Value> =>
+  new Promise((resolve) => setTimeout(() => resolve(value), 1));
 
 const executor = (calls: Calls): Plugin => ({
   onExecute: ({ setExecuteFn }) =>
@@ -26,7 +27,11 @@ const noting = (calls: Calls, name: string): Plugin => ({
 });
 
 const cases: Readonly<Record<string, Case>> = {
-  "in their order, before and after": (calls) => [executor(calls), noting(calls, "first"), noting(calls, "second")],
+  "in their order, before and after": (calls) => [
+    executor(calls),
+    noting(calls, "first"),
+    noting(calls, "second"),
+  ],
   "each wrapping the executor that is set": (calls) => [
     executor(calls),
     {
@@ -51,7 +56,12 @@ const cases: Readonly<Record<string, Case>> = {
   ],
   "with the result that the one before has set": (calls) => [
     executor(calls),
-    { onExecute: () => ({ onExecuteDone: ({ result, setResult }) => setResult({ ...(result as ExecutionResult), extensions: { changed: 1 } }) }) },
+    {
+      onExecute: () => ({
+        onExecuteDone: ({ result, setResult }) =>
+          setResult({ ...(result as ExecutionResult), extensions: { changed: 1 } }),
+      }),
+    },
     noting(calls, "last"),
   ],
   "also where a hook is asynchronous": (calls) => [
@@ -59,7 +69,8 @@ const cases: Readonly<Record<string, Case>> = {
     {
       onExecute: () =>
         later({
-          onExecuteDone: ({ setResult }: { setResult: (result: ExecutionResult) => void }) => later(setResult({ data: { late: 1 } })),
+          onExecuteDone: ({ setResult }: { setResult: (result: ExecutionResult) => void }) =>
+            later(setResult({ data: { late: 1 } })),
         }),
     },
     noting(calls, "last"),
@@ -84,7 +95,10 @@ describe("hooks of an execution are called", () => {
   });
 
   it("and an error of a hook ends the execution", async () => {
-    const plugins: Plugin[] = [executor([]), { onExecute: () => Promise.reject(new Error("The hook failed.")) }];
+    const plugins: Plugin[] = [
+      executor([]),
+      { onExecute: () => Promise.reject(new Error("The hook failed.")) },
+    ];
     await expect(Promise.resolve(executeWith(plugins)(args()))).rejects.toThrow("The hook failed.");
   });
 });

@@ -34,8 +34,11 @@ describe("a foreign plugin in .meshrc.yaml", () => {
   let world: World;
   const folder = temporaryFolderUntil(afterAll);
   beforeAll(async () => {
-    const change = (text: string): string => text.replace("cache:\n", "  - ./foreign.ts: { label: seenByForeignPlugin }\ncache:\n");
-    world = await createWorld("pglite", { meshFolder: fillMeshFolder(folder, change, { "foreign.ts": plugin }) });
+    const change = (text: string): string =>
+      text.replace("cache:\n", "  - ./foreign.ts: { label: seenByForeignPlugin }\ncache:\n");
+    world = await createWorld("pglite", {
+      meshFolder: fillMeshFolder(folder, change, { "foreign.ts": plugin }),
+    });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -54,15 +57,17 @@ describe("a foreign plugin in .meshrc.yaml", () => {
     });
 
   it("sees REST reads and searches execute", async () => {
-    expect(await seenOf(() => world.getWithKey(`/api/v1/open/storefront/carts/${world.demo.carts.active}`))).toEqual([
-      { name: "getPublicCart", errors: [] },
-    ]);
+    expect(
+      await seenOf(() => world.getWithKey(`/api/v1/open/storefront/carts/${world.demo.carts.active}`)),
+    ).toEqual([{ name: "getPublicCart", errors: [] }]);
     const search = "/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=1";
     expect(await seenOf(() => world.get(search))).toEqual([{ name: "searchPublicProducts", errors: [] }]);
   });
 
   it("sees a REST change execute, and the events that it writes", async () => {
-    const names = (await seenOf(() => put("/promotion", { code: world.demo.promotionCodes.percentage }))).map(({ name }) => name);
+    const names = (await seenOf(() => put("/promotion", { code: world.demo.promotionCodes.percentage }))).map(
+      ({ name }) => name,
+    );
     expect(names).toContain("applyPublicCartPromotion");
     expect(names).toContain("cart");
   });
@@ -73,7 +78,8 @@ describe("a foreign plugin in .meshrc.yaml", () => {
   });
 
   it("sees documents of /graphql validated and executed once each", async () => {
-    const ask = (): Promise<unknown> => world.graphql("query Mine { viewer { __typename } }", { token: world.demo.tokens.admin });
+    const ask = (): Promise<unknown> =>
+      world.graphql("query Mine { viewer { __typename } }", { token: world.demo.tokens.admin });
     expect(await seenOf(ask)).toEqual([
       { name: "validated Mine", errors: [] },
       { name: "Mine", errors: [] },
@@ -82,14 +88,18 @@ describe("a foreign plugin in .meshrc.yaml", () => {
 
   it("sees CSV reports execute", async () => {
     const report = await seenOf(() =>
-      world.get("/reports/sales.csv?from=2026-01-01&to=2026-01-02", { authorization: `Bearer ${world.demo.tokens.analyst}` }),
+      world.get("/reports/sales.csv?from=2026-01-01&to=2026-01-02", {
+        authorization: `Bearer ${world.demo.tokens.analyst}`,
+      }),
     );
     expect(report.length).toBe(1);
   });
 
   it("sees the documents of the checkout page execute", async () => {
     const { url } = await makeSession(world);
-    const names = (await seenOf(() => world.get(new URL(url).pathname, { accept: "text/html" }))).map(({ name }) => name);
+    const names = (await seenOf(() => world.get(new URL(url).pathname, { accept: "text/html" }))).map(
+      ({ name }) => name,
+    );
     expect(names).toContain("CheckoutPage");
   });
 });

@@ -17,9 +17,12 @@ const untouched = [
   'Unknown directive "@surprise".',
 ];
 
-it.each(untouched)("the GraphQL error text keeps a message that repeats nothing of the document's values: %s", (message) => {
-  expect(withoutValues(message)).toBe(message);
-});
+it.each(untouched)(
+  "the GraphQL error text keeps a message that repeats nothing of the document's values: %s",
+  (message) => {
+    expect(withoutValues(message)).toBe(message);
+  },
+);
 
 const changed: [string, string][] = [
   [
@@ -51,18 +54,33 @@ const changed: [string, string][] = [
     'Variable "$a" is not valid: expected type String.',
   ],
   ['Variable "$a" got invalid value "Anna"; Anna is what nobody expected.', 'Variable "$a" is not valid.'],
-  ["Int cannot represent non 32-bit signed integer value: 31201234987", "A value is not valid: expected type Int."],
+  [
+    "Int cannot represent non 32-bit signed integer value: 31201234987",
+    "A value is not valid: expected type Int.",
+  ],
   ['Enum "Kind" cannot represent non-enum value: "Anna".', "A value is not valid: expected type Kind."],
-  ['Value "ANNA" does not exist in "Kind" enum. Did you mean "ONE"?', 'A value is not valid: expected type Kind. Did you mean "ONE"?'],
-  ['Expected value of type "[Line!]!", found "An "Anna" Weg".', "A value is not valid: expected type [Line!]!."],
+  [
+    'Value "ANNA" does not exist in "Kind" enum. Did you mean "ONE"?',
+    'A value is not valid: expected type Kind. Did you mean "ONE"?',
+  ],
+  [
+    'Expected value of type "[Line!]!", found "An "Anna" Weg".',
+    "A value is not valid: expected type [Line!]!.",
+  ],
   ['Argument "a" has invalid value "Anna".', "A value is not valid."],
   ['Syntax Error: Expected Name, found String "Anna "A" Weg".', "Syntax Error: Expected Name, found String."],
   ['Syntax Error: Unexpected Name "Anna".', "Syntax Error: Unexpected Name."],
-  ['Syntax Error: Invalid Unicode escape sequence: "\\u00zé".', 'Syntax Error: Invalid Unicode escape sequence: "…".'],
+  [
+    'Syntax Error: Invalid Unicode escape sequence: "\\u00zé".',
+    'Syntax Error: Invalid Unicode escape sequence: "…".',
+  ],
   ['Unknown operation named "Anna".', "Unknown operation."],
   ['Something about "Anna "A" Weg 1" is wrong.', 'Something about "…" is wrong.'],
 ];
 
-it.each(changed)("the GraphQL error text takes the document's values out of the message %s: %s", (message, expected) => {
-  expect(withoutValues(message)).toBe(expected);
-});
+it.each(changed)(
+  "the GraphQL error text takes the document's values out of the message %s: %s",
+  (message, expected) => {
+    expect(withoutValues(message)).toBe(expected);
+  },
+);

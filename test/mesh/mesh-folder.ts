@@ -5,8 +5,13 @@ import { join } from "node:path";
 const root = new URL("../../", import.meta.url).pathname;
 
 /** `files` are written beside the configuration. */
-export function fillMeshFolder(dir: string, change: (configuration: string) => string, files: Readonly<Record<string, string>> = {}): string {
-  for (const name of ["src", "schema", "node_modules", "package.json"]) symlinkSync(join(root, name), join(dir, name));
+export function fillMeshFolder(
+  dir: string,
+  change: (configuration: string) => string,
+  files: Readonly<Record<string, string>> = {},
+): string {
+  for (const name of ["src", "schema", "node_modules", "package.json"])
+    symlinkSync(join(root, name), join(dir, name));
   writeFileSync(join(dir, ".meshrc.yaml"), change(readFileSync(join(root, ".meshrc.yaml"), "utf8")));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
   return dir;

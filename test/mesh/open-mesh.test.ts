@@ -13,8 +13,10 @@ import { operationCount } from "#test/gateway/contract-table.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 
-const meshFolder = (change: (configuration: string) => string, files: Readonly<Record<string, string>> = {}): string =>
-  fillMeshFolder(temporaryFolder(), change, files);
+const meshFolder = (
+  change: (configuration: string) => string,
+  files: Readonly<Record<string, string>> = {},
+): string => fillMeshFolder(temporaryFolder(), change, files);
 
 describe("openMesh", () => {
   const opened: Mesh[] = [];
@@ -32,7 +34,8 @@ describe("openMesh", () => {
     const config = await findAndParseConfig({ dir: root });
     const theirs = await getMesh(config);
     expect(printSchemaWithDirectives(ours.schema)).toBe(printSchemaWithDirectives(theirs.schema));
-    const resolvers = (schema: GraphQLSchema): unknown[] => Object.values(schema.getMutationType()?.getFields() ?? {}).map((field) => field.resolve);
+    const resolvers = (schema: GraphQLSchema): unknown[] =>
+      Object.values(schema.getMutationType()?.getFields() ?? {}).map((field) => field.resolve);
     expect(resolvers(ours.schema)).toEqual(resolvers(theirs.schema));
     expect(resolvers(ours.schema)).not.toContain(undefined);
     const written = config.documents.flatMap(({ document }) => (document === undefined ? [] : [document]));
@@ -40,7 +43,9 @@ describe("openMesh", () => {
     const texts = written
       .map((document) => print(withContractEnums(ours.contractSchema, inlineFragments(document, fragments))))
       .filter((text) => text !== "");
-    expect([...ours.operations, ...ours.events.values()].map((document) => print(document)).toSorted()).toEqual(texts.toSorted());
+    expect(
+      [...ours.operations, ...ours.events.values()].map((document) => print(document)).toSorted(),
+    ).toEqual(texts.toSorted());
     expect(ours.operations.length).toBe(operationCount);
     theirs.destroy();
   });
@@ -49,26 +54,37 @@ describe("openMesh", () => {
     const dir = meshFolder(
       (text) =>
         text
-          .replace("additionalTypeDefs:\n", 'additionalTypeDefs:\n  - "extend type Query { greeting(name: String!): String! }"\n')
-          .concat("additionalResolvers:\n  - ./greeting.ts\ntransforms:\n  - ./renaming.ts: { from: greeting, to: salutation }\n"),
+          .replace(
+            "additionalTypeDefs:\n",
+            'additionalTypeDefs:\n  - "extend type Query { greeting(name: String!): String! }"\n',
+          )
+          .concat(
+            "additionalResolvers:\n  - ./greeting.ts\ntransforms:\n  - ./renaming.ts: { from: greeting, to: salutation }\n",
+          ),
       { "greeting.ts": greetingResolver, "renaming.ts": renamingTransform },
     );
     const mesh = await open(dir);
     const fields = mesh.schema.getQueryType()?.getFields() ?? {};
     expect(Object.keys(fields)).toContain("salutation");
     expect(Object.keys(fields)).not.toContain("greeting");
-    expect(await fields["salutation"]?.resolve?.(undefined, { name: "Mesh" }, {}, {} as never)).toBe("Hello, Mesh.");
+    expect(await fields["salutation"]?.resolve?.(undefined, { name: "Mesh" }, {}, {} as never)).toBe(
+      "Hello, Mesh.",
+    );
   });
 
   it("stops the start with the name of a document that does not fit the graph", async () => {
     const dir = meshFolder((text) => text.replace("documents:\n", "documents:\n  - ./extra.graphql\n"), {
       "extra.graphql": "query extra($id: ID!) { object: cart(id: $id) { nonsense } }",
     });
-    await expect(openMesh(dir)).rejects.toThrow('extra.graphql: Cannot query field "nonsense" on type "Cart".');
+    await expect(openMesh(dir)).rejects.toThrow(
+      'extra.graphql: Cannot query field "nonsense" on type "Cart".',
+    );
   });
 
   it("reads environment variables in the file, as Mesh's command line does", async () => {
-    const dir = meshFolder((text) => text.replace("./src/graph/schema.ts", "${MESH_TEST_GRAPH:./src/graph/schema.ts}"));
+    const dir = meshFolder((text) =>
+      text.replace("./src/graph/schema.ts", "${MESH_TEST_GRAPH:./src/graph/schema.ts}"),
+    );
     expect((await open(dir)).operations.length).toBe(operationCount);
     vi.stubEnv("MESH_TEST_GRAPH", "./elsewhere.ts");
     await expect(openMesh(dir)).rejects.toThrow("Schemas couldn't be generated successfully");
@@ -81,7 +97,8 @@ describe("openMesh", () => {
   });
 });
 
-const greetingResolver = "export default { Query: { greeting: (_root: unknown, { name }: { name: string }) => `Hello, ${name}.` } };\n";
+const greetingResolver =
+  "export default { Query: { greeting: (_root: unknown, { name }: { name: string }) => `Hello, ${name}.` } };\n";
 
 const renamingTransform = `import { MapperKind, mapSchema } from "@graphql-tools/utils";
 export default class Renaming {

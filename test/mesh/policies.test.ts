@@ -1,4 +1,7 @@
-/** The policies that are Mesh plugins hold however a document is executed, and docs/mesh.md says where each policy lives. */
+/**
+ * The policies that are Mesh plugins hold however a document is executed, and docs/mesh.md says where each
+ * policy lives.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DocumentNode, getOperationAST, parse } from "graphql";
@@ -33,9 +36,17 @@ describe("an operation's document, executed without the gateway", () => {
     return document;
   };
 
-  async function run(document: DocumentNode, viewer: Viewer, variables: Record<string, unknown>): Promise<{ data: unknown; codes: string[] }> {
+  async function run(
+    document: DocumentNode,
+    viewer: Viewer,
+    variables: Record<string, unknown>,
+  ): Promise<{ data: unknown; codes: string[] }> {
     world.statements.length = 0;
-    const { data, errors = [] } = await mesh.run(document, createContext(world.app.services, { viewer, requestId: "req_policies" }), { variables });
+    const { data, errors = [] } = await mesh.run(
+      document,
+      createContext(world.app.services, { viewer, requestId: "req_policies" }),
+      { variables },
+    );
     return { data, codes: errors.map((error) => failureOfError(error).code) };
   }
 
@@ -43,13 +54,17 @@ describe("an operation's document, executed without the gateway", () => {
     world.app.credentials.apiKey(world.demo.keys[key]);
 
   it("answers a caller with the scope", async () => {
-    const { data, codes } = await run(documentOf("getPublicCart"), await keyWith("catalogRead"), { cartId: world.demo.carts.active });
+    const { data, codes } = await run(documentOf("getPublicCart"), await keyWith("catalogRead"), {
+      cartId: world.demo.carts.active,
+    });
     expect([codes, (data as { data: { status: string } }).data.status]).toEqual([[], "active"]);
   });
 
   it("refuses a caller without the scope, and reads nothing", async () => {
     for (const key of ["noScope", "webhooksRead"] as const) {
-      const { data, codes } = await run(documentOf("getPublicCart"), await keyWith(key), { cartId: world.demo.carts.active });
+      const { data, codes } = await run(documentOf("getPublicCart"), await keyWith(key), {
+        cartId: world.demo.carts.active,
+      });
       expect([data, codes]).toEqual([undefined, ["scope_missing"]]);
       expect(world.statements).toEqual([]);
     }
@@ -58,25 +73,37 @@ describe("an operation's document, executed without the gateway", () => {
   it("refuses callers that have no scopes at all", async () => {
     const variables = { cartId: world.demo.carts.active };
     const admin = await world.app.credentials.internalToken(world.demo.tokens.admin);
-    expect((await run(documentOf("getPublicCart"), { kind: "anonymous" }, variables)).codes).toEqual(["credentials_missing"]);
+    expect((await run(documentOf("getPublicCart"), { kind: "anonymous" }, variables)).codes).toEqual([
+      "credentials_missing",
+    ]);
     expect((await run(documentOf("getPublicCart"), admin, variables)).codes).toEqual(["role_not_allowed"]);
-    expect((await run(documentOf("describeOAuthAuthorization"), await keyWith("full"), {})).codes).toEqual(["oauth_token_invalid"]);
+    expect((await run(documentOf("describeOAuthAuthorization"), await keyWith("full"), {})).codes).toEqual([
+      "oauth_token_invalid",
+    ]);
   });
 
   it("holds a text with the operation's directives to the same scope", async () => {
     const text = `query own($cartId: ID!) @rest(method: GET, path: "/x", tag: "x", response: "X") @requires(scope: "catalog:read") {
       data: cart(id: $cartId) { id } }`;
-    expect((await run(parse(text), await keyWith("noScope"), { cartId: world.demo.carts.active })).codes).toEqual(["scope_missing"]);
+    expect(
+      (await run(parse(text), await keyWith("noScope"), { cartId: world.demo.carts.active })).codes,
+    ).toEqual(["scope_missing"]);
   });
 
   it("refuses an idempotent change without a key, and changes nothing", async () => {
-    const variables = { cartId: world.demo.carts.active, body: { code: world.demo.promotionCodes.percentage } };
-    expect((await run(documentOf("applyPublicCartPromotion"), await keyWith("full"), variables)).codes).toEqual(["idempotency_key_required"]);
+    const variables = {
+      cartId: world.demo.carts.active,
+      body: { code: world.demo.promotionCodes.percentage },
+    };
+    expect(
+      (await run(documentOf("applyPublicCartPromotion"), await keyWith("full"), variables)).codes,
+    ).toEqual(["idempotency_key_required"]);
     expect(world.statements).toEqual([]);
   });
 
   it("refuses a text whose directives break their rules as the client's fault", async () => {
-    const text = 'query own @rest(method: GET, path: "/x", tag: "x", response: "X") { viewer { __typename } }';
+    const text =
+      'query own @rest(method: GET, path: "/x", tag: "x", response: "X") { viewer { __typename } }';
     expect((await run(parse(text), await keyWith("full"), {})).codes).toEqual(["malformed_request"]);
   });
 
@@ -93,13 +120,18 @@ describe("a plugin added to the configuration", () => {
   const folder = temporaryFolderUntil(afterAll);
   beforeAll(async () => {
     world = await createWorld("pglite", {
-      meshFolder: fillMeshFolder(folder, (text) => text.replace("cache:\n", "  - ./added.ts: {}\ncache:\n"), { "added.ts": addedPlugin }),
+      meshFolder: fillMeshFolder(folder, (text) => text.replace("cache:\n", "  - ./added.ts: {}\ncache:\n"), {
+        "added.ts": addedPlugin,
+      }),
     });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
   it("cannot answer a caller without the scope by stopping the execution", async () => {
-    const context = createContext(world.app.services, { viewer: { kind: "anonymous" }, requestId: "req_stopped" });
+    const context = createContext(world.app.services, {
+      viewer: { kind: "anonymous" },
+      requestId: "req_stopped",
+    });
     const mesh = await openMesh(folder);
     const document = mesh.operations.find((one) => getOperationAST(one)?.name?.value === "getPublicCart");
     const { data, errors = [] } = await mesh.run(
@@ -107,18 +139,23 @@ describe("a plugin added to the configuration", () => {
       { ...context, languages: ["stop"] },
       { variables: { cartId: "x" } },
     );
-    expect([data, errors.map((error) => failureOfError(error).code)]).toEqual([undefined, ["credentials_missing"]]);
+    expect([data, errors.map((error) => failureOfError(error).code)]).toEqual([
+      undefined,
+      ["credentials_missing"],
+    ]);
     mesh.close();
   });
 
   it.each(["hook", "executor"])("shows nothing of what its %s throws", async (place) => {
     const cart = `/api/v1/open/storefront/carts/${world.demo.carts.active}`;
     const rest = await world.getWithKey(cart);
-    const graph = await world.graphql(`query Throw_${place} { viewer { __typename } }`, { token: world.demo.tokens.admin });
-    expect([graph.body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code), rest.status]).toEqual([
-      ["internal_error"],
-      200,
-    ]);
+    const graph = await world.graphql(`query Throw_${place} { viewer { __typename } }`, {
+      token: world.demo.tokens.admin,
+    });
+    expect([
+      graph.body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code),
+      rest.status,
+    ]).toEqual([["internal_error"], 200]);
     expect(graph.text).not.toContain("SECRET");
   });
 });
@@ -137,13 +174,19 @@ export default () => ({
 describe("where policies live", () => {
   it("is what docs/mesh.md says, for every step of the gateway and every plugin of .meshrc.yaml", () => {
     const table =
-      /<!-- policies -->(?<rows>[\s\S]*)<!-- \/policies -->/.exec(sectionOf("mesh.md", "Which policy lives where"))?.groups?.["rows"] ?? "";
-    const rows = [...table.matchAll(/^\| (?<policy>[^|]+?) *\| (?<where>[^|]+?) *\|$/gm)].map(({ groups = {} }) => [
-      groups["policy"],
-      groups["where"],
+      /<!-- policies -->(?<rows>[\s\S]*)<!-- \/policies -->/.exec(
+        sectionOf("mesh.md", "Which policy lives where"),
+      )?.groups?.["rows"] ?? "";
+    const rows = [...table.matchAll(/^\| (?<policy>[^|]+?) *\| (?<where>[^|]+?) *\|$/gm)].map(
+      ({ groups = {} }) => [groups["policy"], groups["where"]],
+    );
+    const { plugins } = parseYaml(readFileSync(join(root, ".meshrc.yaml"), "utf8")) as {
+      plugins: Record<string, unknown>[];
+    };
+    const ofGateway = steps.map(({ name, phase }) => [
+      name,
+      phase === "headers" ? "gateway, before the body" : "gateway, with the body",
     ]);
-    const { plugins } = parseYaml(readFileSync(join(root, ".meshrc.yaml"), "utf8")) as { plugins: Record<string, unknown>[] };
-    const ofGateway = steps.map(({ name, phase }) => [name, phase === "headers" ? "gateway, before the body" : "gateway, with the body"]);
     const ofMesh = plugins.map((plugin) => {
       const path = Object.keys(plugin)[0]?.replace("./", "") ?? "";
       return [/(?<name>\w+)\.ts$/.exec(path)?.groups?.["name"], `Mesh, \`${path}\``];
@@ -154,7 +197,9 @@ describe("where policies live", () => {
   it("leaves one place that executes documents: src/mesh", () => {
     const executors =
       /import (?!type)[^;]*\b(?:execute|executeSync|graphql|subscribe|normalizedExecutor|compileQuery)\b[^;]* from "(?:graphql|graphql-jit|@graphql-tools\/executor)"/;
-    const found = globSync("src/**/*.ts", { cwd: root }).filter((path) => executors.test(readFileSync(join(root, path), "utf8")));
+    const found = globSync("src/**/*.ts", { cwd: root }).filter((path) =>
+      executors.test(readFileSync(join(root, path), "utf8")),
+    );
     expect(found.toSorted()).toEqual(["src/mesh/contract-schema.ts", "src/mesh/plugins/executor.ts"]);
   });
 });

@@ -1,4 +1,7 @@
-/** docs/mesh.md, "Add a second source", as it is written there: an ERP beside the commerce graph, by `.meshrc.yaml` alone. */
+/**
+ * docs/mesh.md, "Add a second source", as it is written there: an ERP beside the commerce graph, by
+ * `.meshrc.yaml` alone.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { temporaryFolderUntil } from "#test/support/process.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -8,7 +11,9 @@ import { fillMeshFolder, sectionOf } from "./mesh-folder.ts";
 /** The code blocks that begin with the name of a file. */
 function filesOf(section: string): Record<string, string> {
   const blocks = section.matchAll(/```(?:yaml|graphql)\n# (?<name>\S+)\n(?<text>[\s\S]*?)```/g);
-  return Object.fromEntries([...blocks].map(({ groups = {} }) => [groups["name"] ?? "", groups["text"] ?? ""]));
+  return Object.fromEntries(
+    [...blocks].map(({ groups = {} }) => [groups["name"] ?? "", groups["text"] ?? ""]),
+  );
 }
 
 const { ".meshrc.yaml": configuration = "", ...files } = filesOf(sectionOf("mesh.md", "Add a second source"));
@@ -61,16 +66,26 @@ describe("a second source", () => {
       code: "scope_missing",
       details: [{ allowed: ["catalog:read"] }],
     });
-    expect((await world.getWithKey(`${stockUrl()}?page=2`, "catalogRead")).body.error.code).toBe("unknown_parameter");
-    expect((await world.getWithKey(stockUrl().replace("/stock", "-gone/stock"), "catalogRead")).body.error.code).toBe("product_not_found");
-    expect((await world.getWithKey(stockUrl(), "catalogRead")).headers["ratelimit-policy"]).toBe('"default";q=600;w=60');
+    expect((await world.getWithKey(`${stockUrl()}?page=2`, "catalogRead")).body.error.code).toBe(
+      "unknown_parameter",
+    );
+    expect(
+      (await world.getWithKey(stockUrl().replace("/stock", "-gone/stock"), "catalogRead")).body.error.code,
+    ).toBe("product_not_found");
+    expect((await world.getWithKey(stockUrl(), "catalogRead")).headers["ratelimit-policy"]).toBe(
+      '"default";q=600;w=60',
+    );
     expect(erp.asked.length - before).toBeGreaterThan(0);
   });
 
   it("stands in the OpenAPI document and in the reference with the types of both sources", async () => {
     const document = (await world.get("/openapi.json")).body;
-    const operation = document.paths["/api/v1/catalog/merchants/{merchantSlug}/products/{productSlug}/stock"].get;
-    expect(operation).toMatchObject({ operationId: "getPublicProductStock", "x-required-scope": "catalog:read" });
+    const operation =
+      document.paths["/api/v1/catalog/merchants/{merchantSlug}/products/{productSlug}/stock"].get;
+    expect(operation).toMatchObject({
+      operationId: "getPublicProductStock",
+      "x-required-scope": "catalog:read",
+    });
     expect(document.components.schemas.ErpStock).toMatchObject({
       description: "The stock of an article, as the ERP counts it.",
       properties: { onHand: { type: ["integer", "null"] }, warehouse: { type: ["string", "null"] } },
@@ -95,7 +110,9 @@ describe("a second source", () => {
     erp.failsFor = product?.sku;
     const rest = await world.getWithKey(stockUrl(), "catalogRead");
     expect([rest.status, rest.body.error.code]).toEqual([500, "internal_error"]);
-    const graph = await world.graphql(`{ erpStock(sku: "${product?.sku}") { onHand } }`, { token: world.demo.tokens.admin });
+    const graph = await world.graphql(`{ erpStock(sku: "${product?.sku}") { onHand } }`, {
+      token: world.demo.tokens.admin,
+    });
     expect(graph.body.data).toEqual({ erpStock: null });
     expect(graph.body.errors).toMatchObject([{ extensions: { code: "internal_error" } }]);
     expect(`${rest.text}${graph.text}`).not.toContain("ERP-INTERNAL");
@@ -108,8 +125,10 @@ describe("a second source", () => {
     expect([cart.status, cart.body.data.status]).toEqual([200, "active"]);
     const plain = await createWorld("pglite");
     try {
-      const contractOf = async ({ get }: World): Promise<Record<string, unknown>> => (await get("/openapi.json")).body.paths;
-      const { "/api/v1/catalog/merchants/{merchantSlug}/products/{productSlug}/stock": _added, ...paths } = await contractOf(world);
+      const contractOf = async ({ get }: World): Promise<Record<string, unknown>> =>
+        (await get("/openapi.json")).body.paths;
+      const { "/api/v1/catalog/merchants/{merchantSlug}/products/{productSlug}/stock": _added, ...paths } =
+        await contractOf(world);
       expect(paths).toEqual(await contractOf(plain));
     } finally {
       await plain[Symbol.asyncDispose]();

@@ -27,7 +27,10 @@ export function giveAddress(model: OrderModel, dice: Dice): Plan | null {
 /** Where none is chosen. */
 export function chooseDelivery(model: OrderModel): Plan | null {
   if (model.hasDelivery || model.order !== null) return null;
-  const names = { ofSession: "hostedCheckoutSessionDeliveryOptionSelect", ofCart: "cartDeliveryOptionSelect" };
+  const names = {
+    ofSession: "hostedCheckoutSessionDeliveryOptionSelect",
+    ofCart: "cartDeliveryOptionSelect",
+  };
   return {
     call: changeOf(model, { ...names, input: { optionId: model.deliveryId } }),
     isAllowed: isChangeable(model) && hasAddress(model),
@@ -40,14 +43,26 @@ export function chooseDelivery(model: OrderModel): Plan | null {
   };
 }
 
-const isChangeable = ({ session }: OrderModel): boolean => session === null || session.status === "open" || session.status === "canceled";
+const isChangeable = ({ session }: OrderModel): boolean =>
+  session === null || session.status === "open" || session.status === "canceled";
 
 function changeOf(
   model: OrderModel,
-  { ofSession, ofCart, input, answer }: { readonly ofSession: string; readonly ofCart: string; readonly input: object; readonly answer?: string },
+  {
+    ofSession,
+    ofCart,
+    input,
+    answer,
+  }: {
+    readonly ofSession: string;
+    readonly ofCart: string;
+    readonly input: object;
+    readonly answer?: string;
+  },
 ): Call {
   const { session, cartId } = model;
-  if (session !== null && isOpen(model)) return { field: ofSession, on: { sessionId: session.id }, input: { ...input } };
+  if (session !== null && isOpen(model))
+    return { field: ofSession, on: { sessionId: session.id }, input: { ...input } };
   return { field: ofCart, on: { cartId }, input: { ...input }, answer };
 }
 
@@ -56,7 +71,9 @@ async function changed(model: OrderModel, { world }: Front): Promise<void> {
   const { session } = model;
   if (session?.status !== "open") return;
   if (!isOpen(model)) return endSession(model);
-  const { rows } = await sql<{ amountTotalMinor: number }>`select amount_total_minor from hosted_checkout_session where id = ${session.id}`.execute(
+  const { rows } = await sql<{
+    amountTotalMinor: number;
+  }>`select amount_total_minor from hosted_checkout_session where id = ${session.id}`.execute(
     world.database.db,
   );
   session.amountMinor = rows[0]?.amountTotalMinor ?? 0;

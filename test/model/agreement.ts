@@ -1,4 +1,7 @@
-/** Holds the service to the model after each step: quantities, money, stock, statuses, versions, timeline, and what was told. */
+/**
+ * Holds the service to the model after each step: quantities, money, stock, statuses, versions, timeline, and
+ * what was told.
+ */
 import { sql } from "kysely";
 import { expect } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -24,7 +27,14 @@ export async function expectAgreement(model: OrderModel, front: Front): Promise<
 
 async function expectStock({ stock }: OrderModel, { world }: Front): Promise<void> {
   const ids = [...stock.keys()];
-  const { rows } = await sql<{ id: string; onHand: number; reserved: number; moved: number; held: number; waiting: number }>`
+  const { rows } = await sql<{
+    id: string;
+    onHand: number;
+    reserved: number;
+    moved: number;
+    held: number;
+    waiting: number;
+  }>`
     select l.variant_id as id, l.on_hand, l.reserved,
       (select coalesce(sum(m.delta), 0)::int from stock_movement m where m.variant_id = l.variant_id) as moved,
       (select coalesce(sum(h.quantity), 0)::int from stock_hold h where h.variant_id = l.variant_id) as held,
@@ -64,9 +74,16 @@ async function expectSession(model: OrderModel, { world }: Front): Promise<void>
 
 function expectOrder(model: ModelOrder, read: OrderAggregate): void {
   const { payment } = model;
-  expect({ version: read.version, status: read.status }).toEqual({ version: model.version, status: model.status });
+  expect({ version: read.version, status: read.status }).toEqual({
+    version: model.version,
+    status: model.status,
+  });
   expect(read.lines.map(quantitiesOf)).toEqual(model.lines.map(quantitiesOf));
-  expect([read.totalMinor, read.reducedMinor, read.shippingReducedMinor]).toEqual([model.totalMinor, model.reducedMinor, model.shippingReducedMinor]);
+  expect([read.totalMinor, read.reducedMinor, read.shippingReducedMinor]).toEqual([
+    model.totalMinor,
+    model.reducedMinor,
+    model.shippingReducedMinor,
+  ]);
   const [paid] = read.payments;
   const { capturedMinor, voidedMinor, refundedMinor } = payment;
   expect(paid).toMatchObject({ capturedMinor, voidedMinor, refundedMinor });
@@ -103,8 +120,9 @@ const quantitiesOf = ({
 });
 
 /** Of one moment they have no order. */
-const askedOf = (pending: ModelOrder["payment"]["pending"] | OrderAggregate["payments"][number]["pending"]): string[] =>
-  pending.map(({ kind, amountMinor }) => `${kind} ${amountMinor}`).toSorted();
+const askedOf = (
+  pending: ModelOrder["payment"]["pending"] | OrderAggregate["payments"][number]["pending"],
+): string[] => pending.map(({ kind, amountMinor }) => `${kind} ${amountMinor}`).toSorted();
 
 const statusesOf = (parts: readonly { readonly id: string; readonly status: string }[]): string[] =>
   parts.map(({ id, status }) => `${id} ${status}`).toSorted();
@@ -122,7 +140,11 @@ async function expectShown(order: ModelOrder, { world }: Front): Promise<void> {
   const outstandingMinor = order.totalMinor - order.reducedMinor - (capturedMinor - refundedMinor);
   expect(data).toEqual({
     version: order.version,
-    totals: { total: { amountMinor: order.totalMinor }, refunded: { amountMinor: refundedMinor }, outstanding: { amountMinor: outstandingMinor } },
+    totals: {
+      total: { amountMinor: order.totalMinor },
+      refunded: { amountMinor: refundedMinor },
+      outstanding: { amountMinor: outstandingMinor },
+    },
   });
 }
 
@@ -132,16 +154,24 @@ const untold = new Set(["order.updated"]);
 async function expectTimeline(order: OrderAggregate, { world }: Front): Promise<void> {
   const { db } = world.database;
   const lines = await db.selectFrom("orderTimeline").select("type").where("orderId", "=", order.id).execute();
-  const parts = [order.payments, order.refunds, order.fulfillments, order.returns].flatMap((things) => things.map(({ id }) => id));
+  const parts = [order.payments, order.refunds, order.fulfillments, order.returns].flatMap((things) =>
+    things.map(({ id }) => id),
+  );
   const events = await db
     .selectFrom("event")
     .select(["type", "subjectId", "subjectVersion"])
     .where("subjectId", "in", [order.id, ...parts])
     .execute();
   const named = events.map(({ type }) => type).filter((type) => !untold.has(type));
-  expect(lines.map(({ type }) => type).toSorted()).toEqual(named.map((type) => type.replace(".", "_")).toSorted());
-  const versions = new Set(events.filter(({ subjectId }) => subjectId === order.id).map(({ subjectVersion }) => subjectVersion));
-  expect([...versions].toSorted((a, b) => a - b)).toEqual(Array.from({ length: order.version }, (_, index) => index + 1));
+  expect(lines.map(({ type }) => type).toSorted()).toEqual(
+    named.map((type) => type.replace(".", "_")).toSorted(),
+  );
+  const versions = new Set(
+    events.filter(({ subjectId }) => subjectId === order.id).map(({ subjectVersion }) => subjectVersion),
+  );
+  expect([...versions].toSorted((a, b) => a - b)).toEqual(
+    Array.from({ length: order.version }, (_, index) => index + 1),
+  );
 }
 
 /** What was told last of each thing is what it is. */
@@ -158,7 +188,11 @@ async function expectTold(front: Front): Promise<void> {
   const ours = fresh.filter(({ subjectType }) => subjectType !== "promotion");
   for (const [subjectId, told] of Map.groupBy(ours, (row) => row.subjectId)) {
     const last = told.reduce((newest, row) => (row.subjectVersion > newest.subjectVersion ? row : newest));
-    const { snapshot } = await world.database.db.selectFrom("event").select("snapshot").where("id", "=", last.id).executeTakeFirstOrThrow();
+    const { snapshot } = await world.database.db
+      .selectFrom("event")
+      .select("snapshot")
+      .where("id", "=", last.id)
+      .executeTakeFirstOrThrow();
     const { data } = JSON.parse(snapshot) as { readonly data: { readonly object: unknown } };
     const now = await inTransaction(world.database.db, (transaction) =>
       world.app.services.render(transaction, {

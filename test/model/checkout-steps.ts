@@ -3,28 +3,53 @@ import { sql } from "kysely";
 import { expect } from "vitest";
 import { type Front, readOrder } from "./order-front.ts";
 import { missingOf, renewAddress } from "./address-model.ts";
-import { endSession, hold, isOpen, type ModelLine, type OrderModel, paymentFate, sellHeld, settlePending, stockOf } from "./order-model.ts";
+import {
+  endSession,
+  hold,
+  isOpen,
+  type ModelLine,
+  type OrderModel,
+  paymentFate,
+  sellHeld,
+  settlePending,
+  stockOf,
+} from "./order-model.ts";
 import { type Dice, pickOf, type Plan } from "./step.ts";
 
 const field = (name: string): string => `hostedCheckoutSession${name}`;
 
 export function createSession(model: OrderModel): Plan {
   const { session, cartId } = model;
-  const isFree = session === null || session.status === "canceled" || (session.status === "open" && !isOpen(model));
+  const isFree =
+    session === null || session.status === "canceled" || (session.status === "open" && !isOpen(model));
   return {
-    call: { field: field("Create"), on: {}, input: { cartId, successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" } },
+    call: {
+      field: field("Create"),
+      on: {},
+      input: { cartId, successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" },
+    },
     isAllowed: isFree,
     apply: async (id, { world }) => {
       renewAddress(model);
       // One that ran out held its stock until now.
       if (session?.status !== "open") hold(model, 1);
       const { rows } = await sql<{ amountTotalMinor: number; expiresAt: Date }>`
-        select amount_total_minor, expires_at from hosted_checkout_session where id = ${id}`.execute(world.database.db);
+        select amount_total_minor, expires_at from hosted_checkout_session where id = ${id}`.execute(
+        world.database.db,
+      );
       const [row] = rows;
       if (row === undefined) throw new Error(`There is no session ${id}.`);
       const expiresAt = row.expiresAt.getTime();
       expect(expiresAt - model.now).toBe(60 * 60_000);
-      model.session = { id, status: "open", expiresAt, amountMinor: row.amountTotalMinor, token: "", submittedAt: 0, askedAt: null };
+      model.session = {
+        id,
+        status: "open",
+        expiresAt,
+        amountMinor: row.amountTotalMinor,
+        token: "",
+        submittedAt: 0,
+        askedAt: null,
+      };
     },
   };
 }
@@ -40,10 +65,15 @@ export function submit(model: OrderModel, dice: Dice): Plan | null {
   const token = pickOf(tokens, dice) ?? "";
   const expectedAmount = { amountMinor: session.amountMinor + (isWrong ? 1 : 0), currency: "EUR" };
   return {
-    call: { field: field("Submit"), on: { sessionId: session.id }, input: { expectedAmount, paymentToken: token } },
+    call: {
+      field: field("Submit"),
+      on: { sessionId: session.id },
+      input: { expectedAmount, paymentToken: token },
+    },
     isAllowed: isOpen(model) && missing === null && !isWrong,
     reason: isOpen(model) ? (missing ?? undefined) : undefined,
-    apply: () => void Object.assign(session, { status: "processing", token, submittedAt: model.now, askedAt: null }),
+    apply: () =>
+      void Object.assign(session, { status: "processing", token, submittedAt: model.now, askedAt: null }),
   };
 }
 
@@ -99,9 +129,15 @@ async function decide(model: OrderModel, front: Front): Promise<void> {
   else await becomeOrder(model, front, { isCaptured: fate === "captured" });
 }
 
-async function becomeOrder(model: OrderModel, front: Front, { isCaptured }: { readonly isCaptured: boolean }): Promise<void> {
+async function becomeOrder(
+  model: OrderModel,
+  front: Front,
+  { isCaptured }: { readonly isCaptured: boolean },
+): Promise<void> {
   const { session, wanted } = model;
-  const { rows } = await sql<{ id: string }>`select id from sales_order where cart_id = ${model.cartId}`.execute(front.world.database.db);
+  const { rows } = await sql<{
+    id: string;
+  }>`select id from sales_order where cart_id = ${model.cartId}`.execute(front.world.database.db);
   const [row] = rows;
   if (row === undefined || session === null) throw new Error("No order was placed.");
   session.status = "completed";
@@ -121,14 +157,27 @@ async function becomeOrder(model: OrderModel, front: Front, { isCaptured }: { re
     totalMinor: read.totalMinor,
     reducedMinor: 0,
     shippingReducedMinor: 0,
-    payment: { id: payment.id, amountMinor: read.totalMinor, capturedMinor, voidedMinor: 0, refundedMinor: 0, isDisputed: false, pending: [] },
-    lines: read.lines.map(({ id, variantId, totalMinor, ordered }) => lineFor({ id, variantId, totalMinor, ordered }, allocated.get(variantId) ?? 0)),
+    payment: {
+      id: payment.id,
+      amountMinor: read.totalMinor,
+      capturedMinor,
+      voidedMinor: 0,
+      refundedMinor: 0,
+      isDisputed: false,
+      pending: [],
+    },
+    lines: read.lines.map(({ id, variantId, totalMinor, ordered }) =>
+      lineFor({ id, variantId, totalMinor, ordered }, allocated.get(variantId) ?? 0),
+    ),
     fulfillments: [],
     returns: [],
   };
 }
 
-function lineFor(line: Pick<ModelLine, "id" | "variantId" | "totalMinor" | "ordered">, allocated: number): ModelLine {
+function lineFor(
+  line: Pick<ModelLine, "id" | "variantId" | "totalMinor" | "ordered">,
+  allocated: number,
+): ModelLine {
   return {
     ...line,
     canceled: 0,

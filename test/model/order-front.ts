@@ -1,4 +1,7 @@
-/** The front door for the model's commands: mutations by their names, what is read back, and all that a refusal must leave as it was. */
+/**
+ * The front door for the model's commands: mutations by their names, what is read back, and all that a
+ * refusal must leave as it was.
+ */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -31,14 +34,20 @@ export interface Front {
 interface Introspected {
   readonly fields: readonly {
     readonly name: string;
-    readonly args: readonly { readonly name: string; readonly type: { readonly ofType: { name: string } | null } }[];
+    readonly args: readonly {
+      readonly name: string;
+      readonly type: { readonly ofType: { name: string } | null };
+    }[];
   }[];
 }
 
 export async function openFront(world: World): Promise<Front> {
   const query = `{ __type(name: "Mutation") { fields { name args { name type { ofType { name } } } } } }`;
   const { fields } = (await askGraph(world, query, {}, { token: "admin" })).data as Introspected;
-  const inputs = fields.map(({ name, args }) => [name, args.find((argument) => argument.name === "input")?.type.ofType?.name ?? ""] as const);
+  const inputs = fields.map(
+    ({ name, args }) =>
+      [name, args.find((argument) => argument.name === "input")?.type.ofType?.name ?? ""] as const,
+  );
   const told = await world.database.db.selectFrom("event").select("id").execute();
   return {
     world,
@@ -78,7 +87,12 @@ export async function rowsOf({ world }: Front): Promise<string> {
         (table) =>
           sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
       ),
-    ...counted.split(" ").map((table) => sql`select ${sql.lit(table)} as name, count(*)::int as count, null as digest from ${sql.table(table)}`),
+    ...counted
+      .split(" ")
+      .map(
+        (table) =>
+          sql`select ${sql.lit(table)} as name, count(*)::int as count, null as digest from ${sql.table(table)}`,
+      ),
   ];
   const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(world.database.db);
   return JSON.stringify(rows, undefined, 1);

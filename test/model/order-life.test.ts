@@ -1,6 +1,6 @@
 /**
- * Random orders through their whole life, by the front door, each step held to a small model of what an order is. MODEL_RUNS tries more of them,
- * PROPERTY_SEED others, MODEL_ENGINE=postgres on PostgreSQL.
+ * Random orders through their whole life, by the front door, each step held to a small model of what an order
+ * is. MODEL_RUNS tries more of them, PROPERTY_SEED others, MODEL_ENGINE=postgres on PostgreSQL.
  */
 import { sql } from "kysely";
 import fc from "fast-check";
@@ -10,10 +10,30 @@ import { useWorld } from "#test/support/use-world.ts";
 import { expectAgreement } from "./agreement.ts";
 import { startAddress } from "./address-model.ts";
 import { chooseDelivery, giveAddress, standardDelivery } from "./address-steps.ts";
-import { cancelSession, createSession, drive, failSession, receiveStock, submit, wait } from "./checkout-steps.ts";
+import {
+  cancelSession,
+  createSession,
+  drive,
+  failSession,
+  receiveStock,
+  submit,
+  wait,
+} from "./checkout-steps.ts";
 import { type Front, openFront, send } from "./order-front.ts";
 import type { ModelStock, OrderModel } from "./order-model.ts";
-import { cancel, capture, confirm, createFulfillment, dispute, hold, moveFulfillment, ofOrder, refund, release, voidPayment } from "./order-steps.ts";
+import {
+  cancel,
+  capture,
+  confirm,
+  createFulfillment,
+  dispute,
+  hold,
+  moveFulfillment,
+  ofOrder,
+  refund,
+  release,
+  voidPayment,
+} from "./order-steps.ts";
 import { moveReturn, requestReturn } from "./return-steps.ts";
 import { type Dice, type Planner, Step, stepOf } from "./step.ts";
 
@@ -63,10 +83,20 @@ const beginnings = {
   open: ["createSession"],
   placed: toPlaced,
   shipped: [...toPlaced, ...toShipped],
-  delivered: [...toPaid, "receiveStock", ...toShipped, "moveFulfillment", "moveFulfillment", "moveFulfillment"],
+  delivered: [
+    ...toPaid,
+    "receiveStock",
+    ...toShipped,
+    "moveFulfillment",
+    "moveFulfillment",
+    "moveFulfillment",
+  ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The first that may be done; all of the money, of the goods that are missing enough, and of time more than half of what an address lives. */
+/**
+ * The first that may be done; all of the money, of the goods that are missing enough, and of time more than
+ * half of what an address lives.
+ */
 const usualDice: Readonly<Record<string, Partial<Dice>>> = {
   wait: { pick: 2 },
   capture: { pick: 1 },
@@ -98,14 +128,20 @@ const code = "ODD-CENTS";
 
 it(`${runs} random orders are what the model says, at every step`, { timeout: runsMsMax }, async () => {
   const front = await openFront(world());
-  const commands = Object.entries(steps).flatMap(([name, { plan, weight }]) => Array.from({ length: weight }, () => stepOf(name, plan)));
+  const commands = Object.entries(steps).flatMap(([name, { plan, weight }]) =>
+    Array.from({ length: weight }, () => stepOf(name, plan)),
+  );
   await fc.assert(
-    fc.asyncProperty(beginning, fc.noBias(fc.commands(commands, { maxCommands: commandsMax, size: "max" })), async (begun, chosen) => {
-      const model = await begin(front, begun);
-      for (const name of beginnings[begun.start]) await usualStep(name).run(model, front);
-      await fc.asyncModelRun(async () => ({ model, real: front }), chosen);
-      await expectBooksClosed(model, front);
-    }),
+    fc.asyncProperty(
+      beginning,
+      fc.noBias(fc.commands(commands, { maxCommands: commandsMax, size: "max" })),
+      async (begun, chosen) => {
+        const model = await begin(front, begun);
+        for (const name of beginnings[begun.start]) await usualStep(name).run(model, front);
+        await fc.asyncModelRun(async () => ({ model, real: front }), chosen);
+        await expectBooksClosed(model, front);
+      },
+    ),
     { numRuns: runs, endOnFailure: process.env["MODEL_SHRINK"] === undefined },
   );
   // Chance has been everywhere, but where it seldom comes to: there the next test goes.
@@ -128,7 +164,16 @@ it("a return that was promised a cent more than its unit is worth by then leaves
   const ofSecond = { pick: 8, amount: 0 };
   const refundOne = ["refund", ofSecond] as const;
   const moved = ["moveReturn", {}] as const;
-  const script = [refundOne, ["requestReturn", { pick: 1, amount: 0 }], refundOne, moved, moved, moved, moved, refundOne] as const;
+  const script = [
+    refundOne,
+    ["requestReturn", { pick: 1, amount: 0 }],
+    refundOne,
+    moved,
+    moved,
+    moved,
+    moved,
+    refundOne,
+  ] as const;
   for (const [name, dice] of script) await usualStep(name, dice).run(model, front);
   const line = model.order?.lines[1];
   expect([line?.refunded, line?.reducedMinor]).toEqual([4, line?.totalMinor]);
@@ -140,15 +185,27 @@ async function begin(front: Front, { quantities, hasCode }: Beginning): Promise<
   const stock = new Map<string, ModelStock>();
   for (const [index, variantId] of variantIds.entries()) {
     const isBackordered = index === 2;
-    await sql`update stock_level set backorder_limit = ${isBackordered ? 1000 : 0} where variant_id = ${variantId}`.execute(front.world.database.db);
-    stock.set(variantId, await bringTo(front, variantId, { wanted: wantedOnHand[index] ?? 0, isExact: isBackordered }));
+    await sql`update stock_level set backorder_limit = ${isBackordered ? 1000 : 0} where variant_id = ${variantId}`.execute(
+      front.world.database.db,
+    );
+    stock.set(
+      variantId,
+      await bringTo(front, variantId, { wanted: wantedOnHand[index] ?? 0, isExact: isBackordered }),
+    );
   }
-  const lines = variantIds.slice(0, quantities.length).map((variantId, index) => ({ variantId, quantity: quantities[index] ?? 1 }));
+  const lines = variantIds
+    .slice(0, quantities.length)
+    .map((variantId, index) => ({ variantId, quantity: quantities[index] ?? 1 }));
   const { id: cartId } = await makeCart(front.world, { token: "admin", input: { lines } });
   await changeCart(front.world, "cartAddressSet", { token: "admin", cartId, input: { address: berlin } });
   const deliveryId = await standardDelivery(front);
-  await changeCart(front.world, "cartDeliveryOptionSelect", { token: "admin", cartId, input: { optionId: deliveryId } });
-  if (hasCode) await changeCart(front.world, "cartPromotionApply", { token: "admin", cartId, input: { code } });
+  await changeCart(front.world, "cartDeliveryOptionSelect", {
+    token: "admin",
+    cartId,
+    input: { optionId: deliveryId },
+  });
+  if (hasCode)
+    await changeCart(front.world, "cartPromotionApply", { token: "admin", cartId, input: { code } });
   const wanted = new Map(lines.map(({ variantId, quantity }) => [variantId, quantity]));
   const model: OrderModel = {
     now: front.world.clock.now().getTime(),
@@ -166,7 +223,10 @@ async function begin(front: Front, { quantities, hasCode }: Beginning): Promise<
   return model;
 }
 
-/** So much on hand beyond what earlier orders wait for; exactly so much on hand where it is sold before it is there. */
+/**
+ * So much on hand beyond what earlier orders wait for; exactly so much on hand where it is sold before it is
+ * there.
+ */
 async function bringTo(
   front: Front,
   variantId: string,
@@ -182,7 +242,11 @@ async function bringTo(
   const delta = wanted + (isExact ? 0 : before.reserved) - before.onHand;
   if (delta !== 0) {
     const reason = delta > 0 ? "RECEIVED" : "CORRECTION";
-    const { error } = await send(front, { field: "stockAdjust", on: {}, input: { variantId, delta, reason } });
+    const { error } = await send(front, {
+      field: "stockAdjust",
+      on: {},
+      input: { variantId, delta, reason },
+    });
     expect(error).toBeUndefined();
   }
   const { onHand, reserved, backorderLimit } = await read();
@@ -190,8 +254,8 @@ async function bringTo(
 }
 
 /**
- * When all that is under way has ended the provider holds what orders were paid with, and nothing else. What it decided late it has captured, and writes
- * that down when it is asked next.
+ * When all that is under way has ended the provider holds what orders were paid with, and nothing else. What
+ * it decided late it has captured, and writes that down when it is asked next.
  */
 async function expectBooksClosed(model: OrderModel, front: Front): Promise<void> {
   const dice = { pick: 0, amount: 0, isBold: false };

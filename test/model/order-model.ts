@@ -1,6 +1,7 @@
 /**
- * What an order is, small enough to be seen to be right: quantities per line, sums of money, stock per variant, and where its parts stand. It knows
- * the rules from their words alone, and nothing of how the service keeps them.
+ * What an order is, small enough to be seen to be right: quantities per line, sums of money, stock per
+ * variant, and where its parts stand. It knows the rules from their words alone, and nothing of how the
+ * service keeps them.
  */
 
 export interface ModelLine {
@@ -101,14 +102,22 @@ export interface OrderModel {
 
 export const minuteMs = 60_000;
 
-export const isOpen = ({ session, now }: OrderModel): boolean => session?.status === "open" && now < session.expiresAt;
+export const isOpen = ({ session, now }: OrderModel): boolean =>
+  session?.status === "open" && now < session.expiresAt;
 /** Its cart is locked. */
 export const isHeld = (model: OrderModel): boolean => model.session?.status === "processing" || isOpen(model);
 
-/** The first `units` of a line are worth so much together; each portion is the difference of two of these, so they add up to the cent. */
-export const worthOf = ({ totalMinor, ordered }: ModelLine, units: number): number => Math.floor((totalMinor * units) / ordered);
+/**
+ * The first `units` of a line are worth so much together; each portion is the difference of two of these, so
+ * they add up to the cent.
+ */
+export const worthOf = ({ totalMinor, ordered }: ModelLine, units: number): number =>
+  Math.floor((totalMinor * units) / ordered);
 
-/** What was promised for a return is paid even where a cent more has gone by then; the last units are worth what is left. */
+/**
+ * What was promised for a return is paid even where a cent more has gone by then; the last units are worth
+ * what is left.
+ */
 export const portionOf = (line: ModelLine, quantity: number): number => {
   const gone = line.canceled + line.refunded;
   return Math.min(line.totalMinor - line.reducedMinor, worthOf(line, gone + quantity) - worthOf(line, gone));
@@ -136,10 +145,17 @@ export const stockOf = (model: OrderModel, variantId: string): ModelStock => {
 export const uncaptured = (payment: ModelPayment): number =>
   payment.amountMinor - payment.capturedMinor - payment.voidedMinor - pendingOf(payment, "capture", "void");
 /** What was taken and can still be given back. */
-export const refundable = (payment: ModelPayment): number => payment.capturedMinor - payment.refundedMinor - pendingOf(payment, "refund");
+export const refundable = (payment: ModelPayment): number =>
+  payment.capturedMinor - payment.refundedMinor - pendingOf(payment, "refund");
 export const owed = ({ totalMinor, reducedMinor }: ModelOrder): number => totalMinor - reducedMinor;
 export const capturable = (order: ModelOrder): number =>
-  Math.max(0, Math.min(uncaptured(order.payment), owed(order) - refundable(order.payment) - pendingOf(order.payment, "capture")));
+  Math.max(
+    0,
+    Math.min(
+      uncaptured(order.payment),
+      owed(order) - refundable(order.payment) - pendingOf(order.payment, "capture"),
+    ),
+  );
 export const shippingLeft = (order: ModelOrder): number =>
   order.totalMinor - sum(order.lines.map(({ totalMinor }) => totalMinor)) - order.shippingReducedMinor;
 
@@ -148,7 +164,11 @@ const taken = new Set(["packing", "shipped", "in_transit", "out_for_delivery", "
 export const underWay = ["shipped", "in_transit", "out_for_delivery"];
 
 const unitsIn = (fulfillments: readonly ModelFulfillment[], lineId: string): number =>
-  sum(fulfillments.flatMap(({ lines }) => lines.filter((line) => line.lineId === lineId).map(({ quantity }) => quantity)));
+  sum(
+    fulfillments.flatMap(({ lines }) =>
+      lines.filter((line) => line.lineId === lineId).map(({ quantity }) => quantity),
+    ),
+  );
 
 /** Wanted, in no fulfillment that has brought it or still may, and not paid back. */
 export const openOf = (order: ModelOrder, line: ModelLine): number =>
@@ -166,21 +186,45 @@ export const paidBackOf = ({ refunded, delivered, settled }: ModelLine, quantity
 export const freeOf = ({ onHand, backorder, reserved }: ModelStock): number => onHand + backorder - reserved;
 
 /** What must be taken from the stock before this can be packed, and of it what must be promised first. */
-export const waitingOf = (order: ModelOrder, fulfillment: ModelFulfillment): { line: ModelLine; quantity: number; unpromised: number }[] => {
+export const waitingOf = (
+  order: ModelOrder,
+  fulfillment: ModelFulfillment,
+): { line: ModelLine; quantity: number; unpromised: number }[] => {
   const others = order.fulfillments.filter((other) => other !== fulfillment && taken.has(other.status));
   return fulfillment.lines.map(({ lineId, quantity }) => {
     const line = lineOf(order, lineId);
-    const waiting = Math.max(0, quantity - Math.max(0, line.allocated - line.settled - unitsIn(others, lineId)));
-    return { line, quantity: waiting, unpromised: Math.max(0, waiting - (wantedOf(line) - line.allocated - line.unreserved)) };
+    const waiting = Math.max(
+      0,
+      quantity - Math.max(0, line.allocated - line.settled - unitsIn(others, lineId)),
+    );
+    return {
+      line,
+      quantity: waiting,
+      unpromised: Math.max(0, waiting - (wantedOf(line) - line.allocated - line.unreserved)),
+    };
   });
 };
 
 /** In the buyer's hands, and neither on their way back nor settled. */
-export const returnableOf = ({ delivered, returnRequested, returned, refunded, ordered, canceled }: ModelLine): number =>
-  Math.max(0, Math.min(delivered - returnRequested - returned, ordered - canceled - returnRequested - Math.max(returned, refunded)));
+export const returnableOf = ({
+  delivered,
+  returnRequested,
+  returned,
+  refunded,
+  ordered,
+  canceled,
+}: ModelLine): number =>
+  Math.max(
+    0,
+    Math.min(
+      delivered - returnRequested - returned,
+      ordered - canceled - returnRequested - Math.max(returned, refunded),
+    ),
+  );
 export const refundableUnits = ({ shipped, returnRequested, returned, refunded }: ModelLine): number =>
   Math.max(0, shipped - returnRequested - Math.max(refunded, returned));
-export const isReturnOpen = ({ status }: ModelReturn): boolean => !["declined", "closed", "canceled"].includes(status);
+export const isReturnOpen = ({ status }: ModelReturn): boolean =>
+  !["declined", "closed", "canceled"].includes(status);
 export const isRefunded = ({ payment }: ModelOrder): boolean =>
   !payment.isDisputed && payment.capturedMinor > 0 && payment.capturedMinor === payment.refundedMinor;
 
@@ -189,7 +233,11 @@ function isComplete(order: ModelOrder): boolean {
   const wanted = sum(order.lines.map((line) => wantedOf(line) - line.settled));
   const { payment } = order;
   const isPaid = !payment.isDisputed && payment.capturedMinor - payment.refundedMinor >= owed(order);
-  return sum(order.lines.map(({ delivered }) => delivered)) === wanted && isPaid && !order.returns.some(isReturnOpen);
+  return (
+    sum(order.lines.map(({ delivered }) => delivered)) === wanted &&
+    isPaid &&
+    !order.returns.some(isReturnOpen)
+  );
 }
 
 /** One change: the version rises, and what follows from it follows. */
@@ -198,7 +246,10 @@ export function saved(order: ModelOrder): void {
   if (order.status === "confirmed" && isComplete(order)) order.status = "completed";
 }
 
-/** Units that go give up their place in what was not sent yet; what is nearest to leaving keeps its units longest, then what was planned first. */
+/**
+ * Units that go give up their place in what was not sent yet; what is nearest to leaving keeps its units
+ * longest, then what was planned first.
+ */
 function cutFulfillments(order: ModelOrder): void {
   const room = new Map(order.lines.map((line) => [line.id, wantedOf(line) - line.shipped]));
   // Of one moment the ids have no order that one could know.
@@ -264,7 +315,10 @@ export function settlePending(order: ModelOrder): void {
 }
 
 /** How a payment that is under way is found when somebody looks. */
-export function paymentFate({ now, session }: OrderModel): "authorized" | "captured" | "failed" | "undecided" {
+export function paymentFate({
+  now,
+  session,
+}: OrderModel): "authorized" | "captured" | "failed" | "undecided" {
   if (session === null) throw new Error("Nobody pays.");
   const { token, submittedAt, askedAt } = session;
   const isLate = now - submittedAt >= 15 * minuteMs;
@@ -273,7 +327,10 @@ export function paymentFate({ now, session }: OrderModel): "authorized" | "captu
   return isLate ? "failed" : "undecided";
 }
 
-/** What the session held of each variant is the order's: taken from what is on hand, and waited for where that is not enough. */
+/**
+ * What the session held of each variant is the order's: taken from what is on hand, and waited for where that
+ * is not enough.
+ */
 export function sellHeld(model: OrderModel): Map<string, number> {
   const allocated = new Map<string, number>();
   for (const [variantId, quantity] of model.wanted) {

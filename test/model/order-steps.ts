@@ -56,7 +56,11 @@ export const hold = moveStatus("orderHold");
 export const release = moveStatus("orderRelease");
 
 /** Some of some lines; a bold one also more than there is. */
-export function chosenUnits(lines: readonly ModelLine[], max: (line: ModelLine) => number, dice: Dice): Units[] {
+export function chosenUnits(
+  lines: readonly ModelLine[],
+  max: (line: ModelLine) => number,
+  dice: Dice,
+): Units[] {
   const from = dice.isBold ? lines : lines.filter((line) => max(line) > 0);
   const chosen = from.filter((_line, index) => ((dice.pick >> (index + 2)) & 1) === 1);
   return (chosen.length > 0 ? chosen : from.slice(0, 1)).map((line, index) => ({
@@ -72,7 +76,9 @@ export const createFulfillment: OrderPlanner = (_model, order, dice) => {
   if (lines.length === 0) return null;
   return {
     call: { field: "fulfillmentCreate", on: { orderId: order.id }, input: { lines } },
-    isAllowed: canSend(order) && lines.every(({ lineId, quantity }) => quantity <= openOf(order, lineOf(order, lineId))),
+    isAllowed:
+      canSend(order) &&
+      lines.every(({ lineId, quantity }) => quantity <= openOf(order, lineOf(order, lineId))),
     apply: (id) => {
       order.fulfillments.push({ id, status: "pending", lines });
       saved(order);
@@ -92,7 +98,11 @@ interface Move {
   readonly effect?: (model: OrderModel, order: ModelOrder, fulfillment: ModelFulfillment) => void;
 }
 
-const eachLine = (order: ModelOrder, { lines }: ModelFulfillment, change: (line: ModelLine, quantity: number) => void): void => {
+const eachLine = (
+  order: ModelOrder,
+  { lines }: ModelFulfillment,
+  change: (line: ModelLine, quantity: number) => void,
+): void => {
   for (const { lineId, quantity } of lines) change(lineOf(order, lineId), quantity);
 };
 
@@ -123,16 +133,30 @@ const moves: readonly Move[] = [
     to: "shipped",
     field: "fulfillmentShip",
     isOutward: true,
-    effect: (_model, order, fulfillment) => eachLine(order, fulfillment, (line, quantity) => void (line.shipped += quantity)),
+    effect: (_model, order, fulfillment) =>
+      eachLine(order, fulfillment, (line, quantity) => void (line.shipped += quantity)),
   },
-  { name: "in_transit", from: ["shipped"], to: "in_transit", field: "fulfillmentTrack", input: { status: "IN_TRANSIT" } },
-  { name: "out", from: ["shipped", "in_transit"], to: "out_for_delivery", field: "fulfillmentTrack", input: { status: "OUT_FOR_DELIVERY" } },
+  {
+    name: "in_transit",
+    from: ["shipped"],
+    to: "in_transit",
+    field: "fulfillmentTrack",
+    input: { status: "IN_TRANSIT" },
+  },
+  {
+    name: "out",
+    from: ["shipped", "in_transit"],
+    to: "out_for_delivery",
+    field: "fulfillmentTrack",
+    input: { status: "OUT_FOR_DELIVERY" },
+  },
   {
     name: "deliver",
     from: underWay,
     to: "delivered",
     field: "fulfillmentDeliver",
-    effect: (_model, order, fulfillment) => eachLine(order, fulfillment, (line, quantity) => void (line.delivered += quantity)),
+    effect: (_model, order, fulfillment) =>
+      eachLine(order, fulfillment, (line, quantity) => void (line.delivered += quantity)),
   },
   {
     name: "fail",
@@ -174,7 +198,9 @@ const moves: readonly Move[] = [
 export const moveFulfillment: OrderPlanner = (model, order, dice) => {
   const all = order.fulfillments.flatMap((fulfillment) => moves.map((move) => ({ fulfillment, move })));
   const isAllowed = ({ fulfillment, move }: (typeof all)[number]): boolean =>
-    move.from.includes(fulfillment.status) && (move.isOutward !== true || canSend(order)) && (move.isPossible?.(model, order, fulfillment) ?? true);
+    move.from.includes(fulfillment.status) &&
+    (move.isOutward !== true || canSend(order)) &&
+    (move.isPossible?.(model, order, fulfillment) ?? true);
   const chosen = pickOf(dice.isBold ? all : all.filter(isAllowed), dice);
   if (chosen === undefined) return null;
   const { fulfillment, move } = chosen;
@@ -192,20 +218,28 @@ export const moveFulfillment: OrderPlanner = (model, order, dice) => {
 /** For the merchant: whatever is not sent, of an order that stands still. */
 function isCancelable(order: ModelOrder, line: ModelLine): boolean {
   const { status, payment, returns } = order;
-  const isQuiet = (status === "pending" || status === "confirmed") && !payment.isDisputed && payment.pending.length === 0;
-  return isQuiet && wantedOf(line) > line.shipped && !returns.some((one) => one.lineId === line.id && isReturnOpen(one));
+  const isQuiet =
+    (status === "pending" || status === "confirmed") && !payment.isDisputed && payment.pending.length === 0;
+  return (
+    isQuiet &&
+    wantedOf(line) > line.shipped &&
+    !returns.some((one) => one.lineId === line.id && isReturnOpen(one))
+  );
 }
 
 export const cancel: OrderPlanner = (model, order, dice) => {
   const isAll = dice.pick % 5 === 0;
   const open = (line: ModelLine): number => (isCancelable(order, line) ? wantedOf(line) - line.shipped : 0);
-  const whole = order.lines.filter((line) => open(line) > 0).map((line) => ({ lineId: line.id, quantity: open(line) }));
+  const whole = order.lines
+    .filter((line) => open(line) > 0)
+    .map((line) => ({ lineId: line.id, quantity: open(line) }));
   const lines = isAll ? whole : chosenUnits(order.lines, open, dice);
   if (lines.length === 0 && !dice.isBold) return null;
   const input = { reason: "OUT_OF_STOCK", ...(isAll ? {} : { lines }) };
   return {
     call: { field: "orderCancel", on: { orderId: order.id }, input },
-    isAllowed: lines.length > 0 && lines.every(({ lineId, quantity }) => quantity <= open(lineOf(order, lineId))),
+    isAllowed:
+      lines.length > 0 && lines.every(({ lineId, quantity }) => quantity <= open(lineOf(order, lineId))),
     apply: () => {
       cancelUnits(model, order, lines);
       saved(order);
@@ -248,7 +282,10 @@ export const refund: OrderPlanner = (_model, order, dice) => {
   const lines = kind <= 1 ? chosenUnits(order.lines, refundableUnits, dice) : [];
   const shippingMinor = kind === 2 ? shippingLeft(order) : 0;
   const goodwillMinor = kind === 3 ? 1 + dice.amount * 10 : 0;
-  const partsMinor = lines.reduce((sum, { lineId, quantity }) => sum + portionOf(lineOf(order, lineId), quantity), shippingMinor);
+  const partsMinor = lines.reduce(
+    (sum, { lineId, quantity }) => sum + portionOf(lineOf(order, lineId), quantity),
+    shippingMinor,
+  );
   const amountMinor = partsMinor + goodwillMinor;
   const isOfUnits = lines.every(({ lineId, quantity }) => quantity <= refundableUnits(lineOf(order, lineId)));
   const input = {

@@ -18,12 +18,15 @@ import { type Dice, pickOf, type Plan, portion } from "./step.ts";
 
 export function requestReturn(_model: OrderModel, order: ModelOrder, dice: Dice): Plan | null {
   // One at a time for each line: what two are worth together is not this model's matter.
-  const free = order.lines.filter((line) => !order.returns.some((one) => one.lineId === line.id && isReturnOpen(one)));
+  const free = order.lines.filter(
+    (line) => !order.returns.some((one) => one.lineId === line.id && isReturnOpen(one)),
+  );
   const line = pickOf(dice.isBold ? free : free.filter((one) => returnableOf(one) > 0), dice);
   if (line === undefined) return null;
   const quantity = portion(returnableOf(line), dice);
   const { status, payment } = order;
-  const isStanding = status !== "canceled" && status !== "on_hold" && !payment.isDisputed && !isRefunded(order);
+  const isStanding =
+    status !== "canceled" && status !== "on_hold" && !payment.isDisputed && !isRefunded(order);
   return {
     call: {
       field: "returnRequest",
@@ -33,7 +36,15 @@ export function requestReturn(_model: OrderModel, order: ModelOrder, dice: Dice)
     isAllowed: isStanding && quantity <= returnableOf(line),
     apply: (id) => {
       const promisedMinor = portionOf(line, quantity);
-      order.returns.push({ id, lineId: line.id, quantity, promisedMinor, status: "approved", received: 0, accepted: 0 });
+      order.returns.push({
+        id,
+        lineId: line.id,
+        quantity,
+        promisedMinor,
+        status: "approved",
+        received: 0,
+        accepted: 0,
+      });
       line.returnRequested += quantity;
       saved(order);
     },
@@ -49,9 +60,12 @@ interface Stage {
   readonly effect?: (model: OrderModel, order: ModelOrder, found: ModelReturn, dice: Dice) => void;
 }
 
-const receivedOf = ({ quantity }: ModelReturn, { amount }: Dice): number => (amount % 4 === 0 ? amount % (quantity + 1) : quantity);
-const acceptedOf = ({ received }: ModelReturn, { amount }: Dice): number => (amount % 3 === 0 ? amount % (received + 1) : received);
-const restockedOf = (found: ModelReturn, dice: Dice): number => (dice.amount % 2 === 0 ? acceptedOf(found, dice) : 0);
+const receivedOf = ({ quantity }: ModelReturn, { amount }: Dice): number =>
+  amount % 4 === 0 ? amount % (quantity + 1) : quantity;
+const acceptedOf = ({ received }: ModelReturn, { amount }: Dice): number =>
+  amount % 3 === 0 ? amount % (received + 1) : received;
+const restockedOf = (found: ModelReturn, dice: Dice): number =>
+  dice.amount % 2 === 0 ? acceptedOf(found, dice) : 0;
 
 interface Settlement {
   readonly units: number;
@@ -66,7 +80,11 @@ function settlementOf(order: ModelOrder, found: ModelReturn): Settlement {
   const worthMinor = portionOf(line, units);
   const netMinor = units === found.quantity ? found.promisedMinor : Math.min(found.promisedMinor, worthMinor);
   const amountMinor = Math.min(netMinor, line.totalMinor - line.reducedMinor, owed(order));
-  return { units, amountMinor, refundMinor: Math.min(amountMinor, Math.max(0, refundable(order.payment) - (owed(order) - amountMinor))) };
+  return {
+    units,
+    amountMinor,
+    refundMinor: Math.min(amountMinor, Math.max(0, refundable(order.payment) - (owed(order) - amountMinor))),
+  };
 }
 
 const stages: readonly Stage[] = [
@@ -82,7 +100,9 @@ const stages: readonly Stage[] = [
     field: "returnInspect",
     from: "received",
     to: "inspected",
-    input: (found, dice) => ({ lines: [{ lineId: found.lineId, accepted: acceptedOf(found, dice), restock: restockedOf(found, dice) }] }),
+    input: (found, dice) => ({
+      lines: [{ lineId: found.lineId, accepted: acceptedOf(found, dice), restock: restockedOf(found, dice) }],
+    }),
     effect: (model, order, found, dice) => {
       const line = lineOf(order, found.lineId);
       stockOf(model, line.variantId).onHand += restockedOf(found, dice);
@@ -117,7 +137,8 @@ const stages: readonly Stage[] = [
 /** Mostly on its way; a bold one anything. */
 export function moveReturn(model: OrderModel, order: ModelOrder, dice: Dice): Plan | null {
   const all = order.returns.flatMap((found) => stages.map((stage) => ({ found, stage })));
-  const isAllowed = ({ found, stage }: (typeof all)[number]): boolean => found.status === stage.from && (stage.isPossible?.(order, found) ?? true);
+  const isAllowed = ({ found, stage }: (typeof all)[number]): boolean =>
+    found.status === stage.from && (stage.isPossible?.(order, found) ?? true);
   const chosen = pickOf(dice.isBold ? all : all.filter(isAllowed), dice);
   if (chosen === undefined) return null;
   const { found, stage } = chosen;

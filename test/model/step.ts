@@ -1,6 +1,6 @@
 /**
- * One command: drawn by chance, planned from the model, sent through the front door. What the model allows must happen as the model says; what it
- * does not allow must be refused and leave every row as it was.
+ * One command: drawn by chance, planned from the model, sent through the front door. What the model allows
+ * must happen as the model says; what it does not allow must be refused and leave every row as it was.
  */
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -83,15 +83,26 @@ async function succeed(front: Front, call: Call): Promise<string> {
 async function expectRefused(front: Front, call: Call, reason: string | undefined): Promise<void> {
   const before = await rowsOf(front);
   const { error } = await send(front, call);
-  const refused = error as { readonly code?: string; readonly conflict?: { readonly reason: string | null } } | undefined;
+  const refused = error as
+    | { readonly code?: string; readonly conflict?: { readonly reason: string | null } }
+    | undefined;
   const code = refused?.code ?? "";
   expect({ call, isRefused: refusals.has(code), code }).toEqual({ call, isRefused: true, code });
-  if (reason !== undefined) expect({ call, code, reason: refused?.conflict?.reason }).toEqual({ call, code: "invalid_state", reason });
+  if (reason !== undefined)
+    expect({ call, code, reason: refused?.conflict?.reason }).toEqual({
+      call,
+      code: "invalid_state",
+      reason,
+    });
   expect(await rowsOf(front)).toBe(before);
 }
 
 export function stepOf(name: string, plan: Planner): fc.Arbitrary<Step> {
-  const dice = fc.record({ pick: fc.nat(999), amount: fc.nat(99), isBold: fc.integer({ min: 0, max: 5 }).map((side) => side === 0) });
+  const dice = fc.record({
+    pick: fc.nat(999),
+    amount: fc.nat(99),
+    isBold: fc.integer({ min: 0, max: 5 }).map((side) => side === 0),
+  });
   return dice.map((rolled) => new Step(name, plan, rolled));
 }
 
@@ -100,4 +111,5 @@ export function pickOf<Thing>(things: readonly Thing[], { pick }: Dice): Thing |
 }
 
 /** 1 to all; a bold one also a little more. */
-export const portion = (max: number, { amount, isBold }: Dice): number => 1 + (amount % Math.max(1, max + (isBold ? 2 : 0)));
+export const portion = (max: number, { amount, isBold }: Dice): number =>
+  1 + (amount % Math.max(1, max + (isBold ? 2 : 0)));

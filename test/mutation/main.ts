@@ -1,4 +1,7 @@
-/** `npm run mutation`: breaks the code in every small way there is and counts how often a test notices. See docs/mutation.md. */
+/**
+ * `npm run mutation`: breaks the code in every small way there is and counts how often a test notices. See
+ * docs/mutation.md.
+ */
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
 import { recordFigures } from "#soak/record.ts";
@@ -28,7 +31,8 @@ Mutates the modules that everything rests on and runs their tests against each m
 
 async function mutate({ name, mutate: files }: MutatedModule, isFresh: boolean): Promise<Score> {
   const startedAt = performance.now();
-  // The runner's processes find their tests by it (vitest.mutation.config.ts): with Stryker's own `testFiles` a mutant of what is made at loading is never active.
+  // The runner's processes find their tests by it (vitest.mutation.config.ts): with Stryker's own `testFiles`
+  // a mutant of what is made at loading is never active.
   process.env["MUTATION_MODULE"] = name;
   const results = await new Stryker({
     mutate: [...files],
@@ -52,17 +56,38 @@ async function mutate({ name, mutate: files }: MutatedModule, isFresh: boolean):
   }).runMutationTest();
   const noticed = results.filter(({ status }) => status === "Killed" || status === "Timeout").length;
   // What does not even load was no mutant of the program.
-  const mutants = noticed + results.filter(({ status }) => status === "Survived" || status === "NoCoverage").length;
-  return { name, minutes: (performance.now() - startedAt) / 60_000, mutants, noticed, score: mutants === 0 ? 0 : (noticed / mutants) * 100 };
+  const mutants =
+    noticed + results.filter(({ status }) => status === "Survived" || status === "NoCoverage").length;
+  return {
+    name,
+    minutes: (performance.now() - startedAt) / 60_000,
+    mutants,
+    noticed,
+    score: mutants === 0 ? 0 : (noticed / mutants) * 100,
+  };
 }
 
 function record({ name, minutes, mutants, noticed, score }: Score): void {
   const counts = { mutants, noticed, scorePercent: Math.round(score * 10) / 10 };
-  recordFigures([{ figure, name: `mutation-${name}`, engine: null, minutes, counts, violations: score < leastScore ? 1 : 0 }]);
+  recordFigures([
+    {
+      figure,
+      name: `mutation-${name}`,
+      engine: null,
+      minutes,
+      counts,
+      violations: score < leastScore ? 1 : 0,
+    },
+  ]);
 }
 
 const { values } = parseArgs({
-  options: { only: { type: "string" }, fresh: { type: "boolean" }, record: { type: "boolean" }, help: { type: "boolean" } },
+  options: {
+    only: { type: "string" },
+    fresh: { type: "boolean" },
+    record: { type: "boolean" },
+    help: { type: "boolean" },
+  },
 });
 const names = values.only?.split(",") ?? modules.map(({ name }) => name);
 const asked = modules.filter(({ name }) => names.includes(name));
@@ -76,6 +101,7 @@ if (values.help === true || asked.length < names.length) {
     scores.push(score);
     if (values.record === true) record(score);
   }
-  for (const { name, mutants, noticed, score } of scores) say(`${name.padEnd(16)}${score.toFixed(1).padStart(6)} %  ${noticed} of ${mutants}`);
+  for (const { name, mutants, noticed, score } of scores)
+    say(`${name.padEnd(16)}${score.toFixed(1).padStart(6)} %  ${noticed} of ${mutants}`);
   process.exitCode = scores.every(({ score }) => score >= leastScore) ? 0 : 1;
 }

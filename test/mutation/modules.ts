@@ -1,4 +1,7 @@
-/** What is mutated, and the tests that must notice: those that stand nearest to it, so that a mutant takes a second and not the whole suite. */
+/**
+ * What is mutated, and the tests that must notice: those that stand nearest to it, so that a mutant takes a
+ * second and not the whole suite.
+ */
 
 export interface MutatedModule {
   readonly name: string;
@@ -15,7 +18,11 @@ export const modules: readonly MutatedModule[] = [
   {
     name: "money",
     mutate: ["src/foundation/money.ts", "src/commerce/pricing/*.ts", "src/commerce/orders/order-value.ts"],
-    tests: ["test/foundation/values.test.ts", "test/commerce/pricing/*.test.ts", "test/commerce/orders/{unit-share,order-value}.test.ts"],
+    tests: [
+      "test/foundation/values.test.ts",
+      "test/commerce/pricing/*.test.ts",
+      "test/commerce/orders/{unit-share,order-value}.test.ts",
+    ],
     hasDatabase: false,
   },
   {
@@ -27,7 +34,9 @@ export const modules: readonly MutatedModule[] = [
   {
     name: "ssrf",
     mutate: ["src/webhooks/{safe-addresses,safe-connector,safe-request,endpoint-url}.ts"],
-    tests: ["test/webhooks/{safe-addresses,safe-request,endpoint-url,resolve-name,blocked-targets,guarded-connections}.test.ts"],
+    tests: [
+      "test/webhooks/{safe-addresses,safe-request,endpoint-url,resolve-name,blocked-targets,guarded-connections}.test.ts",
+    ],
     hasDatabase: false,
   },
   {
@@ -40,7 +49,10 @@ export const modules: readonly MutatedModule[] = [
     // What is shown with a request, and what it proves.
     name: "authentication",
     mutate: ["src/access/authorization.ts", "src/http/caller.ts", "src/access/oauth/{dpop,access-tokens}.ts"],
-    tests: ["test/access/{secret-form,authorization,access-tokens,grant-state,dpop}.test.ts", "test/gateway/client-address.test.ts"],
+    tests: [
+      "test/access/{secret-form,authorization,access-tokens,grant-state,dpop}.test.ts",
+      "test/gateway/client-address.test.ts",
+    ],
     hasDatabase: true,
   },
   {
@@ -53,8 +65,14 @@ export const modules: readonly MutatedModule[] = [
   {
     // Whether an order can be canceled.
     name: "cancellation",
-    mutate: ["src/commerce/orders/cancellation/{eligibility,obstacles,reasons}.ts", "src/commerce/orders/eligibility-reason.ts"],
-    tests: ["test/commerce/eligibility/{cancellation*,words,properties}.test.ts", "test/commerce/orders/decide-cancellation.test.ts"],
+    mutate: [
+      "src/commerce/orders/cancellation/{eligibility,obstacles,reasons}.ts",
+      "src/commerce/orders/eligibility-reason.ts",
+    ],
+    tests: [
+      "test/commerce/eligibility/{cancellation*,words,properties}.test.ts",
+      "test/commerce/orders/decide-cancellation.test.ts",
+    ],
     hasDatabase: false,
   },
   {

@@ -17,7 +17,9 @@ describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine
 
   const call = async (app: LetIn, token: string, path = "/api/v1/open/catalog/products") => {
     world().clock.at = new Date();
-    const proof = await app.key.prove("GET", publicUrl + path, { ath: createHash("sha256").update(token).digest("base64url") });
+    const proof = await app.key.prove("GET", publicUrl + path, {
+      ath: createHash("sha256").update(token).digest("base64url"),
+    });
     return world().get(path, { authorization: `DPoP ${token}`, dpop: proof });
   };
   const tokensOf = async (app: LetIn): Promise<{ access: string; refresh: string }> => {
@@ -25,8 +27,12 @@ describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine
     const { body } = await redeem(world(), app);
     return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "" };
   };
-  const change = (work: (transaction: Transaction, access: { merchantId: null; now: Date }) => Promise<unknown>): Promise<unknown> =>
-    inTransaction(world().database.db, (transaction) => work(transaction, { merchantId: null, now: world().clock.now() }));
+  const change = (
+    work: (transaction: Transaction, access: { merchantId: null; now: Date }) => Promise<unknown>,
+  ): Promise<unknown> =>
+    inTransaction(world().database.db, (transaction) =>
+      work(transaction, { merchantId: null, now: world().clock.now() }),
+    );
 
   it("reads what was granted and describes its own way", async () => {
     const app = await letIn(world(), { scopes: ["catalog:read"] });
@@ -42,10 +48,14 @@ describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine
     ["given back by its app", (app: LetIn, refreshToken: string) => giveBack(app, refreshToken)],
     [
       "renewed with a refresh token that was used",
-      async (app: LetIn, refreshToken: string) => void (await refresh(world(), app, refreshToken), await refresh(world(), app, refreshToken)),
+      async (app: LetIn, refreshToken: string) =>
+        void (await refresh(world(), app, refreshToken), await refresh(world(), app, refreshToken)),
     ],
     ["redeemed once more", async (app: LetIn) => void (await redeem(world(), app))],
-    ["of a person who was disabled", (app: LetIn) => change((transaction, access) => disableStaff(transaction, access, app.person.staffId))],
+    [
+      "of a person who was disabled",
+      (app: LetIn) => change((transaction, access) => disableStaff(transaction, access, app.person.staffId)),
+    ],
     ["of an app that was uninstalled", (app: LetIn) => uninstall(app)],
   ])("is refused once it is %s", async (_when, end) => {
     const app = await letIn(world());
@@ -65,7 +75,11 @@ describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine
     });
   const uninstall = (app: LetIn) =>
     change(async (transaction, access) => {
-      const { id } = await transaction.selectFrom("installation").select("id").where("appId", "=", app.client.appId).executeTakeFirstOrThrow();
+      const { id } = await transaction
+        .selectFrom("installation")
+        .select("id")
+        .where("appId", "=", app.client.appId)
+        .executeTakeFirstOrThrow();
       await changeInstallation(transaction, access, { installationId: id, status: "uninstalled" });
     });
 

@@ -1,4 +1,7 @@
-/** What the authorization endpoint refuses: told to the app where its address is known to be its own, and to the person where it is not. */
+/**
+ * What the authorization endpoint refuses: told to the app where its address is known to be its own, and to
+ * the person where it is not.
+ */
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
@@ -26,7 +29,11 @@ it.each([
   ["one more resource", { resource: `${publicUrl}/graphql` }, "invalid_target"],
   ["a request object", { request: "e30.e30." }, "request_not_supported"],
   ["a request by reference", { request_uri: "https://app.example/request" }, "request_uri_not_supported"],
-  ["an unknown pushed request", { request_uri: "urn:ietf:params:oauth:request_uri:unknown" }, "invalid_request_uri"],
+  [
+    "an unknown pushed request",
+    { request_uri: "urn:ietf:params:oauth:request_uri:unknown" },
+    "invalid_request_uri",
+  ],
 ])("the authorization endpoint sends %s back to the app", async (_what, changed, error) => {
   const client = await createClient(world());
   const asked = await askAuthorization(client, changed);
@@ -53,23 +60,32 @@ describe("an address that is not the app's", () => {
   ])("is not gone to: %s", async (address) => {
     const { url } = await askAuthorization(await createClient(world()), { redirect_uri: address });
     const shown = await createBrowser(world()).open(url);
-    expect([shown.url, shown.status, shown.headers.get("content-type")]).toEqual([url, 400, "text/html; charset=utf-8"]);
+    expect([shown.url, shown.status, shown.headers.get("content-type")]).toEqual([
+      url,
+      400,
+      "text/html; charset=utf-8",
+    ]);
     expect(shown.headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(shown.headers.get("x-request-id")).toMatch(/^req_/);
     expect(shown.text).not.toContain("other.example");
   });
 
-  it.each([{ redirect_uri: undefined }, { client_id: "oac_00000000000000000000000000" }, { client_id: undefined }])(
-    "nor is one of an unknown app or none: %j",
-    async (changed) => {
-      const { url } = await askAuthorization(await createClient(world()), changed);
-      expect(await createBrowser(world()).open(url)).toMatchObject({ url, status: 400 });
-    },
-  );
+  it.each([
+    { redirect_uri: undefined },
+    { client_id: "oac_00000000000000000000000000" },
+    { client_id: undefined },
+  ])("nor is one of an unknown app or none: %j", async (changed) => {
+    const { url } = await askAuthorization(await createClient(world()), changed);
+    expect(await createBrowser(world()).open(url)).toMatchObject({ url, status: 400 });
+  });
 
   it("nor is one of an app that is switched off", async () => {
     const client = await createClient(world());
-    await world().database.db.updateTable("oauthClient").set({ disabledAt: world().clock.now() }).where("id", "=", client.clientId).execute();
+    await world()
+      .database.db.updateTable("oauthClient")
+      .set({ disabledAt: world().clock.now() })
+      .where("id", "=", client.clientId)
+      .execute();
     const { url } = await askAuthorization(client);
     expect(await createBrowser(world()).open(url)).toMatchObject({ url, status: 400 });
   });
@@ -80,8 +96,16 @@ it("the authorization endpoint sends a native app back to whatever port it got, 
   const client = await createClient(world(), { redirectUris: ["http://127.0.0.1/callback"] });
   const { url } = await askAuthorization(client, { redirect_uri: "http://127.0.0.1:51234/callback" });
   const answer = await signInAndAllow(createBrowser(world()), url, { email, scopes: ["catalog:read"] });
-  expect([answer.origin, answer.pathname, answer.searchParams.has("code")]).toEqual(["http://127.0.0.1:51234", "/callback", true]);
-  for (const other of ["http://localhost:51234/callback", "http://127.0.0.1:51234/other", "http://127.0.0.2:51234/callback"]) {
+  expect([answer.origin, answer.pathname, answer.searchParams.has("code")]).toEqual([
+    "http://127.0.0.1:51234",
+    "/callback",
+    true,
+  ]);
+  for (const other of [
+    "http://localhost:51234/callback",
+    "http://127.0.0.1:51234/other",
+    "http://127.0.0.2:51234/callback",
+  ]) {
     const { url: wrong } = await askAuthorization(client, { redirect_uri: other });
     expect(await createBrowser(world()).open(wrong)).toMatchObject({ url: wrong, status: 400 });
   }
@@ -101,7 +125,9 @@ it("the authorization endpoint takes a pushed request once", async () => {
   const url = `${publicUrl}/oauth/authorize?${new URLSearchParams({ client_id: client.clientId, request_uri: pushed.body.request_uri })}`;
   const answers = [];
   for (let time = 0; time < 2; time += 1)
-    answers.push(await signInAndAllow(createBrowser(world()), url, { email, scopes: ["catalog:read"] }).catch(String));
+    answers.push(
+      await signInAndAllow(createBrowser(world()), url, { email, scopes: ["catalog:read"] }).catch(String),
+    );
   const [first, second] = answers as [URL, URL];
   expect(first.searchParams.has("code")).toBe(true);
   expect(String(second)).not.toContain("code=");

@@ -5,7 +5,14 @@ import { changeInstallation, createInstallation, updateMerchant } from "#access/
 import { inTransaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
-import { type ClientMade, createBrowser, createClient, createPerson, password, redirectUri } from "./people.ts";
+import {
+  type ClientMade,
+  createBrowser,
+  createClient,
+  createPerson,
+  password,
+  redirectUri,
+} from "./people.ts";
 import { askAuthorization, createProofKey, letIn, redeem, refresh } from "./token-requests.ts";
 
 describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
@@ -13,12 +20,18 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
   const access = () => ({ merchantId: null, now: world().clock.now() });
 
   /** Signed in, in front of the consent page. */
-  const ask = async (options: { client?: ClientMade; scope?: string | undefined; merchant?: "first" | "second" } = {}) => {
+  const ask = async (
+    options: { client?: ClientMade; scope?: string | undefined; merchant?: "first" | "second" } = {},
+  ) => {
     const person = await createPerson(world(), options.merchant);
     const client = options.client ?? (await createClient(world()));
     const asked = await askAuthorization(client, "scope" in options ? { scope: options.scope } : {});
     const browser = createBrowser(world());
-    const page = await browser.submit(await browser.open(asked.url), { email: person.email, password, action: "sign-in" });
+    const page = await browser.submit(await browser.open(asked.url), {
+      email: person.email,
+      password,
+      action: "sign-in",
+    });
     return { person, client, asked, browser, page };
   };
   const installationsOf = (client: ClientMade) =>
@@ -27,9 +40,18 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       .select(["id", "merchantId", "status", "scopes", "version"])
       .where("appId", "=", client.appId)
       .execute();
-  const grantsOf = (client: ClientMade) => world().database.db.selectFrom("oauthGrant").selectAll().where("clientId", "=", client.clientId).execute();
+  const grantsOf = (client: ClientMade) =>
+    world()
+      .database.db.selectFrom("oauthGrant")
+      .selectAll()
+      .where("clientId", "=", client.clientId)
+      .execute();
   const eventsOf = (installationId: string) =>
-    world().database.db.selectFrom("event").select(["type"]).where("subjectId", "=", installationId).execute();
+    world()
+      .database.db.selectFrom("event")
+      .select(["type"])
+      .where("subjectId", "=", installationId)
+      .execute();
 
   it("names the app, its publisher, the shop, the person and each scope that is asked for", async () => {
     const { page, person, client } = await ask({ scope: "webhooks:read catalog:read" });
@@ -39,12 +61,18 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       .where("id", "=", world().demo.merchants.first.id)
       .executeTakeFirstOrThrow();
     expect(page.status).toBe(200);
-    expect(page.text).toContain(`Let ${client.appName.replace("<", "&lt;").replace(">", "&gt;")} into ${merchant.name}?</h1>`);
-    for (const part of ["Apps &amp; Co", person.email, "Read webhook endpoints, events and signature fixtures."]) expect(page.text).toContain(part);
-    expect([...page.text.matchAll(/type="checkbox"[^>]*value="([^"]+)"[^>]*>/g)].map(([, value]) => value)).toEqual([
-      "webhooks:read",
-      "catalog:read",
-    ]);
+    expect(page.text).toContain(
+      `Let ${client.appName.replace("<", "&lt;").replace(">", "&gt;")} into ${merchant.name}?</h1>`,
+    );
+    for (const part of [
+      "Apps &amp; Co",
+      person.email,
+      "Read webhook endpoints, events and signature fixtures.",
+    ])
+      expect(page.text).toContain(part);
+    expect(
+      [...page.text.matchAll(/type="checkbox"[^>]*value="([^"]+)"[^>]*>/g)].map(([, value]) => value),
+    ).toEqual(["webhooks:read", "catalog:read"]);
     expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https:;");
   });
 
@@ -55,9 +83,16 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
 
   it("grants what is ticked of what was asked, no more", async () => {
     const { browser, page, client, person, asked } = await ask();
-    const { url } = await browser.submit(page, { action: "allow", scope: ["catalog:read", "webhooks:write", "nonsense"] });
+    const { url } = await browser.submit(page, {
+      action: "allow",
+      scope: ["catalog:read", "webhooks:write", "nonsense"],
+    });
     const answer = new URL(url);
-    expect(Object.fromEntries(answer.searchParams)).toEqual({ code: expect.any(String) as string, iss: publicUrl, state: asked.state });
+    expect(Object.fromEntries(answer.searchParams)).toEqual({
+      code: expect.any(String) as string,
+      iss: publicUrl,
+      state: asked.state,
+    });
     const [installation] = await installationsOf(client);
     expect(await installationsOf(client)).toMatchObject([
       { merchantId: world().demo.merchants.first.id, status: "active", scopes: ["catalog:read"], version: 1 },
@@ -80,14 +115,21 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       code: answer.searchParams.get("code") ?? "",
       redirect_uri: redirectUri,
     };
-    const { body } = await redeem(world(), { fields: { ...fields, code_verifier: asked.verifier }, key: await createProofKey() });
+    const { body } = await redeem(world(), {
+      fields: { ...fields, code_verifier: asked.verifier },
+      key: await createProofKey(),
+    });
     expect(body["scope"]).toBe("catalog:read");
   });
 
   it("asks again where nothing is ticked", async () => {
     const { browser, page, client } = await ask();
     const again = await browser.submit(page, { action: "allow" });
-    expect([again.status, again.url, again.text.includes("Choose at least one thing that it may do")]).toEqual([400, page.url, true]);
+    expect([
+      again.status,
+      again.url,
+      again.text.includes("Choose at least one thing that it may do"),
+    ]).toEqual([400, page.url, true]);
     expect(await grantsOf(client)).toEqual([]);
     expect(await installationsOf(client)).toEqual([]);
   });
@@ -107,7 +149,11 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
 
   it("grants once for a form that is sent twice", async () => {
     const { browser, page, client } = await ask();
-    const answers = await Promise.all([1, 2, 3].map(() => browser.submit(page, { action: "allow", scope: "catalog:read" }).catch(() => undefined)));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() =>
+        browser.submit(page, { action: "allow", scope: "catalog:read" }).catch(() => undefined),
+      ),
+    );
     expect(answers.some((answer) => answer?.url.includes("code=") === true)).toBe(true);
     expect(await grantsOf(client)).toHaveLength(1);
   });
@@ -116,7 +162,9 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
     const client = await createClient(world());
     const people = [await ask({ client }), await ask({ client }), await ask({ client, merchant: "second" })];
     const answers = await Promise.all(
-      people.map(({ browser, page }) => browser.submit(page, { action: "allow", scope: ["catalog:read", "checkout:quote"] })),
+      people.map(({ browser, page }) =>
+        browser.submit(page, { action: "allow", scope: ["catalog:read", "checkout:quote"] }),
+      ),
     );
     expect(answers.filter(({ url }) => url.includes("code="))).toHaveLength(3);
     expect(new Set((await installationsOf(client)).map(({ merchantId }) => merchantId)).size).toBe(2);
@@ -127,28 +175,40 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
   describe("an app that is installed already", () => {
     const install = (client: ClientMade, scopes: readonly Scope[]) =>
       inTransaction(world().database.db, (transaction) =>
-        createInstallation(transaction, access(), { merchantId: world().demo.merchants.first.id, appId: client.appId, scopes }),
+        createInstallation(transaction, access(), {
+          merchantId: world().demo.merchants.first.id,
+          appId: client.appId,
+          scopes,
+        }),
       );
 
     it("is given what its installation may do, and is said to ask for more", async () => {
       const client = await createClient(world());
       const id = await install(client, ["webhooks:read", "catalog:read"]);
       const { browser, page } = await ask({ client, scope: undefined });
-      expect([...page.text.matchAll(/type="checkbox"[^>]*value="([^"]+)"[^>]*>/g)].map(([, value]) => value)).toEqual([
-        "catalog:read",
-        "webhooks:read",
-      ]);
+      expect(
+        [...page.text.matchAll(/type="checkbox"[^>]*value="([^"]+)"[^>]*>/g)].map(([, value]) => value),
+      ).toEqual(["catalog:read", "webhooks:read"]);
       expect(page.text.replaceAll(/\s+/g, " ")).toContain(
         "It also asks for <code>checkout:quote</code>, <code>webhooks:write</code>, which your shop does not let it do.",
       );
-      const forged = await browser.submit(page, { action: "allow", scope: ["catalog:read", "webhooks:write"] });
+      const forged = await browser.submit(page, {
+        action: "allow",
+        scope: ["catalog:read", "webhooks:write"],
+      });
       expect([forged.status, forged.text.includes("has changed meanwhile")]).toEqual([409, true]);
       expect(await grantsOf(client)).toEqual([]);
       const { url } = await browser.submit(forged, { action: "allow", scope: "catalog:read" });
       expect(url).toContain("code=");
       expect(await grantsOf(client)).toMatchObject([{ installationId: id, scopes: ["catalog:read"] }]);
       expect(await installationsOf(client)).toEqual([
-        { id, merchantId: world().demo.merchants.first.id, status: "active", scopes: ["catalog:read", "webhooks:read"], version: 1 },
+        {
+          id,
+          merchantId: world().demo.merchants.first.id,
+          status: "active",
+          scopes: ["catalog:read", "webhooks:read"],
+          version: 1,
+        },
       ]);
       expect(await eventsOf(id)).toEqual([]);
     });
@@ -157,9 +217,15 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       const client = await createClient(world());
       const id = await install(client, ["webhooks:read"]);
       const { browser, page } = await ask({ client });
-      expect([page.status, page.text.includes("may do none of what it asks for"), page.text.includes(`value="allow"`)]).toEqual([200, true, false]);
+      expect([
+        page.status,
+        page.text.includes("may do none of what it asks for"),
+        page.text.includes(`value="allow"`),
+      ]).toEqual([200, true, false]);
       const scopes = ["webhooks:read", "checkout:quote"] as const;
-      await inTransaction(world().database.db, (transaction) => changeInstallation(transaction, access(), { installationId: id, scopes }));
+      await inTransaction(world().database.db, (transaction) =>
+        changeInstallation(transaction, access(), { installationId: id, scopes }),
+      );
       const again = await browser.open(page.url);
       const { url } = await browser.submit(again, { action: "allow", scope: "checkout:quote" });
       expect(url).toContain("code=");
@@ -172,8 +238,13 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       const first = await letIn(world(), { client, person });
       const tokens = await redeem(world(), first);
       const second = await letIn(world(), { client, person, scopes: ["catalog:read"] });
-      expect(await refresh(world(), first, tokens.body["refresh_token"] ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
-      expect([(await redeem(world(), second)).status, (await redeem(world(), colleague)).status]).toEqual([200, 200]);
+      expect(await refresh(world(), first, tokens.body["refresh_token"] ?? "")).toMatchObject({
+        status: 400,
+        body: { error: "invalid_grant" },
+      });
+      expect([(await redeem(world(), second)).status, (await redeem(world(), colleague)).status]).toEqual([
+        200, 200,
+      ]);
       const grants = (await grantsOf(client)).filter(({ staffId }) => staffId === person.staffId);
       expect(grants.map(({ scopes, revokedAt }) => [scopes, revokedAt])).toEqual([
         [["catalog:read", "checkout:quote"], world().clock.now()],
@@ -189,7 +260,11 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       const { installationId } = grants[0] ?? {};
       const details = { clientId: client.clientId, installationId };
       expect(entries).toEqual([
-        { ...by, action: "oauthGrantCreate", details: { ...details, scopes: ["catalog:read", "checkout:quote"] } },
+        {
+          ...by,
+          action: "oauthGrantCreate",
+          details: { ...details, scopes: ["catalog:read", "checkout:quote"] },
+        },
         { ...by, action: "oauthGrantRevoke", details: { ...details, reason: "replaced" } },
       ]);
     });
@@ -208,15 +283,25 @@ describe.each(["pglite", "postgres"] as const)("consent, %s", (engine) => {
       const id = await install(client, ["catalog:read"]);
       const before = await ask({ client });
       const change = (status: "suspended" | "active") =>
-        inTransaction(world().database.db, (transaction) => changeInstallation(transaction, access(), { installationId: id, status }));
+        inTransaction(world().database.db, (transaction) =>
+          changeInstallation(transaction, access(), { installationId: id, status }),
+        );
       await change("suspended");
       const refused = await before.browser.submit(before.page, { action: "allow", scope: "catalog:read" });
-      expect([refused.status, refused.text.includes("This app is suspended for your shop")]).toEqual([409, true]);
+      expect([refused.status, refused.text.includes("This app is suspended for your shop")]).toEqual([
+        409,
+        true,
+      ]);
       expect(refused.text).not.toContain(`value="allow"`);
       const after = await ask({ client });
-      expect([after.page.status, after.page.text.includes("This app is suspended for your shop")]).toEqual([200, true]);
+      expect([after.page.status, after.page.text.includes("This app is suspended for your shop")]).toEqual([
+        200,
+        true,
+      ]);
       expect(await grantsOf(client)).toEqual([]);
-      expect(await installationsOf(client)).toMatchObject([{ status: "suspended", scopes: ["catalog:read"] }]);
+      expect(await installationsOf(client)).toMatchObject([
+        { status: "suspended", scopes: ["catalog:read"] },
+      ]);
       await change("active");
       const { url } = await before.browser.submit(refused, { action: "allow", scope: "catalog:read" });
       expect(url).toContain("code=");

@@ -1,4 +1,7 @@
-/** A process that ends between the commit of a grant and the way back to the app: who comes again goes on with that grant, and is not asked twice. */
+/**
+ * A process that ends between the commit of a grant and the way back to the app: who comes again goes on with
+ * that grant, and is not asked twice.
+ */
 import { Provider } from "oidc-provider";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { revokeGrant } from "#access/oauth/grants.ts";
@@ -16,15 +19,30 @@ describe.each(["pglite", "postgres"] as const)("a consent that is cut short, %s"
     const [person, client] = [await createPerson(world()), await createClient(world())];
     const asked = await askAuthorization(client);
     const browser = createBrowser(world());
-    const page = await browser.submit(await browser.open(asked.url), { email: person.email, password, action: "sign-in" });
+    const page = await browser.submit(await browser.open(asked.url), {
+      email: person.email,
+      password,
+      action: "sign-in",
+    });
     vi.spyOn(Provider.prototype, "interactionResult").mockRejectedValueOnce(new Error("The process ends."));
     const allow = (scope: string): Promise<Shown> => browser.submit(page, { action: "allow", scope });
     expect((await allow("catalog:read")).status).toBe(500);
-    const grants = () => world().database.db.selectFrom("oauthGrant").select(["id", "scopes"]).where("clientId", "=", client.clientId).execute();
+    const grants = () =>
+      world()
+        .database.db.selectFrom("oauthGrant")
+        .select(["id", "scopes"])
+        .where("clientId", "=", client.clientId)
+        .execute();
     expect(await grants()).toHaveLength(1);
     const tokenOf = async ({ url }: Shown) => {
       const code = new URL(url).searchParams.get("code") ?? "";
-      const fields = { grant_type: "authorization_code", client_id: client.clientId, code, redirect_uri: redirectUri, code_verifier: asked.verifier };
+      const fields = {
+        grant_type: "authorization_code",
+        client_id: client.clientId,
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: asked.verifier,
+      };
       return redeem(world(), { fields, key: await createProofKey() });
     };
     return { browser, page, allow, grants, tokenOf };
@@ -32,14 +50,20 @@ describe.each(["pglite", "postgres"] as const)("a consent that is cut short, %s"
 
   it("goes on when its page is opened again", async () => {
     const { browser, page, grants, tokenOf } = await cutShort();
-    expect(await tokenOf(await browser.open(page.url))).toMatchObject({ status: 200, body: { scope: "catalog:read" } });
+    expect(await tokenOf(await browser.open(page.url))).toMatchObject({
+      status: 200,
+      body: { scope: "catalog:read" },
+    });
     expect(await grants()).toHaveLength(1);
     expect((await browser.open(page.url)).text).toContain("This sign-in has ended");
   });
 
   it("goes on with what was allowed when its form is sent again, however it is filled in then", async () => {
     const { allow, grants, tokenOf } = await cutShort();
-    expect(await tokenOf(await allow("checkout:quote"))).toMatchObject({ status: 200, body: { scope: "catalog:read" } });
+    expect(await tokenOf(await allow("checkout:quote"))).toMatchObject({
+      status: 200,
+      body: { scope: "catalog:read" },
+    });
     expect(await grants()).toMatchObject([{ scopes: ["catalog:read"] }]);
   });
 
@@ -61,14 +85,19 @@ describe.each(["pglite", "postgres"] as const)("a consent that is cut short, %s"
       .where("targetId", "=", grant?.id ?? "")
       .orderBy("id")
       .execute();
-    expect(entries).toMatchObject([{ action: "oauthGrantCreate" }, { action: "oauthGrantRevoke", details: { reason: "denied" } }]);
+    expect(entries).toMatchObject([
+      { action: "oauthGrantCreate" },
+      { action: "oauthGrantRevoke", details: { reason: "denied" } },
+    ]);
   });
 
   it("is over when its grant was revoked meanwhile", async () => {
     const { browser, page, grants } = await cutShort();
     const [grant] = await grants();
     const access = { merchantId: null, now: world().clock.now() };
-    await inTransaction(world().database.db, (transaction) => revokeGrant(transaction, access, grant?.id ?? ""));
+    await inTransaction(world().database.db, (transaction) =>
+      revokeGrant(transaction, access, grant?.id ?? ""),
+    );
     const shown = await browser.open(page.url);
     expect([shown.status, shown.text.includes("This sign-in has ended")]).toEqual([400, true]);
     expect(await grants()).toHaveLength(1);

@@ -1,4 +1,7 @@
-/** A client that is switched off is refused everywhere at once, for all merchants, and comes back with nothing of what it had. */
+/**
+ * A client that is switched off is refused everywhere at once, for all merchants, and comes back with nothing
+ * of what it had.
+ */
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
@@ -16,11 +19,15 @@ describe.each(["pglite", "postgres"] as const)("a client that is disabled, %s", 
   });
 
   const read = async (app: LetIn, token: string): Promise<number> => {
-    const proof = await app.key.prove("GET", publicUrl + path, { ath: createHash("sha256").update(token).digest("base64url") });
+    const proof = await app.key.prove("GET", publicUrl + path, {
+      ath: createHash("sha256").update(token).digest("base64url"),
+    });
     return (await world().get(path, { authorization: `DPoP ${token}`, dpop: proof })).status;
   };
   const turn = (field: "oauthClientDisable" | "oauthClientEnable", clientId: string, token = "operator") =>
-    world().graphql(`mutation { ${field}(input: { clientId: "${clientId}" }) { id disabledAt version } }`, { token });
+    world().graphql(`mutation { ${field}(input: { clientId: "${clientId}" }) { id disabledAt version } }`, {
+      token,
+    });
 
   it("gets nothing more for what it holds, nor for what it asks", async () => {
     const app = await letIn(world());
@@ -35,17 +42,31 @@ describe.each(["pglite", "postgres"] as const)("a client that is disabled, %s", 
     expect(await read(app, access)).toBe(200);
 
     const disabledAt = world().clock.now().toISOString();
-    expect((await turn("oauthClientDisable", clientId)).body.data.oauthClientDisable).toEqual({ id: clientId, disabledAt, version: 2 });
+    expect((await turn("oauthClientDisable", clientId)).body.data.oauthClientDisable).toEqual({
+      id: clientId,
+      disabledAt,
+      version: 2,
+    });
     expect(await read(app, access)).toBe(401);
-    expect(await refresh(world(), app, renewing)).toMatchObject({ status: 401, body: { error: "invalid_client" } });
+    expect(await refresh(world(), app, renewing)).toMatchObject({
+      status: 401,
+      body: { error: "invalid_client" },
+    });
     expect(await redeem(world(), waiting)).toMatchObject({ status: 401, body: { error: "invalid_client" } });
     const late = await browser.submit(consent, { action: "allow", scope: "catalog:read" });
     expect([late.status, late.text.includes("This sign-in has ended")]).toEqual([400, true]);
     expect(await createBrowser(world()).open(asked)).toMatchObject({ url: asked, status: 400 });
 
-    expect((await turn("oauthClientEnable", clientId)).body.data.oauthClientEnable).toEqual({ id: clientId, disabledAt: null, version: 3 });
+    expect((await turn("oauthClientEnable", clientId)).body.data.oauthClientEnable).toEqual({
+      id: clientId,
+      disabledAt: null,
+      version: 3,
+    });
     expect(await read(app, access)).toBe(401);
-    expect(await refresh(world(), app, renewing)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await refresh(world(), app, renewing)).toMatchObject({
+      status: 400,
+      body: { error: "invalid_grant" },
+    });
     const back = await letIn(world(), { client: app.client, person: app.person });
     expect((await redeem(world(), back)).status).toBe(200);
   });
@@ -59,7 +80,9 @@ describe.each(["pglite", "postgres"] as const)("a client that is disabled, %s", 
     await turn("oauthClientDisable", client.clientId);
     await turn("oauthClientDisable", client.clientId);
     const fields = "id authMethod redirectUris disabledAt version app { id name }";
-    const { body } = await world().graphql(`{ oauthClients(last: 1) { totalCount edges { node { ${fields} } } } }`);
+    const { body } = await world().graphql(
+      `{ oauthClients(last: 1) { totalCount edges { node { ${fields} } } } }`,
+    );
     expect(body.data.oauthClients.edges).toEqual([
       {
         node: {
@@ -78,7 +101,12 @@ describe.each(["pglite", "postgres"] as const)("a client that is disabled, %s", 
       .where("targetId", "=", client.clientId)
       .orderBy("id")
       .execute();
-    const entry = { action: "oauthClientDisable", actor: "operator", targetType: "oauth_client", merchantId: null };
+    const entry = {
+      action: "oauthClientDisable",
+      actor: "operator",
+      targetType: "oauth_client",
+      merchantId: null,
+    };
     expect(entries).toEqual([entry, entry]);
     // The merchant reads what became of its own.
     const ended = await world()
@@ -89,7 +117,11 @@ describe.each(["pglite", "postgres"] as const)("a client that is disabled, %s", 
       .where("action", "=", "oauthGrantRevoke")
       .execute();
     expect(ended).toMatchObject([
-      { actor: "system", merchantId: world().demo.merchants.first.id, details: { clientId: client.clientId, reason: "client_disabled" } },
+      {
+        actor: "system",
+        merchantId: world().demo.merchants.first.id,
+        details: { clientId: client.clientId, reason: "client_disabled" },
+      },
     ]);
   });
 });

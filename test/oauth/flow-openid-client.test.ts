@@ -12,34 +12,54 @@ it.each([
   { authMethod: "none", pushed: true },
   { authMethod: "private_key_jwt", pushed: false },
   { authMethod: "private_key_jwt", pushed: true },
-] as const)("an app on openid-client gets, renews and gives back tokens: $authMethod, pushed: $pushed", async ({ authMethod, pushed }) => {
-  const { email } = await createPerson(world());
-  const { clientId, privateKey } = await createClient(world(), { authMethod });
-  const clientAuth = privateKey === null ? client.None() : client.PrivateKeyJwt({ key: privateKey, kid: "one" });
-  const config = await client.discovery(new URL(publicUrl), clientId, undefined, clientAuth, {
-    algorithm: "oauth2",
-    [client.customFetch]: fetchIn(world()) as client.CustomFetch,
-  });
-  const DPoP = client.getDPoPHandle(config, await client.randomDPoPKeyPair("Ed25519"));
-  const pkceCodeVerifier = client.randomPKCECodeVerifier();
-  const expectedState = client.randomState();
-  const parameters = {
-    redirect_uri: redirectUri,
-    scope: "catalog:read checkout:quote webhooks:write offline_access",
-    code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
-    code_challenge_method: "S256",
-    state: expectedState,
-  };
-  const url = pushed ? await client.buildAuthorizationUrlWithPAR(config, parameters, { DPoP }) : client.buildAuthorizationUrl(config, parameters);
-  const answer = await signInAndAllow(createBrowser(world()), url.href, { email, scopes: ["catalog:read", "checkout:quote"] });
+] as const)(
+  "an app on openid-client gets, renews and gives back tokens: $authMethod, pushed: $pushed",
+  async ({ authMethod, pushed }) => {
+    const { email } = await createPerson(world());
+    const { clientId, privateKey } = await createClient(world(), { authMethod });
+    const clientAuth =
+      privateKey === null ? client.None() : client.PrivateKeyJwt({ key: privateKey, kid: "one" });
+    const config = await client.discovery(new URL(publicUrl), clientId, undefined, clientAuth, {
+      algorithm: "oauth2",
+      [client.customFetch]: fetchIn(world()) as client.CustomFetch,
+    });
+    const DPoP = client.getDPoPHandle(config, await client.randomDPoPKeyPair("Ed25519"));
+    const pkceCodeVerifier = client.randomPKCECodeVerifier();
+    const expectedState = client.randomState();
+    const parameters = {
+      redirect_uri: redirectUri,
+      scope: "catalog:read checkout:quote webhooks:write offline_access",
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: "S256",
+      state: expectedState,
+    };
+    const url = pushed
+      ? await client.buildAuthorizationUrlWithPAR(config, parameters, { DPoP })
+      : client.buildAuthorizationUrl(config, parameters);
+    const answer = await signInAndAllow(createBrowser(world()), url.href, {
+      email,
+      scopes: ["catalog:read", "checkout:quote"],
+    });
 
-  const tokens = await client.authorizationCodeGrant(config, answer, { pkceCodeVerifier, expectedState }, undefined, { DPoP });
-  expect([tokens.token_type, tokens.scope]).toEqual(["dpop", "catalog:read checkout:quote"]);
-  // Counted from the moment it came, by the clock of whoever got it.
-  expect(tokens.expiresIn()).toBeLessThanOrEqual(600);
-  expect(tokens.expiresIn()).toBeGreaterThan(540);
-  const renewed = await client.refreshTokenGrant(config, tokens.refresh_token ?? "", undefined, { DPoP });
-  expect([renewed.scope, renewed.refresh_token === tokens.refresh_token]).toEqual(["catalog:read checkout:quote", false]);
-  await client.tokenRevocation(config, renewed.refresh_token ?? "");
-  await expect(client.refreshTokenGrant(config, renewed.refresh_token ?? "", undefined, { DPoP })).rejects.toMatchObject({ error: "invalid_grant" });
-});
+    const tokens = await client.authorizationCodeGrant(
+      config,
+      answer,
+      { pkceCodeVerifier, expectedState },
+      undefined,
+      { DPoP },
+    );
+    expect([tokens.token_type, tokens.scope]).toEqual(["dpop", "catalog:read checkout:quote"]);
+    // Counted from the moment it came, by the clock of whoever got it.
+    expect(tokens.expiresIn()).toBeLessThanOrEqual(600);
+    expect(tokens.expiresIn()).toBeGreaterThan(540);
+    const renewed = await client.refreshTokenGrant(config, tokens.refresh_token ?? "", undefined, { DPoP });
+    expect([renewed.scope, renewed.refresh_token === tokens.refresh_token]).toEqual([
+      "catalog:read checkout:quote",
+      false,
+    ]);
+    await client.tokenRevocation(config, renewed.refresh_token ?? "");
+    await expect(
+      client.refreshTokenGrant(config, renewed.refresh_token ?? "", undefined, { DPoP }),
+    ).rejects.toMatchObject({ error: "invalid_grant" });
+  },
+);

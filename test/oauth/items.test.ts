@@ -1,6 +1,15 @@
 /** What the authorization server keeps: under digests, sealed, until its time is over, and taken once. */
 import { beforeAll, expect, it } from "vitest";
-import { consumeItem, deleteItem, findItem, type ItemToKeep, keepItem, keepOnce, noteGrant, sweepItems } from "#access/oauth/oauth-items.ts";
+import {
+  consumeItem,
+  deleteItem,
+  findItem,
+  type ItemToKeep,
+  keepItem,
+  keepOnce,
+  noteGrant,
+  sweepItems,
+} from "#access/oauth/oauth-items.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -21,7 +30,8 @@ describeOnBoth("items", (open) => {
     expiresAt: inMs(1_000),
     ...changed,
   });
-  const find = (value: string, at: Date, by: "id" | "uid" = "id", kind = "Session") => findItem({ db, keyring }, { kind, by, value, now: at });
+  const find = (value: string, at: Date, by: "id" | "uid" = "id", kind = "Session") =>
+    findItem({ db, keyring }, { kind, by, value, now: at });
 
   beforeAll(async () => {
     ({ db } = await open());
@@ -45,7 +55,8 @@ describeOnBoth("items", (open) => {
         .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value)))
         .join(" "),
     );
-    for (const secret of ["the secret id", "the other id", "the person"]) expect(text.join(" ")).not.toContain(secret);
+    for (const secret of ["the secret id", "the other id", "the person"])
+      expect(text.join(" ")).not.toContain(secret);
   });
 
   it("do not open in another place", async () => {
@@ -54,7 +65,11 @@ describeOnBoth("items", (open) => {
     const rows = await db.selectFrom("oauthItem").selectAll().execute();
     const sealed = rows.find(({ uidDigest }) => uidDigest !== null);
     if (sealed === undefined) throw new Error("There is none.");
-    await db.updateTable("oauthItem").set({ sealed: sealed.sealed, dataKey: sealed.dataKey }).where("uidDigest", "is", null).execute();
+    await db
+      .updateTable("oauthItem")
+      .set({ sealed: sealed.sealed, dataKey: sealed.dataKey })
+      .where("uidDigest", "is", null)
+      .execute();
     await expect(find("two", now)).rejects.toThrow("does not decrypt");
     await deleteItem(db, { kind: "Session", id: "two" });
   });
@@ -72,18 +87,37 @@ describeOnBoth("items", (open) => {
   });
 
   it("are taken by one of many at once; the others learn whose they were", async () => {
-    await keepItem({ db, keyring }, item({ kind: "AuthorizationCode", id: "wanted", uid: null, grantId: "grt_2" }));
-    const taken = await Promise.all(Array.from({ length: 20 }, () => consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now })));
+    await keepItem(
+      { db, keyring },
+      item({ kind: "AuthorizationCode", id: "wanted", uid: null, grantId: "grt_2" }),
+    );
+    const taken = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now }),
+      ),
+    );
     expect(taken.filter(({ isTaken }) => isTaken)).toEqual([{ isTaken: true, grantId: "grt_2" }]);
     expect(taken.filter(({ isTaken, grantId }) => !isTaken && grantId === "grt_2")).toHaveLength(19);
-    expect(await consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now })).toEqual({ isTaken: false, grantId: null });
+    expect(await consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now })).toEqual({
+      isTaken: false,
+      grantId: null,
+    });
   });
 
   it("leave behind what is told, for as long as is told, and only for who takes them", async () => {
-    const code = item({ kind: "AuthorizationCode", id: "used", uid: null, payload: { clientId: "the app", nonce: "long" } });
+    const code = item({
+      kind: "AuthorizationCode",
+      id: "used",
+      uid: null,
+      payload: { clientId: "the app", nonce: "long" },
+    });
     await keepItem({ db, keyring }, code);
-    const toRemains = (payload: ItemToKeep["payload"]) => ({ payload: { clientId: payload["clientId"], used: true }, expiresAt: inMs(5_000) });
-    const take = () => consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "used", now, toRemains });
+    const toRemains = (payload: ItemToKeep["payload"]) => ({
+      payload: { clientId: payload["clientId"], used: true },
+      expiresAt: inMs(5_000),
+    });
+    const take = () =>
+      consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "used", now, toRemains });
     expect((await Promise.all([take(), take(), take()])).filter(({ isTaken }) => isTaken)).toHaveLength(1);
     const left = { payload: { clientId: "the app", used: true }, consumedAt: now, grantId: null };
     expect(await find("used", inMs(4_999), "id", "AuthorizationCode")).toEqual(left);
@@ -93,14 +127,21 @@ describeOnBoth("items", (open) => {
   it("tell which grant came of them, also when they are kept anew", async () => {
     const interaction = item({ kind: "Interaction", id: "asked", uid: null });
     await keepItem({ db, keyring }, interaction);
-    await inTransaction(db, (transaction) => noteGrant(transaction, { kind: "Interaction", id: "asked", grantId: "grt_3" }));
+    await inTransaction(db, (transaction) =>
+      noteGrant(transaction, { kind: "Interaction", id: "asked", grantId: "grt_3" }),
+    );
     await keepItem({ db, keyring }, interaction);
-    expect(await find("asked", now, "id", "Interaction")).toMatchObject({ consumedAt: null, grantId: "grt_3" });
+    expect(await find("asked", now, "id", "Interaction")).toMatchObject({
+      consumedAt: null,
+      grantId: "grt_3",
+    });
   });
 
   it("are not taken once they have expired", async () => {
     await keepItem({ db, keyring }, item({ kind: "AuthorizationCode", id: "late", uid: null }));
-    expect(await consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "late", now: inMs(1_000) })).toEqual({
+    expect(
+      await consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "late", now: inMs(1_000) }),
+    ).toEqual({
       isTaken: false,
       grantId: null,
     });

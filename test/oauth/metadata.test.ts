@@ -10,12 +10,12 @@ const allScopes = ["catalog:read", "checkout:quote", "webhooks:read", "webhooks:
 
 it("describes the authorization server (RFC 8414)", async () => {
   const { status, headers, body } = await world().get("/.well-known/oauth-authorization-server");
-  expect([status, headers["content-type"], headers["access-control-allow-origin"], headers["cache-control"]]).toEqual([
-    200,
-    "application/json; charset=utf-8",
-    "*",
-    "public, max-age=300",
-  ]);
+  expect([
+    status,
+    headers["content-type"],
+    headers["access-control-allow-origin"],
+    headers["cache-control"],
+  ]).toEqual([200, "application/json; charset=utf-8", "*", "public, max-age=300"]);
   expect(body).toEqual({
     issuer: publicUrl,
     authorization_endpoint: `${publicUrl}/oauth/authorize`,
@@ -57,13 +57,20 @@ it.each(["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-
 
 it("the OAuth metadata is found from the API by oauth4webapi", async () => {
   const resource = new URL(`${publicUrl}/api`);
-  const response = await oauth.resourceDiscoveryRequest(resource, { [oauth.customFetch]: webapiFetch(world()) });
-  expect(await oauth.processResourceDiscoveryResponse(resource, response)).toMatchObject({ authorization_servers: [publicUrl] });
+  const response = await oauth.resourceDiscoveryRequest(resource, {
+    [oauth.customFetch]: webapiFetch(world()),
+  });
+  expect(await oauth.processResourceDiscoveryResponse(resource, response)).toMatchObject({
+    authorization_servers: [publicUrl],
+  });
 });
 
 it("the key set shows public keys alone, with nothing of the private ones", async () => {
   const { headers, body } = await world().get("/oauth/jwks");
-  expect([headers["content-type"], headers["access-control-allow-origin"]]).toEqual(["application/jwk-set+json; charset=utf-8", "*"]);
+  expect([headers["content-type"], headers["access-control-allow-origin"]]).toEqual([
+    "application/jwk-set+json; charset=utf-8",
+    "*",
+  ]);
   expect(body.keys.map((key: Record<string, string>) => [key["alg"], Object.keys(key).toSorted()])).toEqual([
     ["ES256", ["alg", "crv", "kid", "kty", "use", "x", "y"]],
     ["EdDSA", ["alg", "crv", "kid", "kty", "use", "x"]],
@@ -71,12 +78,15 @@ it("the key set shows public keys alone, with nothing of the private ones", asyn
 });
 
 describe("is read and nothing else", () => {
-  it.each(["/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource", "/oauth/jwks", "/oauth/authorize"])(
-    "%s",
-    async (url) => {
-      const { status, body, headers } = await world().send({ method: "POST", url, body: {} });
-      expect([status, body.error.code, headers["allow"]]).toEqual([405, "method_not_allowed", "GET, HEAD"]);
-      if (url !== "/oauth/authorize") expect(await world().send({ method: "HEAD", url })).toMatchObject({ status: 200, text: "" });
-    },
-  );
+  it.each([
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-protected-resource",
+    "/oauth/jwks",
+    "/oauth/authorize",
+  ])("%s", async (url) => {
+    const { status, body, headers } = await world().send({ method: "POST", url, body: {} });
+    expect([status, body.error.code, headers["allow"]]).toEqual([405, "method_not_allowed", "GET, HEAD"]);
+    if (url !== "/oauth/authorize")
+      expect(await world().send({ method: "HEAD", url })).toMatchObject({ status: 200, text: "" });
+  });
 });

@@ -1,4 +1,7 @@
-/** Who takes part: a person of the first merchant, an app as a client, and a browser that keeps cookies and follows redirects as far as this service goes. */
+/**
+ * Who takes part: a person of the first merchant, an app as a client, and a browser that keeps cookies and
+ * follows redirects as far as this service goes.
+ */
 import { exportJWK, generateKeyPair } from "jose";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { createStaff, prepareStaff } from "#access/people/staff.ts";
@@ -45,17 +48,28 @@ export async function createClient(world: World, options: ClientOptions = {}): P
   count += 1;
   const appName = `App <${count}>`;
   const pair = authMethod === "none" ? null : await generateKeyPair("ES256", { extractable: true });
-  const jwks = pair === null ? null : { keys: [{ ...(await exportJWK(pair.publicKey)), kid: "one", alg: "ES256", use: "sig" }] };
+  const jwks =
+    pair === null
+      ? null
+      : { keys: [{ ...(await exportJWK(pair.publicKey)), kid: "one", alg: "ES256", use: "sig" }] };
   const access = { merchantId: null, now: world.clock.now() };
   const made = await inTransaction(world.database.db, async (transaction) => {
     const appId = await createApp(transaction, access, { name: appName, publisher: "Apps & Co" });
-    return { appId, clientId: await createOauthClient(transaction, access, { appId, redirectUris, authMethod, jwks }) };
+    return {
+      appId,
+      clientId: await createOauthClient(transaction, access, { appId, redirectUris, authMethod, jwks }),
+    };
   });
   return { ...made, appName, privateKey: pair?.privateKey ?? null };
 }
 
-/** Goes to the service under its public address, in process; what stands before it takes a path of that address off. */
-export function fetchIn(world: World): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
+/**
+ * Goes to the service under its public address, in process; what stands before it takes a path of that
+ * address off.
+ */
+export function fetchIn(
+  world: World,
+): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
   const base = new URL(world.app.publicUrl);
   return async (input, init) => {
     const request = new Request(input, init);
@@ -69,9 +83,14 @@ export function fetchIn(world: World): (input: string | URL | Request, init?: Re
       ...(body === "" ? {} : { payload: body }),
     });
     const headers = Object.entries(response.headers).flatMap(([name, value]) =>
-      (Array.isArray(value) ? value : [value]).filter((part) => part !== undefined).map((part): [string, string] => [name, String(part)]),
+      (Array.isArray(value) ? value : [value])
+        .filter((part) => part !== undefined)
+        .map((part): [string, string] => [name, String(part)]),
     );
-    return new Response([101, 204, 205, 304].includes(response.statusCode) ? null : response.body, { status: response.statusCode, headers });
+    return new Response([101, 204, 205, 304].includes(response.statusCode) ? null : response.body, {
+      status: response.statusCode,
+      headers,
+    });
   };
 }
 
@@ -83,7 +102,8 @@ type WebapiFetch = (
 /** As oauth4webapi calls it. */
 export function webapiFetch(world: World): WebapiFetch {
   const fetchHere = fetchIn(world);
-  return (url, { method, headers, body }) => fetchHere(url, { method, headers, ...(body instanceof URLSearchParams ? { body } : {}) });
+  return (url, { method, headers, body }) =>
+    fetchHere(url, { method, headers, ...(body instanceof URLSearchParams ? { body } : {}) });
 }
 
 export interface Shown {
@@ -96,8 +116,15 @@ export interface Shown {
 export interface Browser {
   /** Follows redirects to where the service is left, whose address it then shows. */
   open(url: string): Promise<Shown>;
-  submit(page: Shown, fields: Readonly<Record<string, string | readonly string[]>>, headers?: Readonly<Record<string, string>>): Promise<Shown>;
-  readonly cookies: Map<string, { readonly value: string; readonly path: string; readonly attributes: string }>;
+  submit(
+    page: Shown,
+    fields: Readonly<Record<string, string | readonly string[]>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Shown>;
+  readonly cookies: Map<
+    string,
+    { readonly value: string; readonly path: string; readonly attributes: string }
+  >;
 }
 
 /** `always`: headers of every request. */
@@ -110,17 +137,24 @@ export function createBrowser(world: World, always: Readonly<Record<string, stri
       .map(([key, { value }]) => `${key.split(" ")[0]}=${value}`)
       .join("; ");
   /** Its name; of a second one with this name below another path, that path too. */
-  const keyOf = (name: string, path: string): string => ((cookies.get(name)?.path ?? path) === path ? name : `${name} ${path}`);
+  const keyOf = (name: string, path: string): string =>
+    (cookies.get(name)?.path ?? path) === path ? name : `${name} ${path}`;
   const keep = (line: string): void => {
     const [pair = "", ...attributes] = line.split("; ");
     const name = pair.slice(0, pair.indexOf("="));
     const path = attributes.find((attribute) => attribute.toLowerCase().startsWith("path="))?.slice(5) ?? "/";
     if (line.includes("expires=Thu, 01 Jan 1970")) cookies.delete(keyOf(name, path));
-    else cookies.set(keyOf(name, path), { value: pair.slice(name.length + 1), path, attributes: attributes.join("; ") });
+    else
+      cookies.set(keyOf(name, path), {
+        value: pair.slice(name.length + 1),
+        path,
+        attributes: attributes.join("; "),
+      });
   };
   const go = async (url: string, init: Sent, hops = 0): Promise<Shown> => {
     if (hops > 10) throw new Error("Redirected for ever.");
-    if (!url.startsWith(`${world.app.publicUrl}/`)) return { status: 0, url, text: "", headers: new Headers() };
+    if (!url.startsWith(`${world.app.publicUrl}/`))
+      return { status: 0, url, text: "", headers: new Headers() };
     const cookie = cookieLine(new URL(url).pathname);
     const response = await fetchHere(url, {
       ...init,
@@ -134,11 +168,21 @@ export function createBrowser(world: World, always: Readonly<Record<string, stri
   return {
     cookies,
     open: (url) => go(url, { method: "GET" }),
-    submit: (page, fields, headers = { origin: new URL(world.app.publicUrl).origin, "sec-fetch-site": "same-origin" }) => {
+    submit: (
+      page,
+      fields,
+      headers = { origin: new URL(world.app.publicUrl).origin, "sec-fetch-site": "same-origin" },
+    ) => {
       const body = new URLSearchParams(
-        Object.entries(fields).flatMap(([name, value]) => (typeof value === "string" ? [value] : value).map((one): [string, string] => [name, one])),
+        Object.entries(fields).flatMap(([name, value]) =>
+          (typeof value === "string" ? [value] : value).map((one): [string, string] => [name, one]),
+        ),
       );
-      return go(page.url, { method: "POST", body: body.toString(), headers: { "content-type": "application/x-www-form-urlencoded", ...headers } });
+      return go(page.url, {
+        method: "POST",
+        body: body.toString(),
+        headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+      });
     },
   };
 }
@@ -149,7 +193,10 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Signs in and allows what is asked, or the scopes given; what comes back is the app's own address with the answer. */
+/**
+ * Signs in and allows what is asked, or the scopes given; what comes back is the app's own address with the
+ * answer.
+ */
 export async function signInAndAllow(
   browser: Browser,
   url: string,

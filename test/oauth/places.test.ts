@@ -1,4 +1,7 @@
-/** Where the service stands: on a socket behind a proxy, below a path, with keys that change, and without its database. */
+/**
+ * Where the service stands: on a socket behind a proxy, below a path, with keys that change, and without its
+ * database.
+ */
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { describe, expect, it } from "vitest";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -27,7 +30,11 @@ describe("on a socket", () => {
         ...(payload === undefined ? {} : { body: payload }),
       });
       const all = Object.fromEntries(response.headers);
-      return { statusCode: response.status, headers: { ...all, "set-cookie": response.headers.getSetCookie() }, body: await response.text() };
+      return {
+        statusCode: response.status,
+        headers: { ...all, "set-cookie": response.headers.getSetCookie() },
+        body: await response.text(),
+      };
     };
     return { ...here, app: { ...here.app, server: { inject } as unknown as World["app"]["server"] } };
   };
@@ -35,7 +42,8 @@ describe("on a socket", () => {
   it("goes by PUBLIC_URL and believes neither Host nor what a client says of a proxy", async () => {
     const proxied = await throughProxy(world());
     const app = await letIn(proxied);
-    for (const { attributes } of app.browser.cookies.values()) expect(attributes.toLowerCase()).toContain("secure");
+    for (const { attributes } of app.browser.cookies.values())
+      expect(attributes.toLowerCase()).toContain("secure");
     const { status, body, headers } = await redeem(proxied, app);
     expect([status, headers.get("x-request-id")]).toEqual([200, expect.stringMatching(/^req_/)]);
     expect(await refresh(proxied, app, body["refresh_token"] ?? "")).toMatchObject({ status: 200 });
@@ -51,8 +59,13 @@ describe("below a path", () => {
     const app = await letIn(world());
     for (const { path } of app.browser.cookies.values()) expect(path).toMatch(/^\/commerce\/oauth/);
     const { status, body } = await redeem(world(), app);
-    expect([status, decodeJwt(body["access_token"] ?? "").aud]).toEqual([200, "https://shop.example/commerce/api"]);
-    expect(await askToken(world(), app.fields, await app.key.prove("POST", "https://shop.example/oauth/token"))).toMatchObject({
+    expect([status, decodeJwt(body["access_token"] ?? "").aud]).toEqual([
+      200,
+      "https://shop.example/commerce/api",
+    ]);
+    expect(
+      await askToken(world(), app.fields, await app.key.prove("POST", "https://shop.example/oauth/token")),
+    ).toMatchObject({
       status: 400,
       body: { error: "invalid_dpop_proof" },
     });
@@ -70,7 +83,9 @@ describe("with other keys", () => {
     const kid = await createSigningKeys({ db, keyring, clock: world().clock }).rotate();
     world().clock.advance(59_000);
     const { body: during } = await refresh(world(), app, before["refresh_token"] ?? "");
-    expect(decodeProtectedHeader(during["access_token"] ?? "").kid).toBe(decodeProtectedHeader(before["access_token"] ?? "").kid);
+    expect(decodeProtectedHeader(during["access_token"] ?? "").kid).toBe(
+      decodeProtectedHeader(before["access_token"] ?? "").kid,
+    );
     expect(await redeem(world(), begun)).toMatchObject({ status: 200 });
     world().clock.advance(2_000);
     const { body: after } = await refresh(world(), app, during["refresh_token"] ?? "");
@@ -85,20 +100,33 @@ describe("without its database", () => {
   it.each([
     ["from the start", false],
     ["after it was there", true],
-  ])("says so, to apps in their words and to people on a page, and not what it is: %s", async (_when, wasThere) => {
-    await using away = await createWorld("postgres");
-    const app = await letIn(world());
-    const { key, fields } = wasThere ? await letIn(away) : app;
-    const begun = wasThere ? await createBrowser(away).open((await askAuthorization(app.client)).url) : undefined;
-    expect(begun?.status).toBe(wasThere ? 400 : undefined);
-    Object.defineProperty(away.database.db, "selectFrom", { value: refuse });
-    Object.defineProperty(away.database.db, "insertInto", { value: refuse });
-    const token = await redeem(away, { key, fields });
-    expect([token.status, token.body["error"], token.headers.get("retry-after")]).toEqual([503, "temporarily_unavailable", "2"]);
-    const shown = await createBrowser(away).open(app.asked.url);
-    expect([shown.status, shown.headers.get("content-type"), shown.headers.get("retry-after")]).toEqual([503, "text/html; charset=utf-8", "2"]);
-    expect(JSON.stringify(token.body) + shown.text).not.toContain("127.0.0.1");
-  });
+  ])(
+    "says so, to apps in their words and to people on a page, and not what it is: %s",
+    async (_when, wasThere) => {
+      await using away = await createWorld("postgres");
+      const app = await letIn(world());
+      const { key, fields } = wasThere ? await letIn(away) : app;
+      const begun = wasThere
+        ? await createBrowser(away).open((await askAuthorization(app.client)).url)
+        : undefined;
+      expect(begun?.status).toBe(wasThere ? 400 : undefined);
+      Object.defineProperty(away.database.db, "selectFrom", { value: refuse });
+      Object.defineProperty(away.database.db, "insertInto", { value: refuse });
+      const token = await redeem(away, { key, fields });
+      expect([token.status, token.body["error"], token.headers.get("retry-after")]).toEqual([
+        503,
+        "temporarily_unavailable",
+        "2",
+      ]);
+      const shown = await createBrowser(away).open(app.asked.url);
+      expect([shown.status, shown.headers.get("content-type"), shown.headers.get("retry-after")]).toEqual([
+        503,
+        "text/html; charset=utf-8",
+        "2",
+      ]);
+      expect(JSON.stringify(token.body) + shown.text).not.toContain("127.0.0.1");
+    },
+  );
 });
 
 function refuse(): never {

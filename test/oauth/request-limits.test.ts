@@ -1,4 +1,7 @@
-/** What anybody may leave behind at the authorization server: so many requests of an address, and so much in each. */
+/**
+ * What anybody may leave behind at the authorization server: so many requests of an address, and so much in
+ * each.
+ */
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
@@ -29,13 +32,25 @@ describe("requests of an address", () => {
       const ask = (): Promise<Answer> =>
         method === "GET"
           ? world().get(asked.pathname + asked.search, headers)
-          : world().send({ method, url: "/oauth/par", headers: { ...headers, ...form }, body: asked.search.slice(1) });
+          : world().send({
+              method,
+              url: "/oauth/par",
+              headers: { ...headers, ...form },
+              body: asked.search.slice(1),
+            });
       const done = [await ask(), await ask(), await ask()];
       expect(done.map(({ status }) => status)).toEqual(method === "GET" ? [303, 303, 303] : [201, 201, 201]);
-      expect(done[2]?.headers).toMatchObject({ "ratelimit-policy": '"anon-read";q=3;w=60', ratelimit: '"anon-read";r=0;t=60' });
+      expect(done[2]?.headers).toMatchObject({
+        "ratelimit-policy": '"anon-read";q=3;w=60',
+        ratelimit: '"anon-read";r=0;t=60',
+      });
       const before = await kept();
       const refused = await ask();
-      expect(refused.headers).toMatchObject({ "content-type": type, "retry-after": "60", ratelimit: '"anon-read";r=0;t=60' });
+      expect(refused.headers).toMatchObject({
+        "content-type": type,
+        "retry-after": "60",
+        ratelimit: '"anon-read";r=0;t=60',
+      });
       expect([refused.status, await kept()]).toEqual([429, before]);
       if (method === "POST") expect(refused.body.error).toBe("temporarily_unavailable");
       else expect(refused.text).toContain("There were too many requests");
@@ -52,9 +67,15 @@ describe("requests of an address", () => {
     const { email } = await createPerson(world());
     const browser = createBrowser(world(), { "x-forwarded-for": "203.0.113.4" });
     const page = await browser.open((await askAuthorization(await createClient(world()))).url);
-    expect((await browser.submit(page, { email, password: "a wrong password", action: "sign-in" })).status).toBe(400);
+    expect(
+      (await browser.submit(page, { email, password: "a wrong password", action: "sign-in" })).status,
+    ).toBe(400);
     const refused = await browser.submit(page, { email, password, action: "sign-in" });
-    expect([refused.status, refused.headers.get("retry-after"), refused.text.includes("There were too many requests")]).toEqual([429, "60", true]);
+    expect([
+      refused.status,
+      refused.headers.get("retry-after"),
+      refused.text.includes("There were too many requests"),
+    ]).toEqual([429, "60", true]);
   });
 
   it("that a browser asks whether it may send are not", async () => {
@@ -62,7 +83,11 @@ describe("requests of an address", () => {
       world().send({
         method: "OPTIONS",
         url: "/oauth/par",
-        headers: { "x-forwarded-for": "203.0.113.3", origin: "https://app.example", "access-control-request-method": "POST" },
+        headers: {
+          "x-forwarded-for": "203.0.113.3",
+          origin: "https://app.example",
+          "access-control-request-method": "POST",
+        },
       });
     for (let time = 0; time < 5; time += 1) expect((await ask()).status).toBe(204);
   });
@@ -81,7 +106,11 @@ describe("requests with a refresh token", () => {
       ({ body } = renewed);
     }
     const refused = await renew();
-    expect([refused.status, refused.body["error"], refused.headers.get("retry-after")]).toEqual([429, "temporarily_unavailable", "60"]);
+    expect([refused.status, refused.body["error"], refused.headers.get("retry-after")]).toEqual([
+      429,
+      "temporarily_unavailable",
+      "60",
+    ]);
     const other = await letIn(world(), { client: app.client, from: "203.0.113.6" });
     const { body: others } = await redeem(world(), other);
     expect((await refresh(world(), other, others["refresh_token"] ?? "")).status).toBe(200);
@@ -100,15 +129,26 @@ describe("a parameter of more than two thousand characters", () => {
     const { url } = await createBrowser(world()).open(asked.url);
     expect(url.startsWith(`${redirectUri}?`)).toBe(true);
     const answer = new URL(url).searchParams;
-    expect([answer.get("error"), answer.get("error_description")]).toEqual(["invalid_request", `parameter '${name}' is longer than 2048 characters`]);
-    const pushed = await world().send({ method: "POST", url: "/oauth/par", headers: form, body: new URL(asked.url).search.slice(1) });
+    expect([answer.get("error"), answer.get("error_description")]).toEqual([
+      "invalid_request",
+      `parameter '${name}' is longer than 2048 characters`,
+    ]);
+    const pushed = await world().send({
+      method: "POST",
+      url: "/oauth/par",
+      headers: form,
+      body: new URL(asked.url).search.slice(1),
+    });
     expect([pushed.status, pushed.body.error]).toEqual([400, "invalid_request"]);
     const rows = await world().database.db.selectFrom("oauthItem").select("kind").execute();
     expect(rows).toEqual([]);
   });
 
   it("is not one of two thousand", async () => {
-    const { url } = await askAuthorization(await createClient(world()), { state: long.slice(1), login_hint: long.slice(1) });
+    const { url } = await askAuthorization(await createClient(world()), {
+      state: long.slice(1),
+      login_hint: long.slice(1),
+    });
     expect((await createBrowser(world()).open(url)).text).toContain("Sign in");
   });
 });
@@ -120,14 +160,23 @@ describe("a page that calls", () => {
     const redirectUris = ["https://app.example/callback", "com.example.app:/callback"];
     const client = await createClient(world(), { redirectUris });
     const allowed = async (origin: string): Promise<string | undefined> => {
-      const body = new URLSearchParams({ client_id: client.clientId, grant_type: "refresh_token", refresh_token: "none" }).toString();
-      const { headers } = await world().send({ method: "POST", url: "/oauth/token", headers: { ...form, origin }, body });
+      const body = new URLSearchParams({
+        client_id: client.clientId,
+        grant_type: "refresh_token",
+        refresh_token: "none",
+      }).toString();
+      const { headers } = await world().send({
+        method: "POST",
+        url: "/oauth/token",
+        headers: { ...form, origin },
+        body,
+      });
       return headers["access-control-allow-origin"];
     };
-    expect([await allowed("https://app.example"), await allowed("https://other.example"), await allowed("null")]).toEqual([
-      "https://app.example",
-      undefined,
-      undefined,
-    ]);
+    expect([
+      await allowed("https://app.example"),
+      await allowed("https://other.example"),
+      await allowed("null"),
+    ]).toEqual(["https://app.example", undefined, undefined]);
   });
 });

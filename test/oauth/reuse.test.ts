@@ -1,4 +1,7 @@
-/** A code and a refresh token are good once: of many at once one alone gets a token, and whoever comes a second time ends the grant for all. */
+/**
+ * A code and a refresh token are good once: of many at once one alone gets a token, and whoever comes a
+ * second time ends the grant for all.
+ */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
@@ -17,7 +20,9 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
       const proofs = await Promise.all(Array.from({ length: atOnce }, () => app.key.prove("POST", tokenUrl)));
       const answers = await Promise.all(proofs.map((proof) => askToken(world(), app.fields, proof)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect(answers.filter(({ status, body }) => status === 400 && body["error"] === "invalid_grant")).toHaveLength(atOnce - 1);
+      expect(
+        answers.filter(({ status, body }) => status === 400 && body["error"] === "invalid_grant"),
+      ).toHaveLength(atOnce - 1);
       expect(await isRevoked(world(), app.client)).toEqual([true]);
     }
   });
@@ -27,9 +32,13 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
       const app = await letIn(world());
       const { body } = await redeem(world(), app);
       const proofs = await Promise.all(Array.from({ length: atOnce }, () => app.key.prove("POST", tokenUrl)));
-      const answers = await Promise.all(proofs.map((proof) => askToken(world(), refreshFields(app, body["refresh_token"] ?? ""), proof)));
+      const answers = await Promise.all(
+        proofs.map((proof) => askToken(world(), refreshFields(app, body["refresh_token"] ?? ""), proof)),
+      );
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect(answers.filter(({ status, body: refused }) => status === 400 && refused["error"] === "invalid_grant")).toHaveLength(atOnce - 1);
+      expect(
+        answers.filter(({ status, body: refused }) => status === 400 && refused["error"] === "invalid_grant"),
+      ).toHaveLength(atOnce - 1);
       expect(await isRevoked(world(), app.client)).toEqual([true]);
     }
   });
@@ -40,7 +49,10 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     expect(await isRevoked(world(), app.client)).toEqual([false]);
     expect(await redeem(world(), app)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
     expect(await isRevoked(world(), app.client)).toEqual([true]);
-    expect(await refresh(world(), app, tokens["refresh_token"] ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await refresh(world(), app, tokens["refresh_token"] ?? "")).toMatchObject({
+      status: 400,
+      body: { error: "invalid_grant" },
+    });
   });
 
   it("ends the grant when a redeemed code comes again ten minutes later, and knows it no longer after that", async () => {
@@ -81,9 +93,15 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     const { body: second } = await refresh(world(), app, first["refresh_token"] ?? "");
     expect(second["refresh_token"]).not.toBe(first["refresh_token"]);
     expect(await isRevoked(world(), app.client)).toEqual([false]);
-    expect(await refresh(world(), app, first["refresh_token"] ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await refresh(world(), app, first["refresh_token"] ?? "")).toMatchObject({
+      status: 400,
+      body: { error: "invalid_grant" },
+    });
     expect(await isRevoked(world(), app.client)).toEqual([true]);
-    expect(await refresh(world(), app, second["refresh_token"] ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await refresh(world(), app, second["refresh_token"] ?? "")).toMatchObject({
+      status: 400,
+      body: { error: "invalid_grant" },
+    });
   });
 
   it("takes a proof once", async () => {
@@ -92,6 +110,12 @@ describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
     const proof = await one.key.prove("POST", tokenUrl);
     const answers = await Promise.all([one, other].map(({ fields }) => askToken(world(), fields, proof)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
-    expect(await world().database.db.selectFrom("oauthItem").select("kind").where("kind", "=", "ReplayDetection").execute()).not.toEqual([]);
+    expect(
+      await world()
+        .database.db.selectFrom("oauthItem")
+        .select("kind")
+        .where("kind", "=", "ReplayDetection")
+        .execute(),
+    ).not.toEqual([]);
   });
 });

@@ -1,4 +1,7 @@
-/** Guessing passwords has an end, however many guess at once and from however many addresses of one network; and so has what is hashed at a time. */
+/**
+ * Guessing passwords has an end, however many guess at once and from however many addresses of one network;
+ * and so has what is hashed at a time.
+ */
 import type * as Crypto from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashPassword } from "#access/people/passwords.ts";
@@ -8,7 +11,9 @@ import { publicUrl } from "#test/support/world.ts";
 import { createBrowser, createClient, createPerson, password, type Shown } from "./people.ts";
 import { askAuthorization } from "./token-requests.ts";
 
-vi.mock("node:crypto", async (original) => (await import("#test/support/held-argon2.ts")).withHeldArgon2(await original<typeof Crypto>()));
+vi.mock("node:crypto", async (original) =>
+  (await import("#test/support/held-argon2.ts")).withHeldArgon2(await original<typeof Crypto>()),
+);
 
 const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
 const releases: (() => void)[] = [];
@@ -20,7 +25,11 @@ const hold = (): Promise<void> => {
   return first;
 };
 
-const from = (address: string) => ({ origin: publicUrl, "sec-fetch-site": "same-origin", "x-forwarded-for": address });
+const from = (address: string) => ({
+  origin: publicUrl,
+  "sec-fetch-site": "same-origin",
+  "x-forwarded-for": address,
+});
 
 interface Attempt {
   readonly email: string;
@@ -35,7 +44,8 @@ async function openPage(): Promise<(attempt: Attempt) => Promise<Shown>> {
   opened += 1;
   const browser = createBrowser(world(), { "x-forwarded-for": `198.18.${opened >> 8}.${opened & 255}` });
   const page = await browser.open((await askAuthorization(await createClient(world()))).url);
-  return ({ email, password: typed, address }) => browser.submit(page, { email, password: typed, action: "sign-in" }, from(address));
+  return ({ email, password: typed, address }) =>
+    browser.submit(page, { email, password: typed, action: "sign-in" }, from(address));
 }
 
 /** All at once, each on a page of its own. */
@@ -46,12 +56,15 @@ async function tryAll(attempts: readonly Attempt[]): Promise<number[]> {
 }
 
 const wrong = { password: "a wrong password" };
-const countOf = (statuses: readonly number[], status: number): number => statuses.filter((one) => one === status).length;
+const countOf = (statuses: readonly number[], status: number): number =>
+  statuses.filter((one) => one === status).length;
 
 describe("at once", () => {
   it("one account is tried ten times from twenty addresses of one /64, and the right password then has to wait too", async () => {
     const { email } = await createPerson(world());
-    const statuses = await tryAll(Array.from({ length: 20 }, (_, index) => ({ ...wrong, email, address: `2001:db8:1:1::${index + 1}` })));
+    const statuses = await tryAll(
+      Array.from({ length: 20 }, (_, index) => ({ ...wrong, email, address: `2001:db8:1:1::${index + 1}` })),
+    );
     expect([countOf(statuses, 400), countOf(statuses, 429)]).toEqual([10, 10]);
     const right = await (await openPage())({ email, password, address: "2001:db8:1:2::1" });
     expect([right.status, right.headers.get("retry-after")]).toEqual([429, "600"]);
@@ -76,18 +89,26 @@ describe("at once", () => {
 it("an address that is used up locks nobody else out", async () => {
   const { email } = await createPerson(world());
   const address = "192.0.2.3";
-  const guesses = Array.from({ length: 30 }, (_, index) => ({ ...wrong, email: `used.up.${index}@shop.example`, address }));
+  const guesses = Array.from({ length: 30 }, (_, index) => ({
+    ...wrong,
+    email: `used.up.${index}@shop.example`,
+    address,
+  }));
   expect(countOf(await tryAll(guesses), 400)).toBe(30);
-  expect(countOf(await tryAll(Array.from({ length: 12 }, () => ({ ...wrong, email, address }))), 429)).toBe(12);
+  expect(countOf(await tryAll(Array.from({ length: 12 }, () => ({ ...wrong, email, address }))), 429)).toBe(
+    12,
+  );
   expect((await (await openPage())({ email, password, address: "192.0.2.4" })).status).toBe(200);
 });
 
 it("the limit of sign-ins counts no attempt that was right, and none that was not made", async () => {
   const { email } = await createPerson(world());
   const address = "192.0.2.1";
-  const wrongly = async (): Promise<number> => (await (await openPage())({ ...wrong, email, address })).status;
+  const wrongly = async (): Promise<number> =>
+    (await (await openPage())({ ...wrong, email, address })).status;
   for (let time = 0; time < 9; time += 1) expect(await wrongly()).toBe(400);
-  for (let time = 0; time < 3; time += 1) expect((await (await openPage())({ email, password, address })).status).toBe(200);
+  for (let time = 0; time < 3; time += 1)
+    expect((await (await openPage())({ email, password, address })).status).toBe(200);
   expect(await wrongly()).toBe(400);
   for (let time = 0; time < 30; time += 1) expect(await wrongly()).toBe(429);
   const other = await createPerson(world());

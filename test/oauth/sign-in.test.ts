@@ -5,7 +5,15 @@ import { disableStaff, enableStaff, preparePassword, setStaffPassword } from "#a
 import { inTransaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
-import { createBrowser, createClient, createPerson, password, redirectUri, type Shown, signInAndAllow } from "./people.ts";
+import {
+  createBrowser,
+  createClient,
+  createPerson,
+  password,
+  redirectUri,
+  type Shown,
+  signInAndAllow,
+} from "./people.ts";
 import { askAuthorization } from "./token-requests.ts";
 
 const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
@@ -19,7 +27,11 @@ const open = async (client?: Awaited<ReturnType<typeof createClient>>) => {
 
 let addresses = 0;
 /** From an address of its own, so that tests do not use up each other's attempts. */
-const from = (address = `192.0.2.${(addresses += 1)}`) => ({ origin: publicUrl, "sec-fetch-site": "same-origin", "x-forwarded-for": address });
+const from = (address = `192.0.2.${(addresses += 1)}`) => ({
+  origin: publicUrl,
+  "sec-fetch-site": "same-origin",
+  "x-forwarded-for": address,
+});
 
 it("the sign-in page names the app, keeps everything else out and needs no script", async () => {
   const { page, client } = await open();
@@ -45,9 +57,14 @@ it.each([
   ["http://[::1]:4010/callback", "http:"],
   ["com.example.app:/callback", "com.example.app:"],
 ])("the sign-in page may lead to %s, and on from there", async (uri, places) => {
-  const asked = await askAuthorization(await createClient(world(), { redirectUris: [uri] }), { redirect_uri: uri });
+  const asked = await askAuthorization(await createClient(world(), { redirectUris: [uri] }), {
+    redirect_uri: uri,
+  });
   const { status, headers } = await createBrowser(world()).open(asked.url);
-  expect([status, headers.get("content-security-policy")]).toEqual([200, expect.stringContaining(`; form-action 'self' ${places};`)]);
+  expect([status, headers.get("content-security-policy")]).toEqual([
+    200,
+    expect.stringContaining(`; form-action 'self' ${places};`),
+  ]);
 });
 
 it("the sign-in page keeps its cookies from scripts, other sites and bare connections", async () => {
@@ -69,7 +86,11 @@ describe("a wrong password", () => {
     const { email } = await createPerson(world());
     const texts: string[] = [];
     for (const typed of [email, '"><b>nobody@shop.example']) {
-      const again = await browser.submit(page, { email: typed, password: "a wrong password", action: "sign-in" }, from());
+      const again = await browser.submit(
+        page,
+        { email: typed, password: "a wrong password", action: "sign-in" },
+        from(),
+      );
       expect([again.status, again.url]).toEqual([400, page.url]);
       expect(again.text).toContain("<title>Error: Sign in</title>");
       expect(again.text).toContain("The e-mail address or the password is not right.");
@@ -77,26 +98,34 @@ describe("a wrong password", () => {
       texts.push(again.text.replace(/value="[^"]*"/, ""));
     }
     expect(texts[0]).toBe(texts[1]);
-    expect((await browser.submit(page, { email: "", password: "", action: "sign-in" }, from())).text).toContain(
-      "Enter your e-mail address and your password.",
-    );
+    expect(
+      (await browser.submit(page, { email: "", password: "", action: "sign-in" }, from())).text,
+    ).toContain("Enter your e-mail address and your password.");
   });
 
   it("may be tried ten times in ten minutes on one account, from anywhere and at once", async () => {
     const { email } = await createPerson(world());
     const rooms = await Promise.all(Array.from({ length: 14 }, () => open()));
     const answers = await Promise.all(
-      rooms.map(({ browser, page }) => browser.submit(page, { email, password: "a wrong one", action: "sign-in" }, from())),
+      rooms.map(({ browser, page }) =>
+        browser.submit(page, { email, password: "a wrong one", action: "sign-in" }, from()),
+      ),
     );
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(4);
     const { browser, page } = await open();
-    const right: Shown = await browser.submit(page, { email: email.toUpperCase(), password, action: "sign-in" }, from());
+    const right: Shown = await browser.submit(
+      page,
+      { email: email.toUpperCase(), password, action: "sign-in" },
+      from(),
+    );
     expect([right.status, right.headers.get("retry-after")]).toEqual([429, "600"]);
     expect(right.text).toContain("Try again in 10 min.");
     world().clock.advance(600_000);
     const later = await open();
-    expect(await later.browser.submit(later.page, { email, password, action: "sign-in" }, from())).toMatchObject({ status: 200 });
+    expect(
+      await later.browser.submit(later.page, { email, password, action: "sign-in" }, from()),
+    ).toMatchObject({ status: 200 });
   });
 
   it("may be tried thirty times from one address", async () => {
@@ -110,8 +139,12 @@ describe("a wrong password", () => {
       expect(answer.status).toBe(400);
     }
     const { email } = await createPerson(world());
-    expect((await browser.submit(page, { email, password, action: "sign-in" }, from("198.51.100.7"))).status).toBe(429);
-    expect((await browser.submit(page, { email, password, action: "sign-in" }, from("198.51.100.8"))).status).toBe(200);
+    expect(
+      (await browser.submit(page, { email, password, action: "sign-in" }, from("198.51.100.7"))).status,
+    ).toBe(429);
+    expect(
+      (await browser.submit(page, { email, password, action: "sign-in" }, from("198.51.100.8"))).status,
+    ).toBe(200);
   });
 });
 
@@ -119,8 +152,14 @@ it("the sign-in page takes a form from its own page alone", async () => {
   const { browser, page } = await open();
   const { email } = await createPerson(world());
   const fields = { email, password, action: "sign-in" };
-  const foreign = [{ origin: "https://other.example" }, { origin: "null" }, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }];
-  for (const headers of foreign) expect(await browser.submit(page, fields, headers)).toMatchObject({ status: 400, url: page.url });
+  const foreign = [
+    { origin: "https://other.example" },
+    { origin: "null" },
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+  ];
+  for (const headers of foreign)
+    expect(await browser.submit(page, fields, headers)).toMatchObject({ status: 400, url: page.url });
   const stranger = createBrowser(world());
   expect(await stranger.submit(page, fields, from())).toMatchObject({ status: 400, url: page.url });
   expect((await stranger.open(page.url)).text).toContain("This sign-in has ended");
@@ -139,7 +178,12 @@ it("leads back to the app without access", async () => {
   const answer = new URL(url);
   expect([answer.origin + answer.pathname, Object.fromEntries(answer.searchParams)]).toEqual([
     redirectUri,
-    { error: "access_denied", error_description: "access was not granted", iss: publicUrl, state: asked.state },
+    {
+      error: "access_denied",
+      error_description: "access was not granted",
+      iss: publicUrl,
+      state: asked.state,
+    },
   ]);
 });
 
@@ -177,19 +221,33 @@ describe("who is signed in", () => {
     const access = { merchantId: null, now: world().clock.now() };
     const passwordHash = await preparePassword("another password");
     await inTransaction(world().database.db, async (transaction) => {
-      if (!isDisabled) return setStaffPassword(transaction, access, { staffId, passwordHash, isRevokingGrants: false });
+      if (!isDisabled)
+        return setStaffPassword(transaction, access, { staffId, passwordHash, isRevokingGrants: false });
       await disableStaff(transaction, access, staffId);
       return enableStaff(transaction, access, staffId);
     });
-    expect((await browser.submit(consent, { action: "allow", scope: "catalog:read" }, from())).text).toContain("<title>Sign in</title>");
+    expect(
+      (await browser.submit(consent, { action: "allow", scope: "catalog:read" }, from())).text,
+    ).toContain("<title>Sign in</title>");
     const asked = await askAuthorization(await createClient(world()));
     const next = await browser.open(asked.url);
     expect(next.text).toContain("<title>Sign in</title>");
-    if (!isDisabled) expect(await browser.submit(next, { email, password, action: "sign-in" }, from())).toMatchObject({ status: 400 });
-    const again = await browser.submit(next, { email, password: isDisabled ? password : "another password", action: "sign-in" }, from());
+    if (!isDisabled)
+      expect(await browser.submit(next, { email, password, action: "sign-in" }, from())).toMatchObject({
+        status: 400,
+      });
+    const again = await browser.submit(
+      next,
+      { email, password: isDisabled ? password : "another password", action: "sign-in" },
+      from(),
+    );
     const allowed = await browser.submit(again, { action: "allow", scope: "catalog:read" }, from());
     expect(new URL(allowed.url).searchParams.get("code")).not.toBeNull();
-    const grants = await world().database.db.selectFrom("oauthGrant").select("clientId").where("staffId", "=", staffId).execute();
+    const grants = await world()
+      .database.db.selectFrom("oauthGrant")
+      .select("clientId")
+      .where("staffId", "=", staffId)
+      .execute();
     expect(grants).toHaveLength(1);
   });
 
@@ -205,7 +263,16 @@ describe("who is signed in", () => {
     const next = await browser.open((await askAuthorization(await createClient(world()))).url);
     expect(next.text).toContain("<title>Sign in</title>");
     const refused = await browser.submit(next, { email, password, action: "sign-in" }, from());
-    expect([refused.status, refused.text.includes("The e-mail address or the password is not right.")]).toEqual([400, true]);
-    expect(await world().database.db.selectFrom("oauthGrant").select("id").where("staffId", "=", staffId).execute()).toEqual([]);
+    expect([
+      refused.status,
+      refused.text.includes("The e-mail address or the password is not right."),
+    ]).toEqual([400, true]);
+    expect(
+      await world()
+        .database.db.selectFrom("oauthGrant")
+        .select("id")
+        .where("staffId", "=", staffId)
+        .execute(),
+    ).toEqual([]);
   });
 });

@@ -5,7 +5,15 @@ import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 import { createClient, redirectUri } from "./people.ts";
-import { askToken, createProofKey, letIn, redeem, refresh, refreshFields, tokenUrl } from "./token-requests.ts";
+import {
+  askToken,
+  createProofKey,
+  letIn,
+  redeem,
+  refresh,
+  refreshFields,
+  tokenUrl,
+} from "./token-requests.ts";
 
 const world = useWorld();
 
@@ -23,7 +31,9 @@ describe("a code", () => {
   ])("%s gives no token, and is still good", async (_what, changed, status, error) => {
     const app = await letIn(world());
     const fields = Object.fromEntries(
-      Object.entries({ ...app.fields, ...changed }).filter((entry): entry is [string, string] => entry[1] !== undefined),
+      Object.entries({ ...app.fields, ...changed }).filter(
+        (entry): entry is [string, string] => entry[1] !== undefined,
+      ),
     );
     const answer = await redeem(world(), { fields, key: app.key });
     expect([answer.status, answer.body["error"]]).toEqual([status, error]);
@@ -35,7 +45,9 @@ describe("a code", () => {
   it("of another app gives no token", async () => {
     const app = await letIn(world());
     const other = await createClient(world());
-    expect(await redeem(world(), { key: app.key, fields: { ...app.fields, client_id: other.clientId } })).toMatchObject({
+    expect(
+      await redeem(world(), { key: app.key, fields: { ...app.fields, client_id: other.clientId } }),
+    ).toMatchObject({
       status: 400,
       body: { error: "invalid_grant" },
     });
@@ -49,7 +61,11 @@ describe("a code", () => {
 
   it("gives no token once its person is disabled", async () => {
     const app = await letIn(world());
-    await world().database.db.updateTable("staffAccount").set({ disabledAt: world().clock.now() }).where("id", "=", app.person.staffId).execute();
+    await world()
+      .database.db.updateTable("staffAccount")
+      .set({ disabledAt: world().clock.now() })
+      .where("id", "=", app.person.staffId)
+      .execute();
     expect(await redeem(world(), app)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
   });
 });
@@ -57,9 +73,15 @@ describe("a code", () => {
 describe("a proof of possession", () => {
   it("is needed for a code and for a refresh token", async () => {
     const app = await letIn(world());
-    expect(await askToken(world(), app.fields)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await askToken(world(), app.fields)).toMatchObject({
+      status: 400,
+      body: { error: "invalid_grant" },
+    });
     const { body } = await redeem(world(), app);
-    expect(await askToken(world(), refreshFields(app, body["refresh_token"] ?? ""))).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await askToken(world(), refreshFields(app, body["refresh_token"] ?? ""))).toMatchObject({
+      status: 400,
+      body: { error: "invalid_grant" },
+    });
     expect(await refresh(world(), app, body["refresh_token"] ?? "")).toMatchObject({ status: 200 });
   });
 
@@ -77,7 +99,10 @@ describe("a proof of possession", () => {
     const app = await letIn(world());
     const { body } = await redeem(world(), app);
     const thief = { client: app.client, key: await createProofKey() };
-    expect(await refresh(world(), thief, body["refresh_token"] ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await refresh(world(), thief, body["refresh_token"] ?? "")).toMatchObject({
+      status: 400,
+      body: { error: "invalid_grant" },
+    });
   });
 });
 
@@ -87,7 +112,11 @@ describe("a refresh token", () => {
     const { body } = await redeem(world(), app);
     expect(body["scope"]).toBe("catalog:read");
     const proof = await app.key.prove("POST", tokenUrl);
-    const wider = await askToken(world(), { ...refreshFields(app, body["refresh_token"] ?? ""), scope: "catalog:read checkout:quote" }, proof);
+    const wider = await askToken(
+      world(),
+      { ...refreshFields(app, body["refresh_token"] ?? ""), scope: "catalog:read checkout:quote" },
+      proof,
+    );
     expect(wider).toMatchObject({ status: 400, body: { error: "invalid_scope" } });
   });
 
@@ -100,11 +129,17 @@ describe("a refresh token", () => {
       expect(body["refresh_token"]).toBeDefined();
     }
     world().clock.advance(4 * 86_400_000);
-    expect(await refresh(world(), app, body["refresh_token"] ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await refresh(world(), app, body["refresh_token"] ?? "")).toMatchObject({
+      status: 400,
+      body: { error: "invalid_grant" },
+    });
     const idle = await letIn(world());
     const { body: first } = await redeem(world(), idle);
     world().clock.advance(31 * 86_400_000);
-    expect(await refresh(world(), idle, first["refresh_token"] ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await refresh(world(), idle, first["refresh_token"] ?? "")).toMatchObject({
+      status: 400,
+      body: { error: "invalid_grant" },
+    });
   });
 });
 
@@ -115,7 +150,13 @@ describe("an app that signs", () => {
     changed: Readonly<Record<string, unknown>> = {},
   ): Promise<Record<string, string>> => ({
     client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-    client_assertion: await new SignJWT({ iss: clientId, sub: clientId, aud: publicUrl, jti: randomUUID(), ...changed })
+    client_assertion: await new SignJWT({
+      iss: clientId,
+      sub: clientId,
+      aud: publicUrl,
+      jti: randomUUID(),
+      ...changed,
+    })
       .setProtectedHeader({ alg: "ES256", kid: "one" })
       .setIssuedAt()
       .setExpirationTime("1m")
@@ -128,12 +169,17 @@ describe("an app that signs", () => {
     const { privateKey: stranger } = await generateKeyPair("ES256");
     const key = client.privateKey ?? stranger;
     const ask = async (assertion: Record<string, string>): Promise<[number, string | undefined]> => {
-      const { status, body } = await redeem(world(), { key: app.key, fields: { ...app.fields, ...assertion } });
+      const { status, body } = await redeem(world(), {
+        key: app.key,
+        fields: { ...app.fields, ...assertion },
+      });
       return [status, body["error"]];
     };
     expect(await ask({})).toEqual([401, "invalid_client"]);
     expect(await ask(await assertionFor(client.clientId, stranger))).toEqual([401, "invalid_client"]);
-    expect(await ask(await assertionFor(client.clientId, key, { aud: "https://localhost/oauth/token" }))).toEqual([401, "invalid_client"]);
+    expect(
+      await ask(await assertionFor(client.clientId, key, { aud: "https://localhost/oauth/token" })),
+    ).toEqual([401, "invalid_client"]);
     const good = await assertionFor(client.clientId, key);
     expect(await ask(good)).toEqual([200, undefined]);
     expect(await ask(good)).toEqual([401, "invalid_client"]);
@@ -142,13 +188,30 @@ describe("an app that signs", () => {
 
 describe("the endpoint's form", () => {
   it("refuses a body in JSON in its own words, and wrong methods and addresses in ours", async () => {
-    const json = await world().send({ method: "POST", url: "/oauth/token", body: { grant_type: "authorization_code" } });
+    const json = await world().send({
+      method: "POST",
+      url: "/oauth/token",
+      body: { grant_type: "authorization_code" },
+    });
     expect([json.status, json.body.error]).toEqual([400, "invalid_request"]);
-    const html = await world().send({ method: "POST", url: "/oauth/token", headers: { accept: "text/html" }, body: {} });
-    expect([html.status, html.headers["content-type"], html.body.error]).toEqual([400, "application/json; charset=utf-8", "invalid_request"]);
+    const html = await world().send({
+      method: "POST",
+      url: "/oauth/token",
+      headers: { accept: "text/html" },
+      body: {},
+    });
+    expect([html.status, html.headers["content-type"], html.body.error]).toEqual([
+      400,
+      "application/json; charset=utf-8",
+      "invalid_request",
+    ]);
     for (const path of ["/oauth/token", "/oauth/revoke", "/oauth/par"]) {
       const wrong = await world().send({ method: "GET", url: path });
-      expect([wrong.status, wrong.body.error.code, wrong.headers["allow"]]).toEqual([405, "method_not_allowed", "POST, OPTIONS"]);
+      expect([wrong.status, wrong.body.error.code, wrong.headers["allow"]]).toEqual([
+        405,
+        "method_not_allowed",
+        "POST, OPTIONS",
+      ]);
     }
     for (const path of [
       "/oauth",
@@ -180,7 +243,11 @@ describe("the endpoint's form", () => {
       const { status, headers } = await world().send({
         method: "POST",
         url: "/oauth/token",
-        headers: { "content-type": "application/x-www-form-urlencoded", origin, dpop: await app.key.prove("POST", tokenUrl) },
+        headers: {
+          "content-type": "application/x-www-form-urlencoded",
+          origin,
+          dpop: await app.key.prove("POST", tokenUrl),
+        },
         body: new URLSearchParams(app.fields).toString(),
       });
       return [status, headers["access-control-allow-origin"]];
@@ -190,7 +257,11 @@ describe("the endpoint's form", () => {
     const preflight = await world().send({
       method: "OPTIONS",
       url: "/oauth/token",
-      headers: { origin: "https://app.example", "access-control-request-method": "POST", "access-control-request-headers": "dpop" },
+      headers: {
+        origin: "https://app.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "dpop",
+      },
     });
     expect([preflight.status, preflight.headers["access-control-allow-headers"]]).toEqual([204, "dpop"]);
   });

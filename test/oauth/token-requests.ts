@@ -42,13 +42,24 @@ export interface TokenAnswer {
 
 export const tokenUrl = `${publicUrl}/oauth/token`;
 
-export async function askToken(world: World, fields: Readonly<Record<string, string>>, proof?: string): Promise<TokenAnswer> {
+export async function askToken(
+  world: World,
+  fields: Readonly<Record<string, string>>,
+  proof?: string,
+): Promise<TokenAnswer> {
   const response = await fetchIn(world)(`${world.app.publicUrl}/oauth/token`, {
     method: "POST",
     body: new URLSearchParams(fields).toString(),
-    headers: { "content-type": "application/x-www-form-urlencoded", ...(proof === undefined ? {} : { dpop: proof }) },
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      ...(proof === undefined ? {} : { dpop: proof }),
+    },
   });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, string> };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Record<string, string>,
+  };
 }
 
 export interface Asked {
@@ -75,7 +86,9 @@ export async function askAuthorization(
     state,
     ...changed,
   };
-  const present = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const present = Object.entries(parameters).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
   return { url: `${base}/oauth/authorize?${new URLSearchParams(present)}`, verifier, state };
 }
 
@@ -104,27 +117,54 @@ export async function letIn(world: World, options: LetInOptions = {}): Promise<L
   const client = options.client ?? (await createClient(world));
   const browser = createBrowser(world, options.from === undefined ? {} : { "x-forwarded-for": options.from });
   const asked = await askAuthorization(client, {}, world.app.publicUrl);
-  const answer = await signInAndAllow(browser, asked.url, { email: person.email, scopes: options.scopes ?? ["catalog:read", "checkout:quote"] });
+  const answer = await signInAndAllow(browser, asked.url, {
+    email: person.email,
+    scopes: options.scopes ?? ["catalog:read", "checkout:quote"],
+  });
   const code = answer.searchParams.get("code") ?? "";
-  const fields = { grant_type: "authorization_code", client_id: client.clientId, code, redirect_uri: redirectUri, code_verifier: asked.verifier };
+  const fields = {
+    grant_type: "authorization_code",
+    client_id: client.clientId,
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: asked.verifier,
+  };
   return { person, client, browser, key: await createProofKey(), asked, code, fields };
 }
 
-export async function redeem(world: World, { fields, key }: Pick<LetIn, "fields" | "key">): Promise<TokenAnswer> {
+export async function redeem(
+  world: World,
+  { fields, key }: Pick<LetIn, "fields" | "key">,
+): Promise<TokenAnswer> {
   return askToken(world, fields, await key.prove("POST", `${world.app.publicUrl}/oauth/token`));
 }
 
-export const refreshFields = ({ client }: Pick<LetIn, "client">, refreshToken: string): Record<string, string> => ({
+export const refreshFields = (
+  { client }: Pick<LetIn, "client">,
+  refreshToken: string,
+): Record<string, string> => ({
   grant_type: "refresh_token",
   client_id: client.clientId,
   refresh_token: refreshToken,
 });
 
-export async function refresh(world: World, { client, key }: Pick<LetIn, "client" | "key">, refreshToken: string): Promise<TokenAnswer> {
-  return askToken(world, refreshFields({ client }, refreshToken), await key.prove("POST", `${world.app.publicUrl}/oauth/token`));
+export async function refresh(
+  world: World,
+  { client, key }: Pick<LetIn, "client" | "key">,
+  refreshToken: string,
+): Promise<TokenAnswer> {
+  return askToken(
+    world,
+    refreshFields({ client }, refreshToken),
+    await key.prove("POST", `${world.app.publicUrl}/oauth/token`),
+  );
 }
 
 export const isRevoked = async (world: World, client: ClientMade): Promise<boolean[]> => {
-  const rows = await world.database.db.selectFrom("oauthGrant").select("revokedAt").where("clientId", "=", client.clientId).execute();
+  const rows = await world.database.db
+    .selectFrom("oauthGrant")
+    .select("revokedAt")
+    .where("clientId", "=", client.clientId)
+    .execute();
   return rows.map(({ revokedAt }) => revokedAt !== null);
 };

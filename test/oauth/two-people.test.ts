@@ -1,13 +1,28 @@
-/** Two tabs of one browser, two people: the one who typed a password last is who consents, and nobody is asked about the other on a page not of ours. */
+/**
+ * Two tabs of one browser, two people: the one who typed a password last is who consents, and nobody is asked
+ * about the other on a page not of ours.
+ */
 import { expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
-import { type ClientMade, createBrowser, createClient, createPerson, password, type Shown } from "./people.ts";
+import {
+  type ClientMade,
+  createBrowser,
+  createClient,
+  createPerson,
+  password,
+  type Shown,
+} from "./people.ts";
 import { askAuthorization } from "./token-requests.ts";
 
 const world = useWorld();
 
 const staffOf = async (client: ClientMade): Promise<(string | null)[]> => {
-  const rows = await world().database.db.selectFrom("oauthGrant").select("staffId").where("clientId", "=", client.clientId).orderBy("id").execute();
+  const rows = await world()
+    .database.db.selectFrom("oauthGrant")
+    .select("staffId")
+    .where("clientId", "=", client.clientId)
+    .orderBy("id")
+    .execute();
   return rows.map(({ staffId }) => staffId);
 };
 
@@ -42,7 +57,9 @@ it("the sign-in leaves one person who signs in twice signed in in both", async (
   const { email, staffId } = await createPerson(world());
   for (const page of [second, first]) {
     const consent = await browser.submit(page, { email, password, action: "sign-in" });
-    expect((await browser.submit(consent, { action: "allow", scope: "catalog:read" })).url).toContain("code=");
+    expect((await browser.submit(consent, { action: "allow", scope: "catalog:read" })).url).toContain(
+      "code=",
+    );
   }
   expect([await staffOf(clients[0]), await staffOf(clients[1])]).toEqual([[staffId], [staffId]]);
 });

@@ -1,4 +1,7 @@
-/** applyPublicCartPromotion: a code takes something off, takes another's place whole, or is refused with what is missing; guessing has an end. */
+/**
+ * applyPublicCartPromotion: a code takes something off, takes another's place whole, or is refused with what
+ * is missing; guessing has an end.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
@@ -35,12 +38,16 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     await makeCode(world(), "MINIMUM", { minimumSubtotalMinor: 10_000, currency: "EUR" });
   });
 
-  const apply = (cartId: string, body: unknown): Promise<Answer> => callCart(world(), "applyPublicCartPromotion", { cartId, body });
+  const apply = (cartId: string, body: unknown): Promise<Answer> =>
+    callCart(world(), "applyPublicCartPromotion", { cartId, body });
   const grinder = async (): Promise<string> => (await makeCart(world(), { lines: { "KIT-KVERN": 1 } })).id;
-  const typesOf = async (cartId: string): Promise<string[]> => (await eventsOf(world(), cartId)).map(({ type, version }) => `${version} ${type}`);
+  const typesOf = async (cartId: string): Promise<string[]> =>
+    (await eventsOf(world(), cartId)).map(({ type, version }) => `${version} ${type}`);
 
   it("answers with what the code takes off where, and the cart's new sums", async () => {
-    const { id: cartId, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 3 } });
+    const { id: cartId, lines } = await makeCart(world(), {
+      lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 3 },
+    });
     const answer = await apply(cartId, { code: "ten-off", expectedVersion: 1 });
     expect(answer.status).toBe(200);
     expect(contract.faultsOf("applyPublicCartPromotion", 200, answer.body)).toEqual([]);
@@ -70,32 +77,70 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
         discount: eur(1236),
         allocations: [allocation(0, 849), allocation(1, 387)],
         replaced: null,
-        totals: { subtotal: eur(12_360), discount: eur(1236), shipping: null, tax: null, taxIncluded: true, total: eur(11_124), estimated: true },
+        totals: {
+          subtotal: eur(12_360),
+          discount: eur(1236),
+          shipping: null,
+          tax: null,
+          taxIncluded: true,
+          total: eur(11_124),
+          estimated: true,
+        },
       },
     });
-    expect(answer.headers).toMatchObject({ "idempotent-replayed": "false", "cache-control": "no-store", "x-api-stability": "candidate" });
+    expect(answer.headers).toMatchObject({
+      "idempotent-replayed": "false",
+      "cache-control": "no-store",
+      "x-api-stability": "candidate",
+    });
     expect(await typesOf(cartId)).toEqual(["1 cart.created", "2 cart.promotion_applied"]);
   });
 
   it("knows every kind of promotion", async () => {
-    const kinds: readonly (readonly [code: string, input: PromotionInput, discountMinor: number, value: unknown])[] = [
-      ["K-FIXED", { kind: "FIXED_AMOUNT", amountMinor: 750, currency: "EUR" }, 750, { basisPoints: null, amount: eur(750) }],
+    const kinds: readonly (readonly [
+      code: string,
+      input: PromotionInput,
+      discountMinor: number,
+      value: unknown,
+    ])[] = [
+      [
+        "K-FIXED",
+        { kind: "FIXED_AMOUNT", amountMinor: 750, currency: "EUR" },
+        750,
+        { basisPoints: null, amount: eur(750) },
+      ],
       ["K-SHIP", { kind: "FREE_SHIPPING" }, 490, { basisPoints: null, amount: null }],
-      ["K-BUY", { kind: "BUY_X_GET_Y", buyQuantity: 2, getQuantity: 1, basisPoints: 5000 }, 645, { basisPoints: 5000, amount: null }],
+      [
+        "K-BUY",
+        { kind: "BUY_X_GET_Y", buyQuantity: 2, getQuantity: 1, basisPoints: 5000 },
+        645,
+        { basisPoints: 5000, amount: null },
+      ],
       ["K-GIFT", { kind: "GIFT", getQuantity: 1 }, 1290, { basisPoints: null, amount: null }],
     ];
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-EMALJE-WHITE": 3 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
-    await changeCart(world(), "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world(), "standard") } });
+    await changeCart(world(), "cartDeliveryOptionSelect", {
+      cartId,
+      input: { optionId: await deliveryOf(world(), "standard") },
+    });
     for (const [code, input, discountMinor, value] of kinds) {
       await makeCode(world(), code, input);
       const { status, body } = await apply(cartId, { code });
-      expect({ status, faults: contract.faultsOf("applyPublicCartPromotion", 200, body) }).toEqual({ status: 200, faults: [] });
+      expect({ status, faults: contract.faultsOf("applyPublicCartPromotion", 200, body) }).toEqual({
+        status: 200,
+        faults: [],
+      });
       expect(body.data).toMatchObject({
         state: "applied",
         discount: eur(discountMinor),
         promotion: { code, kind: String(input["kind"]).toLowerCase(), value },
-        totals: { subtotal: eur(3870), shipping: eur(490), discount: eur(discountMinor), total: eur(4360 - discountMinor) },
+        totals: {
+          subtotal: eur(3870),
+          shipping: eur(490),
+          discount: eur(discountMinor),
+          total: eur(4360 - discountMinor),
+        },
       });
     }
   });
@@ -103,12 +148,20 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
   it("keeps a free-shipping code that has nothing to take off yet", async () => {
     await makeCode(world(), "LATER", { kind: "FREE_SHIPPING" });
     const { body } = await apply(await grinder(), { code: "LATER" });
-    expect(body.data).toMatchObject({ state: "applied", discount: eur(0), allocations: [], totals: { shipping: null, total: eur(8490) } });
+    expect(body.data).toMatchObject({
+      state: "applied",
+      discount: eur(0),
+      allocations: [],
+      totals: { shipping: null, total: eur(8490) },
+    });
   });
 
-  it.each([" ten-off ", "TEN-OFF", "ｔｅｎ-ｏｆｆ", "tEn-OfF"])("reads a code however it is typed: %j", async (code) => {
-    expect((await apply(await grinder(), { code })).body.data?.promotion.code).toBe("Ten-Off");
-  });
+  it.each([" ten-off ", "TEN-OFF", "ｔｅｎ-ｏｆｆ", "tEn-OfF"])(
+    "reads a code however it is typed: %j",
+    async (code) => {
+      expect((await apply(await grinder(), { code })).body.data?.promotion.code).toBe("Ten-Off");
+    },
+  );
 
   it("changes nothing when the code is there already, whatever is to be done with another", async () => {
     const cartId = await grinder();
@@ -128,16 +181,32 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
 
   const cartRows = async (cartId: string): Promise<unknown> => ({
     cart: await world().database.db.selectFrom("cart").selectAll().where("id", "=", cartId).execute(),
-    promotions: await world().database.db.selectFrom("cartPromotion").selectAll().where("cartId", "=", cartId).execute(),
+    promotions: await world()
+      .database.db.selectFrom("cartPromotion")
+      .selectAll()
+      .where("cartId", "=", cartId)
+      .execute(),
   });
 
   it("takes another code's place, and says whose", async () => {
     const cartId = await grinder();
     await apply(cartId, { code: "ten-off" });
     const { body } = await apply(cartId, { code: "five", onExisting: "replace" });
-    expect(body.data).toMatchObject({ cartVersion: 3, discount: eur(500), promotion: { code: "FIVE" }, replaced: { code: "Ten-Off" } });
-    expect((await readCart(world(), cartId)).data.promotion).toMatchObject({ state: "APPLIED", promotion: { code: "FIVE" } });
-    expect(await typesOf(cartId)).toEqual(["1 cart.created", "2 cart.promotion_applied", "3 cart.promotion_applied"]);
+    expect(body.data).toMatchObject({
+      cartVersion: 3,
+      discount: eur(500),
+      promotion: { code: "FIVE" },
+      replaced: { code: "Ten-Off" },
+    });
+    expect((await readCart(world(), cartId)).data.promotion).toMatchObject({
+      state: "APPLIED",
+      promotion: { code: "FIVE" },
+    });
+    expect(await typesOf(cartId)).toEqual([
+      "1 cart.created",
+      "2 cart.promotion_applied",
+      "3 cart.promotion_applied",
+    ]);
   });
 
   it("leaves the other code when told to, and when the new one is refused", async () => {
@@ -149,7 +218,10 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     const refused = await withoutTrace(world(), () => apply(cartId, { code: "minimum" }));
     expect(refused.status).toBe(409);
     expect((await withoutTrace(world(), () => apply(cartId, { code: "nobody-knows" }))).status).toBe(404);
-    expect((await readCart(world(), cartId)).data).toMatchObject({ version: 2, promotion: { state: "APPLIED", promotion: { code: "Ten-Off" } } });
+    expect((await readCart(world(), cartId)).data).toMatchObject({
+      version: 2,
+      promotion: { state: "APPLIED", promotion: { code: "Ten-Off" } },
+    });
   });
 
   it("says how far the cart is from a minimum", async () => {
@@ -165,12 +237,22 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
       data,
     });
     expect(answer.body.error.details).toEqual([
-      { in: "body", field: "/code", code: "minimum_subtotal_not_met", message: expect.stringMatching(/\S\.$/), allowed: null },
+      {
+        in: "body",
+        field: "/code",
+        code: "minimum_subtotal_not_met",
+        message: expect.stringMatching(/\S\.$/),
+        allowed: null,
+      },
     ]);
     expect(contract.faultsOf("applyPublicCartPromotion", 409, answer.body)).toEqual([]);
   });
 
-  const refusals: readonly (readonly [reason: string, input: PromotionInput, data: Readonly<Record<string, unknown>>])[] = [
+  const refusals: readonly (readonly [
+    reason: string,
+    input: PromotionInput,
+    data: Readonly<Record<string, unknown>>,
+  ])[] = [
     ["not_started", { startsAt: "2999-01-01T00:00:00Z" }, {}],
     ["market_not_eligible", { marketIds: "us" }, {}],
     ["currency_mismatch", { kind: "FIXED_AMOUNT", amountMinor: 1, currency: "USD" }, {}],
@@ -199,17 +281,31 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
       ];
     if (input["entitledProductIds"] !== undefined)
       input["entitledProductIds"] = [
-        (await db.selectFrom("variant").select("productId").where("sku", "=", "HOM-BIVOKS").executeTakeFirstOrThrow()).productId,
+        (
+          await db
+            .selectFrom("variant")
+            .select("productId")
+            .where("sku", "=", "HOM-BIVOKS")
+            .executeTakeFirstOrThrow()
+        ).productId,
       ];
     const code = `R-${reason.replaceAll("_", "-")}`;
     const promotionId = await makeCode(world(), code, input);
     if (reason === "paused") await movePromotion(world(), "promotionPause", promotionId);
     if (reason === "ended") await movePromotion(world(), "promotionEnd", promotionId);
-    if (reason === "usage_limit_reached") await db.updateTable("promotion").set({ used: 1 }).where("id", "=", promotionId).execute();
+    if (reason === "usage_limit_reached")
+      await db.updateTable("promotion").set({ used: 1 }).where("id", "=", promotionId).execute();
     const buyer = reason === "customer_not_eligible" ? { input: { buyerReference: "another" } } : {};
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 }, ...buyer });
     const answer = await withoutTrace(world(), () => apply(cartId, { code }));
-    expectConflict(answer, { code: "promotion_not_applicable", id: cartId, status: "active", version: 1, reason, data });
+    expectConflict(answer, {
+      code: "promotion_not_applicable",
+      id: cartId,
+      status: "active",
+      version: 1,
+      reason,
+      data,
+    });
     expect(answer.body.error.details).toMatchObject([{ in: "body", field: "/code", code: reason }]);
   });
 
@@ -222,10 +318,20 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     const { id: cartId } = await makeCart(world(), { lines: { "HOM-KURV-SMALL": 1 } });
     // 44.90: a fifth off, 8.98, then a tenth of 35.92.
     const together = (await apply(cartId, { code: "ten-off" })).body.data;
-    expect(together).toMatchObject({ discount: eur(359), automatic: [{ id: automaticId, discount: eur(898) }], totals: { discount: eur(1257) } });
+    expect(together).toMatchObject({
+      discount: eur(359),
+      automatic: [{ id: automaticId, discount: eur(898) }],
+      totals: { discount: eur(1257) },
+    });
     await makeCode(world(), "ALONE-SMALL", { isExclusive: true });
     const worse = await withoutTrace(world(), () => apply(cartId, { code: "alone-small" }));
-    expectConflict(worse, { code: "promotion_not_applicable", id: cartId, status: "active", version: 2, reason: "superseded_by_better_deal" });
+    expectConflict(worse, {
+      code: "promotion_not_applicable",
+      id: cartId,
+      status: "active",
+      version: 2,
+      reason: "superseded_by_better_deal",
+    });
     await makeCode(world(), "ALONE-LARGE", { kind: "PERCENTAGE", basisPoints: 3000, isExclusive: true });
     expect((await apply(cartId, { code: "alone-large" })).body.data).toMatchObject({
       discount: eur(1347),
@@ -233,27 +339,47 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
       promotion: { combinesWithAutomatic: false },
     });
     await movePromotion(world(), "promotionEnd", automaticId);
-    const exclusiveId = await makePromotion(world(), { isExclusive: true, entitledProductIds: [await productOf("HOM-BAD-WHITE")] });
+    const exclusiveId = await makePromotion(world(), {
+      isExclusive: true,
+      entitledProductIds: [await productOf("HOM-BAD-WHITE")],
+    });
     const { id: second } = await makeCart(world(), { lines: { "HOM-BAD-WHITE": 1 } });
     const barred = await withoutTrace(world(), () => apply(second, { code: "ten-off" }));
-    expectConflict(barred, { code: "promotion_not_applicable", id: second, status: "active", version: 1, reason: "combination_disallowed" });
+    expectConflict(barred, {
+      code: "promotion_not_applicable",
+      id: second,
+      status: "active",
+      version: 1,
+      reason: "combination_disallowed",
+    });
     await movePromotion(world(), "promotionEnd", exclusiveId);
   });
 
   const productOf = async (sku: string): Promise<string> => {
     const variantId = await variantOf(world(), sku);
-    return (await world().database.db.selectFrom("variant").select("productId").where("id", "=", variantId).executeTakeFirstOrThrow()).productId;
+    return (
+      await world()
+        .database.db.selectFrom("variant")
+        .select("productId")
+        .where("id", "=", variantId)
+        .executeTakeFirstOrThrow()
+    ).productId;
   };
 
   it("does not know another merchant's code from one that is nobody's", async () => {
     const code = world().demo.promotionCodes.otherMerchant;
-    const unknown = { status: 404, code: "promotion_code_not_found", details: [{ in: "body", field: "/code", code: "unknown" }] } as const;
+    const unknown = {
+      status: 404,
+      code: "promotion_code_not_found",
+      details: [{ in: "body", field: "/code", code: "unknown" }],
+    } as const;
     const cartId = await grinder();
     expectError(await withoutTrace(world(), () => apply(cartId, { code: "nobody-knows" })), unknown);
     const foreign = await withoutTrace(world(), () => apply(cartId, { code }));
     expectError(foreign, unknown);
     expect(contract.faultsOf("applyPublicCartPromotion", 404, foreign.body)).toEqual([]);
-    const statements = async (typed: string): Promise<number> => (await workOf(world(), () => apply(cartId, { code: typed }))).length;
+    const statements = async (typed: string): Promise<number> =>
+      (await workOf(world(), () => apply(cartId, { code: typed }))).length;
     expect(await statements("nobody-knows")).toBe(await statements(code));
   });
 
@@ -265,7 +391,9 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
 
   it("looks at the version before the code", async () => {
     const cartId = await grinder();
-    const answer = await withoutTrace(world(), () => apply(cartId, { code: "nobody-knows", expectedVersion: 7 }));
+    const answer = await withoutTrace(world(), () =>
+      apply(cartId, { code: "nobody-knows", expectedVersion: 7 }),
+    );
     expectConflict(answer, { code: "cart_version_conflict", id: cartId, status: "active", version: 1 });
   });
 
@@ -283,14 +411,39 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     ["an empty code", { code: "" }, "invalid_field", ["/code too_short"]],
     ["blank for a code", { code: "  " }, "invalid_field", ["/code pattern_mismatch"]],
     ["65 characters", { code: "x".repeat(65) }, "invalid_field", ["/code pattern_mismatch"]],
-    ["more than any spelling of 64 characters has", { code: "x".repeat(257) }, "invalid_field", ["/code too_long"]],
+    [
+      "more than any spelling of 64 characters has",
+      { code: "x".repeat(257) },
+      "invalid_field",
+      ["/code too_long"],
+    ],
     ["a space in a code", { code: "ten off" }, "invalid_field", ["/code pattern_mismatch"]],
     ["a code that begins with a hyphen", { code: "-ten" }, "invalid_field", ["/code pattern_mismatch"]],
     ["a control character", { code: "ten\u0001" }, "invalid_field", ["/code control_character"]],
-    ["onExisting that there is not", { code: "ten-off", onExisting: "both" }, "invalid_field", ["/onExisting not_allowed"]],
-    ["onExisting as GraphQL spells it", { code: "ten-off", onExisting: "REPLACE" }, "invalid_field", ["/onExisting not_allowed"]],
-    ["expectedVersion 0", { code: "ten-off", expectedVersion: 0 }, "invalid_field", ["/expectedVersion too_small"]],
-    ["expectedVersion as text", { code: "ten-off", expectedVersion: "1" }, "invalid_field", ["/expectedVersion wrong_type"]],
+    [
+      "onExisting that there is not",
+      { code: "ten-off", onExisting: "both" },
+      "invalid_field",
+      ["/onExisting not_allowed"],
+    ],
+    [
+      "onExisting as GraphQL spells it",
+      { code: "ten-off", onExisting: "REPLACE" },
+      "invalid_field",
+      ["/onExisting not_allowed"],
+    ],
+    [
+      "expectedVersion 0",
+      { code: "ten-off", expectedVersion: 0 },
+      "invalid_field",
+      ["/expectedVersion too_small"],
+    ],
+    [
+      "expectedVersion as text",
+      { code: "ten-off", expectedVersion: "1" },
+      "invalid_field",
+      ["/expectedVersion wrong_type"],
+    ],
     [
       "several faults",
       { expectedVersion: "1", onExisting: 1 },

@@ -1,4 +1,7 @@
-/** cancelHostedCheckoutSession: gives up a checkout that nobody has submitted; what it kept back is free, and the cart is the buyer's again. */
+/**
+ * cancelHostedCheckoutSession: gives up a checkout that nobody has submitted; what it kept back is free, and
+ * the cart is the buyer's again.
+ */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
@@ -32,7 +35,11 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
 
   const open = async (): Promise<string> => (await makeSession(world())).id;
   const cancel = (sessionId: string, body: unknown) => cancelSession(world(), { sessionId, body });
-  const conflictOf = ({ status, body }: Answer): unknown => ({ status, code: body.error?.code, conflict: body.error?.conflict });
+  const conflictOf = ({ status, body }: Answer): unknown => ({
+    status,
+    code: body.error?.code,
+    conflict: body.error?.conflict,
+  });
 
   it("answers with the session as it ended, and frees its cart and its stock", async () => {
     const before = await stockOf(world(), "KIT-KVERN");
@@ -41,7 +48,11 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     expect(await stockOf(world(), "KIT-KVERN")).toEqual({ ...before, reserved: before.reserved + 1 });
     world().clock.advance(1000);
     const at = world().clock.now().toISOString();
-    const answer = await cancel(sessionId, { reason: "buyer_changed_mind", note: "Too dear.\nSorry.", expectedVersion: 1 });
+    const answer = await cancel(sessionId, {
+      reason: "buyer_changed_mind",
+      note: "Too dear.\nSorry.",
+      expectedVersion: 1,
+    });
     expect(answer.status).toBe(200);
     expect(contract.faultsOf("cancelHostedCheckoutSession", 200, answer.body)).toEqual([]);
     const { id, slug } = world().demo.merchants.first;
@@ -69,8 +80,16 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     };
     expect(answer.body).toEqual({ data: expected });
     expect(Object.keys(answer.body.data)).toEqual(Object.keys(expected));
-    expect(answer.headers).toMatchObject({ "idempotent-replayed": "false", "cache-control": "no-store", "x-api-stability": "stable" });
-    expect((await callCart(world(), "getPublicCart", { cartId })).body.data).toMatchObject({ version: 3, status: "active", checkout: null });
+    expect(answer.headers).toMatchObject({
+      "idempotent-replayed": "false",
+      "cache-control": "no-store",
+      "x-api-stability": "stable",
+    });
+    expect((await callCart(world(), "getPublicCart", { cartId })).body.data).toMatchObject({
+      version: 3,
+      status: "active",
+      checkout: null,
+    });
     expect(await stockOf(world(), "KIT-KVERN")).toEqual(before);
     expect(await holdsOf(world(), "KIT-KVERN")).toEqual([]);
   });
@@ -112,7 +131,11 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
       token,
       ...(merchantId === undefined ? {} : { merchantId }),
     });
-    expect(data).toMatchObject({ status: "CANCELED", cancellation: { reason: "OTHER", actor }, cart: { status: "ACTIVE", version: 3 } });
+    expect(data).toMatchObject({
+      status: "CANCELED",
+      cancellation: { reason: "OTHER", actor },
+      cart: { status: "ACTIVE", version: 3 },
+    });
   });
 
   it("happens once for an Idempotency-Key: the answer is the first one's, byte for byte", async () => {
@@ -121,14 +144,20 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     const first = await cancelSession(world(), { sessionId, headers });
     world().clock.advance(5000);
     const second = await withoutTrace(world(), () => cancelSession(world(), { sessionId, headers }));
-    expect([second.status, second.text, second.headers["idempotent-replayed"]]).toEqual([200, first.text, "true"]);
+    expect([second.status, second.text, second.headers["idempotent-replayed"]]).toEqual([
+      200,
+      first.text,
+      "true",
+    ]);
   });
 
   it("is once: another key meets a session that was canceled, whatever version it expects", async () => {
     const sessionId = await open();
     await cancel(sessionId, { reason: "test" });
     for (const expectedVersion of [1, 2, 9]) {
-      const answer = await withoutTrace(world(), () => cancel(sessionId, { reason: "other", expectedVersion }));
+      const answer = await withoutTrace(world(), () =>
+        cancel(sessionId, { reason: "other", expectedVersion }),
+      );
       const conflict = sessionConflict({ id: sessionId, status: "canceled", version: 2 });
       expect(conflictOf(answer)).toEqual({ status: 409, code: "checkout_session_canceled", conflict });
       expect(contract.faultsOf("cancelHostedCheckoutSession", 409, answer.body)).toEqual([]);
@@ -139,11 +168,16 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
   it("asked for 50 times at once, is done once", async () => {
     const before = await stockOf(world(), "KIT-KVERN");
     const { id: sessionId, cartId } = await makeSession(world());
-    const answers = await Promise.all(Array.from({ length: 50 }, () => cancel(sessionId, { reason: "duplicate" })));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => cancel(sessionId, { reason: "duplicate" })),
+    );
     expect(Map.groupBy(answers, ({ status, body }) => body.error?.code ?? status).get(200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body.error?.code === "checkout_session_canceled")).toHaveLength(49);
     expect(await stockOf(world(), "KIT-KVERN")).toEqual(before);
-    expect((await eventsOf(world(), sessionId)).map(({ type }) => type)).toEqual(["checkout_session.created", "checkout_session.canceled"]);
+    expect((await eventsOf(world(), sessionId)).map(({ type }) => type)).toEqual([
+      "checkout_session.created",
+      "checkout_session.canceled",
+    ]);
     expect((await callCart(world(), "getPublicCart", { cartId })).body.data.version).toBe(3);
   });
 
@@ -153,7 +187,9 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
       world().database.db,
     );
     world().clock.advance(2 * hourMs);
-    const answer = await withoutTrace(world(), () => cancel(sessionId, { reason: "test", expectedVersion: 7 }));
+    const answer = await withoutTrace(world(), () =>
+      cancel(sessionId, { reason: "test", expectedVersion: 7 }),
+    );
     const conflict = sessionConflict({ id: sessionId, status: "processing", version: 1 });
     expect(conflictOf(answer)).toEqual({ status: 409, code: "checkout_session_processing", conflict });
     expect(answer.body.error).toMatchObject({ retryable: true, retryAfterSeconds: 1 });
@@ -164,7 +200,9 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
   it("comes too late for a session that was completed", async () => {
     const sessionId = await open();
     const { db } = world().database;
-    await sql`update hosted_checkout_session set status = 'completed', completed_at = ${world().clock.now()} where id = ${sessionId}`.execute(db);
+    await sql`update hosted_checkout_session set status = 'completed', completed_at = ${world().clock.now()} where id = ${sessionId}`.execute(
+      db,
+    );
     const answer = await withoutTrace(world(), () => cancel(sessionId, { reason: "test" }));
     const conflict = sessionConflict({ id: sessionId, status: "completed", version: 1 });
     expect(conflictOf(answer)).toEqual({ status: 409, code: "checkout_session_completed", conflict });
@@ -175,26 +213,41 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     world().clock.advance(hourMs);
     const byClock = await withoutTrace(world(), () => cancel(sessionId, { reason: "test" }));
     const expected = { status: 409, code: "checkout_session_expired" };
-    expect(conflictOf(byClock)).toEqual({ ...expected, conflict: sessionConflict({ id: sessionId, status: "expired", version: 1 }) });
+    expect(conflictOf(byClock)).toEqual({
+      ...expected,
+      conflict: sessionConflict({ id: sessionId, status: "expired", version: 1 }),
+    });
     await sweepSessions(world());
     const written = await withoutTrace(world(), () => cancel(sessionId, { reason: "test" }));
-    expect(conflictOf(written)).toEqual({ ...expected, conflict: sessionConflict({ id: sessionId, status: "expired", version: 2 }) });
+    expect(conflictOf(written)).toEqual({
+      ...expected,
+      conflict: sessionConflict({ id: sessionId, status: "expired", version: 2 }),
+    });
   });
 
   it("cancels nothing that the caller has not seen", async () => {
     const sessionId = await open();
-    const answer = await withoutTrace(world(), () => cancel(sessionId, { reason: "test", expectedVersion: 2 }));
+    const answer = await withoutTrace(world(), () =>
+      cancel(sessionId, { reason: "test", expectedVersion: 2 }),
+    );
     const conflict = sessionConflict({ id: sessionId, status: "open", version: 1 });
     expect(conflictOf(answer)).toEqual({ status: 409, code: "checkout_session_version_conflict", conflict });
     expect(contract.faultsOf("cancelHostedCheckoutSession", 409, answer.body)).toEqual([]);
-    expect(JSON.stringify(contract.document.components.responses)).toContain("`checkout_session_version_conflict`");
+    expect(JSON.stringify(contract.document.components.responses)).toContain(
+      "`checkout_session_version_conflict`",
+    );
   });
 
   it("tells webhooks of the session and of its cart", async () => {
     const { id: sessionId, cartId } = await makeSession(world());
     const { body } = await cancel(sessionId, { reason: "out_of_stock" });
-    const told = (await eventsOf(world(), sessionId)).find(({ type }) => type === "checkout_session.canceled");
-    expect(told?.snapshot).toMatchObject({ subject: { type: "checkout_session", id: sessionId, version: 2 }, cause: { actor: "api_key" } });
+    const told = (await eventsOf(world(), sessionId)).find(
+      ({ type }) => type === "checkout_session.canceled",
+    );
+    expect(told?.snapshot).toMatchObject({
+      subject: { type: "checkout_session", id: sessionId, version: 2 },
+      cause: { actor: "api_key" },
+    });
     expect(told?.snapshot.data.object).toEqual(body.data);
     expect(told?.snapshot.data.previous).toEqual({
       version: 1,
@@ -210,11 +263,15 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
       ["cart.locked", 2],
       ["cart.unlocked", 3],
     ]);
-    expect(events[2]?.snapshot.data.previous).toMatchObject({ status: "locked", checkout: { sessionId, status: "open" } });
+    expect(events[2]?.snapshot.data.previous).toMatchObject({
+      status: "locked",
+      checkout: { sessionId, status: "open" },
+    });
   });
 
   it("takes twenty-one statements", async () => {
-    // Of what no other test leaves an ended hold: with one, the product is put down for the index at any move.
+    // Of what no other test leaves an ended hold: with one, the product is put down for the index at any
+    // move.
     const { id } = await makeSession(world(), { lines: { "KIT-EMALJE-WHITE": 1 } });
     expect(await workOf(world(), () => cancel(id, { reason: "test" }))).toHaveLength(21);
   });
@@ -227,9 +284,15 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
       const headers = { "idempotency-key": "k" };
       const send = async (more: Record<string, string>) => {
         const address = await url();
-        return withoutTrace(world(), () => world().send({ method: "POST", url: address, body, headers: { ...headers, ...more } }));
+        return withoutTrace(world(), () =>
+          world().send({ method: "POST", url: address, body, headers: { ...headers, ...more } }),
+        );
       };
-      expectError(await send({}), { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
+      expectError(await send({}), {
+        status: 401,
+        code: "credentials_missing",
+        headers: { "www-authenticate": challenge },
+      });
       expectError(await send({ authorization: `Bearer ${unknownKey()}` }), {
         status: 401,
         code: "api_key_invalid",
@@ -240,11 +303,16 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
     it("with any key that lacks catalog:read, before its body is looked at; with that scope alone it is not", async () => {
       const sessionId = await open();
       for (const key of ["noScope", "checkoutQuote", "webhooksRead", "webhooksWrite"] as const)
-        expectError(await withoutTrace(world(), () => cancelSession(world(), { sessionId, key, body: "{ broken" })), {
-          status: 403,
-          code: "scope_missing",
-          details: [{ in: "header", field: "Authorization", code: "scope_missing", allowed: ["catalog:read"] }],
-        });
+        expectError(
+          await withoutTrace(world(), () => cancelSession(world(), { sessionId, key, body: "{ broken" })),
+          {
+            status: 403,
+            code: "scope_missing",
+            details: [
+              { in: "header", field: "Authorization", code: "scope_missing", allowed: ["catalog:read"] },
+            ],
+          },
+        );
       expect((await cancelSession(world(), { sessionId, key: "catalogRead" })).status).toBe(200);
     });
 
@@ -255,36 +323,70 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
         token: "operator",
         merchantId: world().demo.merchants.second.id,
       });
-      const ids = [foreign.data.id, "chs_00000000000000000000000000", own.toUpperCase(), own.slice(0, -1), "1", "%00"];
+      const ids = [
+        foreign.data.id,
+        "chs_00000000000000000000000000",
+        own.toUpperCase(),
+        own.slice(0, -1),
+        "1",
+        "%00",
+      ];
       for (const sessionId of ids) {
         const answer = await withoutTrace(world(), () => cancelSession(world(), { sessionId }));
-        expect([sessionId, answer.status, answer.body.error.code]).toEqual([sessionId, 404, "checkout_session_not_found"]);
+        expect([sessionId, answer.status, answer.body.error.code]).toEqual([
+          sessionId,
+          404,
+          "checkout_session_not_found",
+        ]);
       }
-      expectError(await cancelSession(world(), { sessionId: own, key: "otherMerchant" }), { status: 404, code: "checkout_session_not_found" });
+      expectError(await cancelSession(world(), { sessionId: own, key: "otherMerchant" }), {
+        status: 404,
+        code: "checkout_session_not_found",
+      });
     });
 
     it("without an Idempotency-Key, and with a parameter", async () => {
       const authorization = `Bearer ${world().demo.keys.full}`;
       const address = await url();
-      expectError(await withoutTrace(world(), () => world().send({ method: "POST", url: address, body, headers: { authorization } })), {
-        status: 400,
-        code: "idempotency_key_required",
-        details: [{ in: "header", field: "Idempotency-Key", code: "required" }],
-      });
+      expectError(
+        await withoutTrace(world(), () =>
+          world().send({ method: "POST", url: address, body, headers: { authorization } }),
+        ),
+        {
+          status: 400,
+          code: "idempotency_key_required",
+          details: [{ in: "header", field: "Idempotency-Key", code: "required" }],
+        },
+      );
       const headers = { authorization, "idempotency-key": "p" };
-      expectError(await withoutTrace(world(), () => world().send({ method: "POST", url: `${address}?force=1`, body, headers })), {
-        status: 400,
-        code: "unknown_parameter",
-        details: [{ in: "query", field: "force", code: "unknown" }],
-      });
+      expectError(
+        await withoutTrace(world(), () =>
+          world().send({ method: "POST", url: `${address}?force=1`, body, headers }),
+        ),
+        {
+          status: 400,
+          code: "unknown_parameter",
+          details: [{ in: "query", field: "force", code: "unknown" }],
+        },
+      );
     });
 
     it.each([
       ["no body", undefined, "missing_body", [" required"]],
       ["no reason", {}, "missing_field", ["/reason required"]],
       ["a reason there is not", { reason: "whim" }, "invalid_field", ["/reason not_allowed"]],
-      ["a note of 501 characters", { reason: "test", note: "x".repeat(501) }, "invalid_field", ["/note too_long"]],
-      ["a control character in the note", { reason: "test", note: "\u0001" }, "invalid_field", ["/note control_character"]],
+      [
+        "a note of 501 characters",
+        { reason: "test", note: "x".repeat(501) },
+        "invalid_field",
+        ["/note too_long"],
+      ],
+      [
+        "a control character in the note",
+        { reason: "test", note: "\u0001" },
+        "invalid_field",
+        ["/note control_character"],
+      ],
       ["version 0", { reason: "test", expectedVersion: 0 }, "invalid_field", ["/expectedVersion too_small"]],
       ["a field that nobody knows", { reason: "test", surprise: 1 }, "unknown_field", ["/surprise unknown"]],
     ] as const)("with %s", async (_name, sent, code, details) => {
@@ -295,7 +397,11 @@ describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %
         world().send({ method: "POST", url: `${sessionsUrl}/${sessionId}/cancel`, headers, body: sent }),
       );
       expect([answer.status, answer.body.error.code]).toEqual([400, code]);
-      expect(answer.body.error.details.map((detail: { field: string; code: string }) => `${detail.field} ${detail.code}`)).toEqual(details);
+      expect(
+        answer.body.error.details.map(
+          (detail: { field: string; code: string }) => `${detail.field} ${detail.code}`,
+        ),
+      ).toEqual(details);
     });
   });
 });

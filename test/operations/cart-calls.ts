@@ -1,6 +1,6 @@
 /**
- * Carts as tests make and change them: through the graph and through REST, every change with a key of its own. What a call leaves in the database
- * is read whole, so that a refusal can be held to leave nothing.
+ * Carts as tests make and change them: through the graph and through REST, every change with a key of its
+ * own. What a call leaves in the database is read whole, so that a refusal can be held to leave nothing.
  */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
@@ -29,11 +29,20 @@ export interface CartRequest {
 }
 
 /** Over REST. */
-export function callCart(world: World, operation: CartOperation, { cartId, body, key = "full", headers = {} }: CartRequest): Promise<Answer> {
+export function callCart(
+  world: World,
+  operation: CartOperation,
+  { cartId, body, key = "full", headers = {} }: CartRequest,
+): Promise<Answer> {
   const { method, path } = cartOperations[operation];
   const idempotency = method === "GET" ? {} : { "idempotency-key": randomUUID() };
   const authorization = `Bearer ${world.demo.keys[key]}`;
-  return world.send({ method, url: `${cartsUrl}/${cartId}${path}`, headers: { authorization, ...idempotency, ...headers }, body });
+  return world.send({
+    method,
+    url: `${cartsUrl}/${cartId}${path}`,
+    headers: { authorization, ...idempotency, ...headers },
+    body,
+  });
 }
 
 export interface Frontend {
@@ -62,7 +71,10 @@ export async function askGraph(
   const { status, body } = await world.send({
     method: "POST",
     url: "/graphql",
-    headers: { authorization: `Bearer ${world.demo.tokens[token]}`, ...(buyer === undefined ? {} : { "x-buyer-reference": buyer }) },
+    headers: {
+      authorization: `Bearer ${world.demo.tokens[token]}`,
+      ...(buyer === undefined ? {} : { "x-buyer-reference": buyer }),
+    },
     body: { query, variables },
   });
   const [data = null] = Object.values(body.data ?? {});
@@ -103,7 +115,11 @@ export interface CartChange extends Frontend {
   readonly merchantId?: string;
 }
 
-export function changeCart(world: World, field: CartMutation, { cartId, input, merchantId, ...frontend }: CartChange): Promise<Asked> {
+export function changeCart(
+  world: World,
+  field: CartMutation,
+  { cartId, input, merchantId, ...frontend }: CartChange,
+): Promise<Asked> {
   const [type, selection] = mutations[field];
   const query = `mutation ($merchantId: ID, $cartId: ID!, $input: ${type}!) {
     ${field}(merchantId: $merchantId, cartId: $cartId, input: $input) { ${selection} } }`;
@@ -122,9 +138,17 @@ export interface NewCart extends Frontend {
   readonly merchantId?: string;
 }
 
-export async function tryCart(world: World, { country = "DE", lines = {}, input = {}, merchantId, ...frontend }: NewCart): Promise<Asked> {
+export async function tryCart(
+  world: World,
+  { country = "DE", lines = {}, input = {}, merchantId, ...frontend }: NewCart,
+): Promise<Asked> {
   const query = `mutation ($merchantId: ID, $input: CartCreateInput!) { cartCreate(merchantId: $merchantId, input: $input) { ${cartFields} } }`;
-  return askGraph(world, query, { merchantId, input: { market: country, lines: await linesOf(world, lines), ...input } }, frontend);
+  return askGraph(
+    world,
+    query,
+    { merchantId, input: { market: country, lines: await linesOf(world, lines), ...input } },
+    frontend,
+  );
 }
 
 /** A cart that is there. */
@@ -136,15 +160,31 @@ export async function makeCart(world: World, cart: NewCart = {}): Promise<Asked[
 
 /** One of the other merchant's. */
 export async function makeForeignCart(world: World): Promise<string> {
-  return (await makeCart(world, { token: "operator", merchantId: world.demo.merchants.second.id, lines: { "MR-PROBE": 1 } })).id;
+  return (
+    await makeCart(world, {
+      token: "operator",
+      merchantId: world.demo.merchants.second.id,
+      lines: { "MR-PROBE": 1 },
+    })
+  ).id;
 }
 
-export async function linesOf(world: World, lines: Readonly<Record<string, number>>): Promise<{ variantId: string; quantity: number }[]> {
-  return Promise.all(Object.entries(lines).map(async ([sku, quantity]) => ({ variantId: await variantOf(world, sku), quantity })));
+export async function linesOf(
+  world: World,
+  lines: Readonly<Record<string, number>>,
+): Promise<{ variantId: string; quantity: number }[]> {
+  return Promise.all(
+    Object.entries(lines).map(async ([sku, quantity]) => ({
+      variantId: await variantOf(world, sku),
+      quantity,
+    })),
+  );
 }
 
 export async function variantOf({ database }: World, sku: string): Promise<string> {
-  return (await database.db.selectFrom("variant").select("id").where("sku", "=", sku).executeTakeFirstOrThrow()).id;
+  return (
+    await database.db.selectFrom("variant").select("id").where("sku", "=", sku).executeTakeFirstOrThrow()
+  ).id;
 }
 
 export type PromotionInput = Readonly<Record<string, unknown>>;
@@ -182,11 +222,16 @@ export async function movePromotion(
   promotionId: string,
 ): Promise<void> {
   const query = `mutation ($input: PromotionTransitionInput!) { ${field}(input: $input) { status } }`;
-  expect((await askGraph(world, query, { input: { promotionId } }, { token: "admin" })).error).toBeUndefined();
+  expect(
+    (await askGraph(world, query, { input: { promotionId } }, { token: "admin" })).error,
+  ).toBeUndefined();
 }
 
-const tables = `cart cart_line cart_promotion personal_data event idempotency_record hosted_checkout_session promotion promotion_code
-  stock_level stock_hold stock_movement search_due webhook_endpoint webhook_secret webhook_endpoint_health webhook_delivery`.split(/\s+/);
+const tables =
+  `cart cart_line cart_promotion personal_data event idempotency_record hosted_checkout_session promotion promotion_code
+  stock_level stock_hold stock_movement search_due webhook_endpoint webhook_secret webhook_endpoint_health webhook_delivery`.split(
+    /\s+/,
+  );
 
 /** Every row that a change of a cart could touch, as a table's count and digest. */
 export async function writtenRows({ database }: World): Promise<string> {
@@ -209,13 +254,21 @@ export async function withoutTrace<Result>(world: World, call: () => Promise<Res
 export interface SentEvent {
   readonly type: string;
   readonly version: number;
-  readonly snapshot: Readonly<Record<string, unknown>> & { readonly data: { readonly object: unknown; readonly previous: unknown } };
+  readonly snapshot: Readonly<Record<string, unknown>> & {
+    readonly data: { readonly object: unknown; readonly previous: unknown };
+  };
   readonly thin: Readonly<Record<string, unknown>>;
 }
 
 /** What was told of a cart, by its versions; of one version in no order. */
 export async function eventsOf({ database }: World, cartId: string): Promise<SentEvent[]> {
-  const rows = await database.db.selectFrom("event").selectAll().where("subjectId", "=", cartId).orderBy("subjectVersion").orderBy("type").execute();
+  const rows = await database.db
+    .selectFrom("event")
+    .selectAll()
+    .where("subjectId", "=", cartId)
+    .orderBy("subjectVersion")
+    .orderBy("type")
+    .execute();
   return rows.map(({ type, subjectVersion, snapshot, thin }) => ({
     type,
     version: subjectVersion,
@@ -253,7 +306,13 @@ export const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "
 export const usd = (amountMinor: number): unknown => ({ amountMinor, currency: "USD", exponent: 2 });
 export const jpy = (amountMinor: number): unknown => ({ amountMinor, currency: "JPY", exponent: 0 });
 
-export const berlin = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
+export const berlin = {
+  recipientName: "Anna Beispiel",
+  line1: "Musterweg 1",
+  postalCode: "10115",
+  city: "Berlin",
+  countryCode: "DE",
+};
 export const maskedBerlin = {
   countryCode: "DE",
   regionCode: null,
@@ -294,15 +353,34 @@ export async function deliveryOf({ database, demo }: World, code: string): Promi
 
 /** The statements of a change; PGlite begins and commits without one. */
 export async function workOf(world: World, call: () => Promise<unknown>): Promise<string[]> {
-  return (await statementsOf(world, call)).filter((text) => !/^\s*(?:begin|start transaction|commit|rollback)/i.test(text));
+  return (await statementsOf(world, call)).filter(
+    (text) => !/^\s*(?:begin|start transaction|commit|rollback)/i.test(text),
+  );
 }
 
 /** What is offered in Germany for less than 150.00. */
 export async function germanOptions(world: World): Promise<unknown[]> {
-  const option = async (code: string, shown: object): Promise<unknown> => ({ id: await deliveryOf(world, code), pickup: false, ...shown });
+  const option = async (code: string, shown: object): Promise<unknown> => ({
+    id: await deliveryOf(world, code),
+    pickup: false,
+    ...shown,
+  });
   return Promise.all([
     option("standard", { name: "Standardversand", carrier: "DHL", price: eur(490), minDays: 2, maxDays: 4 }),
-    option("express", { name: "Expressversand", carrier: "DHL Express", price: eur(1290), minDays: 1, maxDays: 2 }),
-    option("pickup-berlin", { name: "Abholung im Laden in Berlin", carrier: null, price: eur(0), minDays: 0, maxDays: 1, pickup: true }),
+    option("express", {
+      name: "Expressversand",
+      carrier: "DHL Express",
+      price: eur(1290),
+      minDays: 1,
+      maxDays: 2,
+    }),
+    option("pickup-berlin", {
+      name: "Abholung im Laden in Berlin",
+      carrier: null,
+      price: eur(0),
+      minDays: 0,
+      maxDays: 1,
+      pickup: true,
+    }),
   ]);
 }

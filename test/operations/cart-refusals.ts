@@ -1,9 +1,20 @@
-/** What every operation of carts refuses in the same way, and that it leaves no trace of it. Called in a suite that has a world. */
+/**
+ * What every operation of carts refuses in the same way, and that it leaves no trace of it. Called in a suite
+ * that has a world.
+ */
 import { describe, expect, it } from "vitest";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
 import { unknownKey } from "#test/support/keys.ts";
 import type { World } from "#test/support/world.ts";
-import { callCart, type CartOperation, cartOperations, cartsUrl, makeCart, makeForeignCart, withoutTrace } from "./cart-calls.ts";
+import {
+  callCart,
+  type CartOperation,
+  cartOperations,
+  cartsUrl,
+  makeCart,
+  makeForeignCart,
+  withoutTrace,
+} from "./cart-calls.ts";
 
 export interface Refused {
   readonly world: () => World;
@@ -37,16 +48,25 @@ export function describeCommonRefusals(operation: CartOperation, { world, body }
 
     it(`with any key that lacks ${scope}, before its body is looked at; with that scope alone it is not`, async () => {
       const cartId = await cart();
-      const keys = (["noScope", "catalogRead", "checkoutQuote", "webhooksRead", "webhooksWrite"] as const).filter((key) => key !== holders[scope]);
+      const keys = (
+        ["noScope", "catalogRead", "checkoutQuote", "webhooksRead", "webhooksWrite"] as const
+      ).filter((key) => key !== holders[scope]);
       for (const key of keys) {
         const broken = isChange ? { body: "{ broken" } : {};
-        expectError(await withoutTrace(world(), () => callCart(world(), operation, { cartId, key, ...broken })), {
-          status: 403,
-          code: "scope_missing",
-          details: [{ in: "header", field: "Authorization", code: "scope_missing", allowed: [scope] }],
-        });
+        expectError(
+          await withoutTrace(world(), () => callCart(world(), operation, { cartId, key, ...broken })),
+          {
+            status: 403,
+            code: "scope_missing",
+            details: [{ in: "header", field: "Authorization", code: "scope_missing", allowed: [scope] }],
+          },
+        );
       }
-      const { status, body: answered } = await callCart(world(), operation, { cartId, key: holders[scope], body });
+      const { status, body: answered } = await callCart(world(), operation, {
+        cartId,
+        key: holders[scope],
+        body,
+      });
       expect([200, 404, 409]).toContain(status);
       expect(answered.error?.code).not.toBe("scope_missing");
     });
@@ -72,7 +92,10 @@ export function describeCommonRefusals(operation: CartOperation, { world, body }
       }
       const foreign = await callCart(world(), operation, { cartId: ids[0] ?? "", body });
       expectError(foreign, { status: 404, code: "cart_not_found" });
-      expectError(await callCart(world(), operation, { cartId: own, key: "otherMerchant", body }), { status: 404, code: "cart_not_found" });
+      expectError(await callCart(world(), operation, { cartId: own, key: "otherMerchant", body }), {
+        status: 404,
+        code: "cart_not_found",
+      });
     });
 
     it("with a parameter, which none of them takes", async () => {
@@ -89,17 +112,23 @@ export function describeCommonRefusals(operation: CartOperation, { world, body }
 }
 
 /** Of what has a body and a key. */
-function describeFormRefusals(operation: CartOperation, { world, body, cart }: Refused & { readonly cart: () => Promise<string> }): void {
+function describeFormRefusals(
+  operation: CartOperation,
+  { world, body, cart }: Refused & { readonly cart: () => Promise<string> },
+): void {
   describe("is refused for its form", () => {
     it("without an Idempotency-Key, and with one that is none", async () => {
       const { method, path } = cartOperations[operation];
       const authorization = `Bearer ${world().demo.keys.full}`;
       const url = `${cartsUrl}/${await cart()}${path}`;
-      expectError(await withoutTrace(world(), () => world().send({ method, url, body, headers: { authorization } })), {
-        status: 400,
-        code: "idempotency_key_required",
-        details: [{ in: "header", field: "Idempotency-Key", code: "required" }],
-      });
+      expectError(
+        await withoutTrace(world(), () => world().send({ method, url, body, headers: { authorization } })),
+        {
+          status: 400,
+          code: "idempotency_key_required",
+          details: [{ in: "header", field: "Idempotency-Key", code: "required" }],
+        },
+      );
       const headers = { authorization, "idempotency-key": "a b" };
       expectError(await withoutTrace(world(), () => world().send({ method, url, body, headers })), {
         status: 400,
@@ -121,13 +150,20 @@ function describeFormRefusals(operation: CartOperation, { world, body, cart }: R
       const cartId = await cart();
       const answer = await withoutTrace(world(), () => callCart(world(), operation, { cartId, body: sent }));
       expect({ status: answer.status, code: answer.body.error.code }).toEqual({ status: 400, code });
-      if (field !== null) expect(answer.body.error.details.map((detail: { field: string }) => detail.field)).toContain(field);
+      if (field !== null)
+        expect(answer.body.error.details.map((detail: { field: string }) => detail.field)).toContain(field);
     });
 
     it("with a field that nobody knows, by its name", async () => {
       const cartId = await cart();
-      const answer = await withoutTrace(world(), () => callCart(world(), operation, { cartId, body: { ...(body as object), surprise: 1 } }));
-      expectError(answer, { status: 400, code: "unknown_field", details: [{ in: "body", field: "/surprise", code: "unknown" }] });
+      const answer = await withoutTrace(world(), () =>
+        callCart(world(), operation, { cartId, body: { ...(body as object), surprise: 1 } }),
+      );
+      expectError(answer, {
+        status: 400,
+        code: "unknown_field",
+        details: [{ in: "body", field: "/surprise", code: "unknown" }],
+      });
     });
   });
 }
@@ -147,10 +183,18 @@ export function describeBodyFaults(
         status: answer.status,
         code: answer.body.error?.code,
         details: answer.body.error?.details
-          .map((detail: { in: string; field: string; code: string }) => `${detail.in} ${detail.field} ${detail.code}`)
+          .map(
+            (detail: { in: string; field: string; code: string }) =>
+              `${detail.in} ${detail.field} ${detail.code}`,
+          )
           .toSorted(),
         conflict: answer.body.error?.conflict,
-      }).toEqual({ status: 400, code, details: details.map((detail) => `body ${detail}`).toSorted(), conflict: null });
+      }).toEqual({
+        status: 400,
+        code,
+        details: details.map((detail) => `body ${detail}`).toSorted(),
+        conflict: null,
+      });
     });
   });
 }

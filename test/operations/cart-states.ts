@@ -1,4 +1,7 @@
-/** A cart in every state that there is, as the clock or a change made it. Checkout and orders write some of them by SQL, as their own operations do. */
+/**
+ * A cart in every state that there is, as the clock or a change made it. Checkout and orders write some of
+ * them by SQL, as their own operations do.
+ */
 import { sql } from "kysely";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -23,7 +26,11 @@ async function makeCoded(world: World): Promise<CartInState> {
   return { cartId, version: 2 };
 }
 
-export async function lockCart(world: World, { cartId, version }: CartInState, status: "open" | "processing" = "open"): Promise<CartInState> {
+export async function lockCart(
+  world: World,
+  { cartId, version }: CartInState,
+  status: "open" | "processing" = "open",
+): Promise<CartInState> {
   const now = world.clock.now();
   await inTransaction(world.database.db, async (transaction) => {
     await transaction
@@ -40,14 +47,19 @@ export async function lockCart(world: World, { cartId, version }: CartInState, s
         ...sessionRow({ country: "DE", currency: "EUR", locale: "de" }),
       })
       .execute();
-    await sql`update cart set status = 'locked', version = version + 1 where id = ${cartId}`.execute(transaction);
+    await sql`update cart set status = 'locked', version = version + 1 where id = ${cartId}`.execute(
+      transaction,
+    );
   });
   return { cartId, version: version + 1 };
 }
 
 export const cartStates = {
   active: makeCoded,
-  "active without a code": async (world) => ({ cartId: (await makeCart(world, { lines: { "KIT-KVERN": 1 } })).id, version: 1 }),
+  "active without a code": async (world) => ({
+    cartId: (await makeCart(world, { lines: { "KIT-KVERN": 1 } })).id,
+    version: 1,
+  }),
   "active without lines": async (world) => {
     const { cartId } = await makeCoded(world);
     const { lines } = (await readCart(world, cartId)).data;

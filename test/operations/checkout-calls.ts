@@ -18,7 +18,10 @@ import {
 } from "./cart-calls.ts";
 
 export const sessionsUrl = "/api/v1/open/hosted/checkout/sessions";
-export const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
+export const returnUrls = {
+  successUrl: "https://shop.example/thanks",
+  cancelUrl: "https://shop.example/cart",
+};
 
 /** All that REST answers with, in its order. */
 export const sessionFields = `id version status cartId cartVersion orderId merchant { id slug name } market currency locale
@@ -32,25 +35,41 @@ export interface NewSession extends Frontend {
   readonly merchantId?: string;
 }
 
-export function trySession(world: World, { cartId, input = {}, merchantId, ...frontend }: NewSession): Promise<Asked> {
+export function trySession(
+  world: World,
+  { cartId, input = {}, merchantId, ...frontend }: NewSession,
+): Promise<Asked> {
   const query = `mutation ($merchantId: ID, $input: HostedCheckoutSessionCreateInput!) {
     hostedCheckoutSessionCreate(merchantId: $merchantId, input: $input) { ${selection} } }`;
   return askGraph(world, query, { merchantId, input: { cartId, ...returnUrls, ...input } }, frontend);
 }
 
 /** A session that is there, of a cart with one thing in it unless told. */
-export async function makeSession(world: World, { input, ...cart }: Partial<NewSession> & Omit<NewCart, "input"> = {}): Promise<Asked["data"]> {
+export async function makeSession(
+  world: World,
+  { input, ...cart }: Partial<NewSession> & Omit<NewCart, "input"> = {},
+): Promise<Asked["data"]> {
   const cartId = cart.cartId ?? (await makeCart(world, { lines: { "KIT-KVERN": 1 }, ...cart })).id;
-  const { data, error } = await trySession(world, { ...cart, cartId, ...(input === undefined ? {} : { input }) });
+  const { data, error } = await trySession(world, {
+    ...cart,
+    cartId,
+    ...(input === undefined ? {} : { input }),
+  });
   expect(error).toBeUndefined();
   return data;
 }
 
 /** Of a cart that could be submitted: 84.90 and 4.90 for the post. */
-export async function makeReadySession(world: World, lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 }): Promise<Asked["data"]> {
+export async function makeReadySession(
+  world: World,
+  lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 },
+): Promise<Asked["data"]> {
   const { id: cartId } = await makeCart(world, { lines });
   await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin } });
-  await changeCart(world, "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world, "standard") } });
+  await changeCart(world, "cartDeliveryOptionSelect", {
+    cartId,
+    input: { optionId: await deliveryOf(world, "standard") },
+  });
   return makeSession(world, { cartId });
 }
 
@@ -70,14 +89,23 @@ export interface SessionChange extends Frontend {
   readonly merchantId?: string;
 }
 
-export function changeSession(world: World, field: SessionMutation, { sessionId, input, merchantId, ...frontend }: SessionChange): Promise<Asked> {
+export function changeSession(
+  world: World,
+  field: SessionMutation,
+  { sessionId, input, merchantId, ...frontend }: SessionChange,
+): Promise<Asked> {
   const query = `mutation ($merchantId: ID, $sessionId: ID!, $input: ${mutations[field]}!) {
     ${field}(merchantId: $merchantId, sessionId: $sessionId, input: $input) { ${selection} } }`;
   return askGraph(world, query, { merchantId, sessionId, input }, frontend);
 }
 
 export function readSession(world: World, sessionId: string, frontend: Frontend = {}): Promise<Asked> {
-  return askGraph(world, `query ($id: ID!) { hostedCheckoutSession(id: $id) { ${selection} } }`, { id: sessionId }, frontend);
+  return askGraph(
+    world,
+    `query ($id: ID!) { hostedCheckoutSession(id: $id) { ${selection} } }`,
+    { id: sessionId },
+    frontend,
+  );
 }
 
 export interface CancelRequest {
@@ -106,7 +134,13 @@ export function sweepSessions({ app, clock }: World): Promise<number> {
   return expireSessions({ ...app.services, now: clock.now() });
 }
 
-export function sessionConflict({ id, status, version, reason = null, data = {} }: Omit<ExpectedConflict, "code">): unknown {
+export function sessionConflict({
+  id,
+  status,
+  version,
+  reason = null,
+  data = {},
+}: Omit<ExpectedConflict, "code">): unknown {
   return { resource: "checkout_session", id, currentStatus: status, currentVersion: version, reason, data };
 }
 
@@ -125,7 +159,10 @@ export function stockOf({ database }: World, sku: string): Promise<StockFigures>
 }
 
 /** Of all sessions that the SKU is held by, in the order of holding. */
-export function holdsOf({ database }: World, sku: string): Promise<{ sessionId: string; quantity: number; expiresAt: Date | null }[]> {
+export function holdsOf(
+  { database }: World,
+  sku: string,
+): Promise<{ sessionId: string; quantity: number; expiresAt: Date | null }[]> {
   return database.db
     .selectFrom("stockHold as h")
     .innerJoin("variant as v", "v.id", "h.variantId")

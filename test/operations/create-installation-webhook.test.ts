@@ -1,4 +1,7 @@
-/** createInstallationWebhook: an address where an installation is told of what happens, and the secret that signs what is sent there. */
+/**
+ * createInstallationWebhook: an address where an installation is told of what happens, and the secret that
+ * signs what is sent there.
+ */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
@@ -7,13 +10,27 @@ import { type Contract, readContract } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 import { eventsOf, withoutTrace, workOf } from "./cart-calls.ts";
-import { clearEndpoints, createWebhook, deliveriesOf, endpointsUrl, installationOf, makeEndpoint, receiver } from "./webhook-calls.ts";
+import {
+  clearEndpoints,
+  createWebhook,
+  deliveriesOf,
+  endpointsUrl,
+  installationOf,
+  makeEndpoint,
+  receiver,
+} from "./webhook-calls.ts";
 
-const conflictOf = ({ status, body }: Answer): unknown => ({ status, code: body.error?.code, conflict: body.error?.conflict });
+const conflictOf = ({ status, body }: Answer): unknown => ({
+  status,
+  code: body.error?.code,
+  conflict: body.error?.conflict,
+});
 const faultsOf = ({ status, body }: Answer): unknown => [
   status,
   body.error?.code,
-  ...(body.error?.details ?? []).map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
+  ...(body.error?.details ?? []).map(
+    ({ field, code }: { field: string; code: string }) => `${field} ${code}`,
+  ),
 ];
 
 describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s", (engine) => {
@@ -24,7 +41,8 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
   });
   beforeEach(() => clearEndpoints(world()));
 
-  const create = (body: unknown, headers: Record<string, string> = {}) => createWebhook(world(), { body, headers });
+  const create = (body: unknown, headers: Record<string, string> = {}) =>
+    createWebhook(world(), { body, headers });
 
   it("answers with the endpoint, and this once with its secret: 32 bytes as Standard Webhooks libraries take them", async () => {
     const url = receiver();
@@ -32,7 +50,11 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     expect(answer.status).toBe(200);
     expect(contract.faultsOf("createInstallationWebhook", 200, answer.body)).toEqual([]);
     const { endpoint, secret } = answer.body.data;
-    expect(secret).toEqual({ version: 1, value: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/), shownOnce: true });
+    expect(secret).toEqual({
+      version: 1,
+      value: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+      shownOnce: true,
+    });
     const at = world().clock.now().toISOString();
     const expected = {
       id: expect.stringMatching(/^whe_[0-9a-hjkmnp-tv-z]{26}$/),
@@ -46,7 +68,14 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
       apiVersion: "v1",
       maxPerSecond: null,
       secrets: [{ version: 1, hint: `…${secret.value.slice(-4)}`, createdAt: at, expiresAt: null }],
-      health: { state: "unknown", consecutiveFailures: 0, successRate24h: null, lastSuccessAt: null, lastFailureAt: null, lastFailure: null },
+      health: {
+        state: "unknown",
+        consecutiveFailures: 0,
+        successRate24h: null,
+        lastSuccessAt: null,
+        lastFailureAt: null,
+        lastFailure: null,
+      },
       metadata: {},
       version: 1,
       createdAt: at,
@@ -54,13 +83,26 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     };
     expect(endpoint).toEqual(expected);
     expect(Object.keys(endpoint)).toEqual(Object.keys(expected));
-    expect(answer.headers).toMatchObject({ "idempotent-replayed": "false", "cache-control": "no-store", "x-api-stability": "stable" });
+    expect(answer.headers).toMatchObject({
+      "idempotent-replayed": "false",
+      "cache-control": "no-store",
+      "x-api-stability": "stable",
+    });
   });
 
   it("keeps all that it is told", async () => {
-    const told = { description: "Lager.\nZwei Zeilen.", payloadMode: "thin", maxPerSecond: 100, metadata: { team: "ops", "a/b~c": "" } };
+    const told = {
+      description: "Lager.\nZwei Zeilen.",
+      payloadMode: "thin",
+      maxPerSecond: 100,
+      metadata: { team: "ops", "a/b~c": "" },
+    };
     const { body } = await create({ url: receiver(), eventTypes: ["*"], enabled: false, ...told });
-    const off = { status: "disabled", disabledReason: "manual", disabledAt: world().clock.now().toISOString() };
+    const off = {
+      status: "disabled",
+      disabledReason: "manual",
+      disabledAt: world().clock.now().toISOString(),
+    };
     expect(body.data.endpoint).toMatchObject({ ...told, ...off });
     expect((await world().getWithKey(endpointsUrl)).body.data.endpoints).toEqual([body.data.endpoint]);
   });
@@ -76,13 +118,23 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
       subject: { type: "webhook_endpoint", id, version: 1 },
       cause: { operationId: "createInstallationWebhook", actor: "api_key" },
     });
-    const listed = (await world().getWithKey(endpointsUrl)).body.data.endpoints.find((endpoint: { id: string }) => endpoint.id === id);
+    const listed = (await world().getWithKey(endpointsUrl)).body.data.endpoints.find(
+      (endpoint: { id: string }) => endpoint.id === id,
+    );
     expect(ping?.snapshot.data).toEqual({ object: listed, previous: null, truncated: false });
-    expect(await deliveriesOf(world(), id)).toEqual([{ type: "webhook.ping", status: "pending", nextAttemptAt: world().clock.now() }]);
+    expect(await deliveriesOf(world(), id)).toEqual([
+      { type: "webhook.ping", status: "pending", nextAttemptAt: world().clock.now() },
+    ]);
     expect(await deliveriesOf(world(), other.id)).toHaveLength(1);
     expect([await eventsOf(world(), off.id), await deliveriesOf(world(), off.id)]).toEqual([[], []]);
-    const rows = await world().database.db.selectFrom("event").select(["installationId", "fannedOutAt"]).where("subjectId", "=", id).execute();
-    expect(rows).toEqual([{ installationId: await installationOf(world()), fannedOutAt: world().clock.now() }]);
+    const rows = await world()
+      .database.db.selectFrom("event")
+      .select(["installationId", "fannedOutAt"])
+      .where("subjectId", "=", id)
+      .execute();
+    expect(rows).toEqual([
+      { installationId: await installationOf(world()), fannedOutAt: world().clock.now() },
+    ]);
   });
 
   it("answers a retry with the first answer, byte for byte: the same secret, and nothing new", async () => {
@@ -91,27 +143,56 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     const first = await create(body, headers);
     world().clock.advance(5000);
     const again = await withoutTrace(world(), () => create(body, headers));
-    expect([again.status, again.text, again.headers["idempotent-replayed"]]).toEqual([200, first.text, "true"]);
+    expect([again.status, again.text, again.headers["idempotent-replayed"]]).toEqual([
+      200,
+      first.text,
+      "true",
+    ]);
   });
 
   it("refuses a URL that the installation has, however it is spelled, and names the endpoint; another installation may have it", async () => {
     const { id, url } = await makeEndpoint(world());
-    for (const alike of [url, url.replace("https://r-", "HTTPS://R-"), url.replace("/hooks", ":443/hooks"), url.replace("/hooks", "/x/../hooks")]) {
+    for (const alike of [
+      url,
+      url.replace("https://r-", "HTTPS://R-"),
+      url.replace("/hooks", ":443/hooks"),
+      url.replace("/hooks", "/x/../hooks"),
+    ]) {
       const answer = await withoutTrace(world(), () => create({ url: alike, eventTypes: ["order.*"] }));
-      const conflict = { resource: "webhook_endpoint", id, currentStatus: "enabled", currentVersion: 1, reason: null, data: {} };
+      const conflict = {
+        resource: "webhook_endpoint",
+        id,
+        currentStatus: "enabled",
+        currentVersion: 1,
+        reason: null,
+        data: {},
+      };
       expect(conflictOf(answer)).toEqual({ status: 409, code: "webhook_endpoint_duplicate", conflict });
       expect(contract.faultsOf("createInstallationWebhook", 409, answer.body)).toEqual([]);
     }
-    expect((await createWebhook(world(), { key: "otherMerchant", body: { url, eventTypes: ["*"] } })).status).toBe(200);
+    expect(
+      (await createWebhook(world(), { key: "otherMerchant", body: { url, eventTypes: ["*"] } })).status,
+    ).toBe(200);
   });
 
   it("gives an installation 16 at most, however many ask at once, and deleted ones do not count", async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => createWebhook(world(), { key: "otherMerchant" })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => createWebhook(world(), { key: "otherMerchant" })),
+    );
     const outcomes = Map.groupBy(answers, ({ body }) => body.error?.code ?? "made");
-    expect([outcomes.get("made")?.length, outcomes.get("webhook_endpoint_limit_reached")?.length]).toEqual([16, 4]);
+    expect([outcomes.get("made")?.length, outcomes.get("webhook_endpoint_limit_reached")?.length]).toEqual([
+      16, 4,
+    ]);
     const refused = await withoutTrace(world(), () => createWebhook(world(), { key: "otherMerchant" }));
     const id = await installationOf(world(), "otherMerchant");
-    const conflict = { resource: "installation", id, currentStatus: "active", currentVersion: 1, reason: null, data: { limit: 16 } };
+    const conflict = {
+      resource: "installation",
+      id,
+      currentStatus: "active",
+      currentVersion: 1,
+      reason: null,
+      data: { limit: 16 },
+    };
     expect(conflictOf(refused)).toEqual({ status: 409, code: "webhook_endpoint_limit_reached", conflict });
     const { data } = (await world().getWithKey(endpointsUrl, "otherMerchant")).body;
     expect([data.endpoints.length, data.total, data.limit]).toEqual([16, 16, 16]);
@@ -123,7 +204,9 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     const body = { url: receiver(), eventTypes: ["*"] };
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(body)));
     const outcomes = Map.groupBy(answers, ({ body: { error } }) => error?.code ?? "made");
-    expect([outcomes.get("made")?.length, outcomes.get("webhook_endpoint_duplicate")?.length]).toEqual([1, 19]);
+    expect([outcomes.get("made")?.length, outcomes.get("webhook_endpoint_duplicate")?.length]).toEqual([
+      1, 19,
+    ]);
   });
 
   it("takes thirteen statements", async () => {
@@ -155,12 +238,24 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     it("for event types there are not, each at its place", async () => {
       const eventTypes = ["order.placed", "order.eaten", "*.placed", "orders.*", "ORDER.PLACED", "order.*"];
       const answer = await withoutTrace(world(), () => create({ url, eventTypes }));
-      expect(faultsOf(answer)).toEqual([400, "unknown_event_type", ...[1, 2, 3, 4].map((index) => `/eventTypes/${index} unknown`)]);
-      expect(faultsOf(await create({ url, eventTypes: ["order.placed", "*"] }))).toEqual([400, "invalid_field", "/eventTypes/1 not_alone"]);
+      expect(faultsOf(answer)).toEqual([
+        400,
+        "unknown_event_type",
+        ...[1, 2, 3, 4].map((index) => `/eventTypes/${index} unknown`),
+      ]);
+      expect(faultsOf(await create({ url, eventTypes: ["order.placed", "*"] }))).toEqual([
+        400,
+        "invalid_field",
+        "/eventTypes/1 not_alone",
+      ]);
     });
 
     it("for all that is wrong at once, named by the first", async () => {
-      const answer = await create({ url: "https://10.0.0.1/", eventTypes: ["nothing.at_all"], metadata: { "a\nb": "x" } });
+      const answer = await create({
+        url: "https://10.0.0.1/",
+        eventTypes: ["nothing.at_all"],
+        metadata: { "a\nb": "x" },
+      });
       expect(faultsOf(answer)).toEqual([
         400,
         "webhook_url_not_allowed",
@@ -175,28 +270,74 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
       ["no body", undefined, "missing_body", [" required"]],
       ["nothing", {}, "missing_field", ["/url required", "/eventTypes required"]],
       ["no event types", { url, eventTypes: [] }, "invalid_field", ["/eventTypes too_short"]],
-      ["101 event types", { url, eventTypes: Array.from({ length: 101 }, (_, at) => `x.${at}`) }, "invalid_field", ["/eventTypes too_long"]],
+      [
+        "101 event types",
+        { url, eventTypes: Array.from({ length: 101 }, (_, at) => `x.${at}`) },
+        "invalid_field",
+        ["/eventTypes too_long"],
+      ],
       ["one twice", { url, eventTypes: ["order.*", "order.*"] }, "invalid_field", ["/eventTypes duplicate"]],
-      ["a URL of 2049 characters", { url: `${url}/${"x".repeat(2018)}`, eventTypes }, "invalid_field", ["/url too_long"]],
-      ["a description of 201", { url, eventTypes, description: "x".repeat(201) }, "invalid_field", ["/description too_long"]],
-      ["a mode there is not", { url, eventTypes, payloadMode: "fat" }, "invalid_field", ["/payloadMode not_allowed"]],
+      [
+        "a URL of 2049 characters",
+        { url: `${url}/${"x".repeat(2018)}`, eventTypes },
+        "invalid_field",
+        ["/url too_long"],
+      ],
+      [
+        "a description of 201",
+        { url, eventTypes, description: "x".repeat(201) },
+        "invalid_field",
+        ["/description too_long"],
+      ],
+      [
+        "a mode there is not",
+        { url, eventTypes, payloadMode: "fat" },
+        "invalid_field",
+        ["/payloadMode not_allowed"],
+      ],
       ["none a second", { url, eventTypes, maxPerSecond: 0 }, "invalid_field", ["/maxPerSecond too_small"]],
       ["101 a second", { url, eventTypes, maxPerSecond: 101 }, "invalid_field", ["/maxPerSecond too_large"]],
       [
         "21 keys",
-        { url, eventTypes, metadata: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at}`, ""])) },
+        {
+          url,
+          eventTypes,
+          metadata: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at}`, ""])),
+        },
         "invalid_field",
         ["/metadata too_long"],
       ],
-      ["a key of 41", { url, eventTypes, metadata: { ["k".repeat(41)]: "" } }, "invalid_field", ["/metadata too_long"]],
-      ["a value of 501", { url, eventTypes, metadata: { k: "v".repeat(501) } }, "invalid_field", ["/metadata/k too_long"]],
-      ["a value that is no text", { url, eventTypes, metadata: { k: 1 } }, "invalid_field", ["/metadata/k wrong_type"]],
-      ["NUL in a key", { url, eventTypes, metadata: { "k\u0000": "" } }, "invalid_field", ["/metadata control_character"]],
+      [
+        "a key of 41",
+        { url, eventTypes, metadata: { ["k".repeat(41)]: "" } },
+        "invalid_field",
+        ["/metadata too_long"],
+      ],
+      [
+        "a value of 501",
+        { url, eventTypes, metadata: { k: "v".repeat(501) } },
+        "invalid_field",
+        ["/metadata/k too_long"],
+      ],
+      [
+        "a value that is no text",
+        { url, eventTypes, metadata: { k: 1 } },
+        "invalid_field",
+        ["/metadata/k wrong_type"],
+      ],
+      [
+        "NUL in a key",
+        { url, eventTypes, metadata: { "k\u0000": "" } },
+        "invalid_field",
+        ["/metadata control_character"],
+      ],
       ["an unknown field", { url, eventTypes, secret: "whsec_mine" }, "unknown_field", ["/secret unknown"]],
     ] as const)("with %s", async (_name, body, code, details) => {
       const authorization = `Bearer ${world().demo.keys.full}`;
       const headers = { authorization, "idempotency-key": randomUUID() };
-      const answer = await withoutTrace(world(), () => world().send({ method: "POST", url: endpointsUrl, headers, body }));
+      const answer = await withoutTrace(world(), () =>
+        world().send({ method: "POST", url: endpointsUrl, headers, body }),
+      );
       expect(faultsOf(answer)).toEqual([400, code, ...details]);
       expect(contract.faultsOf("createInstallationWebhook", 400, answer.body)).toEqual([]);
     });
@@ -205,7 +346,11 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
       const body = { url, eventTypes };
       const send = (headers: Record<string, string>) =>
         withoutTrace(world(), () => world().send({ method: "POST", url: endpointsUrl, headers, body }));
-      expectError(await send({ "idempotency-key": "k" }), { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
+      expectError(await send({ "idempotency-key": "k" }), {
+        status: 401,
+        code: "credentials_missing",
+        headers: { "www-authenticate": challenge },
+      });
       expectError(await send({ "idempotency-key": "k", authorization: `Bearer ${unknownKey()}` }), {
         status: 401,
         code: "api_key_invalid",
@@ -223,7 +368,9 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
         expectError(await withoutTrace(world(), () => createWebhook(world(), { key, body: "{ broken" })), {
           status: 403,
           code: "scope_missing",
-          details: [{ in: "header", field: "Authorization", code: "scope_missing", allowed: ["webhooks:write"] }],
+          details: [
+            { in: "header", field: "Authorization", code: "scope_missing", allowed: ["webhooks:write"] },
+          ],
         });
       expect((await createWebhook(world(), { key: "webhooksWrite" })).status).toBe(200);
     });

@@ -1,4 +1,7 @@
-/** describeOAuthAuthorization: how clients get access tokens, for who holds one; the refusals tell everyone else where to begin. */
+/**
+ * describeOAuthAuthorization: how clients get access tokens, for who holds one; the refusals tell everyone
+ * else where to begin.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { dpopChallenge, dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
 import { unknownKey } from "#test/support/keys.ts";
@@ -29,7 +32,14 @@ const described = {
   })),
   tokenEndpointAuthMethodsSupported: ["none", "private_key_jwt"],
   authorizationResponseIssParameterSupported: true,
-  requiredParameters: ["response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "state"],
+  requiredParameters: [
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "code_challenge",
+    "code_challenge_method",
+    "state",
+  ],
   accessTokenLifetimeSeconds: 600,
   refreshTokenRotation: true,
   documentationUrl: `${publicUrl}/docs`,
@@ -44,16 +54,25 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
     client = await createTokenClient(world());
   });
 
-  it.each(["ES256", "EdDSA"] as const)("tells it to the holder of a token that is bound to a key for %s", async (algorithm) => {
-    const answer = await (await createTokenClient(world(), { algorithm })).send({ url });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ data: described });
-    expect(contract.faultsOf("describeOAuthAuthorization", 200, answer.body)).toEqual([]);
-    expect(answer.headers).toMatchObject({ "cache-control": "no-store", vary: "Authorization", "x-api-stability": "candidate" });
-  });
+  it.each(["ES256", "EdDSA"] as const)(
+    "tells it to the holder of a token that is bound to a key for %s",
+    async (algorithm) => {
+      const answer = await (await createTokenClient(world(), { algorithm })).send({ url });
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({ data: described });
+      expect(contract.faultsOf("describeOAuthAuthorization", 200, answer.body)).toEqual([]);
+      expect(answer.headers).toMatchObject({
+        "cache-control": "no-store",
+        vary: "Authorization",
+        "x-api-stability": "candidate",
+      });
+    },
+  );
 
   it("needs no scope", async () => {
-    expect((await (await createTokenClient(world(), { scopes: [] })).send({ url })).body).toEqual({ data: described });
+    expect((await (await createTokenClient(world(), { scopes: [] })).send({ url })).body).toEqual({
+      data: described,
+    });
   });
 
   it("says the same as the authorization server's metadata", async () => {
@@ -87,29 +106,48 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
     ]);
   });
 
-  const expectRefused = (answer: Answer, { code, challenge }: { code: Parameters<typeof expectError>[1]["code"]; challenge: string }): void => {
-    expectError(answer, { status: 401, code, headers: { "www-authenticate": challenge, "x-api-stability": "candidate" } });
+  const expectRefused = (
+    answer: Answer,
+    { code, challenge }: { code: Parameters<typeof expectError>[1]["code"]; challenge: string },
+  ): void => {
+    expectError(answer, {
+      status: 401,
+      code,
+      headers: { "www-authenticate": challenge, "x-api-stability": "candidate" },
+    });
     expect(answer.body.error.message).toContain(`${publicUrl}/.well-known/oauth-authorization-server`);
   };
 
   it("asks for a token where there is nothing, and says where clients begin", async () => {
     expectRefused(await world().get(url), { code: "credentials_missing", challenge: dpopChallenge });
     const proof = await client.proof({ url }, "");
-    expectRefused(await world().get(url, { dpop: proof }), { code: "credentials_missing", challenge: dpopChallenge });
+    expectRefused(await world().get(url, { dpop: proof }), {
+      code: "credentials_missing",
+      challenge: dpopChallenge,
+    });
   });
 
   it.each(["full", "noScope", "expired", "revoked"] as const)("takes no API key: %s", async (key) => {
-    expectRefused(await world().getWithKey(url, key), { code: "oauth_token_invalid", challenge: dpopChallengeFor("invalid_token") });
+    expectRefused(await world().getWithKey(url, key), {
+      code: "oauth_token_invalid",
+      challenge: dpopChallengeFor("invalid_token"),
+    });
   });
 
   it.each(["Basic eA==", "DPoP", "DPoP a b", ""])("calls %j malformed", async (authorization) => {
-    expectRefused(await world().get(url, { authorization }), { code: "credentials_malformed", challenge: dpopChallengeFor("invalid_token") });
+    expectRefused(await world().get(url, { authorization }), {
+      code: "credentials_malformed",
+      challenge: dpopChallengeFor("invalid_token"),
+    });
   });
 
   it("takes neither an unknown key nor an internal token", async () => {
     for (const value of [unknownKey(), world().demo.tokens.operator])
       for (const scheme of ["Bearer", "DPoP"]) {
-        const answer = await world().get(url, { authorization: `${scheme} ${value}`, dpop: await client.proof({ url }, value) });
+        const answer = await world().get(url, {
+          authorization: `${scheme} ${value}`,
+          dpop: await client.proof({ url }, value),
+        });
         expectRefused(answer, { code: "oauth_token_invalid", challenge: dpopChallengeFor("invalid_token") });
       }
   });
@@ -126,7 +164,11 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
       details: [{ in: "body", field: "", code: "body_not_allowed" }],
     });
     expect(await client.send({ method: "HEAD", url })).toMatchObject({ status: 200, text: "" });
-    expectError(await client.send({ method: "POST", url, body: {} }), { status: 405, code: "method_not_allowed", headers: { allow: "GET, HEAD" } });
+    expectError(await client.send({ method: "POST", url, body: {} }), {
+      status: 405,
+      code: "method_not_allowed",
+      headers: { allow: "GET, HEAD" },
+    });
   });
 
   it("logs whose token it was: the installation and the grant, and nothing of the token", async () => {
@@ -135,8 +177,11 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
     const proof = await client.proof({ url }, token);
     await client.send({ url, headers: { authorization: `DPoP ${token}`, dpop: proof } });
     const { installationId, grantId } = client;
-    expect(world().logged).toEqual([expect.objectContaining({ route: url, status: 200, installationId, grantId })]);
-    for (const secret of [token, proof, client.thumbprint]) expect(JSON.stringify(world().logged)).not.toContain(secret);
+    expect(world().logged).toEqual([
+      expect.objectContaining({ route: url, status: 200, installationId, grantId }),
+    ]);
+    for (const secret of [token, proof, client.thumbprint])
+      expect(JSON.stringify(world().logged)).not.toContain(secret);
   });
 
   it.each([
@@ -159,7 +204,9 @@ describe.each(["pglite", "postgres"] as const)("describeOAuthAuthorization on %s
   });
 
   it("stands in the OpenAPI document with the authorization code flow, and no API key", () => {
-    const operation = contract.operations.find(({ operationId }) => operationId === "describeOAuthAuthorization");
+    const operation = contract.operations.find(
+      ({ operationId }) => operationId === "describeOAuthAuthorization",
+    );
     expect(operation?.security).toEqual([{ oauth: [] }]);
   });
 });

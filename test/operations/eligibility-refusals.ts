@@ -6,32 +6,56 @@ import { insertOrder } from "#test/support/orders.ts";
 import type { World } from "#test/support/world.ts";
 import { withoutTrace } from "./cart-calls.ts";
 
-export const urlOf = (orderId: string, question: string): string => `/api/v1/open/storefront/orders/${orderId}/${question}`;
+export const urlOf = (orderId: string, question: string): string =>
+  `/api/v1/open/storefront/orders/${orderId}/${question}`;
 
 export function describeEligibilityRefusals(question: string, world: () => World): void {
-  const read = (orderId: string, key?: Parameters<World["getWithKey"]>[1]) => world().getWithKey(urlOf(orderId, question), key);
+  const read = (orderId: string, key?: Parameters<World["getWithKey"]>[1]) =>
+    world().getWithKey(urlOf(orderId, question), key);
 
   describe("is refused", () => {
     it("without credentials, with a wrong key, and with any that lacks catalog:read", async () => {
       const { id } = await insertOrder(world());
       const url = urlOf(id, question);
       const without = await withoutTrace(world(), () => world().get(url));
-      expectError(without, { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
-      const wrong = await withoutTrace(world(), () => world().get(url, { authorization: `Bearer ${unknownKey()}` }));
-      expectError(wrong, { status: 401, code: "api_key_invalid", headers: { "www-authenticate": challengeInvalid } });
+      expectError(without, {
+        status: 401,
+        code: "credentials_missing",
+        headers: { "www-authenticate": challenge },
+      });
+      const wrong = await withoutTrace(world(), () =>
+        world().get(url, { authorization: `Bearer ${unknownKey()}` }),
+      );
+      expectError(wrong, {
+        status: 401,
+        code: "api_key_invalid",
+        headers: { "www-authenticate": challengeInvalid },
+      });
       for (const key of ["noScope", "checkoutQuote", "webhooksRead", "webhooksWrite"] as const)
         expectError(await withoutTrace(world(), () => read(id, key)), {
           status: 403,
           code: "scope_missing",
-          details: [{ in: "header", field: "Authorization", code: "scope_missing", allowed: ["catalog:read"] }],
+          details: [
+            { in: "header", field: "Authorization", code: "scope_missing", allowed: ["catalog:read"] },
+          ],
         });
       expect((await read(id, "catalogRead")).status).toBe(200);
     });
 
     it("for an order of another merchant, one that is not there, and what cannot be one", async () => {
       const { id } = await insertOrder(world());
-      expectError(await withoutTrace(world(), () => read(id, "otherMerchant")), { status: 404, code: "order_not_found" });
-      for (const orderId of ["ord_00000000000000000000000000", id.toUpperCase(), id.slice(0, -1), id.replace("ord_", "cart_"), "1", "%00"]) {
+      expectError(await withoutTrace(world(), () => read(id, "otherMerchant")), {
+        status: 404,
+        code: "order_not_found",
+      });
+      for (const orderId of [
+        "ord_00000000000000000000000000",
+        id.toUpperCase(),
+        id.slice(0, -1),
+        id.replace("ord_", "cart_"),
+        "1",
+        "%00",
+      ]) {
         const answer = await withoutTrace(world(), () => read(orderId));
         expect([orderId, answer.status, answer.body.error.code]).toEqual([orderId, 404, "order_not_found"]);
       }

@@ -33,7 +33,12 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
           rotatesTo: null,
         },
         installation: { status: "active" },
-        merchant: { ...world().demo.merchants.first, defaultLocale: "en", defaultMarket: "DE", currencies: ["EUR", "JPY", "USD"] },
+        merchant: {
+          ...world().demo.merchants.first,
+          defaultLocale: "en",
+          defaultMarket: "DE",
+          currencies: ["EUR", "JPY", "USD"],
+        },
         limits: [],
         api: { serverTime: world().clock.now().toISOString() },
       },
@@ -60,10 +65,15 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
 
   it("notes the key's use after the answer, once a minute", async () => {
     const { database, clock, getWithKey } = world();
-    const lastUsedAt = async (): Promise<string | null> => (await getWithKey(url, "webhooksRead")).body.data.apiKey.lastUsedAt;
+    const lastUsedAt = async (): Promise<string | null> =>
+      (await getWithKey(url, "webhooksRead")).body.data.apiKey.lastUsedAt;
     const noted = async (at: Date): Promise<void> => {
       const row = (): Promise<unknown> =>
-        database.db.selectFrom("apiKey").select("lastUsedAt").where("name", "=", "Demo: webhooksRead").executeTakeFirst();
+        database.db
+          .selectFrom("apiKey")
+          .select("lastUsedAt")
+          .where("name", "=", "Demo: webhooksRead")
+          .executeTakeFirst();
       await expect.poll(row).toEqual({ lastUsedAt: at });
     };
     expect(await lastUsedAt()).toBeNull();
@@ -100,14 +110,21 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
   });
 
   it("refuses an internal token", async () => {
-    expectError(await world().get(url, { authorization: `Bearer ${world().demo.tokens.admin}` }), { status: 401, code: "api_key_invalid" });
+    expectError(await world().get(url, { authorization: `Bearer ${world().demo.tokens.admin}` }), {
+      status: 401,
+      code: "api_key_invalid",
+    });
   });
 
   it.each([
     ["expired", "api_key_expired"],
     ["revoked", "api_key_revoked"],
   ] as const)("refuses the %s key", async (key, code) => {
-    expectError(await world().getWithKey(url, key), { status: 401, code, headers: { "www-authenticate": challengeInvalid } });
+    expectError(await world().getWithKey(url, key), {
+      status: 401,
+      code,
+      headers: { "www-authenticate": challengeInvalid },
+    });
   });
 
   it("refuses a key from the very millisecond that it expires", async () => {
@@ -123,13 +140,23 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
   });
 
   it("asks for credentials where there are none, without calling them wrong", async () => {
-    expectError(await world().get(url), { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
+    expectError(await world().get(url), {
+      status: 401,
+      code: "credentials_missing",
+      headers: { "www-authenticate": challenge },
+    });
   });
 
   it("takes a key from the header alone: one in the query counts as none", async () => {
     const { full } = world().demo.keys;
-    const answer = await world().get(`${url}?api_key=${full}&access_token=${full}`, { cookie: `api_key=${full}` });
-    expectError(answer, { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
+    const answer = await world().get(`${url}?api_key=${full}&access_token=${full}`, {
+      cookie: `api_key=${full}`,
+    });
+    expectError(answer, {
+      status: 401,
+      code: "credentials_missing",
+      headers: { "www-authenticate": challenge },
+    });
   });
 
   it.each([
@@ -148,7 +175,9 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
   });
 
   it.each(["bearer", "BEARER", "bEaReR"])("takes the scheme in any case: %s", async (scheme) => {
-    expect((await world().get(url, { authorization: `${scheme} ${world().demo.keys.full}` })).status).toBe(200);
+    expect((await world().get(url, { authorization: `${scheme} ${world().demo.keys.full}` })).status).toBe(
+      200,
+    );
   });
 
   it("refuses every parameter by name", async () => {
@@ -163,15 +192,27 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
   });
 
   it("refuses a body", async () => {
-    expectError(await world().send({ method: "GET", url, body: "{}", headers: { authorization: `Bearer ${world().demo.keys.full}` } }), {
-      status: 400,
-      code: "unexpected_body",
-      details: [{ in: "body", field: "", code: "body_not_allowed" }],
-    });
+    expectError(
+      await world().send({
+        method: "GET",
+        url,
+        body: "{}",
+        headers: { authorization: `Bearer ${world().demo.keys.full}` },
+      }),
+      {
+        status: 400,
+        code: "unexpected_body",
+        details: [{ in: "body", field: "", code: "body_not_allowed" }],
+      },
+    );
   });
 
   it("answers HEAD as GET, without the body", async () => {
-    const answer = await world().send({ method: "HEAD", url, headers: { authorization: `Bearer ${world().demo.keys.full}` } });
+    const answer = await world().send({
+      method: "HEAD",
+      url,
+      headers: { authorization: `Bearer ${world().demo.keys.full}` },
+    });
     expect(answer).toMatchObject({ status: 200, text: "", headers: { "x-api-stability": "stable" } });
   });
 });
@@ -183,31 +224,50 @@ describe("while access is cut", () => {
   it.each([
     ["installation", "installation_suspended", { status: "suspended" }],
     ["merchant", "merchant_suspended", { status: "active" }],
-  ] as const)("a key of a suspended %s still reads its identity, and nothing else", async (table, code, shown) => {
-    const { database, demo, getWithKey } = world();
-    const column = table === "merchant" ? "id" : "merchantId";
-    const setStatus = async (status: "active" | "suspended"): Promise<void> => {
-      await database.db.updateTable(table).set({ status }).where(column, "=", demo.merchants.first.id).execute();
-    };
-    await setStatus("suspended");
-    try {
-      const identity = await getWithKey(url);
-      expect(identity.status).toBe(200);
-      expectShape(identityAnswer, identity.body);
-      expect(identity.body.data.installation).toMatchObject(shown);
-      expectError(await getWithKey(listUrl), { status: 401, code, headers: { "www-authenticate": challengeInvalid } });
-      expect((await getWithKey(url, "otherMerchant")).status).toBe(200);
-      expect((await getWithKey(listUrl, "otherMerchant")).status).toBe(200);
-    } finally {
-      await setStatus("active");
-    }
-    expect((await getWithKey(listUrl)).status).toBe(200);
-  });
+  ] as const)(
+    "a key of a suspended %s still reads its identity, and nothing else",
+    async (table, code, shown) => {
+      const { database, demo, getWithKey } = world();
+      const column = table === "merchant" ? "id" : "merchantId";
+      const setStatus = async (status: "active" | "suspended"): Promise<void> => {
+        await database.db
+          .updateTable(table)
+          .set({ status })
+          .where(column, "=", demo.merchants.first.id)
+          .execute();
+      };
+      await setStatus("suspended");
+      try {
+        const identity = await getWithKey(url);
+        expect(identity.status).toBe(200);
+        expectShape(identityAnswer, identity.body);
+        expect(identity.body.data.installation).toMatchObject(shown);
+        expectError(await getWithKey(listUrl), {
+          status: 401,
+          code,
+          headers: { "www-authenticate": challengeInvalid },
+        });
+        expect((await getWithKey(url, "otherMerchant")).status).toBe(200);
+        expect((await getWithKey(listUrl, "otherMerchant")).status).toBe(200);
+      } finally {
+        await setStatus("active");
+      }
+      expect((await getWithKey(listUrl)).status).toBe(200);
+    },
+  );
 
   it("a key of an uninstalled installation is a revoked one", async () => {
     const { database, demo, getWithKey } = world();
-    await database.db.updateTable("installation").set({ status: "uninstalled" }).where("merchantId", "=", demo.merchants.second.id).execute();
-    expectError(await getWithKey(url, "otherMerchant"), { status: 401, code: "api_key_revoked", headers: { "www-authenticate": challengeInvalid } });
+    await database.db
+      .updateTable("installation")
+      .set({ status: "uninstalled" })
+      .where("merchantId", "=", demo.merchants.second.id)
+      .execute();
+    expectError(await getWithKey(url, "otherMerchant"), {
+      status: 401,
+      code: "api_key_revoked",
+      headers: { "www-authenticate": challengeInvalid },
+    });
   });
 
   it("shows the key that takes its place", async () => {

@@ -1,4 +1,7 @@
-/** getInstallationCredentialReadiness: each check says what is in the database, at its boundary on the clock, and the sum of them follows. */
+/**
+ * getInstallationCredentialReadiness: each check says what is in the database, at its boundary on the clock,
+ * and the sum of them follows.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
 import { unknownKey } from "#test/support/keys.ts";
@@ -20,7 +23,10 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
   });
 
   /** At this time, or now: the clock that stands still would soon be behind the database's. */
-  const read = async (key: string = world().demo.keys.full, at = new Date()): Promise<Record<string, unknown> & { checks: Shown[] }> => {
+  const read = async (
+    key: string = world().demo.keys.full,
+    at = new Date(),
+  ): Promise<Record<string, unknown> & { checks: Shown[] }> => {
     world().clock.at = at;
     const answer = await world().get(url, { authorization: `Bearer ${key}` });
     expect(answer.status).toBe(200);
@@ -41,7 +47,9 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
   };
   const installationId = async (): Promise<string> => String((await read())["installationId"]);
   const setScopes = async (scopes: string) =>
-    operate(`installationScopesSet(input: { installationId: "${await installationId()}", scopes: [${scopes}] }) { id }`);
+    operate(
+      `installationScopesSet(input: { installationId: "${await installationId()}", scopes: [${scopes}] }) { id }`,
+    );
 
   it("is ready with a whole key of a merchant that is set up, and says so in the contract's words", async () => {
     world().clock.at = new Date();
@@ -50,9 +58,16 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     expectShape(readinessAnswer, answer.body);
     expect(contract.faultsOf("getInstallationCredentialReadiness", 200, answer.body)).toEqual([]);
     const { checks, ...data } = answer.body.data;
-    expect(data).toMatchObject({ status: "ready", requiredScopes: allScopes, grantedScopes: allScopes, missingScopes: [] });
+    expect(data).toMatchObject({
+      status: "ready",
+      requiredScopes: allScopes,
+      grantedScopes: allScopes,
+      missingScopes: [],
+    });
     expect(data.evaluatedAt).toBe(world().clock.now().toISOString());
-    expect(checks.map(({ code, severity, status }: Record<string, string>) => `${code} ${severity} ${status}`)).toEqual([
+    expect(
+      checks.map(({ code, severity, status }: Record<string, string>) => `${code} ${severity} ${status}`),
+    ).toEqual([
       "api_key_active blocking pass",
       "api_key_expiry advisory pass",
       "scopes_granted blocking pass",
@@ -66,7 +81,11 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       "policy_return_configured advisory pass",
       "clock_skew advisory pass",
     ]);
-    expect(answer.headers).toMatchObject({ "cache-control": "no-store", vary: "Authorization", "x-api-stability": "stable" });
+    expect(answer.headers).toMatchObject({
+      "cache-control": "no-store",
+      vary: "Authorization",
+      "x-api-stability": "stable",
+    });
   });
 
   it("takes four statements: the credential, the installation, its facts and its endpoints", async () => {
@@ -77,10 +96,23 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     const now = new Date();
     const expiresAt = new Date(now.getTime() + 14 * dayMs);
     const key = world().demo.keys.webhooksRead;
-    await world().database.db.updateTable("apiKey").set({ expiresAt }).where("name", "=", "Demo: webhooksRead").execute();
-    expect(await check("api_key_expiry", key, now)).toMatchObject({ status: "pass", since: null, remedy: null });
+    await world()
+      .database.db.updateTable("apiKey")
+      .set({ expiresAt })
+      .where("name", "=", "Demo: webhooksRead")
+      .execute();
+    expect(await check("api_key_expiry", key, now)).toMatchObject({
+      status: "pass",
+      since: null,
+      remedy: null,
+    });
     const soon = await read(key, new Date(now.getTime() + 1));
-    expect(soon.checks[1]).toMatchObject({ code: "api_key_expiry", status: "warn", since: now.toISOString(), remedy: "Rotate it before then." });
+    expect(soon.checks[1]).toMatchObject({
+      code: "api_key_expiry",
+      status: "warn",
+      since: now.toISOString(),
+      remedy: "Rotate it before then.",
+    });
     expect(soon["nextActionAt"]).toBe(expiresAt.toISOString());
     world().clock.at = expiresAt;
     expectError(await world().getWithKey(url, "webhooksRead"), {
@@ -94,16 +126,31 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     const made = await operate(
       `apiKeyCreate(input: { installationId: "${await installationId()}", name: "Old", scopes: [] }) { value apiKey { id } }`,
     );
-    const { apiKey, value } = await operate(`apiKeyRotate(input: { apiKeyId: "${made.apiKey.id}" }) { value apiKey { id } }`);
+    const { apiKey, value } = await operate(
+      `apiKeyRotate(input: { apiKeyId: "${made.apiKey.id}" }) { value apiKey { id } }`,
+    );
     const shown = await read(made.value);
-    expect(shown.checks[1]).toMatchObject({ status: "warn", since: null, remedy: `Use the key that takes its place, ${apiKey.id}.` });
+    expect(shown.checks[1]).toMatchObject({
+      status: "warn",
+      since: null,
+      remedy: `Use the key that takes its place, ${apiKey.id}.`,
+    });
     expect(await check("api_key_expiry", value)).toMatchObject({ status: "pass" });
   });
 
   it("misses the scopes that a key of the installation has not", async () => {
     const [none, one] = [await read(world().demo.keys.noScope), await read(world().demo.keys.catalogRead)];
-    expect(none).toMatchObject({ status: "action_required", requiredScopes: allScopes, grantedScopes: [], missingScopes: allScopes });
-    expect(one).toMatchObject({ status: "action_required", grantedScopes: ["catalog:read"], missingScopes: allScopes.slice(1) });
+    expect(none).toMatchObject({
+      status: "action_required",
+      requiredScopes: allScopes,
+      grantedScopes: [],
+      missingScopes: allScopes,
+    });
+    expect(one).toMatchObject({
+      status: "action_required",
+      grantedScopes: ["catalog:read"],
+      missingScopes: allScopes.slice(1),
+    });
     expect(one.checks[2]).toMatchObject({
       code: "scopes_granted",
       status: "fail",
@@ -121,55 +168,102 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       missingScopes: ["checkout:quote", "webhooks:write"],
     });
     expect(full.checks[2]?.remedy).toBe("Ask the merchant to grant checkout:quote, webhooks:write.");
-    expect(own).toMatchObject({ requiredScopes: ["catalog:read", "webhooks:read"], missingScopes: ["catalog:read", "webhooks:read"] });
+    expect(own).toMatchObject({
+      requiredScopes: ["catalog:read", "webhooks:read"],
+      missingScopes: ["catalog:read", "webhooks:read"],
+    });
     expect((await read())["status"]).toBe("ready");
   });
 
   it("skips the keys for an access token, and counts the scopes of its grant", async () => {
     world().clock.at = new Date();
-    const [whole, part] = [await createTokenClient(world()), await createTokenClient(world(), { scopes: ["catalog:read"] })];
+    const [whole, part] = [
+      await createTokenClient(world()),
+      await createTokenClient(world(), { scopes: ["catalog:read"] }),
+    ];
     const { data } = (await whole.send({ url })).body;
-    expect(data).toMatchObject({ status: "ready", installationId: whole.installationId, grantedScopes: allScopes, missingScopes: [] });
-    expect(data.checks.slice(0, 3).map(({ status }: Shown) => status)).toEqual(["skipped", "skipped", "pass"]);
-    expect((await part.send({ url })).body.data).toMatchObject({ status: "action_required", missingScopes: allScopes.slice(1) });
+    expect(data).toMatchObject({
+      status: "ready",
+      installationId: whole.installationId,
+      grantedScopes: allScopes,
+      missingScopes: [],
+    });
+    expect(data.checks.slice(0, 3).map(({ status }: Shown) => status)).toEqual([
+      "skipped",
+      "skipped",
+      "pass",
+    ]);
+    expect((await part.send({ url })).body.data).toMatchObject({
+      status: "action_required",
+      missingScopes: allScopes.slice(1),
+    });
   });
 
   it.each([
     ["installationSuspend", "installationResume", "installation_suspended"],
     ["merchantSuspend", "merchantResume", "merchant_suspended"],
-  ])("is blocked since %s and still answers, as the identity does and nothing else; %s ends it", async (suspend, resume, code) => {
-    const id = suspend.startsWith("merchant") ? `merchantId: "${world().demo.merchants.first.id}"` : `installationId: "${await installationId()}"`;
-    world().clock.at = new Date();
-    await operate(`${suspend}(input: { ${id} }) { id }`);
-    const since = world().clock.now().toISOString();
-    const blocked = await read();
-    expect(blocked).toMatchObject({ status: "blocked", missingScopes: [] });
-    expect(blocked.checks[3]).toMatchObject({ code: "merchant_active", status: "fail", since });
-    expect(blocked.checks.filter(({ status }) => status === "fail")).toHaveLength(1);
-    expect((await world().getWithKey("/api/v1/open/identity")).status).toBe(200);
-    expectError(await world().getWithKey("/api/v1/open/catalog/products"), { status: 401, code: code as "merchant_suspended" });
-    await operate(`${resume}(input: { ${id} }) { id }`);
-    expect((await read())["status"]).toBe("ready");
-  });
+  ])(
+    "is blocked since %s and still answers, as the identity does and nothing else; %s ends it",
+    async (suspend, resume, code) => {
+      const id = suspend.startsWith("merchant")
+        ? `merchantId: "${world().demo.merchants.first.id}"`
+        : `installationId: "${await installationId()}"`;
+      world().clock.at = new Date();
+      await operate(`${suspend}(input: { ${id} }) { id }`);
+      const since = world().clock.now().toISOString();
+      const blocked = await read();
+      expect(blocked).toMatchObject({ status: "blocked", missingScopes: [] });
+      expect(blocked.checks[3]).toMatchObject({ code: "merchant_active", status: "fail", since });
+      expect(blocked.checks.filter(({ status }) => status === "fail")).toHaveLength(1);
+      expect((await world().getWithKey("/api/v1/open/identity")).status).toBe(200);
+      expectError(await world().getWithKey("/api/v1/open/catalog/products"), {
+        status: 401,
+        code: code as "merchant_suspended",
+      });
+      await operate(`${resume}(input: { ${id} }) { id }`);
+      expect((await read())["status"]).toBe("ready");
+    },
+  );
 
   it("warns of countries without a tax rate, markets without a return policy, and a default country that is not served", async () => {
     const { db } = world().database;
     const { id } = world().demo.merchants.first;
-    await db.deleteFrom("taxRate").where("merchantId", "=", id).where("country", "in", ["AT", "JP"]).execute();
+    await db
+      .deleteFrom("taxRate")
+      .where("merchantId", "=", id)
+      .where("country", "in", ["AT", "JP"])
+      .execute();
     await db.deleteFrom("policy").where("merchantId", "=", id).where("type", "=", "return").execute();
     await db.updateTable("merchant").set({ defaultMarket: "BR" }).where("id", "=", id).execute();
     const shown = await read();
     expect(shown["status"]).toBe("degraded");
     expect(shown.checks.filter(({ status }) => status !== "pass")).toMatchObject([
       { code: "tax_configured", status: "warn", message: "There is no tax rate for AT, JP." },
-      { code: "market_configured", status: "warn", message: "The merchant's default country, BR, is in no market." },
-      { code: "policy_return_configured", status: "warn", message: expect.stringMatching(/^There is no return policy for \S+, \S+, \S+\.$/) },
+      {
+        code: "market_configured",
+        status: "warn",
+        message: "The merchant's default country, BR, is in no market.",
+      },
+      {
+        code: "policy_return_configured",
+        status: "warn",
+        message: expect.stringMatching(/^There is no return policy for \S+, \S+, \S+\.$/),
+      },
     ]);
-    const [market] = await db.selectFrom("market").select("id").where("merchantId", "=", id).orderBy("id").execute();
+    const [market] = await db
+      .selectFrom("market")
+      .select("id")
+      .where("merchantId", "=", id)
+      .orderBy("id")
+      .execute();
     const summaries = '[{ locale: "en", text: "30 days." }]';
-    await world().graphql(`mutation { policyUpsert(input: { marketId: "${market?.id}", type: RETURN, summaries: ${summaries} }) { id } }`);
+    await world().graphql(
+      `mutation { policyUpsert(input: { marketId: "${market?.id}", type: RETURN, summaries: ${summaries} }) { id } }`,
+    );
     expect((await check("policy_return_configured"))?.status).toBe("warn");
-    await world().graphql(`mutation { policyUpsert(input: { type: RETURN, summaries: ${summaries} }) { id } }`);
+    await world().graphql(
+      `mutation { policyUpsert(input: { type: RETURN, summaries: ${summaries} }) { id } }`,
+    );
     expect((await check("policy_return_configured"))?.status).toBe("pass");
     await db.updateTable("merchant").set({ defaultMarket: "AT" }).where("id", "=", id).execute();
     expect((await check("market_configured"))?.status).toBe("pass");
@@ -180,8 +274,12 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       'merchantCreate(input: { slug: "bare", name: "Bare", mode: LIVE, defaultLocale: "en", defaultMarket: "DE" }) { id }',
     );
     const app = await operate('appCreate(input: { name: "Bare" }) { id }');
-    const made = await operate(`installationCreate(input: { merchantId: "${merchantId}", appId: "${app.id}", scopes: [CATALOG_READ] }) { id }`);
-    const key = await operate(`apiKeyCreate(input: { installationId: "${made.id}", name: "Key", scopes: [CATALOG_READ] }) { value }`);
+    const made = await operate(
+      `installationCreate(input: { merchantId: "${merchantId}", appId: "${app.id}", scopes: [CATALOG_READ] }) { id }`,
+    );
+    const key = await operate(
+      `apiKeyCreate(input: { installationId: "${made.id}", name: "Key", scopes: [CATALOG_READ] }) { value }`,
+    );
     const bare = await read(key.value);
     expect(bare).toMatchObject({ status: "action_required", installationId: made.id, nextActionAt: null });
     expect(bare.checks.map(({ code, status }) => `${code} ${status}`).slice(4)).toEqual([
@@ -202,7 +300,10 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
     [60_000, "fail"],
     [-60_000, "fail"],
   ])("compares the server's clock with the database's: %i ms apart is a %s", async (ms, status) => {
-    expect(await check("clock_skew", undefined, new Date(Date.now() + ms))).toMatchObject({ status, since: null });
+    expect(await check("clock_skew", undefined, new Date(Date.now() + ms))).toMatchObject({
+      status,
+      since: null,
+    });
   });
 
   describe("of webhooks", () => {
@@ -211,7 +312,11 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       return (await makeEndpoint(world())).id;
     };
     const setHealth = (id: string, health: object) =>
-      world().database.db.updateTable("webhookEndpointHealth").set(health).where("endpointId", "=", id).execute();
+      world()
+        .database.db.updateTable("webhookEndpointHealth")
+        .set(health)
+        .where("endpointId", "=", id)
+        .execute();
 
     it("warns where there is no endpoint, or none that is enabled, and then judges none", async () => {
       await clearEndpoints(world());
@@ -223,14 +328,21 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       await changeEndpoint(world(), "webhookEndpointDisable", { endpointId: id });
       const since = world().clock.now().toISOString();
       const off = await read();
-      expect(off.checks.slice(4, 7)).toMatchObject([{ status: "warn", since }, { status: "skipped" }, { status: "skipped" }]);
+      expect(off.checks.slice(4, 7)).toMatchObject([
+        { status: "warn", since },
+        { status: "skipped" },
+        { status: "skipped" },
+      ]);
     });
 
     it("warns of a degraded endpoint and fails for one that fails or was switched off, since nothing arrived", async () => {
       const id = await endpointOf();
       const [now, lastSuccessAt] = [new Date(), new Date(Date.now() - 2 * dayMs)];
       await setHealth(id, { lastSuccessAt, failingSince: lastSuccessAt, degradedAt: now });
-      expect(await check("webhook_delivery_healthy")).toMatchObject({ status: "warn", since: lastSuccessAt.toISOString() });
+      expect(await check("webhook_delivery_healthy")).toMatchObject({
+        status: "warn",
+        since: lastSuccessAt.toISOString(),
+      });
       await setHealth(id, { probeAt: now });
       expect(await check("webhook_delivery_healthy")).toMatchObject({
         status: "fail",
@@ -243,7 +355,10 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
         .where("id", "=", id)
         .execute();
       const off = await read();
-      expect(off.checks.slice(4, 6)).toMatchObject([{ status: "warn" }, { status: "fail", since: now.toISOString() }]);
+      expect(off.checks.slice(4, 6)).toMatchObject([
+        { status: "warn" },
+        { status: "fail", since: now.toISOString() },
+      ]);
       expect(off["status"]).toBe("degraded");
     });
 
@@ -251,7 +366,11 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       const id = await endpointOf();
       const now = new Date();
       const setMadeAt = (createdAt: Date) =>
-        world().database.db.updateTable("webhookSecret").set({ createdAt }).where("endpointId", "=", id).execute();
+        world()
+          .database.db.updateTable("webhookSecret")
+          .set({ createdAt })
+          .where("endpointId", "=", id)
+          .execute();
       await setMadeAt(new Date(now.getTime() - 365 * dayMs));
       expect(await check("webhook_secret_rotation", undefined, now)).toMatchObject({ status: "pass" });
       expect(await check("webhook_secret_rotation", undefined, new Date(now.getTime() + 1))).toMatchObject({
@@ -266,17 +385,32 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
   });
 
   it("asks for credentials, and takes neither parameters nor a body", async () => {
-    expectError(await world().get(url), { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
-    expectError(await world().get(url, { authorization: `Bearer ${unknownKey()}` }), { status: 401, code: "api_key_invalid" });
+    expectError(await world().get(url), {
+      status: 401,
+      code: "credentials_missing",
+      headers: { "www-authenticate": challenge },
+    });
+    expectError(await world().get(url, { authorization: `Bearer ${unknownKey()}` }), {
+      status: 401,
+      code: "api_key_invalid",
+    });
     expectError(await world().getWithKey(`${url}?verbose=1`), {
       status: 400,
       code: "unknown_parameter",
       details: [{ in: "query", field: "verbose", code: "unknown" }],
     });
-    expectError(await world().send({ method: "GET", url, body: "{}", headers: { authorization: `Bearer ${world().demo.keys.full}` } }), {
-      status: 400,
-      code: "unexpected_body",
-      details: [{ in: "body", field: "", code: "body_not_allowed" }],
-    });
+    expectError(
+      await world().send({
+        method: "GET",
+        url,
+        body: "{}",
+        headers: { authorization: `Bearer ${world().demo.keys.full}` },
+      }),
+      {
+        status: 400,
+        code: "unexpected_body",
+        details: [{ in: "body", field: "", code: "body_not_allowed" }],
+      },
+    );
   });
 });

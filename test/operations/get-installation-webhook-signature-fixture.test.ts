@@ -1,4 +1,7 @@
-/** getInstallationWebhookSignatureFixture: what a developer tests a verifier with, held against somebody else's implementation of the scheme. */
+/**
+ * getInstallationWebhookSignatureFixture: what a developer tests a verifier with, held against somebody
+ * else's implementation of the scheme.
+ */
 import { Webhook } from "standardwebhooks";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
@@ -20,10 +23,19 @@ const fixtureAnswer = z.strictObject({
     signatureEncoding: z.literal("base64"),
     toleranceSeconds: z.literal(300),
     serverTime: timestamp,
-    headers: z.strictObject({ id: z.literal("webhook-id"), timestamp: z.literal("webhook-timestamp"), signature: z.literal("webhook-signature") }),
+    headers: z.strictObject({
+      id: z.literal("webhook-id"),
+      timestamp: z.literal("webhook-timestamp"),
+      signature: z.literal("webhook-signature"),
+    }),
     live: z.strictObject({
       secretVersions: z.array(z.int()).min(1).max(2),
-      request: z.strictObject({ method: z.literal("POST"), headers, bodyUtf8: z.string(), bodyBase64: z.base64() }),
+      request: z.strictObject({
+        method: z.literal("POST"),
+        headers,
+        bodyUtf8: z.string(),
+        bodyBase64: z.base64(),
+      }),
       expires: timestamp,
     }),
     vectors: z
@@ -55,8 +67,10 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
     contract = await readContract(world());
   });
 
-  const get = (endpointId: string, key: Parameters<ReturnType<typeof world>["getWithKey"]>[1] = "full"): Promise<Answer> =>
-    world().getWithKey(`${endpointsUrl}/${endpointId}/signature-fixture`, key);
+  const get = (
+    endpointId: string,
+    key: Parameters<ReturnType<typeof world>["getWithKey"]>[1] = "full",
+  ): Promise<Answer> => world().getWithKey(`${endpointsUrl}/${endpointId}/signature-fixture`, key);
   /** Whether a verifier that knows this secret takes the live request. */
   const isTaken = ({ body }: Answer, secret: string): boolean => {
     const { request } = body.data.live;
@@ -83,7 +97,11 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
     const now = world().clock.now();
     const seconds = Math.floor(now.getTime() / 1000);
     const { request, ...live } = answer.body.data.live;
-    expect({ ...live, endpointId: answer.body.data.endpointId, serverTime: answer.body.data.serverTime }).toEqual({
+    expect({
+      ...live,
+      endpointId: answer.body.data.endpointId,
+      serverTime: answer.body.data.serverTime,
+    }).toEqual({
       secretVersions: [1],
       expires: new Date((seconds + 300) * 1000).toISOString(),
       endpointId,
@@ -100,7 +118,10 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
 
   it("signs with both secrets while one is replaced, and with the new one alone after that", async () => {
     const { id: endpointId, secret: old } = await makeEndpoint(world());
-    const { data } = await changeEndpoint(world(), "webhookSecretRotate", { endpointId, input: { overlapHours: 1 } });
+    const { data } = await changeEndpoint(world(), "webhookSecretRotate", {
+      endpointId,
+      input: { overlapHours: 1 },
+    });
     const during = await get(endpointId);
     expect(during.body.data.live.secretVersions).toEqual([2, 1]);
     expect([isTaken(during, old), isTaken(during, data.secret.value)]).toEqual([true, true]);
@@ -122,7 +143,14 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
   it("does not find what is another installation's, what is not there, and what cannot be one", async () => {
     const { id: own } = await makeEndpoint(world());
     const { id: foreign } = await makeEndpoint(world(), { key: "otherMerchant" });
-    for (const endpointId of [foreign, "whe_00000000000000000000000000", own.toUpperCase(), own.slice(0, -1), "1", "%00"])
+    for (const endpointId of [
+      foreign,
+      "whe_00000000000000000000000000",
+      own.toUpperCase(),
+      own.slice(0, -1),
+      "1",
+      "%00",
+    ])
       expectError(await get(endpointId), { status: 404, code: "webhook_endpoint_not_found" });
     expectError(await get(own, "otherMerchant"), { status: 404, code: "webhook_endpoint_not_found" });
   });
@@ -131,12 +159,18 @@ describe.each(["pglite", "postgres"] as const)("getInstallationWebhookSignatureF
     const { id: endpointId } = await makeEndpoint(world());
     expect((await get(endpointId, "webhooksRead")).status).toBe(200);
     const address = `${endpointsUrl}/${endpointId}/signature-fixture`;
-    expectError(await world().get(address), { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
+    expectError(await world().get(address), {
+      status: 401,
+      code: "credentials_missing",
+      headers: { "www-authenticate": challenge },
+    });
     for (const key of ["noScope", "webhooksWrite"] as const)
       expectError(await get(endpointId, key), {
         status: 403,
         code: "scope_missing",
-        details: [{ in: "header", field: "Authorization", code: "scope_missing", allowed: ["webhooks:read"] }],
+        details: [
+          { in: "header", field: "Authorization", code: "scope_missing", allowed: ["webhooks:read"] },
+        ],
       });
   });
 

@@ -1,4 +1,7 @@
-/** getPublicCart: a cart with every field that it has, in three currencies; masked, informatively versioned, and readable after its end. */
+/**
+ * getPublicCart: a cart with every field that it has, in three currencies; masked, informatively versioned,
+ * and readable after its end.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
@@ -34,10 +37,18 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
   });
 
   const read = (cartId: string) => callCart(world(), "getPublicCart", { cartId });
-  const image = { url: expect.stringMatching(/^https:\/\/api\.test\/media\/demo\/\S+\.svg$/), alt: expect.any(String), width: 800, height: 800 };
+  const image = {
+    url: expect.stringMatching(/^https:\/\/api\.test\/media\/demo\/\S+\.svg$/),
+    alt: expect.any(String),
+    width: 800,
+    height: 800,
+  };
 
   it("shows everything of a cart that has everything, to the cent", async () => {
-    const promotionId = await makeCode(world(), "Ten-Off", { startsAt: "2026-01-01T00:00:00Z", endsAt: "2999-01-01T00:00:00Z" });
+    const promotionId = await makeCode(world(), "Ten-Off", {
+      startsAt: "2026-01-01T00:00:00Z",
+      endsAt: "2999-01-01T00:00:00Z",
+    });
     const automaticId = await makePromotion(world(), {
       kind: "FIXED_AMOUNT",
       amountMinor: 500,
@@ -61,8 +72,9 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     expect(answer.status).toBe(200);
     expect(contract.faultsOf("getPublicCart", 200, answer.body)).toEqual([]);
     const now = world().clock.now();
-    // 84.90 + 2 × 12.90 = 110.70. The automatic 5.00 in proportion: 3.83 and 1.17. Ten percent of the rest: 8.11 and 2.46. 19 % is in what is left
-    // of each line (72.96: 11.65; 22.17: 3.54) and in the shipping (4.90: 0.78).
+    // 84.90 + 2 × 12.90 = 110.70. The automatic 5.00 in proportion: 3.83 and 1.17. Ten percent of the rest:
+    // 8.11 and 2.46. 19 % is in what is left of each line (72.96: 11.65; 22.17: 3.54) and in the shipping
+    // (4.90: 0.78).
     const totals = {
       subtotal: eur(11_070),
       discount: eur(1557),
@@ -190,24 +202,51 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     const totalsAt = async (address: object) => {
       const { id: cartId } = await makeCart(world(), { country: "US", lines: { "KIT-KVERN": 1 } });
       await changeCart(world(), "cartAddressSet", { cartId, input: { address } });
-      await changeCart(world(), "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world(), "ground") } });
+      await changeCart(world(), "cartDeliveryOptionSelect", {
+        cartId,
+        input: { optionId: await deliveryOf(world(), "ground") },
+      });
       const answer = await read(cartId);
       expect(contract.faultsOf("getPublicCart", 200, answer.body)).toEqual([]);
       const [line] = answer.body.data.lines;
       return { ...answer.body.data.totals, line: [line.tax, line.total] };
     };
-    const known = { subtotal: usd(8990), discount: usd(0), shipping: usd(795), taxIncluded: false, estimated: false };
+    const known = {
+      subtotal: usd(8990),
+      discount: usd(0),
+      shipping: usd(795),
+      taxIncluded: false,
+      estimated: false,
+    };
     // 7.25 % of 89.90 is 6.52; 4 % of 89.90 is 3.60 and of 7.95 0.32; Oregon has no rate.
-    expect(await totalsAt(sanFrancisco)).toEqual({ ...known, tax: usd(652), total: usd(10_437), line: [usd(652), usd(9642)] });
-    expect(await totalsAt(newYork)).toEqual({ ...known, tax: usd(392), total: usd(10_177), line: [usd(360), usd(9350)] });
+    expect(await totalsAt(sanFrancisco)).toEqual({
+      ...known,
+      tax: usd(652),
+      total: usd(10_437),
+      line: [usd(652), usd(9642)],
+    });
+    expect(await totalsAt(newYork)).toEqual({
+      ...known,
+      tax: usd(392),
+      total: usd(10_177),
+      line: [usd(360), usd(9350)],
+    });
     const portland = { ...sanFrancisco, city: "Portland", regionCode: "US-OR", postalCode: "97201" };
-    expect(await totalsAt(portland)).toEqual({ ...known, tax: usd(0), total: usd(9785), line: [usd(0), usd(8990)] });
+    expect(await totalsAt(portland)).toEqual({
+      ...known,
+      tax: usd(0),
+      total: usd(9785),
+      line: [usd(0), usd(8990)],
+    });
   });
 
   it("shows yen without decimals, and in Japanese", async () => {
     const { id: cartId } = await makeCart(world(), { country: "JP", lines: { "KIT-KVERN": 2 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: tokyo } });
-    await changeCart(world(), "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world(), "konbini") } });
+    await changeCart(world(), "cartDeliveryOptionSelect", {
+      cartId,
+      input: { optionId: await deliveryOf(world(), "konbini") },
+    });
     const { body } = await read(cartId);
     expect(contract.faultsOf("getPublicCart", 200, body)).toEqual([]);
     // A tenth on top is an eleventh of the whole: ¥2,327 of ¥25,600 and ¥50 of ¥550.
@@ -215,7 +254,14 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
       market: "JP",
       currency: "JPY",
       locale: "ja",
-      lines: [{ title: "手挽きコーヒーミル クヴァルン", unitPrice: jpy(12_800), compareAtUnitPrice: jpy(15_400), tax: jpy(2327) }],
+      lines: [
+        {
+          title: "手挽きコーヒーミル クヴァルン",
+          unitPrice: jpy(12_800),
+          compareAtUnitPrice: jpy(15_400),
+          tax: jpy(2327),
+        },
+      ],
       totals: {
         subtotal: jpy(25_600),
         discount: jpy(0),
@@ -240,7 +286,15 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
     const { id: cartId } = await makeCart(world());
     const { body, headers } = await read(cartId);
     expect(contract.faultsOf("getPublicCart", 200, body)).toEqual([]);
-    const totals = { subtotal: eur(0), discount: eur(0), shipping: null, tax: null, taxIncluded: true, total: eur(0), estimated: true };
+    const totals = {
+      subtotal: eur(0),
+      discount: eur(0),
+      shipping: null,
+      tax: null,
+      taxIncluded: true,
+      total: eur(0),
+      estimated: true,
+    };
     expect(body.data).toMatchObject({
       version: 1,
       lines: [],
@@ -270,7 +324,15 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
   it("takes two statements: the credential and the cart, however many lines it has", async () => {
     const [small, large] = [
       await makeCart(world(), { lines: { "KIT-KVERN": 1 } }),
-      await makeCart(world(), { lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 1, "KIT-BRETT-SMALL": 1, "HOM-BIVOKS": 1, "GFT-CARD-25": 1 } }),
+      await makeCart(world(), {
+        lines: {
+          "KIT-KVERN": 1,
+          "KIT-EMALJE-WHITE": 1,
+          "KIT-BRETT-SMALL": 1,
+          "HOM-BIVOKS": 1,
+          "GFT-CARD-25": 1,
+        },
+      }),
     ];
     expect(await statementsOf(world(), () => read(small.id))).toHaveLength(2);
     expect(await statementsOf(world(), () => read(large.id))).toHaveLength(2);
@@ -287,10 +349,15 @@ describe.each(["pglite", "postgres"] as const)("getPublicCart on %s", (engine) =
 
   it("does not heed an Idempotency-Key, and answers HEAD without the body", async () => {
     const { id: cartId } = await makeCart(world());
-    const answer = await callCart(world(), "getPublicCart", { cartId, headers: { "idempotency-key": "not a key" } });
+    const answer = await callCart(world(), "getPublicCart", {
+      cartId,
+      headers: { "idempotency-key": "not a key" },
+    });
     expect([answer.status, answer.headers["idempotent-replayed"]]).toEqual([200, undefined]);
     const authorization = `Bearer ${world().demo.keys.full}`;
-    expect(await world().send({ method: "HEAD", url: `${cartsUrl}/${cartId}`, headers: { authorization } })).toMatchObject({
+    expect(
+      await world().send({ method: "HEAD", url: `${cartsUrl}/${cartId}`, headers: { authorization } }),
+    ).toMatchObject({
       status: 200,
       text: "",
       headers: { etag: '"v1"' },

@@ -6,7 +6,8 @@ import { type Contract, readContract } from "#test/support/openapi.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import { expectShape, productAnswer } from "./shapes.ts";
 
-const addressOf = (product: string, merchant = "lindenhof"): string => `/api/v1/catalog/merchants/${merchant}/products/${product}`;
+const addressOf = (product: string, merchant = "lindenhof"): string =>
+  `/api/v1/catalog/merchants/${merchant}/products/${product}`;
 const tent = addressOf("fjell-2-trekking-tent");
 const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "EUR", exponent: 2 });
 
@@ -23,7 +24,12 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
       expect(answer.status).toBe(200);
       expectShape(productAnswer, answer.body);
       expect(contract.faultsOf("getPublicMerchantProduct", 200, answer.body)).toEqual([]);
-      expect(answer.body.data).toMatchObject({ slug: productSlug, title, locale: "en", merchant: { slug: merchantSlug } });
+      expect(answer.body.data).toMatchObject({
+        slug: productSlug,
+        title,
+        locale: "en",
+        merchant: { slug: merchantSlug },
+      });
       expect(answer.body.data.variants[0].sku).toBe(sku);
       expect(answer.body.data.variantCount).toBe(answer.body.data.variants.length);
     }
@@ -52,7 +58,11 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
       productID: data.id,
       offers: { "@type": "AggregateOffer", priceCurrency: "EUR", lowPrice: "349.00", highPrice: "349.00" },
     });
-    expect(data.policies.map(({ type }: { type: string }) => type)).toEqual(["return", "warranty", "cancellation"]);
+    expect(data.policies.map(({ type }: { type: string }) => type)).toEqual([
+      "return",
+      "warranty",
+      "cancellation",
+    ]);
   });
 
   it("takes one statement", async () => {
@@ -104,7 +114,12 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
   it("shows the price before a reduction, and the lowest of the 30 days before it", async () => {
     const { data } = (await world().get(addressOf("sund-4-family-tent"))).body;
     const german = data.variants[0].offers.find(({ market }: { market: string }) => market === "DE");
-    expect(german).toEqual({ market: "DE", price: eur(45_900), compareAt: eur(52_900), lowest30d: eur(50_260) });
+    expect(german).toEqual({
+      market: "DE",
+      price: eur(45_900),
+      compareAt: eur(52_900),
+      lowest30d: eur(50_260),
+    });
     expect(data.compareAtRange).toEqual({ min: eur(52_900), max: eur(52_900) });
     const steady = (await world().get(tent)).body.data.variants[0].offers[0];
     expect(steady).toMatchObject({ compareAt: null, lowest30d: null });
@@ -131,11 +146,15 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
       .where("product.status", "=", status)
       .execute();
     expect(rows.length).toBeGreaterThan(0);
-    for (const { slug, merchant } of rows) expectError(await world().get(addressOf(slug, merchant)), { status: 404, code: "product_not_found" });
+    for (const { slug, merchant } of rows)
+      expectError(await world().get(addressOf(slug, merchant)), { status: 404, code: "product_not_found" });
   });
 
   it("does not find an unknown merchant", async () => {
-    expectError(await world().get(addressOf("fjell-2-trekking-tent", "nobody")), { status: 404, code: "merchant_not_found" });
+    expectError(await world().get(addressOf("fjell-2-trekking-tent", "nobody")), {
+      status: 404,
+      code: "merchant_not_found",
+    });
   });
 
   it("does not find a suspended merchant, and finds it again when it is back", async () => {
@@ -158,7 +177,9 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
     const [one, two] = await Promise.all([get(tent), get(addressOf("fjell-2-trekking-tent", "morgenrot"))]);
     expect(one.body.data.merchant.slug).toBe("lindenhof");
     expect(two.body.data.id).toBe(other.id);
-    await sql`delete from product_slug where merchant_id = ${demo.merchants.second.id} and slug = 'fjell-2-trekking-tent'`.execute(database.db);
+    await sql`delete from product_slug where merchant_id = ${demo.merchants.second.id} and slug = 'fjell-2-trekking-tent'`.execute(
+      database.db,
+    );
   });
 
   it("knows no parameter", async () => {

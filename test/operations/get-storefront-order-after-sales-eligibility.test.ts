@@ -1,4 +1,7 @@
-/** getStorefrontOrderAfterSalesEligibility: the whole answer, the facts that no order says of itself, and who is told. */
+/**
+ * getStorefrontOrderAfterSalesEligibility: the whole answer, the facts that no order says of itself, and who
+ * is told.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
 import { returnKinds } from "#commerce/orders/order-states.ts";
@@ -46,12 +49,19 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
       orderVersion: 1,
       decision: "eligible",
       openCases: [],
-      policies: [policy("return", "delivered", 30), policy("withdrawal", "delivered", 14), policy("warranty", "warranty_start", null)],
+      policies: [
+        policy("return", "delivered", 30),
+        policy("withdrawal", "delivered", 14),
+        policy("warranty", "warranty_start", null),
+      ],
       evaluatedAt: world().clock.now().toISOString(),
       validUntil: new Date(world().clock.now().getTime() + 15 * 60_000).toISOString(),
     });
     const [first] = order.lines;
-    expect(lines[0]).toMatchObject({ lineId: first?.id, quantities: { ordered: 1, delivered: 1, returned: 0 } });
+    expect(lines[0]).toMatchObject({
+      lineId: first?.id,
+      quantities: { ordered: 1, delivered: 1, returned: 0 },
+    });
     expect(lines[0].options.map(({ kind }: { kind: string }) => kind)).toEqual(returnKinds);
     expect(lines[0].options[0]).toEqual({
       kind: "return_refund",
@@ -59,7 +69,12 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
       eligibleQuantity: 1,
       reasons: [],
       allowedReasonCodes: expect.arrayContaining(["unwanted", "defective"]),
-      window: { clock: "delivered", startsAt: deliveredAt.toISOString(), endsAt: expect.stringMatching(/:59:59\.999Z$/), estimated: false },
+      window: {
+        clock: "delivered",
+        startsAt: deliveredAt.toISOString(),
+        endsAt: expect.stringMatching(/:59:59\.999Z$/),
+        estimated: false,
+      },
       methods: ["mail"],
       fees: [{ code: "return_shipping", amount: eur(0), basisPoints: null, payer: "merchant" }],
       estimatedRefund: eur(first?.totalMinor ?? 0),
@@ -69,7 +84,12 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     });
     expect(orderLevel).toMatchObject([
       { kind: "refund_undelivered", decision: "denied", eligibleQuantity: 0 },
-      { kind: "withdrawal", decision: "allowed", eligibleQuantity: 3, estimatedRefund: eur(order.totalMinor) },
+      {
+        kind: "withdrawal",
+        decision: "allowed",
+        eligibleQuantity: 3,
+        estimatedRefund: eur(order.totalMinor),
+      },
     ]);
     expect(await statementsOf(world(), () => read(order.id))).toHaveLength(3);
   });
@@ -78,7 +98,10 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     const answer = await read((await insertOrder(world())).id);
     expect(contract.faultsOf("getStorefrontOrderAfterSalesEligibility", 200, answer.body)).toEqual([]);
     expect([answer.status, answer.body.data.decision]).toEqual([200, "not_eligible"]);
-    expect(answer.body.data.lines[0].options[0]).toMatchObject({ decision: "denied", reasons: [{ code: "not_fulfilled", blocking: true }] });
+    expect(answer.body.data.lines[0].options[0]).toMatchObject({
+      decision: "denied",
+      reasons: [{ code: "not_fulfilled", blocking: true }],
+    });
   });
 
   it("offers an exchange only while another variant is in stock; what a lapsed checkout held counts as free", async () => {
@@ -88,7 +111,9 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     expect(await exchange()).toBe("allowed");
     const [line] = order.lines;
     await sql`update stock_level s set reserved = s.on_hand from variant v
-      where v.id = s.variant_id and v.product_id = ${line?.productId} and v.id <> ${line?.variantId}`.execute(db);
+      where v.id = s.variant_id and v.product_id = ${line?.productId} and v.id <> ${line?.variantId}`.execute(
+      db,
+    );
     expect(await exchange()).toBe("denied");
     const hold = (expiresAt: Date | null) =>
       sql`insert into stock_hold (session_id, variant_id, merchant_id, quantity, expires_at)
@@ -115,7 +140,14 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
       inTransaction(db, async (transaction) => {
         const [requestedAt, updatedAt] = [daysAgo(days), daysAgo(days)];
         const ids = { id: createId("return"), orderId: other.id, merchantId: other.merchant.id };
-        const row = { ...ids, kind: "return_refund" as const, status, reason: "unwanted", requestedAt, updatedAt };
+        const row = {
+          ...ids,
+          kind: "return_refund" as const,
+          status,
+          reason: "unwanted",
+          requestedAt,
+          updatedAt,
+        };
         await transaction.insertInto("orderReturn").values(row).execute();
         await sql`update sales_order set version = version + 1 where id = ${other.id}`.execute(transaction);
       });
@@ -126,7 +158,9 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
     await asked(1, "declined");
     expect(await returned()).toMatchObject({ decision: "allowed" });
     await asked(2, "closed");
-    expect((await returned()).reasons).toMatchObject([{ code: "buyer_limit_reached", data: { limit: 2, returns: 2 } }]);
+    expect((await returned()).reasons).toMatchObject([
+      { code: "buyer_limit_reached", data: { limit: 2, returns: 2 } },
+    ]);
     // The first of them is over a year old in a day: a minute before that the answer is good for a minute.
     world().clock.advance(day - 60_000);
     const { evaluatedAt, validUntil } = (await read(id)).body.data;
@@ -139,7 +173,8 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesElig
   it("is asked for many orders at once in one statement more, within what a frontend may ask", async () => {
     const buyer = "with-three-orders";
     for (let count = 0; count < 3; count += 1) await insertOrder(world(), { buyer });
-    const query = "{ orders(first: 3) { edges { node { afterSalesEligibility { decision lines { options { kind decision } } } } } } }";
+    const query =
+      "{ orders(first: 3) { edges { node { afterSalesEligibility { decision lines { options { kind decision } } } } } } }";
     let answer = await askGraph(world(), query, {}, { buyer });
     expect(answer.data.edges).toHaveLength(3);
     const statements = await statementsOf(world(), async () => {

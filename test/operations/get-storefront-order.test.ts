@@ -1,4 +1,7 @@
-/** getStorefrontOrder: an order with every field that it has; a snapshot, masked, informatively versioned, and there for its merchant's keys alone. */
+/**
+ * getStorefrontOrder: an order with every field that it has; a snapshot, masked, informatively versioned, and
+ * there for its merchant's keys alone.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
 import { inTransaction } from "#database/transaction.ts";
@@ -19,8 +22,14 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     contract = await readContract(world());
   });
 
-  const read = (orderId: string, key?: Parameters<ReturnType<typeof world>["getWithKey"]>[1]) => world().getWithKey(`${ordersUrl}/${orderId}`, key);
-  const image = { url: expect.stringMatching(/^https:\/\/api\.test\/media\/demo\/\S+\.svg$/), alt: expect.any(String), width: 800, height: 800 };
+  const read = (orderId: string, key?: Parameters<ReturnType<typeof world>["getWithKey"]>[1]) =>
+    world().getWithKey(`${ordersUrl}/${orderId}`, key);
+  const image = {
+    url: expect.stringMatching(/^https:\/\/api\.test\/media\/demo\/\S+\.svg$/),
+    alt: expect.any(String),
+    width: 800,
+    height: 800,
+  };
   const policy = (type: string, placedAt: string): unknown => ({
     id: expect.stringMatching(/^pol_[0-9a-hjkmnp-tv-z]{26}$/),
     type,
@@ -34,20 +43,37 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     const [[grinder, mugs], [payment]] = [order.lines, order.payments];
     await inTransaction(world().database.db, async (transaction) => {
       const promotions = [
-        { promotionId: "prm_x", trigger: "code", code: "TEN", titles: { en: "Ten", de: "Zehn" }, discountMinor: 0, allocations: [] },
+        {
+          promotionId: "prm_x",
+          trigger: "code",
+          code: "TEN",
+          titles: { en: "Ten", de: "Zehn" },
+          discountMinor: 0,
+          allocations: [],
+        },
       ];
-      await sql`update sales_order set promotions = ${JSON.stringify(promotions)}::jsonb, version = 2 where id = ${order.id}`.execute(transaction);
+      await sql`update sales_order set promotions = ${JSON.stringify(promotions)}::jsonb, version = 2 where id = ${order.id}`.execute(
+        transaction,
+      );
       await sql`insert into warranty_registration (id, order_id, order_line_id, merchant_id, starts_at, ends_at, repairs_left, replacements_left, created_at, updated_at)
         values ('wty_1', ${order.id}, ${grinder?.id}, ${order.merchant.id}, ${placedAt}, '2028-11-30T23:00:00Z', 2, 1, ${placedAt}, ${placedAt})`.execute(
         transaction,
       );
     });
     world().clock.advance(60_000);
-    const [sentAt, arrivesAt] = [0, 3].map((days) => new Date(world().clock.now().getTime() + days * 86_400_000).toISOString());
-    const { id: fulfillmentId } = await sent(world(), "fulfillmentCreate", { id: order.id, input: { lines: [{ lineId: mugs?.id, quantity: 1 }] } });
+    const [sentAt, arrivesAt] = [0, 3].map((days) =>
+      new Date(world().clock.now().getTime() + days * 86_400_000).toISOString(),
+    );
+    const { id: fulfillmentId } = await sent(world(), "fulfillmentCreate", {
+      id: order.id,
+      input: { lines: [{ lineId: mugs?.id, quantity: 1 }] },
+    });
     await made(world(), fulfillmentId, ["pack"]);
     const tracking = { number: "00340434161094042557", url: "https://track.example/00340434161094042557" };
-    await sent(world(), "fulfillmentShip", { id: fulfillmentId, input: { tracking, estimatedDeliveryAt: arrivesAt } });
+    await sent(world(), "fulfillmentShip", {
+      id: fulfillmentId,
+      input: { tracking, estimatedDeliveryAt: arrivesAt },
+    });
 
     const answer = await withoutTrace(world(), () => read(order.id));
     expect(answer.status).toBe(200);
@@ -163,7 +189,11 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
         ],
         refunds: [],
         returns: [],
-        buyer: { reference: expect.stringMatching(/^byr_[0-9a-f]{26}$/), guest: false, emailHint: "a•••@e•••.com" },
+        buyer: {
+          reference: expect.stringMatching(/^byr_[0-9a-f]{26}$/),
+          guest: false,
+          emailHint: "a•••@e•••.com",
+        },
         deliveryAddress: maskedBerlin,
         policies: ["cancellation", "return", "warranty", "withdrawal"].map((type) => policy(type, placedAt)),
         cartId: order.cartId,
@@ -171,7 +201,11 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
         cancellation: null,
         timeline: [
           { at: placedAt, type: "order_placed", actor: "system" },
-          ...["created", "packed", "shipped"].map((type) => ({ at: sentAt, type: `fulfillment_${type}`, actor: "merchant" })),
+          ...["created", "packed", "shipped"].map((type) => ({
+            at: sentAt,
+            type: `fulfillment_${type}`,
+            actor: "merchant",
+          })),
         ],
         links: {
           cancellationEligibility: `https://api.test${ordersUrl}/${order.id}/cancellation-eligibility`,
@@ -191,7 +225,10 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     });
     // Events tell of an order as REST shows it.
     const told = await eventsOf(world(), order.id);
-    expect(told.at(-1)?.snapshot).toMatchObject({ type: "order.updated", subject: { type: "order", id: order.id, version: 5 } });
+    expect(told.at(-1)?.snapshot).toMatchObject({
+      type: "order.updated",
+      subject: { type: "order", id: order.id, version: 5 },
+    });
     expect(told.at(-1)?.snapshot.data.object).toEqual(answer.body.data);
   });
 
@@ -221,7 +258,11 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     });
     const canceled = await read((await insertOrder(world(), { status: "canceled", payment: "none" })).id);
     expect(contract.faultsOf("getStorefrontOrder", 200, canceled.body)).toEqual([]);
-    expect(canceled.body.data).toMatchObject({ status: "canceled", cancellation: { reason: "other", actor: "merchant" }, payments: [] });
+    expect(canceled.body.data).toMatchObject({
+      status: "canceled",
+      cancellation: { reason: "other", actor: "merchant" },
+      payments: [],
+    });
   });
 
   it("shows what was sold as it was, whatever has become of the product", async () => {
@@ -229,7 +270,9 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
     const before = (await read(order.id)).body;
     const [line] = order.lines;
     for (const field of ["productUnpublish", "productDelete"]) {
-      const { body } = await world().graphql(`mutation { ${field}(input: { productId: "${line?.productId}" }) { __typename } }`);
+      const { body } = await world().graphql(
+        `mutation { ${field}(input: { productId: "${line?.productId}" }) { __typename } }`,
+      );
       expect(body.errors).toBeUndefined();
     }
     expect((await read(order.id)).body).toEqual(before);
@@ -238,15 +281,24 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
   it("tells the newest 50 of what happened", async () => {
     const { id } = await insertOrder(world());
     await sql`insert into order_timeline (order_id, at, type, actor)
-      select ${id}, ${world().clock.now()}, 'order_on_hold_' || n, 'merchant' from generate_series(1, 60) n`.execute(world().database.db);
+      select ${id}, ${world().clock.now()}, 'order_on_hold_' || n, 'merchant' from generate_series(1, 60) n`.execute(
+      world().database.db,
+    );
     const { timeline } = (await read(id)).body.data;
-    expect([timeline.length, timeline[0].type, timeline.at(-1).type]).toEqual([50, "order_on_hold_11", "order_on_hold_60"]);
+    expect([timeline.length, timeline[0].type, timeline.at(-1).type]).toEqual([
+      50,
+      "order_on_hold_11",
+      "order_on_hold_60",
+    ]);
   });
 
   it("takes two statements: the credential and the order, however much belongs to it", async () => {
     const [small, large] = [
       await insertOrder(world(), { lines: { "KIT-KVERN": 1 } }),
-      await insertOrder(world(), { lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 1, "KIT-BRETT-SMALL": 1 }, deliveredAt: world().clock.now() }),
+      await insertOrder(world(), {
+        lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 1, "KIT-BRETT-SMALL": 1 },
+        deliveredAt: world().clock.now(),
+      }),
     ];
     expect(await statementsOf(world(), () => read(small.id))).toHaveLength(2);
     expect(await statementsOf(world(), () => read(large.id))).toHaveLength(2);
@@ -260,8 +312,14 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
       code: "credentials_missing",
       headers: { "www-authenticate": challenge },
     });
-    const wrong = await withoutTrace(world(), () => world().get(url, { authorization: `Bearer ${unknownKey()}` }));
-    expectError(wrong, { status: 401, code: "api_key_invalid", headers: { "www-authenticate": challengeInvalid } });
+    const wrong = await withoutTrace(world(), () =>
+      world().get(url, { authorization: `Bearer ${unknownKey()}` }),
+    );
+    expectError(wrong, {
+      status: 401,
+      code: "api_key_invalid",
+      headers: { "www-authenticate": challengeInvalid },
+    });
     for (const key of ["noScope", "checkoutQuote", "webhooksRead", "webhooksWrite"] as const)
       expectError(await withoutTrace(world(), () => read(id, key)), {
         status: 403,
@@ -273,7 +331,10 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
 
   it("is not found for another merchant, for one that is not there, and for what cannot be one", async () => {
     const { id } = await insertOrder(world());
-    expectError(await withoutTrace(world(), () => read(id, "otherMerchant")), { status: 404, code: "order_not_found" });
+    expectError(await withoutTrace(world(), () => read(id, "otherMerchant")), {
+      status: 404,
+      code: "order_not_found",
+    });
     const ids = [
       "ord_00000000000000000000000000",
       id.toUpperCase(),
@@ -305,7 +366,10 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
       code: "unexpected_body",
       details: [{ in: "body", field: "", code: "body_not_allowed" }],
     });
-    expectError(await world().send({ method: "DELETE", url: `${ordersUrl}/${id}`, headers }), { status: 405, code: "method_not_allowed" });
+    expectError(await world().send({ method: "DELETE", url: `${ordersUrl}/${id}`, headers }), {
+      status: 405,
+      code: "method_not_allowed",
+    });
     expect(await world().send({ method: "HEAD", url: `${ordersUrl}/${id}`, headers })).toMatchObject({
       status: 200,
       text: "",

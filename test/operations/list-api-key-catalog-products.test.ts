@@ -42,7 +42,9 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
     expect(products.length).toBeGreaterThanOrEqual(50);
     expect(new Set(products.map(({ merchant }) => merchant.slug))).toEqual(new Set(["lindenhof"]));
     expect(new Set(products.map(({ locale }) => locale))).toEqual(new Set(["en"]));
-    expect(new Set(products.flatMap(({ priceRange }) => priceRange?.min.currency ?? []))).toEqual(new Set(["EUR"]));
+    expect(new Set(products.flatMap(({ priceRange }) => priceRange?.min.currency ?? []))).toEqual(
+      new Set(["EUR"]),
+    );
     expect(answer.body.meta).toEqual({
       returned: published.length,
       total: published.length,
@@ -56,7 +58,11 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
       notice: null,
       generatedAt: world().clock.now().toISOString(),
     });
-    expect(answer.headers).toMatchObject({ "cache-control": "no-store", vary: "Authorization", "x-api-stability": "stable" });
+    expect(answer.headers).toMatchObject({
+      "cache-control": "no-store",
+      vary: "Authorization",
+      "x-api-stability": "stable",
+    });
   });
 
   it("takes four statements however many products there are: credential, installation, ids, products", async () => {
@@ -67,12 +73,18 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
   it("shows another merchant's key that merchant's products alone", async () => {
     const answer = await world().getWithKey(url, "otherMerchant");
     expectShape(listAnswer, answer.body);
-    expect(new Set((answer.body.data as Summary[]).map(({ merchant }) => merchant.slug))).toEqual(new Set(["morgenrot"]));
+    expect(new Set((answer.body.data as Summary[]).map(({ merchant }) => merchant.slug))).toEqual(
+      new Set(["morgenrot"]),
+    );
   });
 
   it("needs a key, but none of the scopes", async () => {
     expect((await world().getWithKey(url, "noScope")).status).toBe(200);
-    expectError(await world().get(url), { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
+    expectError(await world().get(url), {
+      status: 401,
+      code: "credentials_missing",
+      headers: { "www-authenticate": challenge },
+    });
     expectError(await world().get(url, { authorization: `Bearer ${unknownKey()}` }), {
       status: 401,
       code: "api_key_invalid",
@@ -82,17 +94,24 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
       ["expired", "api_key_expired"],
       ["revoked", "api_key_revoked"],
     ] as const)
-      expectError(await world().getWithKey(url, key), { status: 401, code, headers: { "www-authenticate": challengeInvalid } });
+      expectError(await world().getWithKey(url, key), {
+        status: 401,
+        code,
+        headers: { "www-authenticate": challengeInvalid },
+      });
   });
 
-  it.each(["page=1", "pageSize=10", "market=US", "locale=de", "q=", "x", "%20=1"])("knows no parameter %s", async (query) => {
-    const field = decodeURIComponent(query.split("=")[0] ?? "");
-    expectError(await world().getWithKey(`${url}?${query}`), {
-      status: 400,
-      code: "unknown_parameter",
-      details: [{ in: "query", field, code: "unknown" }],
-    });
-  });
+  it.each(["page=1", "pageSize=10", "market=US", "locale=de", "q=", "x", "%20=1"])(
+    "knows no parameter %s",
+    async (query) => {
+      const field = decodeURIComponent(query.split("=")[0] ?? "");
+      expectError(await world().getWithKey(`${url}?${query}`), {
+        status: 400,
+        code: "unknown_parameter",
+        details: [{ in: "query", field, code: "unknown" }],
+      });
+    },
+  );
 
   it("refuses a body", async () => {
     const headers = { authorization: `Bearer ${world().demo.keys.full}` };
@@ -104,7 +123,10 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
   });
 
   it("looks at the key before it looks at the request", async () => {
-    expectError(await world().send({ method: "GET", url: `${url}?page=1`, body: {} }), { status: 401, code: "credentials_missing" });
+    expectError(await world().send({ method: "GET", url: `${url}?page=1`, body: {} }), {
+      status: 401,
+      code: "credentials_missing",
+    });
   });
 
   it("leaves out what is taken off sale, at once", async () => {
@@ -140,6 +162,8 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
     expect(total).toBeGreaterThan(500);
     expect(answer.body.data).toHaveLength(500);
     expect(answer.body.meta).toMatchObject({ returned: 500, total, truncated: true, limit: 500 });
-    expect(answer.body.meta.notice).toBe(`The list ends after 500 of ${total} products. Read the others through search with the parameter merchant.`);
+    expect(answer.body.meta.notice).toBe(
+      `The list ends after 500 of ${total} products. Read the others through search with the parameter merchant.`,
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** listInstallationWebhookEvents: what there is to be told of, what happened, and what was sent of it to the key's installation. */
+/**
+ * listInstallationWebhookEvents: what there is to be told of, what happened, and what was sent of it to the
+ * key's installation.
+ */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -25,7 +28,9 @@ const delivery = z.strictObject({
       id: id("wha"),
       at: timestamp,
       httpStatus: z.int().nullable(),
-      errorCode: z.enum(["timeout", "dns", "tls", "connection", "http_status", "blocked_address", "redirect"]).nullable(),
+      errorCode: z
+        .enum(["timeout", "dns", "tls", "connection", "http_status", "blocked_address", "redirect"])
+        .nullable(),
       durationMs: z.int(),
     })
     .nullable(),
@@ -106,7 +111,12 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
     const older = await makeEvent(world(), { ageMs: 5 });
     const newer = await makeEvent(world(), { type: "cart.created" });
     const exhausted = await makeDelivery(world(), { endpointId, eventId: older, attempts: 2 });
-    const waiting = await makeDelivery(world(), { endpointId, eventId: newer, status: "sending", attempts: 1 });
+    const waiting = await makeDelivery(world(), {
+      endpointId,
+      eventId: newer,
+      status: "sending",
+      attempts: 1,
+    });
     const answer = await world().getWithKey(url);
     expect(answer.status).toBe(200);
     expectShape(eventsAnswer, answer.body);
@@ -150,12 +160,9 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
     const get = (): Promise<Answer> => world().getWithKey(url, "otherMerchant");
     const before = idsIn(await get()).length;
     const ages = [4 * dayMs, 3 * dayMs, 2 * dayMs, dayMs];
-    const [ancient, lost, arrived, skipped] = (await Promise.all(ages.map((ageMs) => makeEvent(world(), { ...fill, ageMs })))) as [
-      string,
-      string,
-      string,
-      string,
-    ];
+    const [ancient, lost, arrived, skipped] = (await Promise.all(
+      ages.map((ageMs) => makeEvent(world(), { ...fill, ageMs })),
+    )) as [string, string, string, string];
     await makeDeliveries(world(), [ancient, lost], { endpointId: other, status: "exhausted" });
     await makeDeliveries(world(), [skipped], { endpointId: other, status: "skipped" });
     await makeDeliveries(world(), [arrived], { endpointId: other, status: "succeeded" });
@@ -177,7 +184,10 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
   });
 
   it("forgets what is older than 30 days, to the millisecond", async () => {
-    const [gone, kept] = [await makeEvent(world(), { ageMs: 30 * dayMs }), await makeEvent(world(), { ageMs: 30 * dayMs - 1 })];
+    const [gone, kept] = [
+      await makeEvent(world(), { ageMs: 30 * dayMs }),
+      await makeEvent(world(), { ageMs: 30 * dayMs - 1 }),
+    ];
     await makeDeliveries(world(), [gone, kept], { endpointId });
     const shown = idsIn(await world().getWithKey(url));
     expect([shown.includes(gone), shown.includes(kept)]).toEqual([false, true]);
@@ -189,14 +199,18 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
     const cart = await makeEvent(world(), { type: "cart.created" });
     const promotion = await makeEvent(world(), { type: "promotion.started" });
     const about = await makeEvent(world(), { type: "promotion.ended", installationId: own });
-    const foreign = await makeEvent(world(), { type: "promotion.ended", installationId: await installationOf(world(), "otherMerchant") });
+    const foreign = await makeEvent(world(), {
+      type: "promotion.ended",
+      installationId: await installationOf(world(), "otherMerchant"),
+    });
     const elsewhere = await makeEvent(world(), { merchantId: demo.merchants.second.id });
     const seen = async (): Promise<boolean[]> => {
       const ids = idsIn(await world().getWithKey(url));
       return [cart, promotion, about, foreign, elsewhere].map((event) => ids.includes(event));
     };
     expect(await seen()).toEqual([true, true, true, false, false]);
-    const setScopes = (scopes: string[]): Promise<unknown> => database.db.updateTable("installation").set({ scopes }).where("id", "=", own).execute();
+    const setScopes = (scopes: string[]): Promise<unknown> =>
+      database.db.updateTable("installation").set({ scopes }).where("id", "=", own).execute();
     await setScopes(["webhooks:read", "webhooks:write"]);
     expect(await seen()).toEqual([false, true, true, false, false]);
     await setScopes(["catalog:read", "checkout:quote", "webhooks:read", "webhooks:write"]);
@@ -209,12 +223,18 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhookEvents on
 
   it("needs a key with webhooks:read", async () => {
     expect((await world().getWithKey(url, "webhooksRead")).status).toBe(200);
-    expectError(await world().get(url), { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
+    expectError(await world().get(url), {
+      status: 401,
+      code: "credentials_missing",
+      headers: { "www-authenticate": challenge },
+    });
     for (const key of ["noScope", "webhooksWrite", "catalogRead"] as const)
       expectError(await world().getWithKey(url, key), {
         status: 403,
         code: "scope_missing",
-        details: [{ in: "header", field: "Authorization", code: "scope_missing", allowed: ["webhooks:read"] }],
+        details: [
+          { in: "header", field: "Authorization", code: "scope_missing", allowed: ["webhooks:read"] },
+        ],
       });
     expectError(await world().getWithKey(`${url}?limit=1`), {
       status: 400,

@@ -49,14 +49,27 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
 
   it("never has a secret: hints alone, of those that sign now", async () => {
     const { id, secret } = await makeEndpoint(world());
-    const rotated = await changeEndpoint(world(), "webhookSecretRotate", { endpointId: id, input: { overlapHours: 2 } });
+    const rotated = await changeEndpoint(world(), "webhookSecretRotate", {
+      endpointId: id,
+      input: { overlapHours: 2 },
+    });
     const hint = (value: string): string => `…${value.slice(-4)}`;
-    const newer = { version: 2, hint: hint(rotated.data.secret.value), createdAt: world().clock.now().toISOString(), expiresAt: null };
+    const newer = {
+      version: 2,
+      hint: hint(rotated.data.secret.value),
+      createdAt: world().clock.now().toISOString(),
+      expiresAt: null,
+    };
     const until = new Date(world().clock.now().getTime() + 2 * hourMs).toISOString();
     const { endpoints } = await list();
-    expect(endpoints[0]?.["secrets"]).toMatchObject([newer, { version: 1, hint: hint(secret), expiresAt: until }]);
+    expect(endpoints[0]?.["secrets"]).toMatchObject([
+      newer,
+      { version: 1, hint: hint(secret), expiresAt: until },
+    ]);
     const { text } = await world().getWithKey(endpointsUrl);
-    expect([secret, rotated.data.secret.value].filter((value) => text.includes(value.slice(6, -4)))).toEqual([]);
+    expect([secret, rotated.data.secret.value].filter((value) => text.includes(value.slice(6, -4)))).toEqual(
+      [],
+    );
     world().clock.advance(2 * hourMs);
     expect((await list()).endpoints[0]?.["secrets"]).toEqual([newer]);
   });
@@ -64,7 +77,11 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
   it("says how an endpoint fares, and how the attempts of the last 24 hours ended", async () => {
     const { id } = await makeEndpoint(world());
     const { db } = world().database;
-    const { id: deliveryId } = await db.selectFrom("webhookDelivery").select("id").where("endpointId", "=", id).executeTakeFirstOrThrow();
+    const { id: deliveryId } = await db
+      .selectFrom("webhookDelivery")
+      .select("id")
+      .where("endpointId", "=", id)
+      .executeTakeFirstOrThrow();
     const now = world().clock.now();
     const ago = (hours: number): Date => new Date(now.getTime() - hours * hourMs);
     const attempts = [
@@ -87,8 +104,15 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
         })),
       )
       .execute();
-    const failed = { consecutiveFailures: 2, failingSince: ago(2), lastFailureAt: ago(1), lastFailureCode: "http_status", lastFailureStatus: 503 };
-    const set = (health: object) => db.updateTable("webhookEndpointHealth").set(health).where("endpointId", "=", id).execute();
+    const failed = {
+      consecutiveFailures: 2,
+      failingSince: ago(2),
+      lastFailureAt: ago(1),
+      lastFailureCode: "http_status",
+      lastFailureStatus: 503,
+    };
+    const set = (health: object) =>
+      db.updateTable("webhookEndpointHealth").set(health).where("endpointId", "=", id).execute();
     await set({ ...failed, lastSuccessAt: ago(23) });
     const shown = {
       consecutiveFailures: 2,
@@ -103,7 +127,13 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
     expect(await health()).toEqual({ state: "degraded", ...shown });
     await set({ probeAt: now });
     expect(await health()).toEqual({ state: "failing", ...shown });
-    await set({ probeAt: null, degradedAt: null, failingSince: null, consecutiveFailures: 0, lastSuccessAt: now });
+    await set({
+      probeAt: null,
+      degradedAt: null,
+      failingSince: null,
+      consecutiveFailures: 0,
+      lastSuccessAt: now,
+    });
     expect(await health()).toMatchObject({ state: "healthy", consecutiveFailures: 0 });
   });
 
@@ -114,7 +144,11 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
   });
 
   it("needs a key with webhooks:read", async () => {
-    expectError(await world().get(endpointsUrl), { status: 401, code: "credentials_missing", headers: { "www-authenticate": challenge } });
+    expectError(await world().get(endpointsUrl), {
+      status: 401,
+      code: "credentials_missing",
+      headers: { "www-authenticate": challenge },
+    });
     expectError(await world().get(endpointsUrl, { authorization: `Bearer ${unknownKey()}` }), {
       status: 401,
       code: "api_key_invalid",
@@ -124,7 +158,9 @@ describe.each(["pglite", "postgres"] as const)("listInstallationWebhooks on %s",
       expectError(await world().getWithKey(endpointsUrl, key), {
         status: 403,
         code: "scope_missing",
-        details: [{ in: "header", field: "Authorization", code: "scope_missing", allowed: ["webhooks:read"] }],
+        details: [
+          { in: "header", field: "Authorization", code: "scope_missing", allowed: ["webhooks:read"] },
+        ],
       });
     expect((await world().getWithKey(endpointsUrl, "webhooksRead")).status).toBe(200);
   });

@@ -1,4 +1,7 @@
-/** removePublicCartPromotion: takes a cart's code away from a caller who has seen the cart, and leaves what applies by itself. */
+/**
+ * removePublicCartPromotion: takes a cart's code away from a caller who has seen the cart, and leaves what
+ * applies by itself.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -26,7 +29,8 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
     await makeCode(world(), "TEN");
   });
 
-  const remove = (cartId: string, body: unknown) => callCart(world(), "removePublicCartPromotion", { cartId, body });
+  const remove = (cartId: string, body: unknown) =>
+    callCart(world(), "removePublicCartPromotion", { cartId, body });
   const coded = async (): Promise<string> => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartPromotionApply", { cartId, input: { code: "ten" } });
@@ -34,9 +38,17 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
   };
 
   it("answers with a state without a code, what applies by itself, and the new sums", async () => {
-    const automaticId = await makePromotion(world(), { kind: "FIXED_AMOUNT", amountMinor: 90, currency: "EUR" });
+    const automaticId = await makePromotion(world(), {
+      kind: "FIXED_AMOUNT",
+      amountMinor: 90,
+      currency: "EUR",
+    });
     const cartId = await coded();
-    const answer = await remove(cartId, { expectedVersion: 2, reason: "buyer_request", note: "Changed their mind." });
+    const answer = await remove(cartId, {
+      expectedVersion: 2,
+      reason: "buyer_request",
+      note: "Changed their mind.",
+    });
     await movePromotion(world(), "promotionEnd", automaticId);
     expect(answer.status).toBe(200);
     expect(contract.faultsOf("removePublicCartPromotion", 200, answer.body)).toEqual([]);
@@ -51,10 +63,22 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
         discount: eur(0),
         allocations: [],
         replaced: null,
-        totals: { subtotal: eur(8490), discount: eur(90), shipping: null, tax: null, taxIncluded: true, total: eur(8400), estimated: true },
+        totals: {
+          subtotal: eur(8490),
+          discount: eur(90),
+          shipping: null,
+          tax: null,
+          taxIncluded: true,
+          total: eur(8400),
+          estimated: true,
+        },
       },
     });
-    expect(answer.headers).toMatchObject({ "idempotent-replayed": "false", "cache-control": "no-store", "x-api-stability": "candidate" });
+    expect(answer.headers).toMatchObject({
+      "idempotent-replayed": "false",
+      "cache-control": "no-store",
+      "x-api-stability": "candidate",
+    });
     const { data } = await readCart(world(), cartId);
     expect(data).toMatchObject({ version: 3, promotion: { state: "NONE", promotion: null } });
   });
@@ -73,14 +97,22 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
       promotion: { state: "applied", discount: eur(849) },
       totals: { total: eur(7641) },
     });
-    expect(Object.keys(events[2]?.snapshot.data.previous as object).toSorted()).toEqual(["lines", "promotion", "totals", "version"]);
+    expect(Object.keys(events[2]?.snapshot.data.previous as object).toSorted()).toEqual([
+      "lines",
+      "promotion",
+      "totals",
+      "version",
+    ]);
   });
 
   it("takes a suspended code away as well", async () => {
     await makeCode(world(), "MIN", { minimumSubtotalMinor: 8000, currency: "EUR" });
     const made = await makeCart(world(), { lines: { "KIT-KVERN": 1, "HOM-BIVOKS": 1 } });
     await changeCart(world(), "cartPromotionApply", { cartId: made.id, input: { code: "min" } });
-    const { data } = await changeCart(world(), "cartLinesRemove", { cartId: made.id, input: { lineIds: [made.lines[0].id] } });
+    const { data } = await changeCart(world(), "cartLinesRemove", {
+      cartId: made.id,
+      input: { lineIds: [made.lines[0].id] },
+    });
     expect(data.promotion.state).toBe("SUSPENDED");
     const { body } = await remove(made.id, { expectedVersion: 3 });
     expect(body.data).toMatchObject({ cartVersion: 4, state: "none", totals: { total: eur(2490) } });
@@ -127,8 +159,23 @@ const transitionFaults: readonly BodyFault[] = [
   ["half a version", { expectedVersion: 0.5 }, "invalid_field", ["/expectedVersion wrong_type"]],
   ["a version of 2³¹", { expectedVersion: 2 ** 31 }, "invalid_field", ["/expectedVersion too_large"]],
   ["a reason there is not", { expectedVersion: 1, reason: "whim" }, "invalid_field", ["/reason not_allowed"]],
-  ["a reason as GraphQL spells it", { expectedVersion: 1, reason: "BUYER_REQUEST" }, "invalid_field", ["/reason not_allowed"]],
-  ["a note of 281 characters", { expectedVersion: 1, note: "x".repeat(281) }, "invalid_field", ["/note too_long"]],
-  ["a note with a NUL", { expectedVersion: 1, note: "a\u0000" }, "invalid_field", ["/note control_character"]],
+  [
+    "a reason as GraphQL spells it",
+    { expectedVersion: 1, reason: "BUYER_REQUEST" },
+    "invalid_field",
+    ["/reason not_allowed"],
+  ],
+  [
+    "a note of 281 characters",
+    { expectedVersion: 1, note: "x".repeat(281) },
+    "invalid_field",
+    ["/note too_long"],
+  ],
+  [
+    "a note with a NUL",
+    { expectedVersion: 1, note: "a\u0000" },
+    "invalid_field",
+    ["/note control_character"],
+  ],
   ["a note that is no text", { expectedVersion: 1, note: 5 }, "invalid_field", ["/note wrong_type"]],
 ];

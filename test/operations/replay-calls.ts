@@ -12,7 +12,8 @@ export interface ReplayRequest {
   readonly idempotencyKey?: string;
 }
 
-export const replayUrl = (deliveryId: string): string => `/api/v1/open/webhooks/deliveries/${deliveryId}/replay`;
+export const replayUrl = (deliveryId: string): string =>
+  `/api/v1/open/webhooks/deliveries/${deliveryId}/replay`;
 
 /** Over REST. */
 export function replay(
@@ -39,11 +40,19 @@ export interface GraphReplay extends Frontend {
 }
 
 /** Over GraphQL, as staff. */
-export function replayAsStaff(world: World, { deliveryId, merchantId, input = {}, token = "admin" }: GraphReplay): Promise<Asked> {
+export function replayAsStaff(
+  world: World,
+  { deliveryId, merchantId, input = {}, token = "admin" }: GraphReplay,
+): Promise<Asked> {
   const query = `mutation ($merchantId: ID, $deliveryId: ID!, $key: String, $input: PublicWebhookReplayRequest!) {
     webhookDeliveryReplay(merchantId: $merchantId, deliveryId: $deliveryId, idempotencyKey: $key, input: $input) {
       delivery { id status replayOf replayReason replayNote endpointId } original { id status } } }`;
-  return askGraph(world, query, { merchantId, deliveryId, key: randomUUID(), input: { reason: "TESTING", ...input } }, { token });
+  return askGraph(
+    world,
+    query,
+    { merchantId, deliveryId, key: randomUUID(), input: { reason: "TESTING", ...input } },
+    { token },
+  );
 }
 
 export interface BulkCall extends Frontend {
@@ -56,11 +65,18 @@ export function replayMany(world: World, { merchantId, input, token = "admin" }:
   const query = `mutation ($merchantId: ID, $key: String!, $input: WebhookDeliveriesReplayInput!) {
     webhookDeliveriesReplay(merchantId: $merchantId, idempotencyKey: $key, input: $input) { replayed skipped { reason count } hasMore endCursor } }`;
   const now = world.clock.now().getTime();
-  const window = { since: new Date(now - 29 * 86_400_000).toISOString(), until: new Date(now + 1).toISOString() };
+  const window = {
+    since: new Date(now - 29 * 86_400_000).toISOString(),
+    until: new Date(now + 1).toISOString(),
+  };
   return askGraph(
     world,
     query,
-    { merchantId, key: randomUUID(), input: { ...window, status: "EXHAUSTED", reason: "RECEIVER_OUTAGE", ...input } },
+    {
+      merchantId,
+      key: randomUUID(),
+      input: { ...window, status: "EXHAUSTED", reason: "RECEIVER_OUTAGE", ...input },
+    },
     { token },
   );
 }

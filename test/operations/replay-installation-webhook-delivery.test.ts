@@ -37,11 +37,17 @@ describe("replays", () => {
     const { id: endpointId } = await makeEndpoint(world());
     const deliveryId = await makeDelivery(world(), { endpointId });
     const answers: Answer[] = [];
-    for (const key of ["full", "webhooksWrite", "full", "webhooksWrite"] as const) answers.push(await replay(world(), deliveryId, { key }));
+    for (const key of ["full", "webhooksWrite", "full", "webhooksWrite"] as const)
+      answers.push(await replay(world(), deliveryId, { key }));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-    expect(answers.map(({ headers }) => headers["ratelimit-policy"])).toEqual(Array(4).fill('"replay";q=3;w=60'));
+    expect(answers.map(({ headers }) => headers["ratelimit-policy"])).toEqual(
+      Array(4).fill('"replay";q=3;w=60'),
+    );
     const refused = answers.at(-1);
-    expect(refused?.body.error).toMatchObject({ code: "rate_limited", details: [{ in: "limit", field: "replay" }] });
+    expect(refused?.body.error).toMatchObject({
+      code: "rate_limited",
+      details: [{ in: "limit", field: "replay" }],
+    });
     expect((await replay(world(), deliveryId, { key: "otherMerchant" })).status).toBe(404);
   });
 });
@@ -55,89 +61,145 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
   });
   beforeEach(async () => {
     await world().database.db.deleteFrom("webhookDelivery").execute();
-    await world().database.db.updateTable("webhookEndpoint").set({ status: "deleted", disabledReason: null, disabledAt: null }).execute();
+    await world()
+      .database.db.updateTable("webhookEndpoint")
+      .set({ status: "deleted", disabledReason: null, disabledAt: null })
+      .execute();
     ({ id: endpointId } = await makeEndpoint(world()));
     await world().database.db.deleteFrom("webhookDelivery").execute();
   });
 
   const rowOf = async (deliveryId: string) =>
-    world().database.db.selectFrom("webhookDelivery").selectAll().where("id", "=", deliveryId).executeTakeFirstOrThrow();
+    world()
+      .database.db.selectFrom("webhookDelivery")
+      .selectAll()
+      .where("id", "=", deliveryId)
+      .executeTakeFirstOrThrow();
   const setStatus = (deliveryId: string, status: "exhausted" | "succeeded"): Promise<unknown> =>
-    world().database.db.updateTable("webhookDelivery").set({ status, nextAttemptAt: null }).where("id", "=", deliveryId).execute();
-  const conflictOf = ({ status, body }: Answer): unknown => ({ status, code: body.error?.code, conflict: body.error?.conflict });
+    world()
+      .database.db.updateTable("webhookDelivery")
+      .set({ status, nextAttemptAt: null })
+      .where("id", "=", deliveryId)
+      .execute();
+  const conflictOf = ({ status, body }: Answer): unknown => ({
+    status,
+    code: body.error?.code,
+    conflict: body.error?.conflict,
+  });
   const conflict = (code: string, deliveryId: string, currentStatus: string, data: object = {}): unknown => ({
     status: 409,
     code,
-    conflict: { resource: "webhook_delivery", id: deliveryId, currentStatus, currentVersion: null, reason: null, data },
+    conflict: {
+      resource: "webhook_delivery",
+      id: deliveryId,
+      currentStatus,
+      currentVersion: null,
+      reason: null,
+      data,
+    },
   });
 
-  it.each(["exhausted", "skipped"] as const)("makes what was %s once more, of the same event, and leaves it as it was", async (status) => {
-    const deliveryId = await makeDelivery(world(), { endpointId, status, attempts: status === "exhausted" ? 2 : 0 });
-    const before = await rowOf(deliveryId);
-    const answer = await replay(world(), deliveryId, { body: { reason: "receiver_bug", note: "Fixed in 2.1." } });
-    expect(answer.status).toBe(200);
-    expectShape(replayAnswer, answer.body);
-    expect(contract.faultsOf("replayInstallationWebhookDelivery", 200, answer.body)).toEqual([]);
-    const now = world().clock.now();
-    const { delivery, original } = answer.body.data;
-    expect(delivery).toMatchObject({ endpointId, nextAttemptAt: now.toISOString(), replayOf: deliveryId });
-    expect(original).toEqual({ id: deliveryId, status });
-    expect(await rowOf(deliveryId)).toEqual(before);
-    const { merchantId, installationId, eventId } = before;
-    expect(await rowOf(delivery.id)).toEqual({
-      id: delivery.id,
-      merchantId,
-      installationId,
-      eventId,
-      endpointId,
-      replayNo: 1,
-      replayOf: deliveryId,
-      replayReason: "receiver_bug",
-      replayNote: "Fixed in 2.1.",
-      status: "pending",
-      attemptCount: 0,
-      nextAttemptAt: now,
-      lease: null,
-      createdAt: now,
-      finishedAt: null,
-    });
-  });
+  it.each(["exhausted", "skipped"] as const)(
+    "makes what was %s once more, of the same event, and leaves it as it was",
+    async (status) => {
+      const deliveryId = await makeDelivery(world(), {
+        endpointId,
+        status,
+        attempts: status === "exhausted" ? 2 : 0,
+      });
+      const before = await rowOf(deliveryId);
+      const answer = await replay(world(), deliveryId, {
+        body: { reason: "receiver_bug", note: "Fixed in 2.1." },
+      });
+      expect(answer.status).toBe(200);
+      expectShape(replayAnswer, answer.body);
+      expect(contract.faultsOf("replayInstallationWebhookDelivery", 200, answer.body)).toEqual([]);
+      const now = world().clock.now();
+      const { delivery, original } = answer.body.data;
+      expect(delivery).toMatchObject({ endpointId, nextAttemptAt: now.toISOString(), replayOf: deliveryId });
+      expect(original).toEqual({ id: deliveryId, status });
+      expect(await rowOf(deliveryId)).toEqual(before);
+      const { merchantId, installationId, eventId } = before;
+      expect(await rowOf(delivery.id)).toEqual({
+        id: delivery.id,
+        merchantId,
+        installationId,
+        eventId,
+        endpointId,
+        replayNo: 1,
+        replayOf: deliveryId,
+        replayReason: "receiver_bug",
+        replayNote: "Fixed in 2.1.",
+        status: "pending",
+        attemptCount: 0,
+        nextAttemptAt: now,
+        lease: null,
+        createdAt: now,
+        finishedAt: null,
+      });
+    },
+  );
 
   it("replays what succeeded only when told so", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId, status: "succeeded" });
     const refused = await sendingNothing(world(), () => replay(world(), deliveryId));
     expect(conflictOf(refused)).toEqual(conflict("delivery_already_succeeded", deliveryId, "succeeded"));
-    expect((await replay(world(), deliveryId, { body: { reason: "testing", force: true } })).status).toBe(200);
+    expect((await replay(world(), deliveryId, { body: { reason: "testing", force: true } })).status).toBe(
+      200,
+    );
   });
 
   it.each(["pending", "sending", "retrying"] as const)("refuses while it is %s, for now", async (status) => {
     const deliveryId = await makeDelivery(world(), { endpointId, status });
-    const answer = await sendingNothing(world(), () => replay(world(), deliveryId, { body: { reason: "testing", force: true } }));
+    const answer = await sendingNothing(world(), () =>
+      replay(world(), deliveryId, { body: { reason: "testing", force: true } }),
+    );
     expect(conflictOf(answer)).toEqual(conflict("delivery_in_progress", deliveryId, status));
     expect(answer.body.error).toMatchObject({ retryable: true, retryAfterSeconds: 1 });
   });
 
   it("refuses from the millisecond that the body is 30 days old", async () => {
-    const [old, kept] = [await makeEvent(world(), { ageMs: 30 * dayMs }), await makeEvent(world(), { ageMs: 30 * dayMs - 1 })];
+    const [old, kept] = [
+      await makeEvent(world(), { ageMs: 30 * dayMs }),
+      await makeEvent(world(), { ageMs: 30 * dayMs - 1 }),
+    ];
     const expired = await makeDelivery(world(), { endpointId, eventId: old });
     const answer = await sendingNothing(world(), () => replay(world(), expired));
     expect(conflictOf(answer)).toEqual(conflict("delivery_payload_expired", expired, "exhausted"));
-    expect((await replay(world(), await makeDelivery(world(), { endpointId, eventId: kept }))).status).toBe(200);
+    expect((await replay(world(), await makeDelivery(world(), { endpointId, eventId: kept }))).status).toBe(
+      200,
+    );
   });
 
   it("counts replays of a replay for the first delivery, numbers them, and lets ten through however many come at once", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const first = (await replay(world(), deliveryId)).body.data.delivery.id as string;
-    expect(conflictOf(await replay(world(), first))).toEqual(conflict("delivery_in_progress", first, "pending"));
+    expect(conflictOf(await replay(world(), first))).toEqual(
+      conflict("delivery_in_progress", first, "pending"),
+    );
     await setStatus(first, "exhausted");
     const second = await replay(world(), first);
-    expect(second.body.data).toMatchObject({ delivery: { replayOf: deliveryId }, original: { id: deliveryId, status: "exhausted" } });
-    const answers = await Promise.all(Array.from({ length: 20 }, (_none, index) => replay(world(), index % 2 === 0 ? deliveryId : first)));
+    expect(second.body.data).toMatchObject({
+      delivery: { replayOf: deliveryId },
+      original: { id: deliveryId, status: "exhausted" },
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_none, index) => replay(world(), index % 2 === 0 ? deliveryId : first)),
+    );
     const codes = answers.map(({ body }) => (body.error?.code as string | undefined) ?? "done").toSorted();
-    expect(codes).toEqual([...Array<string>(12).fill("delivery_replay_limit_reached"), ...Array<string>(8).fill("done")]);
+    expect(codes).toEqual([
+      ...Array<string>(12).fill("delivery_replay_limit_reached"),
+      ...Array<string>(8).fill("done"),
+    ]);
     const limit = await sendingNothing(world(), () => replay(world(), deliveryId));
-    expect(conflictOf(limit)).toEqual(conflict("delivery_replay_limit_reached", deliveryId, "exhausted", { limit: 10 }));
-    const rows = await world().database.db.selectFrom("webhookDelivery").select(["replayNo", "replayOf"]).orderBy("replayNo").execute();
+    expect(conflictOf(limit)).toEqual(
+      conflict("delivery_replay_limit_reached", deliveryId, "exhausted", { limit: 10 }),
+    );
+    const rows = await world()
+      .database.db.selectFrom("webhookDelivery")
+      .select(["replayNo", "replayOf"])
+      .orderBy("replayNo")
+      .execute();
     expect(rows.map(({ replayNo }) => replayNo)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(new Set(rows.slice(1).map(({ replayOf }) => replayOf))).toEqual(new Set([deliveryId]));
   });
@@ -149,7 +211,11 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     await replay(world(), deliveryId);
     const moved = await replay(world(), deliveryId, { body: { reason: "other", endpointId: other } });
     expect(moved.body.data.delivery).toMatchObject({ endpointId: other, replayOf: deliveryId });
-    expect(await rowOf(moved.body.data.delivery.id)).toMatchObject({ replayNo: 1, eventId, endpointId: other });
+    expect(await rowOf(moved.body.data.delivery.id)).toMatchObject({
+      replayNo: 1,
+      eventId,
+      endpointId: other,
+    });
   });
 
   it("finds no endpoint that was deleted, is another's or was never there, but takes another in its place", async () => {
@@ -159,9 +225,14 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     await changeEndpoint(world(), "webhookEndpointDelete", { endpointId });
     for (const given of [undefined, endpointId, foreign, "whe_00000000000000000000000000", "1"]) {
       const body = { reason: "testing", ...(given === undefined ? {} : { endpointId: given }) };
-      expectError(await sendingNothing(world(), () => replay(world(), deliveryId, { body })), { status: 404, code: "webhook_endpoint_not_found" });
+      expectError(await sendingNothing(world(), () => replay(world(), deliveryId, { body })), {
+        status: 404,
+        code: "webhook_endpoint_not_found",
+      });
     }
-    expect((await replay(world(), deliveryId, { body: { reason: "testing", endpointId: other } })).status).toBe(200);
+    expect(
+      (await replay(world(), deliveryId, { body: { reason: "testing", endpointId: other } })).status,
+    ).toBe(200);
   });
 
   it("refuses while the endpoint is off", async () => {
@@ -170,7 +241,14 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     expect(conflictOf(await sendingNothing(world(), () => replay(world(), deliveryId)))).toEqual({
       status: 409,
       code: "webhook_endpoint_disabled",
-      conflict: { resource: "webhook_endpoint", id: endpointId, currentStatus: "disabled", currentVersion: 2, reason: "manual", data: {} },
+      conflict: {
+        resource: "webhook_endpoint",
+        id: endpointId,
+        currentStatus: "disabled",
+        currentVersion: 2,
+        reason: "manual",
+        data: {},
+      },
     });
     await changeEndpoint(world(), "webhookEndpointEnable", { endpointId });
     expect((await replay(world(), deliveryId)).status).toBe(200);
@@ -178,16 +256,33 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
 
   it("does not find what is another installation's, what is not there, and what the installation may not read any more", async () => {
     const deliveryId = await makeDelivery(world(), { endpointId });
-    const ids = ["whd_00000000000000000000000000", deliveryId.toUpperCase(), deliveryId.slice(0, -1), "1", "%00"];
+    const ids = [
+      "whd_00000000000000000000000000",
+      deliveryId.toUpperCase(),
+      deliveryId.slice(0, -1),
+      "1",
+      "%00",
+    ];
     for (const given of ids)
-      expectError(await sendingNothing(world(), () => replay(world(), given)), { status: 404, code: "webhook_delivery_not_found" });
-    expectError(await replay(world(), deliveryId, { key: "otherMerchant" }), { status: 404, code: "webhook_delivery_not_found" });
+      expectError(await sendingNothing(world(), () => replay(world(), given)), {
+        status: 404,
+        code: "webhook_delivery_not_found",
+      });
+    expectError(await replay(world(), deliveryId, { key: "otherMerchant" }), {
+      status: 404,
+      code: "webhook_delivery_not_found",
+    });
     const installation = world()
       .database.db.updateTable("installation")
       .where("id", "=", await installationOf(world()));
     await installation.set({ scopes: ["webhooks:write"] }).execute();
-    expectError(await sendingNothing(world(), () => replay(world(), deliveryId)), { status: 404, code: "webhook_delivery_not_found" });
-    await installation.set({ scopes: ["catalog:read", "checkout:quote", "webhooks:read", "webhooks:write"] }).execute();
+    expectError(await sendingNothing(world(), () => replay(world(), deliveryId)), {
+      status: 404,
+      code: "webhook_delivery_not_found",
+    });
+    await installation
+      .set({ scopes: ["catalog:read", "checkout:quote", "webhooks:read", "webhooks:write"] })
+      .execute();
     expect((await replay(world(), deliveryId)).status).toBe(200);
   });
 
@@ -207,16 +302,37 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
     ["no body", undefined, "missing_body", [" required"]],
     ["no reason", {}, "missing_field", ["/reason required"]],
     ["a reason there is not", { reason: "whim" }, "invalid_field", ["/reason not_allowed"]],
-    ["a note of 201 characters", { reason: "testing", note: "x".repeat(201) }, "invalid_field", ["/note too_long"]],
-    ["a control character in the note", { reason: "testing", note: "\u0001" }, "invalid_field", ["/note control_character"]],
-    ["a force that is no boolean", { reason: "testing", force: "yes" }, "invalid_field", ["/force wrong_type"]],
+    [
+      "a note of 201 characters",
+      { reason: "testing", note: "x".repeat(201) },
+      "invalid_field",
+      ["/note too_long"],
+    ],
+    [
+      "a control character in the note",
+      { reason: "testing", note: "\u0001" },
+      "invalid_field",
+      ["/note control_character"],
+    ],
+    [
+      "a force that is no boolean",
+      { reason: "testing", force: "yes" },
+      "invalid_field",
+      ["/force wrong_type"],
+    ],
     ["a field that nobody knows", { reason: "testing", surprise: 1 }, "unknown_field", ["/surprise unknown"]],
   ] as const)("refuses %s", async (_name, body, code, details) => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const headers = { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": randomUUID() };
-    const answer = await sendingNothing(world(), () => world().send({ method: "POST", url: replayUrl(deliveryId), headers, body }));
+    const answer = await sendingNothing(world(), () =>
+      world().send({ method: "POST", url: replayUrl(deliveryId), headers, body }),
+    );
     expect([answer.status, answer.body.error.code]).toEqual([400, code]);
-    expect(answer.body.error.details.map((detail: { field: string; code: string }) => `${detail.field} ${detail.code}`)).toEqual(details);
+    expect(
+      answer.body.error.details.map(
+        (detail: { field: string; code: string }) => `${detail.field} ${detail.code}`,
+      ),
+    ).toEqual(details);
   });
 
   it("needs a key with webhooks:write, and an Idempotency-Key", async () => {
@@ -231,13 +347,23 @@ describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDeliver
       expectError(await replay(world(), deliveryId, { key }), {
         status: 403,
         code: "scope_missing",
-        details: [{ in: "header", field: "Authorization", code: "scope_missing", allowed: ["webhooks:write"] }],
+        details: [
+          { in: "header", field: "Authorization", code: "scope_missing", allowed: ["webhooks:write"] },
+        ],
       });
-    expectError(await world().send({ method: "POST", url, body, headers: { authorization: `Bearer ${world().demo.keys.full}` } }), {
-      status: 400,
-      code: "idempotency_key_required",
-      details: [{ in: "header", field: "Idempotency-Key", code: "required" }],
-    });
+    expectError(
+      await world().send({
+        method: "POST",
+        url,
+        body,
+        headers: { authorization: `Bearer ${world().demo.keys.full}` },
+      }),
+      {
+        status: 400,
+        code: "idempotency_key_required",
+        details: [{ in: "header", field: "Idempotency-Key", code: "required" }],
+      },
+    );
     expect((await replay(world(), deliveryId, { key: "webhooksWrite" })).status).toBe(200);
   });
 

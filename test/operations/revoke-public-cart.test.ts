@@ -1,4 +1,7 @@
-/** revokePublicCart: ends a cart for good, for a caller who has seen it; its address goes at once from sight and a day later from the store. */
+/**
+ * revokePublicCart: ends a cart for good, for a caller who has seen it; its address goes at once from sight
+ * and a day later from the store.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -33,12 +36,24 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
     await makeCode(world(), "SENT", { kind: "FREE_SHIPPING" });
     const { id: cartId, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
-    await changeCart(world(), "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world(), "standard") } });
+    await changeCart(world(), "cartDeliveryOptionSelect", {
+      cartId,
+      input: { optionId: await deliveryOf(world(), "standard") },
+    });
     await changeCart(world(), "cartPromotionApply", { cartId, input: { code: "ten" } });
     const before = (await callCart(world(), "getPublicCart", { cartId })).body.data;
-    expect(before.totals).toMatchObject({ shipping: eur(490), discount: eur(849), total: eur(8131), estimated: false });
+    expect(before.totals).toMatchObject({
+      shipping: eur(490),
+      discount: eur(849),
+      total: eur(8131),
+      estimated: false,
+    });
     world().clock.advance(1000);
-    const answer = await revoke(cartId, { expectedVersion: 4, reason: "merchant_request", note: "Shop closes.\nSee you." });
+    const answer = await revoke(cartId, {
+      expectedVersion: 4,
+      reason: "merchant_request",
+      note: "Shop closes.\nSee you.",
+    });
     expect(answer.status).toBe(200);
     expect(contract.faultsOf("revokePublicCart", 200, answer.body)).toEqual([]);
     const at = world().clock.now().toISOString();
@@ -59,7 +74,11 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
       },
     });
     expect(lines).toHaveLength(1);
-    expect(answer.headers).toMatchObject({ "idempotent-replayed": "false", "cache-control": "no-store", "x-api-stability": "candidate" });
+    expect(answer.headers).toMatchObject({
+      "idempotent-replayed": "false",
+      "cache-control": "no-store",
+      "x-api-stability": "candidate",
+    });
     expect(answer.headers["etag"]).toBeUndefined();
     expect((await callCart(world(), "getPublicCart", { cartId })).body).toEqual(answer.body);
   });
@@ -67,7 +86,10 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
   it("takes the shipping's discount off with the shipping", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address: berlin } });
-    await changeCart(world(), "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world(), "standard") } });
+    await changeCart(world(), "cartDeliveryOptionSelect", {
+      cartId,
+      input: { optionId: await deliveryOf(world(), "standard") },
+    });
     await changeCart(world(), "cartPromotionApply", { cartId, input: { code: "sent" } });
     const { body } = await revoke(cartId, { expectedVersion: 4 });
     expect(body.data).toMatchObject({
@@ -76,10 +98,13 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
     });
   });
 
-  it.each(["buyer_request", "merchant_request", "security", "duplicate", "test", "other"])("keeps the reason %s", async (reason) => {
-    const { body } = await revoke(await cart(), { expectedVersion: 1, reason });
-    expect(body.data.revocation).toEqual({ reason, note: null, at: world().clock.now().toISOString() });
-  });
+  it.each(["buyer_request", "merchant_request", "security", "duplicate", "test", "other"])(
+    "keeps the reason %s",
+    async (reason) => {
+      const { body } = await revoke(await cart(), { expectedVersion: 1, reason });
+      expect(body.data.revocation).toEqual({ reason, note: null, at: world().clock.now().toISOString() });
+    },
+  );
 
   it("calls it other where no reason is given, and takes a note of 280 characters", async () => {
     const note = "😀".repeat(140);
@@ -91,11 +116,16 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
     const cartId = await cart();
     await revoke(cartId, { expectedVersion: 1, reason: "test" });
     for (const expectedVersion of [1, 2, 9]) {
-      const answer = await withoutTrace(world(), () => revoke(cartId, { expectedVersion, reason: "security" }));
+      const answer = await withoutTrace(world(), () =>
+        revoke(cartId, { expectedVersion, reason: "security" }),
+      );
       expectConflict(answer, { code: "cart_revoked", id: cartId, status: "revoked", version: 2 });
       expect(contract.faultsOf("revokePublicCart", 409, answer.body)).toEqual([]);
     }
-    expect((await readCart(world(), cartId)).data).toMatchObject({ version: 2, revocation: { reason: "TEST" } });
+    expect((await readCart(world(), cartId)).data).toMatchObject({
+      version: 2,
+      revocation: { reason: "TEST" },
+    });
   });
 
   it("destroys nothing that the caller has not seen", async () => {
@@ -117,7 +147,17 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
     const { object, previous } = events[2]?.snapshot.data ?? {};
     expect(object).toEqual((await callCart(world(), "getPublicCart", { cartId })).body.data);
     expect(Object.keys(previous as object).toSorted()).toEqual(
-      ["address", "addressTokenExpiresAt", "delivery", "lines", "promotion", "revocation", "status", "totals", "version"].toSorted(),
+      [
+        "address",
+        "addressTokenExpiresAt",
+        "delivery",
+        "lines",
+        "promotion",
+        "revocation",
+        "status",
+        "totals",
+        "version",
+      ].toSorted(),
     );
   });
 
@@ -141,7 +181,22 @@ const transitionFaults: readonly BodyFault[] = [
   ["true for a version", { expectedVersion: true }, "invalid_field", ["/expectedVersion wrong_type"]],
   ["a version of 2³¹", { expectedVersion: 2 ** 31 }, "invalid_field", ["/expectedVersion too_large"]],
   ["a reason there is not", { expectedVersion: 1, reason: "whim" }, "invalid_field", ["/reason not_allowed"]],
-  ["a note of 281 characters", { expectedVersion: 1, note: "x".repeat(281) }, "invalid_field", ["/note too_long"]],
-  ["a lone surrogate in the note", '{"expectedVersion":1,"note":"\\ud800"}', "invalid_field", ["/note control_character"]],
-  ["several faults", { reason: 1, note: 2 }, "missing_field", ["/expectedVersion required", "/note wrong_type", "/reason wrong_type"]],
+  [
+    "a note of 281 characters",
+    { expectedVersion: 1, note: "x".repeat(281) },
+    "invalid_field",
+    ["/note too_long"],
+  ],
+  [
+    "a lone surrogate in the note",
+    '{"expectedVersion":1,"note":"\\ud800"}',
+    "invalid_field",
+    ["/note control_character"],
+  ],
+  [
+    "several faults",
+    { reason: 1, note: 2 },
+    "missing_field",
+    ["/expectedVersion required", "/note wrong_type", "/reason wrong_type"],
+  ],
 ];

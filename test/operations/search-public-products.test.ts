@@ -1,4 +1,7 @@
-/** searchPublicProducts over REST: its parameters, one by one, and the envelope. What it finds and in which order is tested with the search itself. */
+/**
+ * searchPublicProducts over REST: its parameters, one by one, and the envelope. What it finds and in which
+ * order is tested with the search itself.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
@@ -10,7 +13,9 @@ const sorts = ["relevance", "newest", "price_asc", "price_desc", "title_asc", "p
 
 /** The address of a search; a change of undefined leaves the parameter out. */
 function search(change: Readonly<Record<string, string | undefined>> = {}): string {
-  const entries = Object.entries({ ...good, ...change }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const entries = Object.entries({ ...good, ...change }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
   return `/api/v1/search?${new URLSearchParams(entries).toString()}`;
 }
 
@@ -26,7 +31,9 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     contract = await readContract(world());
   });
 
-  const pageOf = async (page: number): Promise<{ data: Hit[]; meta: { totalItems: number; totalPages: number; hasNextPage: boolean } }> =>
+  const pageOf = async (
+    page: number,
+  ): Promise<{ data: Hit[]; meta: { totalItems: number; totalPages: number; hasNextPage: boolean } }> =>
     (await world().get(search({ q: "", sort: "title_asc", page: String(page), pageSize: "25" }))).body;
 
   it("answers a page of products with all that is known about it", async () => {
@@ -51,7 +58,13 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
       currency: "EUR",
       query: { normalized: "tent", corrected: null },
     });
-    expect(answer.body.meta.facets.map(({ key }: { key: string }) => key)).toEqual(["category", "merchant", "brand", "availability", "price"]);
+    expect(answer.body.meta.facets.map(({ key }: { key: string }) => key)).toEqual([
+      "category",
+      "merchant",
+      "brand",
+      "availability",
+      "price",
+    ]);
     expect(answer.headers).toMatchObject({
       "cache-control": "public, max-age=30, stale-while-revalidate=60",
       vary: "Authorization",
@@ -102,8 +115,16 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ["an unknown category", { category: "no-such-category" }, { totalItems: 0 }],
     ["an unknown merchant", { merchant: "nobody" }, { totalItems: 0 }],
     ["a locale in other letters", { locale: "EN-gb" }, { locale: { requested: "en-GB", resolved: "en" } }],
-    ["a locale with an extension", { locale: "en-u-ca-gregory" }, { locale: { requested: "en", resolved: "en" } }],
-    ["a locale that no product has", { locale: "sv", q: "" }, { locale: { requested: "sv", resolved: "de" } }],
+    [
+      "a locale with an extension",
+      { locale: "en-u-ca-gregory" },
+      { locale: { requested: "en", resolved: "en" } },
+    ],
+    [
+      "a locale that no product has",
+      { locale: "sv", q: "" },
+      { locale: { requested: "sv", resolved: "de" } },
+    ],
     ["spaces around the words", { q: "  tent  " }, { query: { normalized: "tent", corrected: null } }],
     ["256 characters within spaces", { q: `   ${"x".repeat(256)}   ` }, { totalItems: 0 }],
     ["256 characters that take two units each", { q: "\u{1f3d5}".repeat(256) }, { page: 1 }],
@@ -118,9 +139,14 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
   });
 
   it("filters by category with what is below it, and by merchant", async () => {
-    const [all, some] = await Promise.all([world().get(search({ q: "" })), world().get(search({ q: "", merchant: "morgenrot", pageSize: "100" }))]);
+    const [all, some] = await Promise.all([
+      world().get(search({ q: "" })),
+      world().get(search({ q: "", merchant: "morgenrot", pageSize: "100" })),
+    ]);
     expect(some.body.meta.totalItems).toBeLessThan(all.body.meta.totalItems);
-    expect(new Set(some.body.data.map(({ merchant }: { merchant: { slug: string } }) => merchant.slug))).toEqual(new Set(["morgenrot"]));
+    expect(
+      new Set(some.body.data.map(({ merchant }: { merchant: { slug: string } }) => merchant.slug)),
+    ).toEqual(new Set(["morgenrot"]));
   });
 
   it.each(Object.keys(good))("needs %s", async (name) => {
@@ -154,16 +180,23 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ["merchant", "a".repeat(97), "too_long"],
     ["merchant", "a--b", "pattern_mismatch"],
   ])("refuses %s=%s by name", async (field, value, code) => {
-    expectError(await world().get(search({ [field]: value })), { status: 400, code: "invalid_parameter", details: [{ in: "query", field, code }] });
-  });
-
-  it.each(["RELEVANCE", "price", "", "relevance,newest"])("refuses the sort %s and says what there is", async (sort) => {
-    expectError(await world().get(search({ sort })), {
+    expectError(await world().get(search({ [field]: value })), {
       status: 400,
       code: "invalid_parameter",
-      details: [{ in: "query", field: "sort", code: "not_allowed", allowed: sorts }],
+      details: [{ in: "query", field, code }],
     });
   });
+
+  it.each(["RELEVANCE", "price", "", "relevance,newest"])(
+    "refuses the sort %s and says what there is",
+    async (sort) => {
+      expectError(await world().get(search({ sort })), {
+        status: 400,
+        code: "invalid_parameter",
+        details: [{ in: "query", field: "sort", code: "not_allowed", allowed: sorts }],
+      });
+    },
+  );
 
   it.each([
     ["xx_", "invalid_format"],
@@ -173,7 +206,11 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ["*", "too_short"],
     [`en-${"abcdefgh-".repeat(4)}x`, "too_long"],
   ])("calls the locale %s malformed", async (locale, code) => {
-    expectError(await world().get(search({ locale })), { status: 400, code: "invalid_locale", details: [{ in: "query", field: "locale", code }] });
+    expectError(await world().get(search({ locale })), {
+      status: 400,
+      code: "invalid_locale",
+      details: [{ in: "query", field: "locale", code }],
+    });
   });
 
   it.each([
@@ -185,7 +222,11 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ["\u0131n", "pattern_mismatch"],
     ["", "pattern_mismatch"],
   ])("knows no market %s", async (market, code) => {
-    expectError(await world().get(search({ market })), { status: 400, code: "unknown_market", details: [{ in: "query", field: "market", code }] });
+    expectError(await world().get(search({ market })), {
+      status: 400,
+      code: "unknown_market",
+      details: [{ in: "query", field: "market", code }],
+    });
   });
 
   it.each([
@@ -207,12 +248,22 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ["a lone surrogate", "category=%ED%A0%80", "invalid_parameter", "category", "invalid_encoding"],
     ["half an escape", "category=%E4", "invalid_parameter", "category", "invalid_encoding"],
     ["no escape at all", "category=%zz", "invalid_parameter", "category", "invalid_encoding"],
-    ["a name that cannot be decoded, as it was sent", "%ED%A0%80=1", "invalid_parameter", "%ED%A0%80", "invalid_encoding"],
+    [
+      "a name that cannot be decoded, as it was sent",
+      "%ED%A0%80=1",
+      "invalid_parameter",
+      "%ED%A0%80",
+      "invalid_encoding",
+    ],
     ["a name with a NUL, as it was sent", "a%00=1", "invalid_parameter", "a%00", "control_character"],
     ["no name", "=1", "invalid_parameter", "", "invalid_encoding"],
     ["a reserved name", "__proto__=1", "unknown_parameter", "__proto__", "unknown"],
   ] as const)("refuses %s, and names it", async (_name, extra, code, field, rule) => {
-    expectError(await world().get(`${search()}&${extra}`), { status: 400, code, details: [{ in: "query", field, code: rule }] });
+    expectError(await world().get(`${search()}&${extra}`), {
+      status: 400,
+      code,
+      details: [{ in: "query", field, code: rule }],
+    });
   });
 
   it("calls a required parameter that cannot be read by its fault, not missing", async () => {
@@ -224,7 +275,9 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
   });
 
   it("tells all faults at once, each parameter once, and is called after the first", async () => {
-    const answer = await world().get("/api/v1/search?locale=xx_&market=ZZ&sort=best&page=0&pageSize=101&bogus=1&page=2");
+    const answer = await world().get(
+      "/api/v1/search?locale=xx_&market=ZZ&sort=best&page=0&pageSize=101&bogus=1&page=2",
+    );
     expectError(answer, {
       status: 400,
       code: "invalid_parameter",
@@ -249,7 +302,9 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
 
   it("asks the database nothing for a request that is refused", async () => {
     expect(await statementsOf(world(), () => world().get(search({ page: "0" })))).toEqual([]);
-    expect(await statementsOf(world(), () => world().get(search({ page: "101", pageSize: "100" })))).toEqual([]);
+    expect(await statementsOf(world(), () => world().get(search({ page: "101", pageSize: "100" })))).toEqual(
+      [],
+    );
   });
 
   it("refuses a body", async () => {
@@ -262,6 +317,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
 
   it("shows what a stranger typed as text: nothing of it becomes a tag", async () => {
     const answer = await world().get(search({ q: "<b>tent" }));
-    for (const { highlights } of answer.body.data as { highlights: { title: string | null } }[]) expect(highlights.title).not.toContain("<b>");
+    for (const { highlights } of answer.body.data as { highlights: { title: string | null } }[])
+      expect(highlights.title).not.toContain("<b>");
   });
 });

@@ -1,4 +1,7 @@
-/** setPublicCartAddress: an address becomes a token, a quote and a masked view; its rules are its country's, and it is stored for nobody to read. */
+/**
+ * setPublicCartAddress: an address becomes a token, a quote and a masked view; its rules are its country's,
+ * and it is stored for nobody to read.
+ */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { eraseDue, openPersonalData } from "#commerce/addresses/personal-data.ts";
@@ -42,11 +45,19 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
   const set = (cartId: string, body: unknown) => callCart(world(), "setPublicCartAddress", { cartId, body });
   const inMs = (ms: number): string => new Date(world().clock.now().getTime() + ms).toISOString();
   const personalData = (cartId: string) =>
-    world().database.db.selectFrom("personalData").selectAll().where("cartId", "=", cartId).orderBy("id").execute();
+    world()
+      .database.db.selectFrom("personalData")
+      .selectAll()
+      .where("cartId", "=", cartId)
+      .orderBy("id")
+      .execute();
 
   it("answers with a token, what may be shown of the address, and what the cart costs there", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 2 } });
-    const answer = await set(cartId, { address: { ...berlin, postalCode: "D-10115", city: " Berlin " }, expectedVersion: 1 });
+    const answer = await set(cartId, {
+      address: { ...berlin, postalCode: "D-10115", city: " Berlin " },
+      expectedVersion: 1,
+    });
     expect(answer.status).toBe(200);
     expect(contract.faultsOf("setPublicCartAddress", 200, answer.body)).toEqual([]);
     const end = inMs(30 * minuteMs);
@@ -89,14 +100,23 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     const quoteAt = async (country: string, address: object) => {
       const { id: cartId } = await makeCart(world(), { country, lines: { "KIT-KVERN": 1 } });
       const { status, body } = await set(cartId, { address });
-      expect({ status, faults: contract.faultsOf("setPublicCartAddress", 200, body) }).toEqual({ status: 200, faults: [] });
+      expect({ status, faults: contract.faultsOf("setPublicCartAddress", 200, body) }).toEqual({
+        status: 200,
+        faults: [],
+      });
       return {
         masked: body.data.address,
         totals: body.data.quote.totals,
         prices: body.data.quote.deliveryOptions.map(({ price }: { price: unknown }) => price),
       };
     };
-    const american = { subtotal: usd(8990), discount: usd(0), shipping: null, taxIncluded: false, estimated: true };
+    const american = {
+      subtotal: usd(8990),
+      discount: usd(0),
+      shipping: null,
+      taxIncluded: false,
+      estimated: true,
+    };
     expect(await quoteAt("US", sanFrancisco)).toEqual({
       masked: {
         countryCode: "US",
@@ -111,7 +131,15 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     });
     expect((await quoteAt("US", newYork)).totals).toEqual({ ...american, tax: usd(360), total: usd(9350) });
     expect(await quoteAt("JP", tokyo)).toMatchObject({
-      totals: { subtotal: jpy(12_800), discount: jpy(0), shipping: null, tax: jpy(1164), taxIncluded: true, total: jpy(12_800), estimated: true },
+      totals: {
+        subtotal: jpy(12_800),
+        discount: jpy(0),
+        shipping: null,
+        tax: jpy(1164),
+        taxIncluded: true,
+        total: jpy(12_800),
+        estimated: true,
+      },
       prices: [jpy(770), jpy(550)],
     });
   });
@@ -144,7 +172,10 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
 
   it("takes a basic address that its country would not, and says so", async () => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
-    const { status, body } = await set(cartId, { address: { ...berlin, postalCode: "X", city: undefined }, validation: "basic" });
+    const { status, body } = await set(cartId, {
+      address: { ...berlin, postalCode: "X", city: undefined },
+      validation: "basic",
+    });
     expect(status).toBe(200);
     expect(body.data).toMatchObject({
       validation: { level: "basic", corrected: [] },
@@ -156,7 +187,11 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     const { id: cartId } = await makeCart(world());
     const { status, body } = await set(cartId, { address: berlin });
     expect(contract.faultsOf("setPublicCartAddress", 200, body)).toEqual([]);
-    expect([status, body.data.quote, body.data.serviceability]).toEqual([200, null, { status: "deliverable", undeliverableLineIds: [] }]);
+    expect([status, body.data.quote, body.data.serviceability]).toEqual([
+      200,
+      null,
+      { status: "deliverable", undeliverableLineIds: [] },
+    ]);
   });
 
   it("tells what cannot be delivered: lines that sold out, everything where there is no way to", async () => {
@@ -164,16 +199,26 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     const made = await makeCart(world(), { lines: { "KIT-KVERN": 1, "HOM-BIVOKS": 1, "GFT-CARD-25": 1 } });
     const [grinder, wax, card] = made.lines.map(({ id }: { id: string }) => id);
     const levelOf = db.selectFrom("variant").select("id").where("sku", "=", "HOM-BIVOKS");
-    const { onHand } = await db.selectFrom("stockLevel").select("onHand").where("variantId", "=", levelOf).executeTakeFirstOrThrow();
+    const { onHand } = await db
+      .selectFrom("stockLevel")
+      .select("onHand")
+      .where("variantId", "=", levelOf)
+      .executeTakeFirstOrThrow();
     await db.updateTable("stockLevel").set({ onHand: 0 }).where("variantId", "=", levelOf).execute();
     const standing = await set(made.id, { address: berlin });
     await db.updateTable("stockLevel").set({ onHand }).where("variantId", "=", levelOf).execute();
-    expect(standing.body.data.serviceability).toEqual({ status: "partially_deliverable", undeliverableLineIds: [wax] });
+    expect(standing.body.data.serviceability).toEqual({
+      status: "partially_deliverable",
+      undeliverableLineIds: [wax],
+    });
     await db.updateTable("deliveryMethod").set({ active: false }).execute();
     const stuck = await set(made.id, { address: berlin });
     await db.updateTable("deliveryMethod").set({ active: true }).execute();
     // What is sent by e-mail arrives.
-    expect(stuck.body.data.serviceability).toEqual({ status: "no_delivery_options", undeliverableLineIds: [grinder, wax] });
+    expect(stuck.body.data.serviceability).toEqual({
+      status: "no_delivery_options",
+      undeliverableLineIds: [grinder, wax],
+    });
     expect(stuck.body.data.quote.deliveryOptions).toEqual([]);
     expect(card).toMatch(/^cln_/);
   });
@@ -183,7 +228,10 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     const { body } = await set(cartId, { address: berlin });
     expect(body.data).toMatchObject({
       serviceability: { status: "deliverable" },
-      quote: { deliveryOptions: [], totals: { shipping: eur(0), tax: eur(798), total: eur(5000), estimated: false } },
+      quote: {
+        deliveryOptions: [],
+        totals: { shipping: eur(0), tax: eur(798), total: eur(5000), estimated: false },
+      },
     });
   });
 
@@ -192,9 +240,17 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartPromotionApply", { cartId, input: { code: "ship-free" } });
     await set(cartId, { address: berlin });
-    await changeCart(world(), "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world(), "express") } });
+    await changeCart(world(), "cartDeliveryOptionSelect", {
+      cartId,
+      input: { optionId: await deliveryOf(world(), "express") },
+    });
     const { body } = await set(cartId, { address: berlin });
-    expect(body.data.quote.totals).toMatchObject({ shipping: eur(1290), discount: eur(1290), total: eur(8490), estimated: false });
+    expect(body.data.quote.totals).toMatchObject({
+      shipping: eur(1290),
+      discount: eur(1290),
+      total: eur(8490),
+      estimated: false,
+    });
   });
 
   describe("the token", () => {
@@ -207,8 +263,14 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     it("is stored as its digest alone", async () => {
       const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
       const { body } = await set(cartId, { address: berlin });
-      const row = await world().database.db.selectFrom("cart").selectAll().where("id", "=", cartId).executeTakeFirstOrThrow();
-      expect(Buffer.from(row.addressTokenDigest ?? []).toString("hex")).toBe(createHash("sha256").update(body.data.addressToken).digest("hex"));
+      const row = await world()
+        .database.db.selectFrom("cart")
+        .selectAll()
+        .where("id", "=", cartId)
+        .executeTakeFirstOrThrow();
+      expect(Buffer.from(row.addressTokenDigest ?? []).toString("hex")).toBe(
+        createHash("sha256").update(body.data.addressToken).digest("hex"),
+      );
       expect(JSON.stringify(row)).not.toContain(body.data.addressToken);
     });
 
@@ -221,25 +283,46 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       expect((await optionsFor(first)).body.errors[0].extensions.code).toBe("resource_not_found");
       expect((await optionsFor(second.addressToken)).body.data.deliveryOptions).toHaveLength(3);
       await callCart(world(), "revokePublicCart", { cartId, body: { expectedVersion: 3 } });
-      expect((await optionsFor(second.addressToken)).body.errors[0].extensions.code).toBe("resource_not_found");
+      expect((await optionsFor(second.addressToken)).body.errors[0].extensions.code).toBe(
+        "resource_not_found",
+      );
     });
   });
 
   describe("what is stored", () => {
-    const full = { ...berlin, company: "Muster GmbH", line2: "2. Stock", phone: "+49 30 1234567", email: "Anna@Example.COM" };
+    const full = {
+      ...berlin,
+      company: "Muster GmbH",
+      line2: "2. Stock",
+      phone: "+49 30 1234567",
+      email: "Anna@Example.COM",
+    };
 
     it("opens with the keyring alone, and has what was sent, tidied", async () => {
       const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
       expect((await set(cartId, { address: full })).status).toBe(200);
       const [row, ...others] = await personalData(cartId);
       expect(others).toEqual([]);
-      expect(row).toMatchObject({ kind: "address", level: "strict", masked: maskedBerlin, erasedAt: null, buyerReference: null });
+      expect(row).toMatchObject({
+        kind: "address",
+        level: "strict",
+        masked: maskedBerlin,
+        erasedAt: null,
+        buyerReference: null,
+      });
       expect(row?.eraseAfter?.getTime()).toBe(world().clock.now().getTime() + 48 * 60 * minuteMs);
       if (row === undefined) return;
       expect(openPersonalData(world().app.services.keyring, row)).toEqual({
         kind: "address",
         level: "strict",
-        address: { ...full, line3: null, district: null, regionCode: null, phone: "+49301234567", email: "Anna@example.com" },
+        address: {
+          ...full,
+          line3: null,
+          district: null,
+          regionCode: null,
+          phone: "+49301234567",
+          email: "Anna@example.com",
+        },
       });
       expect(Buffer.from(row.sealed ?? []).includes("Anna")).toBe(false);
     });
@@ -275,8 +358,16 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
         code: "invalid_field",
         details: [{ in: "body", field: "/saveForBuyer", code: "buyer_required" }],
       });
-      const kept = () => world().database.db.selectFrom("personalData").selectAll().where("buyerReference", "=", "keeper").execute();
-      const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 }, input: { buyerReference: "keeper" } });
+      const kept = () =>
+        world()
+          .database.db.selectFrom("personalData")
+          .selectAll()
+          .where("buyerReference", "=", "keeper")
+          .execute();
+      const { id: cartId } = await makeCart(world(), {
+        lines: { "KIT-KVERN": 1 },
+        input: { buyerReference: "keeper" },
+      });
       expect((await set(cartId, { address: berlin })).status).toBe(200);
       expect(await kept()).toEqual([]);
       expect((await set(cartId, { address: berlin, saveForBuyer: true })).status).toBe(200);
@@ -298,14 +389,18 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
     expect(Object.keys(event?.snapshot.data.previous as object).toSorted()).toEqual(
       ["address", "addressTokenExpiresAt", "delivery", "lines", "promotion", "totals", "version"].toSorted(),
     );
-    expect(event?.snapshot.data.object).toEqual((await callCart(world(), "getPublicCart", { cartId })).body.data);
+    expect(event?.snapshot.data.object).toEqual(
+      (await callCart(world(), "getPublicCart", { cartId })).body.data,
+    );
     expect(JSON.stringify(event)).not.toContain(body.data.addressToken);
   });
 
   it("takes twelve statements, however many lines there are", async () => {
     const [small, large] = [
       await makeCart(world(), { lines: { "KIT-KVERN": 1 } }),
-      await makeCart(world(), { lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 1, "KIT-BRETT-SMALL": 1, "HOM-BIVOKS": 1 } }),
+      await makeCart(world(), {
+        lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 1, "KIT-BRETT-SMALL": 1, "HOM-BIVOKS": 1 },
+      }),
     ];
     expect(await workOf(world(), () => set(small.id, { address: berlin }))).toHaveLength(12);
     expect(await workOf(world(), () => set(large.id, { address: berlin }))).toHaveLength(12);

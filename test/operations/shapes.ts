@@ -1,8 +1,12 @@
-/** What the contract says the answers look like, written down by hand from it: every field named, none beside them. */
+/**
+ * What the contract says the answers look like, written down by hand from it: every field named, none beside
+ * them.
+ */
 import { expect } from "vitest";
 import { z } from "zod";
 
-export const id = (prefix: string): z.ZodString => z.string().regex(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`));
+export const id = (prefix: string): z.ZodString =>
+  z.string().regex(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`));
 export const timestamp = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
 export const locale = z.string().regex(/^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$/);
 export const country = z.string().regex(/^[A-Z]{2}$/);
@@ -14,7 +18,14 @@ export const slug = z
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/);
 const money = z.strictObject({ amountMinor: z.int(), currency, exponent: z.int().min(0).max(3) });
 const range = z.strictObject({ min: money, max: money });
-export const availability = z.enum(["in_stock", "low_stock", "backorder", "preorder", "out_of_stock", "discontinued"]);
+export const availability = z.enum([
+  "in_stock",
+  "low_stock",
+  "backorder",
+  "preorder",
+  "out_of_stock",
+  "discontinued",
+]);
 const image = z.strictObject({ url: z.url(), alt: z.string().nullable(), width: z.int(), height: z.int() });
 
 const summary = {
@@ -51,7 +62,11 @@ export const identityAnswer = z.strictObject({
       rotatesTo: id("key").nullable(),
     }),
     oauthGrant: z.null(),
-    installation: z.strictObject({ id: id("ins"), status: z.enum(["active", "suspended"]), installedAt: timestamp }),
+    installation: z.strictObject({
+      id: id("ins"),
+      status: z.enum(["active", "suspended"]),
+      installedAt: timestamp,
+    }),
     app: z.strictObject({ id: id("app"), name: z.string(), publisher: z.string().nullable() }),
     merchant: z.strictObject({
       id: id("mer"),
@@ -132,7 +147,9 @@ export const searchAnswer = z.strictObject({
     facets: z.array(
       z.strictObject({
         key: z.enum(["category", "merchant", "brand", "availability", "price"]),
-        buckets: z.array(z.strictObject({ value: z.string(), label: z.string(), count: z.int().min(1) })).max(20),
+        buckets: z
+          .array(z.strictObject({ value: z.string(), label: z.string(), count: z.int().min(1) }))
+          .max(20),
       }),
     ),
     query: z.strictObject({ normalized: z.string(), corrected: z.string().nullable() }),
@@ -147,11 +164,28 @@ const variant = z.strictObject({
   title: z.string(),
   options: z.record(z.string(), z.string()),
   image: image.nullable(),
-  offers: z.array(z.strictObject({ market: country, price: money, compareAt: money.nullable(), lowest30d: money.nullable() })),
+  offers: z.array(
+    z.strictObject({
+      market: country,
+      price: money,
+      compareAt: money.nullable(),
+      lowest30d: money.nullable(),
+    }),
+  ),
   availability,
   maxOrderQuantity: z.int().nullable(),
   restrictions: z.array(
-    z.enum(["age_18", "hazmat", "no_returns", "final_sale", "custom_made", "perishable", "hygiene_sealed", "digital", "gift_card"]),
+    z.enum([
+      "age_18",
+      "hazmat",
+      "no_returns",
+      "final_sale",
+      "custom_made",
+      "perishable",
+      "hygiene_sealed",
+      "digital",
+      "gift_card",
+    ]),
   ),
   weightGrams: z.int().nullable(),
 });
@@ -174,10 +208,16 @@ export const productAnswer = z.strictObject({
       )
       .max(50),
     options: z.array(
-      z.strictObject({ code: z.string(), name: z.string(), values: z.array(z.strictObject({ code: z.string(), label: z.string() })) }),
+      z.strictObject({
+        code: z.string(),
+        name: z.string(),
+        values: z.array(z.strictObject({ code: z.string(), label: z.string() })),
+      }),
     ),
     variants: z.array(variant).min(1).max(200),
-    offers: z.array(z.strictObject({ market: country, currency, taxIncluded: z.boolean(), min: money, max: money })),
+    offers: z.array(
+      z.strictObject({ market: country, currency, taxIncluded: z.boolean(), min: money, max: money }),
+    ),
     attributes: z.array(
       z.strictObject({
         code: z.string(),
@@ -187,8 +227,17 @@ export const productAnswer = z.strictObject({
       }),
     ),
     seo: z.strictObject({ title: z.string().nullable(), description: z.string().nullable() }).nullable(),
-    policies: z.array(z.strictObject({ type: z.enum(["return", "warranty", "cancellation"]), summary: z.string(), url: z.url().nullable() })),
-    structuredData: z.looseObject({ "@context": z.literal("https://schema.org"), "@type": z.literal("Product") }),
+    policies: z.array(
+      z.strictObject({
+        type: z.enum(["return", "warranty", "cancellation"]),
+        summary: z.string(),
+        url: z.url().nullable(),
+      }),
+    ),
+    structuredData: z.looseObject({
+      "@context": z.literal("https://schema.org"),
+      "@type": z.literal("Product"),
+    }),
     status: z.literal("published"),
   }),
 });

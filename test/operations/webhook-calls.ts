@@ -1,4 +1,7 @@
-/** Webhook endpoints as tests make and change them: over REST for an installation, over GraphQL for who runs a merchant, each with a key of its own. */
+/**
+ * Webhook endpoints as tests make and change them: over REST for an installation, over GraphQL for who runs a
+ * merchant, each with a key of its own.
+ */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -17,10 +20,18 @@ export interface EndpointRequest {
 }
 
 /** Over REST. */
-export function createWebhook(world: World, { body, key = "full", headers = {} }: EndpointRequest = {}): Promise<Answer> {
+export function createWebhook(
+  world: World,
+  { body, key = "full", headers = {} }: EndpointRequest = {},
+): Promise<Answer> {
   const authorization = `Bearer ${world.demo.keys[key]}`;
   const sent = body ?? { url: receiver(), eventTypes: ["*"] };
-  return world.send({ method: "POST", url: endpointsUrl, headers: { authorization, "idempotency-key": randomUUID(), ...headers }, body: sent });
+  return world.send({
+    method: "POST",
+    url: endpointsUrl,
+    headers: { authorization, "idempotency-key": randomUUID(), ...headers },
+    body: sent,
+  });
 }
 
 export interface MadeEndpoint {
@@ -34,7 +45,10 @@ export async function makeEndpoint(
   world: World,
   { key = "full", ...input }: { key?: "full" | "otherMerchant"; [field: string]: unknown } = {},
 ): Promise<MadeEndpoint> {
-  const { status, body } = await createWebhook(world, { key, body: { url: receiver(), eventTypes: ["*"], ...input } });
+  const { status, body } = await createWebhook(world, {
+    key,
+    body: { url: receiver(), eventTypes: ["*"], ...input },
+  });
   expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
   return { id: body.data.endpoint.id, url: body.data.endpoint.url, secret: body.data.secret.value };
 }
@@ -79,19 +93,39 @@ export interface NewEndpoint extends Frontend {
   readonly input?: Readonly<Record<string, unknown>>;
 }
 
-export function tryEndpoint(world: World, { installationId, merchantId, input = {}, token = "admin" }: NewEndpoint): Promise<Asked> {
+export function tryEndpoint(
+  world: World,
+  { installationId, merchantId, input = {}, token = "admin" }: NewEndpoint,
+): Promise<Asked> {
   const query = `mutation ($merchantId: ID, $installationId: ID, $key: String, $input: PublicWebhookCreateRequest!) {
     webhookEndpointCreate(merchantId: $merchantId, installationId: $installationId, idempotencyKey: $key, input: $input) { ${withSecret} } }`;
-  const variables = { merchantId, installationId, key: randomUUID(), input: { url: receiver(), eventTypes: ["*"], ...input } };
+  const variables = {
+    merchantId,
+    installationId,
+    key: randomUUID(),
+    input: { url: receiver(), eventTypes: ["*"], ...input },
+  };
   return askGraph(world, query, variables, { token });
 }
 
-export function readEndpoint(world: World, id: string, token: keyof DemoFile["tokens"] = "admin"): Promise<Asked> {
-  return askGraph(world, `query ($id: ID!) { webhookEndpoint(id: $id) { ${endpointFields} } }`, { id }, { token });
+export function readEndpoint(
+  world: World,
+  id: string,
+  token: keyof DemoFile["tokens"] = "admin",
+): Promise<Asked> {
+  return askGraph(
+    world,
+    `query ($id: ID!) { webhookEndpoint(id: $id) { ${endpointFields} } }`,
+    { id },
+    { token },
+  );
 }
 
 /** The deliveries of an endpoint, the oldest first, with the types of their events. */
-export function deliveriesOf({ database }: World, endpointId: string): Promise<{ type: string; status: string; nextAttemptAt: Date | null }[]> {
+export function deliveriesOf(
+  { database }: World,
+  endpointId: string,
+): Promise<{ type: string; status: string; nextAttemptAt: Date | null }[]> {
   return database.db
     .selectFrom("webhookDelivery as d")
     .innerJoin("event as e", "e.id", "d.eventId")
@@ -101,7 +135,10 @@ export function deliveriesOf({ database }: World, endpointId: string): Promise<{
     .execute();
 }
 
-export async function installationOf({ database, demo }: World, key: "full" | "otherMerchant" = "full"): Promise<string> {
+export async function installationOf(
+  { database, demo }: World,
+  key: "full" | "otherMerchant" = "full",
+): Promise<string> {
   const { first, second } = demo.merchants;
   const row = await database.db
     .selectFrom("installation")
@@ -114,5 +151,8 @@ export async function installationOf({ database, demo }: World, key: "full" | "o
 
 /** An installation has 16 at most: tests of one file begin without those of the others. */
 export async function clearEndpoints({ database }: World): Promise<void> {
-  await database.db.updateTable("webhookEndpoint").set({ status: "deleted", disabledReason: null, disabledAt: null }).execute();
+  await database.db
+    .updateTable("webhookEndpoint")
+    .set({ status: "deleted", disabledReason: null, disabledAt: null })
+    .execute();
 }

@@ -1,4 +1,7 @@
-/** What pages load: named by hash and kept for ever, compressed as the browser takes it, and nothing but what was built. */
+/**
+ * What pages load: named by hash and kept for ever, compressed as the browser takes it, and nothing but what
+ * was built.
+ */
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createServer } from "#http/server.ts";
@@ -36,7 +39,10 @@ describe("assets", () => {
     expect(plain.headers["content-encoding"]).toBeUndefined();
     const zipped = await server.inject({ url: script, headers: { ...headers, "accept-encoding": "gzip" } });
     expect(gunzipSync(zipped.rawPayload)).toEqual(plain.rawPayload);
-    const best = await server.inject({ url: script, headers: { ...headers, "accept-encoding": "gzip, deflate, br" } });
+    const best = await server.inject({
+      url: script,
+      headers: { ...headers, "accept-encoding": "gzip, deflate, br" },
+    });
     expect(best.headers["content-encoding"]).toBe("br");
     expect(brotliDecompressSync(best.rawPayload)).toEqual(plain.rawPayload);
     await server.close();

@@ -26,10 +26,18 @@ it.each([
 ])("a command with %o tells of a cart as the service at %s does", async (given, base) => {
   const { app, database, demo } = world();
   const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
-  const subject = { type: "cart", id, merchantId: demo.merchants.first.id, thing: undefined, together: {} } as const;
+  const subject = {
+    type: "cart",
+    id,
+    merchantId: demo.merchants.first.id,
+    thing: undefined,
+    together: {},
+  } as const;
   const told = (render: RenderSubject): Promise<string> =>
     inTransaction(database.db, async (transaction) => JSON.stringify(await render(transaction, subject)));
   const byService = await told(app.services.render);
   expect(byService).toContain(`"url":"${publicUrl}/media/`);
-  expect(await told(createCommandRender(database.db, readSettings({ ...environment, ...given })))).toBe(byService.replaceAll(publicUrl, base));
+  expect(await told(createCommandRender(database.db, readSettings({ ...environment, ...given })))).toBe(
+    byService.replaceAll(publicUrl, base),
+  );
 });

@@ -46,13 +46,18 @@ it("explains every command with --help, which names --json where there is someth
   const all = await runCommand(["--help"]);
   expect(all).toEqual(await runHere(["--help"]));
   expect(all.code).toBe(0);
-  for (const name of new Set(commands.map((command) => command.split(" ")[0]))) expect(all.stdout).toContain(`\n  ${name} `);
+  for (const name of new Set(commands.map((command) => command.split(" ")[0])))
+    expect(all.stdout).toContain(`\n  ${name} `);
 });
 
 it("the command line ends with 2 as a process too, on what is not understood", async () => {
   const [none, unknown] = await Promise.all([runCommand([]), runCommand(["nonsense"])]);
   expect(none).toEqual(await runHere([]));
-  expect(unknown).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining("error: unknown command 'nonsense'") as string });
+  expect(unknown).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringContaining("error: unknown command 'nonsense'") as string,
+  });
 });
 
 it.each([
@@ -62,26 +67,66 @@ it.each([
   ["a missing option", ["key", "create"], "error: required option '--installation <id>' not specified"],
   ["a missing argument", ["key", "revoke"], "error: missing required argument 'id'"],
   ["half a command", ["key"], "Usage: commerce key"],
-  ["a value that breaks its rule", ["merchant", "create", "--slug", "A b"], "error: option '--slug <slug>' argument 'A b' is invalid."],
-  ["an unknown scope", ["key", "create", "--scopes", "all"], "error: option '--scopes <list>' argument 'all' is invalid. all is no scope"],
-  ["an unknown role", ["token", "create", "--role", "root"], "error: option '--role <role>' argument 'root' is invalid."],
+  [
+    "a value that breaks its rule",
+    ["merchant", "create", "--slug", "A b"],
+    "error: option '--slug <slug>' argument 'A b' is invalid.",
+  ],
+  [
+    "an unknown scope",
+    ["key", "create", "--scopes", "all"],
+    "error: option '--scopes <list>' argument 'all' is invalid. all is no scope",
+  ],
+  [
+    "an unknown role",
+    ["token", "create", "--role", "root"],
+    "error: option '--role <role>' argument 'root' is invalid.",
+  ],
   [
     "a status that lost deliveries do not have",
     ["webhook", "replay", "--status", "succeeded"],
     "error: option '--status <status>' argument 'succeeded'",
   ],
-  ["an overlap that is too long", ["key", "rotate", "key_none", "--overlap", "169"], "error: option '--overlap <hours>' argument '169' is invalid."],
+  [
+    "an overlap that is too long",
+    ["key", "rotate", "key_none", "--overlap", "169"],
+    "error: option '--overlap <hours>' argument '169' is invalid.",
+  ],
   [
     "a way of authentication that there is not",
     ["oauth-client", "create", "--auth", "client_secret_basic"],
     "error: option '--auth <method>' argument",
   ],
-  ["keys that are no set of keys", ["oauth-client", "create", "--jwks", "[]"], "error: option '--jwks <json>' argument '[]' is invalid."],
-  ["nothing to erase", ["privacy", "erase"], "error: give one of --buyer-reference, --cart, --order and --address-token"],
-  ["two things to erase", ["privacy", "erase", "--cart", "c", "--order", "o"], "error: give one of --buyer-reference, --cart, --order"],
-  ["a buyer of no merchant", ["privacy", "erase", "--buyer-reference", "b"], "error: --buyer-reference needs --merchant"],
-  ["a time that is none", ["audit", "export", "--from", "yesterday"], "error: option '--from <time>' argument 'yesterday' is invalid."],
-  ["a number that is none", ["seed", "--products", "many"], "error: option '--products <number>' argument 'many' is invalid."],
+  [
+    "keys that are no set of keys",
+    ["oauth-client", "create", "--jwks", "[]"],
+    "error: option '--jwks <json>' argument '[]' is invalid.",
+  ],
+  [
+    "nothing to erase",
+    ["privacy", "erase"],
+    "error: give one of --buyer-reference, --cart, --order and --address-token",
+  ],
+  [
+    "two things to erase",
+    ["privacy", "erase", "--cart", "c", "--order", "o"],
+    "error: give one of --buyer-reference, --cart, --order",
+  ],
+  [
+    "a buyer of no merchant",
+    ["privacy", "erase", "--buyer-reference", "b"],
+    "error: --buyer-reference needs --merchant",
+  ],
+  [
+    "a time that is none",
+    ["audit", "export", "--from", "yesterday"],
+    "error: option '--from <time>' argument 'yesterday' is invalid.",
+  ],
+  [
+    "a number that is none",
+    ["seed", "--products", "many"],
+    "error: option '--products <number>' argument 'many' is invalid.",
+  ],
 ])("the command line ends with 2 on %s", async (_name, args, message) => {
   const { code, stdout, stderr } = await runHere(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -102,7 +147,18 @@ it(
     };
     const { applied } = (await run("migrate")) as unknown as { applied: string[] };
     expect(applied.length).toBeGreaterThan(0);
-    const merchant = await run("merchant", "create", "--slug", "one", "--name", "One", "--locale", "de-de", "--market", "DE");
+    const merchant = await run(
+      "merchant",
+      "create",
+      "--slug",
+      "one",
+      "--name",
+      "One",
+      "--locale",
+      "de-de",
+      "--market",
+      "DE",
+    );
     const app = await run("app", "create", "--name", "App");
     const installation = await run(
       "installation",
@@ -115,41 +171,91 @@ it(
       "catalog:read",
     );
     const scopes = ["--scopes", "catalog:read"];
-    const key = await run("key", "create", "--installation", installation["id"] ?? "", "--name", "Key", ...scopes);
+    const key = await run(
+      "key",
+      "create",
+      "--installation",
+      installation["id"] ?? "",
+      "--name",
+      "Key",
+      ...scopes,
+    );
     expect(Object.keys(key)).toEqual(["id", "key"]);
     expect(key["key"]).toMatch(/^cpk_test_/);
     const list = (await run("key", "list")) as unknown as Record<string, unknown>[];
     expect(list).toMatchObject([{ id: key["id"], scopes: ["catalog:read"], revokedAt: null }]);
     expect(JSON.stringify(list)).not.toContain(key["key"]?.slice(-49));
     const successor = await run("key", "rotate", key["id"] ?? "", "--overlap", "1");
-    expect(successor).toEqual({ id: expect.stringMatching(/^key_/), key: expect.stringMatching(/^cpk_test_/), rotated: key["id"] });
+    expect(successor).toEqual({
+      id: expect.stringMatching(/^key_/),
+      key: expect.stringMatching(/^cpk_test_/),
+      rotated: key["id"],
+    });
     expect(await run("key", "revoke", key["id"] ?? "")).toEqual({ id: key["id"], revoked: true });
     expect(await toldOf(environment.DATA_DIR)).toEqual([
-      { type: "api_key.created", subjectId: key["id"], subjectVersion: 1, installationId: installation["id"] },
-      { type: "api_key.created", subjectId: successor["id"], subjectVersion: 1, installationId: installation["id"] },
-      { type: "api_key.rotated", subjectId: key["id"], subjectVersion: 2, installationId: installation["id"] },
-      { type: "api_key.revoked", subjectId: key["id"], subjectVersion: 3, installationId: installation["id"] },
+      {
+        type: "api_key.created",
+        subjectId: key["id"],
+        subjectVersion: 1,
+        installationId: installation["id"],
+      },
+      {
+        type: "api_key.created",
+        subjectId: successor["id"],
+        subjectVersion: 1,
+        installationId: installation["id"],
+      },
+      {
+        type: "api_key.rotated",
+        subjectId: key["id"],
+        subjectVersion: 2,
+        installationId: installation["id"],
+      },
+      {
+        type: "api_key.revoked",
+        subjectId: key["id"],
+        subjectVersion: 3,
+        installationId: installation["id"],
+      },
     ]);
 
-    const excess = await runHere(["key", "create", "--installation", installation["id"] ?? "", "--name", "Key"], environment);
-    expect(excess).toEqual({ code: 1, stdout: "", stderr: "The installation does not hold checkout:quote, webhooks:read, webhooks:write.\n" });
+    const excess = await runHere(
+      ["key", "create", "--installation", installation["id"] ?? "", "--name", "Key"],
+      environment,
+    );
+    expect(excess).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "The installation does not hold checkout:quote, webhooks:read, webhooks:write.\n",
+    });
     const unknown = await runHere(["key", "revoke", "key_none"], environment);
     expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such API key.\n" });
     const seed = await runCommand(["seed", "--products", "1"], environment);
-    expect(seed).toMatchObject({ code: 1, stderr: "The database has other data than the demo's: say whose products with --merchant.\n" });
+    expect(seed).toMatchObject({
+      code: 1,
+      stderr: "The database has other data than the demo's: say whose products with --merchant.\n",
+    });
   },
   startsMsMax,
 );
 
 async function toldOf(folder: string): Promise<unknown[]> {
   const database = await openDatabase({ folder });
-  const told = await database.db.selectFrom("event").select(["type", "subjectId", "subjectVersion", "installationId"]).orderBy("id").execute();
+  const told = await database.db
+    .selectFrom("event")
+    .select(["type", "subjectId", "subjectVersion", "installationId"])
+    .orderBy("id")
+    .execute();
   await database.close();
   return told;
 }
 
 it("the command line shows the settings in force with secrets masked", async () => {
-  const environment = { RATE_LIMIT_SCALE: "2", REDIS_URL: "redis://:hunter2@127.0.0.1", DATA_DIR: "somewhere" };
+  const environment = {
+    RATE_LIMIT_SCALE: "2",
+    REDIS_URL: "redis://:hunter2@127.0.0.1",
+    DATA_DIR: "somewhere",
+  };
   const { code, stdout } = await runCommand(["config", "--json"], environment);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -168,10 +274,16 @@ it("the command line shows the settings in force with secrets masked", async () 
 });
 
 it("runs on Node 26 under npm, whatever Node is installed", async () => {
-  const { stdout } = await promisify(execFile)("npm", ["run", "--silent", "commerce", "--", "config", "--json"], {
+  const { stdout } = await promisify(execFile)(
+    "npm",
+    ["run", "--silent", "commerce", "--", "config", "--json"],
+    {
+      cwd: new URL("../../", import.meta.url),
+    },
+  );
+  expect(JSON.parse(stdout)).toMatchObject({ HOST: "127.0.0.1" });
+  const version = await promisify(execFile)("npm", ["exec", "-c", "node --print process.versions.node"], {
     cwd: new URL("../../", import.meta.url),
   });
-  expect(JSON.parse(stdout)).toMatchObject({ HOST: "127.0.0.1" });
-  const version = await promisify(execFile)("npm", ["exec", "-c", "node --print process.versions.node"], { cwd: new URL("../../", import.meta.url) });
   expect(version.stdout).toMatch(/^26\./);
 });

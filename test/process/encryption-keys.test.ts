@@ -1,4 +1,7 @@
-/** The embedded database's own encryption key: made once, kept for its owner's eyes, used by all, never replaced. */
+/**
+ * The embedded database's own encryption key: made once, kept for its owner's eyes, used by all, never
+ * replaced.
+ */
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -18,7 +21,9 @@ const pathOf = (): string => join(folder, "encryption-keys");
 
 it("the file of encryption keys is made at the first start, is for its owner's eyes, and is the same at the next", () => {
   const made = loadEncryptionKeys(folder);
-  expect(made).toEqual([{ id: expect.stringMatching(/^local-[\da-f]{8}$/) as unknown, key: expect.any(Buffer) as unknown }]);
+  expect(made).toEqual([
+    { id: expect.stringMatching(/^local-[\da-f]{8}$/) as unknown, key: expect.any(Buffer) as unknown },
+  ]);
   expect(made[0]?.key.length).toBe(32);
   expect(statSync(pathOf()).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(["encryption-keys"]);
@@ -49,7 +54,10 @@ it("the file of encryption keys is one, whole, for eight processes that start at
   const at = String(Date.now() + 1500);
   const root = new URL("../../", import.meta.url).pathname;
   const children = Array.from({ length: 8 }, () =>
-    spawn(process.execPath, ["--input-type=module-typescript", "--eval", script, folder, at], { cwd: root, stdio: ["ignore", "pipe", "inherit"] }),
+    spawn(process.execPath, ["--input-type=module-typescript", "--eval", script, folder, at], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "inherit"],
+    }),
   );
   const outputs = await Promise.all(children.map(({ stdout }) => text(stdout)));
   expect(new Set(outputs).size).toBe(1);
@@ -61,13 +69,18 @@ it.each([
   ["is empty", ""],
   ["was cut off", "local-1:AAAA"],
   ["has an id twice", `a:${Buffer.alloc(32).toString("base64")},a:${Buffer.alloc(32).toString("base64")}`],
-])("the file of encryption keys stops the start with a line that names the file when that %s, and leaves it as it is", (_name, content) => {
-  writeFileSync(pathOf(), content);
-  expect(() => loadEncryptionKeys(folder)).toThrow(FolderUnusable);
-  expect(() => loadEncryptionKeys(folder)).toThrow(`${pathOf()} is damaged: it must be a comma-separated list of id:base64, each key 32 bytes.`);
-  expect(readFileSync(pathOf(), "utf8")).toBe(content);
-  expect(readdirSync(folder)).toEqual(["encryption-keys"]);
-});
+])(
+  "the file of encryption keys stops the start with a line that names the file when that %s, and leaves it as it is",
+  (_name, content) => {
+    writeFileSync(pathOf(), content);
+    expect(() => loadEncryptionKeys(folder)).toThrow(FolderUnusable);
+    expect(() => loadEncryptionKeys(folder)).toThrow(
+      `${pathOf()} is damaged: it must be a comma-separated list of id:base64, each key 32 bytes.`,
+    );
+    expect(readFileSync(pathOf(), "utf8")).toBe(content);
+    expect(readdirSync(folder)).toEqual(["encryption-keys"]);
+  },
+);
 
 it("the file of encryption keys stops the start with the setting's name when the folder cannot be used", () => {
   writeFileSync(join(folder, "file"), "");

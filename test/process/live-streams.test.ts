@@ -1,4 +1,7 @@
-/** Two processes on one PostgreSQL: who follows something at the one is told what was done through the other, and told to stop, it ends its streams first. */
+/**
+ * Two processes on one PostgreSQL: who follows something at the one is told what was done through the other,
+ * and told to stop, it ends its streams first.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { randomUUID } from "node:crypto";
 import { type Service, startService } from "#soak/service.ts";
@@ -9,7 +12,8 @@ import { follow, type Followed } from "#test/graph/live/streams.ts";
 /** Two cold starts on a machine that has other things to do. */
 const startsMsMax = 240_000;
 const cartChanged = "subscription ($id: ID!) { cartChanged(id: $id) { version } }";
-const deliveryChanged = "subscription ($id: ID!) { deliveryChanged(endpointId: $id) { deliveries { id status } } }";
+const deliveryChanged =
+  "subscription ($id: ID!) { deliveryChanged(endpointId: $id) { deliveries { id status } } }";
 
 describe("two processes", () => {
   const stack = new AsyncDisposableStack();
@@ -18,18 +22,27 @@ describe("two processes", () => {
   beforeAll(async () => {
     const place = await demoPlace("postgres");
     const environment = { ...place.environment, WEBHOOK_ALLOW_LOOPBACK: "1", DEMO: "0" };
-    [serving, gateway] = await Promise.all([startService({ ...place, environment }), startService({ ...place, command: "gateway", environment })]);
+    [serving, gateway] = await Promise.all([
+      startService({ ...place, environment }),
+      startService({ ...place, command: "gateway", environment }),
+    ]);
     for (const service of [serving, gateway]) stack.use(service);
   }, startsMsMax);
   afterAll(() => stack.disposeAsync());
 
   const post = async (url: string, token: string, body: unknown) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": randomUUID() };
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      "idempotency-key": randomUUID(),
+    };
     const { text } = await serving.ask({ method: "POST", url, headers, body: JSON.stringify(body) });
     return JSON.parse(text).data;
   };
-  const mutate = (query: string): ReturnType<typeof post> => post("/graphql", serving.access.tokens.storefront, { query });
-  const makeCart = async (): Promise<string> => (await mutate('mutation { cartCreate(input: { market: "DE", lines: [] }) { id } }')).cartCreate.id;
+  const mutate = (query: string): ReturnType<typeof post> =>
+    post("/graphql", serving.access.tokens.storefront, { query });
+  const makeCart = async (): Promise<string> =>
+    (await mutate('mutation { cartCreate(input: { market: "DE", lines: [] }) { id } }')).cartCreate.id;
   const changeCart = (id: string, buyer: string): Promise<unknown> =>
     mutate(`mutation { cartBuyerSet(cartId: "${id}", input: { buyerReference: "${buyer}" }) { version } }`);
   const followAtGateway = (query: string, id: string): Promise<Followed> =>
@@ -57,7 +70,8 @@ describe("two processes", () => {
     const states = new Map<string, string>();
     // The cart, and its greeting.
     while ([...states.values()].filter((status) => status === "SUCCEEDED").length < 2) {
-      for (const { id, status } of (await stream.next()).data.deliveryChanged.deliveries) states.set(id, status);
+      for (const { id, status } of (await stream.next()).data.deliveryChanged.deliveries)
+        states.set(id, status);
     }
     expect(states.size).toBe(2);
     stream.leave();

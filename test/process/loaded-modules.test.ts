@@ -1,4 +1,7 @@
-/** What a process that serves loads: a module that it has no use for costs its start time and its memory all the same. */
+/**
+ * What a process that serves loads: a module that it has no use for costs its start time and its memory all
+ * the same.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, it } from "vitest";
@@ -12,10 +15,20 @@ async function modulesOf(environment: Readonly<Record<string, string>>): Promise
   const folder = temporaryFolder();
   const file = join(folder, "modules");
   const { port } = new URL(inject("postgresUrl"));
-  const ended = await runCommand(["serve"], { ...environment, DATA_DIR: folder, PORT: port, NODE_OPTIONS: `--import ${hook}`, NOTED_MODULES: file });
+  const ended = await runCommand(["serve"], {
+    ...environment,
+    DATA_DIR: folder,
+    PORT: port,
+    NODE_OPTIONS: `--import ${hook}`,
+    NOTED_MODULES: file,
+  });
   expect(ended.stderr).toMatch(/^PORT is taken/);
   const urls = readFileSync(file, "utf8").trim().split("\n");
-  return new Set(urls.map((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? /\/src\/(.*)/.exec(url)?.[1] ?? url));
+  return new Set(
+    urls.map(
+      (url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? /\/src\/(.*)/.exec(url)?.[1] ?? url,
+    ),
+  );
 }
 
 it("on PostgreSQL without the demo: nothing of the embedded database, the demo, Redis, webhooks, sign-in, GraphiQL, a terminal or Mesh's command line", async () => {

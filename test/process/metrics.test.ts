@@ -1,6 +1,6 @@
 /**
- * Real processes on one port: whichever answers gives what all have counted, also of one that stands still, of one that was killed, and of one that
- * could not be started.
+ * Real processes on one port: whichever answers gives what all have counted, also of one that stands still,
+ * of one that was killed, and of one that could not be started.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -27,7 +27,9 @@ it("two processes are measured as one, whatever becomes of either", async () => 
   await expect.poll(() => readyIn(output())).toHaveLength(2);
   const pids = readyIn(output());
   const ask = (path: string): Promise<Response> =>
-    fetch(`${address}${path}`, { headers: { connection: "close", authorization: `Bearer ${METRICS_TOKEN}` } });
+    fetch(`${address}${path}`, {
+      headers: { connection: "close", authorization: `Bearer ${METRICS_TOKEN}` },
+    });
   const scrape = async (): Promise<Scrape> => readScrape(await (await ask("/metrics")).text());
   const counted = async (): Promise<unknown[]> => {
     const { value } = await scrape();
@@ -65,9 +67,14 @@ it("two processes are measured as one, whatever becomes of either", async () => 
 });
 
 const readyIn = (output: string): number[] =>
-  [...output.matchAll(/\{.*"event":"process_ready".*\}/g)].map(([line]) => (JSON.parse(line) as { pid: number }).pid);
+  [...output.matchAll(/\{.*"event":"process_ready".*\}/g)].map(
+    ([line]) => (JSON.parse(line) as { pid: number }).pid,
+  );
 
-/** It may open one file more, which is enough for a connection and not for another process; until what this gives is called. */
+/**
+ * It may open one file more, which is enough for a connection and not for another process; until what this
+ * gives is called.
+ */
 function limitFiles(pid: number): () => void {
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   let limit = 0;

@@ -1,4 +1,7 @@
-/** The process is killed between the payment provider's answer and what would have been written of it: the next one finds out, and nobody pays twice. */
+/**
+ * The process is killed between the payment provider's answer and what would have been written of it: the
+ * next one finds out, and nobody pays twice.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
@@ -16,7 +19,11 @@ it.each(["pglite", "postgres"] as const)(
   async (engine) => {
     await using service = await startService(await demoPlace(engine));
     const variantId = await service.inspect(async ({ db }) => {
-      const { id } = await db.selectFrom("variant").select("id").where("sku", "=", "GFT-KART").executeTakeFirstOrThrow();
+      const { id } = await db
+        .selectFrom("variant")
+        .select("id")
+        .where("sku", "=", "GFT-KART")
+        .executeTakeFirstOrThrow();
       return id;
     });
     await service.start();
@@ -24,15 +31,27 @@ it.each(["pglite", "postgres"] as const)(
     await sleep(beforeAnswerMs);
     await service.kill();
     await service.inspect(async (database) => {
-      expect(await seen(database, sessionId)).toEqual({ status: "processing", authorized: 1, operations: ["authorize pending"], orders: 0 });
+      expect(await seen(database, sessionId)).toEqual({
+        status: "processing",
+        authorized: 1,
+        operations: ["authorize pending"],
+        orders: 0,
+      });
       // The lease of who was killed is over.
       await sql`update payment_operation set leased_until = due_at`.execute(database.db);
     });
     await service.start();
     const query = "query ($id: ID!) { hostedCheckoutSession(id: $id) { status } }";
-    await expect.poll(async () => (await ask(service, query, { id: sessionId })).status, { timeout: 30_000 }).toBe("COMPLETED");
+    await expect
+      .poll(async () => (await ask(service, query, { id: sessionId })).status, { timeout: 30_000 })
+      .toBe("COMPLETED");
     await service.inspect(async (database) => {
-      expect(await seen(database, sessionId)).toEqual({ status: "completed", authorized: 1, operations: ["authorize succeeded"], orders: 1 });
+      expect(await seen(database, sessionId)).toEqual({
+        status: "completed",
+        authorized: 1,
+        operations: ["authorize succeeded"],
+        orders: 1,
+      });
     });
     expect(service.faults).toEqual([]);
   },
@@ -40,9 +59,18 @@ it.each(["pglite", "postgres"] as const)(
 );
 
 // eslint-disable-next-line typescript/no-explicit-any -- Tests look into answers of any shape.
-async function ask({ ask: send, access }: Service, query: string, variables: Readonly<Record<string, unknown>>): Promise<any> {
+async function ask(
+  { ask: send, access }: Service,
+  query: string,
+  variables: Readonly<Record<string, unknown>>,
+): Promise<any> {
   const headers = { "content-type": "application/json", authorization: `Bearer ${access.tokens.storefront}` };
-  const { text } = await send({ method: "POST", url: "/graphql", headers, body: JSON.stringify({ query, variables }) });
+  const { text } = await send({
+    method: "POST",
+    url: "/graphql",
+    headers,
+    body: JSON.stringify({ query, variables }),
+  });
   const { data, errors } = JSON.parse(text) as { data?: Readonly<Record<string, unknown>>; errors?: unknown };
   expect(errors).toBeUndefined();
   return Object.values(data ?? {})[0];
@@ -50,16 +78,23 @@ async function ask({ ask: send, access }: Service, query: string, variables: Rea
 
 /** Something that needs no delivery. */
 async function submitSlowly(service: Service, variantId: string): Promise<string> {
-  const cart = await ask(service, "mutation ($input: CartCreateInput!) { cartCreate(input: $input) { id } }", {
-    input: { market: "DE", lines: [{ variantId, quantity: 1 }] },
-  });
+  const cart = await ask(
+    service,
+    "mutation ($input: CartCreateInput!) { cartCreate(input: $input) { id } }",
+    {
+      input: { market: "DE", lines: [{ variantId, quantity: 1 }] },
+    },
+  );
   const open =
     "mutation ($input: HostedCheckoutSessionCreateInput!) { hostedCheckoutSessionCreate(input: $input) { id amountTotal { amountMinor currency } } }";
   const urls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
   const session = await ask(service, open, { input: { cartId: cart.id, ...urls } });
   const submit = `mutation ($id: ID!, $input: HostedCheckoutSessionSubmitInput!) {
     hostedCheckoutSessionSubmit(sessionId: $id, idempotencyKey: "once", input: $input) { status } }`;
-  const { status } = await ask(service, submit, { id: session.id, input: { expectedAmount: session.amountTotal, paymentToken: "tok_slow" } });
+  const { status } = await ask(service, submit, {
+    id: session.id,
+    input: { expectedAmount: session.amountTotal, paymentToken: "tok_slow" },
+  });
   expect(status).toBe("PROCESSING");
   return session.id;
 }

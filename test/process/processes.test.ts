@@ -1,4 +1,7 @@
-/** `PROCESSES`: several processes on one port, of which one counts, and another takes the place of each that ends. */
+/**
+ * `PROCESSES`: several processes on one port, of which one counts, and another takes the place of each that
+ * ends.
+ */
 import { get as httpGet } from "node:http";
 import { connect } from "node:net";
 import { expect, inject, it } from "vitest";
@@ -6,7 +9,8 @@ import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { copyDemo, encryptionKeys } from "#test/support/copies.ts";
 import { runCommand, type Running, startService, temporaryFolder } from "#test/support/process.ts";
 
-const embeddedHasRoomForOne = "Setting DATABASE_URL is required with PROCESSES=2: the embedded database has room for one process.\n";
+const embeddedHasRoomForOne =
+  "Setting DATABASE_URL is required with PROCESSES=2: the embedded database has room for one process.\n";
 
 it.concurrent.each([
   ["the setting", [], { PROCESSES: "2" }],
@@ -17,9 +21,17 @@ it.concurrent.each([
 });
 
 it.concurrent("what the first process cannot start with ends all, said once, with its exit code", async () => {
-  const environment = { DATABASE_URL: "postgres://127.0.0.1:1/x", ENCRYPTION_KEYS: encryptionKeys, PROCESSES: "3" };
+  const environment = {
+    DATABASE_URL: "postgres://127.0.0.1:1/x",
+    ENCRYPTION_KEYS: encryptionKeys,
+    PROCESSES: "3",
+  };
   const away = await runCommand(["serve"], environment);
-  expect(away).toEqual({ code: 1, stdout: "", stderr: "The database at DATABASE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1\n" });
+  expect(away).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "The database at DATABASE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1\n",
+  });
   const { url } = (await copyDemo("postgres")).database;
   const PORT = new URL(inject("postgresUrl")).port;
   const taken = await runCommand(["serve"], { ...environment, DATABASE_URL: url ?? "", PORT });
@@ -39,12 +51,16 @@ it("two processes answer on one port, and admit together exactly what one would"
 
   const answers = (await Promise.all(Array.from({ length: 10 }, () => oneByOne(31, () => ask(read))))).flat();
   const admitted = answers.filter(({ status }) => status === 200);
-  expect(admitted.map(({ remaining }) => remaining).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, index) => index));
+  expect(admitted.map(({ remaining }) => remaining).toSorted((a, b) => a - b)).toEqual(
+    Array.from({ length: 300 }, (_, index) => index),
+  );
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
   await expect.poll(() => answeredBy(service)).toHaveLength(310);
   expect(new Set(answeredBy(service))).toEqual(new Set(pids));
 
-  const guesses = await oneByOne(22, () => ask(`${service.address}/api/v1/open/identity`, { authorization: "Bearer wrong" }));
+  const guesses = await oneByOne(22, () =>
+    ask(`${service.address}/api/v1/open/identity`, { authorization: "Bearer wrong" }),
+  );
   expect(guesses.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429]);
 
   expect(await service.stop()).toEqual({ code: 0, signal: null });
@@ -53,7 +69,8 @@ it("two processes answer on one port, and admit together exactly what one would"
 
 it("another one takes the place of one that was killed, while the rest goes on, and a signal to all of them ends all in order", async () => {
   const { service, demo, pids } = await startTwo();
-  const identify = () => ask(`${service.address}/api/v1/open/identity`, { authorization: `Bearer ${demo.keys.full}` });
+  const identify = () =>
+    ask(`${service.address}/api/v1/open/identity`, { authorization: `Bearer ${demo.keys.full}` });
   const before = await oneByOne(4, identify);
   for (const [index, victim] of pids.entries()) {
     const survivor = pidsOf(service, "process_ready").findLast((pid) => pid !== victim && isAlive(pid));
@@ -64,7 +81,9 @@ it("another one takes the place of one that was killed, while the rest goes on, 
     const answered = answeredBy(service).length;
     expect((await oneByOne(4, identify)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     await expect.poll(() => answeredBy(service).length).toBe(answered + 4);
-    expect(new Set(answeredBy(service).slice(answered))).toEqual(new Set([survivor, pidsOf(service, "process_ready").at(-1)]));
+    expect(new Set(answeredBy(service).slice(answered))).toEqual(
+      new Set([survivor, pidsOf(service, "process_ready").at(-1)]),
+    );
   }
   expect(linesOf(service, { event: "process_ended" })).toEqual(
     pids.map((pid) => expect.objectContaining({ level: "warn", pid, code: null, signal: "SIGKILL" })),
@@ -127,7 +146,9 @@ function ask(url: string, headers: Record<string, string> = {}): Promise<Answer>
   return new Promise((done, failed) => {
     httpGet(url, { agent: false, headers }, (response) => {
       const [, remaining] = /;r=(\d+);/.exec(String(response.headers["ratelimit"])) ?? [];
-      response.resume().once("end", () => done({ status: response.statusCode ?? 0, remaining: Number(remaining) }));
+      response
+        .resume()
+        .once("end", () => done({ status: response.statusCode ?? 0, remaining: Number(remaining) }));
     }).once("error", failed);
   });
 }
@@ -152,10 +173,12 @@ function linesOf(service: Running, said: Line): Line[] {
   return lines.filter((line) => Object.entries(said).every(([name, value]) => line[name] === value));
 }
 
-const pidsOf = (service: Running, event: string): number[] => linesOf(service, { event }).map(({ pid = 0 }) => pid);
+const pidsOf = (service: Running, event: string): number[] =>
+  linesOf(service, { event }).map(({ pid = 0 }) => pid);
 
 /** Which process answered each request. */
-const answeredBy = (service: Running): number[] => linesOf(service, { method: "GET" }).map(({ pid = 0 }) => pid);
+const answeredBy = (service: Running): number[] =>
+  linesOf(service, { method: "GET" }).map(({ pid = 0 }) => pid);
 
 function isAlive(pid: number): boolean {
   try {

@@ -1,6 +1,7 @@
 /**
- * A credential that one process cut is refused by another, which had it in memory, within a second of the commit: the last request that is let in
- * began no later. Two processes on one PostgreSQL, one of them a gateway.
+ * A credential that one process cut is refused by another, which had it in memory, within a second of the
+ * commit: the last request that is let in began no later. Two processes on one PostgreSQL, one of them a
+ * gateway.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApiKey } from "#access/keys/manage-keys.ts";
@@ -39,8 +40,10 @@ describe("two processes on one database", () => {
   });
 
   const getWith = async (service: Service, url: string, key: string): Promise<number> =>
-    (await service.ask({ method: "GET", url, headers: { authorization: `Bearer ${key}` }, body: undefined })).status;
-  const identify = (service: Service, key: string): Promise<number> => getWith(service, "/api/v1/open/identity", key);
+    (await service.ask({ method: "GET", url, headers: { authorization: `Bearer ${key}` }, body: undefined }))
+      .status;
+  const identify = (service: Service, key: string): Promise<number> =>
+    getWith(service, "/api/v1/open/identity", key);
   const graphql = (service: Service, query: string, token: string) =>
     service.ask({
       method: "POST",
@@ -61,22 +64,37 @@ describe("two processes on one database", () => {
     );
     const app = await operate(`appCreate(input: { name: "App" }) { id }`);
     const input = `{ merchantId: "${merchant.id}", appId: "${app.id}", scopes: [CATALOG_READ, WEBHOOKS_READ] }`;
-    return { merchantId: merchant.id, installationId: (await operate(`installationCreate(input: ${input}) { id }`)).id };
+    return {
+      merchantId: merchant.id,
+      installationId: (await operate(`installationCreate(input: ${input}) { id }`)).id,
+    };
   };
   const makeKey = (installationId: string): Promise<{ apiKeyId: string; value: string }> =>
     inTransaction(database.db, (transaction) => {
-      const input = { installationId, name: "Key", scopes: ["catalog:read", "webhooks:read"], expiresAt: null } as const;
+      const input = {
+        installationId,
+        name: "Key",
+        scopes: ["catalog:read", "webhooks:read"],
+        expiresAt: null,
+      } as const;
       return createApiKey(transaction, { merchantId: null, now: new Date() }, input);
     });
   /** Whether a key that is revoked behind everybody's back is still let in. */
   const isKept = async (installationId: string): Promise<boolean> => {
     const { apiKeyId, value } = await makeKey(installationId);
     expect(await identify(there, value)).toBe(200);
-    await database.db.updateTable("apiKey").set({ revokedAt: new Date() }).where("id", "=", apiKeyId).execute();
+    await database.db
+      .updateTable("apiKey")
+      .set({ revokedAt: new Date() })
+      .where("id", "=", apiKeyId)
+      .execute();
     return (await identify(there, value)) === 200;
   };
 
-  /** How long after the commit, at most, the last request began that was let in; less than nothing when none was after it. */
+  /**
+   * How long after the commit, at most, the last request began that was let in; less than nothing when none
+   * was after it.
+   */
   async function lateness(isLetIn: () => Promise<boolean>, cut: () => Promise<unknown>): Promise<number> {
     // Twice: the second finds it in memory.
     for (const _ of [1, 2]) expect(await isLetIn()).toBe(true);
@@ -112,17 +130,25 @@ describe("two processes on one database", () => {
     await Promise.all(Array.from({ length: 4 }, workOff));
     expect(late).toHaveLength(200);
     expect(late.filter((ms) => ms > lateMsMax)).toEqual([]);
-    for (const { value } of all) expect([await identify(here, value), await identify(there, value)]).toEqual([401, 401]);
+    for (const { value } of all)
+      expect([await identify(here, value), await identify(there, value)]).toEqual([401, 401]);
   }, 240_000);
 
   it("refuse a key whose installation or merchant is suspended or loses the scope, and an internal token that is revoked", async () => {
     for (let time = 0; time < 3; time += 1) {
       const { merchantId, installationId } = await makeInstallation();
       const { value } = await makeKey(installationId);
-      const lists = async (): Promise<boolean> => (await getWith(there, "/api/v1/open/webhooks/endpoints", value)) === 200;
+      const lists = async (): Promise<boolean> =>
+        (await getWith(there, "/api/v1/open/webhooks/endpoints", value)) === 200;
       const cuts = [
-        [`installationScopesSet(input: { installationId: "${installationId}", scopes: [CATALOG_READ] }) { id }`, 403],
-        [`installationScopesSet(input: { installationId: "${installationId}", scopes: [CATALOG_READ, WEBHOOKS_READ] }) { id }`, 200],
+        [
+          `installationScopesSet(input: { installationId: "${installationId}", scopes: [CATALOG_READ] }) { id }`,
+          403,
+        ],
+        [
+          `installationScopesSet(input: { installationId: "${installationId}", scopes: [CATALOG_READ, WEBHOOKS_READ] }) { id }`,
+          200,
+        ],
         [`installationSuspend(input: { installationId: "${installationId}" }) { id }`, 401],
         [`installationResume(input: { installationId: "${installationId}" }) { id }`, 200],
         [`merchantSuspend(input: { merchantId: "${merchantId}" }) { id }`, 401],
@@ -140,8 +166,10 @@ describe("two processes on one database", () => {
         const input = { name: "Token", role: "operator", merchantId: null, expiresAt: null } as const;
         return createInternalToken(transaction, { merchantId: null, now: new Date() }, input);
       });
-      const isKnown = async (): Promise<boolean> => (await graphql(there, "{ viewer { role } }", token.value)).status === 200;
-      const revoke = () => operate(`internalTokenRevoke(input: { internalTokenId: "${token.internalTokenId}" }) { id }`);
+      const isKnown = async (): Promise<boolean> =>
+        (await graphql(there, "{ viewer { role } }", token.value)).status === 200;
+      const revoke = () =>
+        operate(`internalTokenRevoke(input: { internalTokenId: "${token.internalTokenId}" }) { id }`);
       expect(await lateness(isKnown, revoke)).toBeLessThanOrEqual(lateMsMax);
     }
   });
@@ -158,7 +186,9 @@ describe("two processes on one database", () => {
           if (state === "cut") proxy.cutAll();
           await operate(`apiKeyRevoke(input: { apiKeyId: "${apiKeyId}" }) { id }`);
         };
-        expect(await lateness(async () => (await identify(there, value)) === 200, loseAndRevoke)).toBeLessThanOrEqual(lateMsMax);
+        expect(
+          await lateness(async () => (await identify(there, value)) === 200, loseAndRevoke),
+        ).toBeLessThanOrEqual(lateMsMax);
         proxy.goOn();
         // It is kept in memory again, and what was old is gone from there.
         await expect.poll(() => isKept(installationId), { timeout: 30_000 }).toBe(true);

@@ -1,4 +1,7 @@
-/** `gateway` and `worker` share one PostgreSQL: what the one writes the other sends, at once, and a worker serves nobody. */
+/**
+ * `gateway` and `worker` share one PostgreSQL: what the one writes the other sends, at once, and a worker
+ * serves nobody.
+ */
 import { sql } from "kysely";
 import { afterEach, expect, inject, it, vi } from "vitest";
 import { type App, createApp } from "#app/app.ts";
@@ -12,13 +15,19 @@ import { createWorld, type World } from "#test/support/world.ts";
 
 afterEach(() => vi.useRealTimers());
 
-const environment = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`, WEBHOOK_ALLOW_LOOPBACK: "1" };
+const environment = {
+  ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+  WEBHOOK_ALLOW_LOOPBACK: "1",
+};
 
-it.concurrent.each(["gateway", "worker"])("%s ends with 1 and says why without a PostgreSQL", async (role) => {
-  const line = `Setting DATABASE_URL is required: ${role} shares a database with other processes, and the embedded one has room for one.\n`;
-  const ended = await runCommand([role], { DATA_DIR: temporaryFolder() });
-  expect(ended).toEqual({ code: 1, stdout: "", stderr: line });
-});
+it.concurrent.each(["gateway", "worker"])(
+  "%s ends with 1 and says why without a PostgreSQL",
+  async (role) => {
+    const line = `Setting DATABASE_URL is required: ${role} shares a database with other processes, and the embedded one has room for one.\n`;
+    const ended = await runCommand([role], { DATA_DIR: temporaryFolder() });
+    expect(ended).toEqual({ code: 1, stdout: "", stderr: line });
+  },
+);
 
 it("a worker is woken by what a gateway writes, without looking from time to time, and also after its connection broke", async () => {
   await using gateway = await createWorld("postgres", { environment, role: "gateway" });
@@ -30,7 +39,10 @@ it("a worker is woken by what a gateway writes, without looking from time to tim
   const worker = await startWorker(gateway);
   try {
     await expect.poll(() => listeners(gateway)).toHaveLength(1);
-    const { secret } = await makeEndpoint(gateway, { url: `${receiver.origin}/hooks`, eventTypes: ["cart.created"] });
+    const { secret } = await makeEndpoint(gateway, {
+      url: `${receiver.origin}/hooks`,
+      eventTypes: ["cart.created"],
+    });
     receiver.secrets.set("/hooks", secret);
     const first = await createCart(gateway);
     await expect.poll(() => [...receiver.accepted]).toContain(first);
@@ -38,7 +50,9 @@ it("a worker is woken by what a gateway writes, without looking from time to tim
     const [before] = await listeners(gateway);
     await sql`select pg_terminate_backend(${before}::integer)`.execute(gateway.database.db);
     const meanwhile = await createCart(gateway);
-    await expect.poll(async () => (await listeners(gateway)).filter((pid) => pid !== before), { timeout: 10_000 }).toHaveLength(1);
+    await expect
+      .poll(async () => (await listeners(gateway)).filter((pid) => pid !== before), { timeout: 10_000 })
+      .toHaveLength(1);
     await expect.poll(() => [...receiver.accepted]).toContain(meanwhile);
     const afterwards = await createCart(gateway);
     await expect.poll(() => [...receiver.accepted]).toContain(afterwards);
@@ -56,7 +70,10 @@ it("a worker shows its health and nothing else", async () => {
       async (url) => (await worker.server.inject({ method: "GET", url })).statusCode,
     );
     expect(await Promise.all(statuses)).toEqual([200, 200, 404, 404, 404, 404]);
-    expect((await worker.server.inject({ method: "POST", url: "/graphql", payload: { query: "{ __typename }" } })).statusCode).toBe(404);
+    expect(
+      (await worker.server.inject({ method: "POST", url: "/graphql", payload: { query: "{ __typename }" } }))
+        .statusCode,
+    ).toBe(404);
   } finally {
     await worker.close();
   }
@@ -66,7 +83,12 @@ it("a worker shows its health and nothing else", async () => {
 async function startWorker({ database, clock }: World): Promise<App> {
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(database.db);
   const url = databaseUrl(inject("postgresUrl"), rows[0]?.name ?? "");
-  const settings = readSettings({ ...environment, DATABASE_URL: url, PORT: "0", DATA_DIR: temporaryFolder() });
+  const settings = readSettings({
+    ...environment,
+    DATABASE_URL: url,
+    PORT: "0",
+    DATA_DIR: temporaryFolder(),
+  });
   const worker = await createApp({ settings, log: createLog("silent"), role: "worker", clock });
   await worker.listen();
   return worker;
@@ -74,7 +96,9 @@ async function startWorker({ database, clock }: World): Promise<App> {
 
 async function listeners({ database }: World): Promise<number[]> {
   const { rows } = await sql<{ pid: number }>`
-    select pid from pg_stat_activity where datname = current_database() and query like 'listen %'`.execute(database.db);
+    select pid from pg_stat_activity where datname = current_database() and query like 'listen %'`.execute(
+    database.db,
+  );
   return rows.map(({ pid }) => pid);
 }
 
@@ -86,6 +110,10 @@ async function createCart(gateway: World): Promise<string> {
   const { body } = await gateway.graphql(query, { token: "storefront" });
   expect(body.errors).toBeUndefined();
   const { db } = gateway.database;
-  const event = db.selectFrom("event").select("id").where("subjectId", "=", body.data.cartCreate.id).where("type", "=", "cart.created");
+  const event = db
+    .selectFrom("event")
+    .select("id")
+    .where("subjectId", "=", body.data.cartCreate.id)
+    .where("type", "=", "cart.created");
   return arrivalOf("/hooks", (await event.executeTakeFirstOrThrow()).id);
 }

@@ -1,6 +1,7 @@
 /**
- * Two gateways and two workers on one PostgreSQL behind nginx are one service: the same contract whichever answers, what the one has recorded the other
- * replays, and one of them may be stopped or killed while it is used. Needs nginx; where PgBouncer and Redis are there, all go through them.
+ * Two gateways and two workers on one PostgreSQL behind nginx are one service: the same contract whichever
+ * answers, what the one has recorded the other replays, and one of them may be stopped or killed while it is
+ * used. Needs nginx; where PgBouncer and Redis are there, all go through them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { randomUUID } from "node:crypto";
@@ -9,7 +10,16 @@ import { readDemoFile } from "#demo/demo-file.ts";
 import { type Cluster, startCluster } from "#soak/cluster.ts";
 import { runScaleOut } from "#soak/scale-out.ts";
 import { askOver, type Service } from "#soak/service.ts";
-import { type Answered, type Ask, openCart, openShop, readAnswer, restWrite, type Shop, stockWrite } from "#soak/shop.ts";
+import {
+  type Answered,
+  type Ask,
+  openCart,
+  openShop,
+  readAnswer,
+  restWrite,
+  type Shop,
+  stockWrite,
+} from "#soak/shop.ts";
 import { arrivalOf, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
 import { hasNginx, hasRedis } from "#test/support/balancer.ts";
 import { hasPooler } from "#test/support/pooler.ts";
@@ -35,8 +45,14 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
   let productUrl: string;
   beforeAll(async () => {
     const place = await demoPlace("postgres");
-    const environment = { ...place.environment, RATE_LIMIT_SCALE: String(limitsScale), PUBLIC_URL: "https://api.test" };
-    cluster = stack.use(await startCluster({ databaseUrl: place.databaseUrl ?? "", folder: place.folder, environment }));
+    const environment = {
+      ...place.environment,
+      RATE_LIMIT_SCALE: String(limitsScale),
+      PUBLIC_URL: "https://api.test",
+    };
+    cluster = stack.use(
+      await startCluster({ databaseUrl: place.databaseUrl ?? "", folder: place.folder, environment }),
+    );
     ask = cluster.ask;
     receiver = stack.use(await startReceiver({ reply: () => 204 }));
     shop = await openShop(ask, cluster.access);
@@ -57,7 +73,11 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
 
   it("are one contract, whichever answers", async () => {
     const { id } = await openCart(ask, shop);
-    const urls = [productUrl, "/api/v1/search?q=&locale=en&market=DE&sort=relevance&page=1&pageSize=5", `/api/v1/open/storefront/carts/${id}`];
+    const urls = [
+      productUrl,
+      "/api/v1/search?q=&locale=en&market=DE&sort=relevance&page=1&pageSize=5",
+      `/api/v1/open/storefront/carts/${id}`,
+    ];
     for (const url of urls) {
       const [one, other] = await ofBoth(url, bearer());
       expect(other).toEqual(one);
@@ -71,19 +91,31 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     const { asked } = restWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code } });
     const [first, second] = [await ask(asked), await ask(asked)];
     expect([first.status, first.headers["idempotent-replayed"]]).toEqual([200, "false"]);
-    expect([second.status, second.headers["idempotent-replayed"], second.text]).toEqual([200, "true", first.text]);
+    expect([second.status, second.headers["idempotent-replayed"], second.text]).toEqual([
+      200,
+      "true",
+      first.text,
+    ]);
     expect(second.headers["x-answered-by"]).not.toBe(first.headers["x-answered-by"]);
   });
 
   it("leave paying and telling to the workers, who do both", async () => {
     const endpoint = { url: `${receiver.origin}/hooks`, eventTypes: ["order.placed"] };
     const headers = { ...bearer(), "content-type": "application/json", "idempotency-key": randomUUID() };
-    const made = await ask({ method: "POST", url: "/api/v1/open/webhooks/endpoints", headers, body: JSON.stringify(endpoint) });
+    const made = await ask({
+      method: "POST",
+      url: "/api/v1/open/webhooks/endpoints",
+      headers,
+      body: JSON.stringify(endpoint),
+    });
     expect(made.status).toBe(200);
     receiver.secrets.set("/hooks", JSON.parse(made.text).data.secret.value);
 
     const checkout = await openCheckout(ask, shop);
-    expect(readAnswer(await ask(submitWrite(shop, checkout).asked))).toMatchObject({ status: 200, code: undefined });
+    expect(readAnswer(await ask(submitWrite(shop, checkout).asked))).toMatchObject({
+      status: 200,
+      code: undefined,
+    });
     await expect
       .poll(() => readSession(ask, shop, checkout.sessionId))
       .toMatchObject({ status: "COMPLETED", orderId: expect.stringMatching(/^ord_/) });
@@ -99,7 +131,8 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
 
   it("count guesses by the address that nginx saw, whatever the client says it is", async () => {
     const guess = async (by: Ask, claimed = ""): Promise<number> =>
-      (await get("/api/v1/open/identity", { "x-forwarded-for": claimed, authorization: "Bearer wrong" }, by)).status;
+      (await get("/api/v1/open/identity", { "x-forwarded-for": claimed, authorization: "Bearer wrong" }, by))
+        .status;
     const [guesser, neighbour] = [askOver(cluster.port, "127.0.0.7"), askOver(cluster.port, "127.0.0.8")];
     // Counted together, or by each for itself.
     const admitted = hasRedis ? guessesMax : 2 * guessesMax;
@@ -128,10 +161,15 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
         keys.push(key);
       }
     };
-    const running = Promise.all([1, 2, 3, 4].map((digit) => reader(`127.0.1.${digit}`)).concat(writer(), writer()));
-    const answeredBy = ({ port }: Service): number => read.filter(({ headers }) => headers["x-answered-by"] === `127.0.0.1:${port}`).length;
+    const running = Promise.all(
+      [1, 2, 3, 4].map((digit) => reader(`127.0.1.${digit}`)).concat(writer(), writer()),
+    );
+    const answeredBy = ({ port }: Service): number =>
+      read.filter(({ headers }) => headers["x-answered-by"] === `127.0.0.1:${port}`).length;
     try {
-      await expect.poll(() => Math.min(answeredBy(staying), answeredBy(leaving), keys.length)).toBeGreaterThan(10);
+      await expect
+        .poll(() => Math.min(answeredBy(staying), answeredBy(leaving), keys.length))
+        .toBeGreaterThan(10);
       expect(await leaving.stop()).toBe(0);
       const [before, written] = [read.length, keys.length];
       await expect.poll(() => Math.min(read.length - before, keys.length - written)).toBeGreaterThan(10);
@@ -140,7 +178,11 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
       await running;
     }
     expect(new Set(read.map(({ status }) => status))).toEqual(new Set([200]));
-    const movements = await cluster.database.db.selectFrom("stockMovement").select("note").where("note", "in", keys).execute();
+    const movements = await cluster.database.db
+      .selectFrom("stockMovement")
+      .select("note")
+      .where("note", "in", keys)
+      .execute();
     expect(movements).toHaveLength(keys.length);
     expect(new Set(movements.map(({ note }) => note))).toEqual(new Set(keys));
     expect(cluster.faults()).toEqual([]);

@@ -21,7 +21,9 @@ describe("the first start in an empty folder", () => {
     const curls = first.output().match(/curl .+/g) ?? [];
     expect(curls).toHaveLength(2);
     for (const line of curls) {
-      const { stdout } = await promisify(exec)(`${line} --silent --show-error --fail`, { maxBuffer: 2 ** 24 });
+      const { stdout } = await promisify(exec)(`${line} --silent --show-error --fail`, {
+        maxBuffer: 2 ** 24,
+      });
       expect(Object.keys(JSON.parse(stdout) as object)).toContain("data");
     }
 
@@ -29,7 +31,9 @@ describe("the first start in an empty folder", () => {
       .output()
       .split("\n")
       .filter((line) => line.includes('"level":"warn"'));
-    expect(warnings.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(["LOG_LEVL is no setting: is LOG_LEVEL meant?"]);
+    expect(warnings.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      "LOG_LEVL is no setting: is LOG_LEVEL meant?",
+    ]);
 
     const demoPath = join(dataDir, "demo.json");
     expect(statSync(demoPath).mode & 0o777).toBe(0o600);
@@ -48,7 +52,9 @@ describe("the first start in an empty folder", () => {
     const again = await startService({ DATA_DIR: dataDir });
     const kept = JSON.parse(readFileSync(demoPath, "utf8")) as typeof demo;
     expect(kept).toEqual({ ...demo, baseUrl: again.address });
-    const answer = await fetch(`${again.address}/api/v1/open/identity`, { headers: { authorization: `Bearer ${demo.keys.full}` } });
+    const answer = await fetch(`${again.address}/api/v1/open/identity`, {
+      headers: { authorization: `Bearer ${demo.keys.full}` },
+    });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("ratelimit-policy")).toBe('"default";q=600;w=60');
     expect(await again.stop()).toEqual({ code: 0, signal: null });
@@ -58,7 +64,9 @@ describe("the first start in an empty folder", () => {
 describe("SIGTERM", () => {
   it("lets requests that have arrived be answered, takes no new connection, and ends with 0", async () => {
     const service = await startService({ DATA_DIR: (await demoPlace("pglite")).folder });
-    const demo = JSON.parse(readFileSync(/keys and tokens in (\S+)/.exec(service.output())?.[1] ?? "", "utf8")) as { tokens: { admin: string } };
+    const demo = JSON.parse(
+      readFileSync(/keys and tokens in (\S+)/.exec(service.output())?.[1] ?? "", "utf8"),
+    ) as { tokens: { admin: string } };
     const { port } = new URL(service.address);
     const body = JSON.stringify({ query: "{ __typename }" });
     const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.tokens.admin}\r\nContent-Type: application/json\r\n`;
@@ -75,7 +83,11 @@ describe("SIGTERM", () => {
     await expect(fetch(`${service.address}/healthz`)).rejects.toThrow("fetch failed");
     socket.write(`${body}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`);
     await closed;
-    expect(answered.match(/HTTP\/1\.1 \d+ .*/g)).toEqual(["HTTP/1.1 100 Continue", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK"]);
+    expect(answered.match(/HTTP\/1\.1 \d+ .*/g)).toEqual([
+      "HTTP/1.1 100 Continue",
+      "HTTP/1.1 200 OK",
+      "HTTP/1.1 200 OK",
+    ]);
     expect(answered).toContain('{"data":{"__typename":"Query"}');
     expect(answered).toContain('{"status":"ok"}');
     expect(await stopping).toEqual({ code: 0, signal: null });
@@ -98,8 +110,14 @@ describe.concurrent("what is wrong with its place stops the start with one line 
       { DATABASE_URL: "postgres://127.0.0.1:1/x", ENCRYPTION_KEYS: encryptionKeys },
       "The database at DATABASE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1",
     ],
-    [{ DATA_DIR: "/dev/null/data" }, "DATA_DIR /dev/null/data cannot be used: ENOTDIR: not a directory, mkdir '/dev/null/data'"],
-    [{ HOST: "203.0.113.1" }, "HOST is no address of this machine: set 127.0.0.1, or 0.0.0.0 for all of them."],
+    [
+      { DATA_DIR: "/dev/null/data" },
+      "DATA_DIR /dev/null/data cannot be used: ENOTDIR: not a directory, mkdir '/dev/null/data'",
+    ],
+    [
+      { HOST: "203.0.113.1" },
+      "HOST is no address of this machine: set 127.0.0.1, or 0.0.0.0 for all of them.",
+    ],
   ])("stops with one line that names the setting that is wrong: %o", async (environment, line) => {
     const started = await runCommand(["serve"], { DATA_DIR: folder, DEMO: "0", ...environment });
     expect(started).toEqual({ code: 1, stdout: "", stderr: `${line}\n` });
@@ -109,7 +127,11 @@ describe.concurrent("what is wrong with its place stops the start with one line 
     const dataDir = await migratedFolder();
     const url = new URL("/not_there", inject("postgresUrl"));
     const started = await runCommand(["serve"], { DATABASE_URL: url.href, ENCRYPTION_KEYS: encryptionKeys });
-    expect(started).toEqual({ code: 1, stdout: "", stderr: 'The database at DATABASE_URL refuses: database "not_there" does not exist\n' });
+    expect(started).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: 'The database at DATABASE_URL refuses: database "not_there" does not exist\n',
+    });
     const taken = await runCommand(["serve"], { DATA_DIR: dataDir, DEMO: "0", PORT: url.port });
     expect(taken).toEqual({
       code: 1,

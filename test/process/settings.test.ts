@@ -6,7 +6,8 @@ import { BadSetting } from "#foundation/failure.ts";
 const key = Buffer.alloc(32, 1).toString("base64");
 const otherKey = Buffer.alloc(32, 2).toString("base64");
 const keys = { ENCRYPTION_KEYS: `k1:${key}` };
-const whole = (name: string, from: number, to: number): string => `${name} must be a whole number from ${from} to ${to}.`;
+const whole = (name: string, from: number, to: number): string =>
+  `${name} must be a whole number from ${from} to ${to}.`;
 const listOfKeys = "ENCRYPTION_KEYS must be a comma-separated list of id:base64, each key 32 bytes.";
 
 it.each([
@@ -20,9 +21,18 @@ it.each([
   [{ PUBLIC_URL: "x" }, "PUBLIC_URL must be an address like https://api.example.com."],
   [{ PUBLIC_URL: "ftp://x" }, "PUBLIC_URL must be an address like https://api.example.com."],
   [{ PUBLIC_URL: "https://api.test/" }, "PUBLIC_URL must not end with a slash."],
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }, "OTEL_EXPORTER_OTLP_ENDPOINT must be an address like http://collector:4318."],
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/?key=x" }, "OTEL_EXPORTER_OTLP_ENDPOINT must not have a query or a fragment."],
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318#x" }, "OTEL_EXPORTER_OTLP_ENDPOINT must not have a query or a fragment."],
+  [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
+    "OTEL_EXPORTER_OTLP_ENDPOINT must be an address like http://collector:4318.",
+  ],
+  [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/?key=x" },
+    "OTEL_EXPORTER_OTLP_ENDPOINT must not have a query or a fragment.",
+  ],
+  [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318#x" },
+    "OTEL_EXPORTER_OTLP_ENDPOINT must not have a query or a fragment.",
+  ],
   [{ RATE_LIMIT_SCALE: "-1" }, "RATE_LIMIT_SCALE must be a number, 0 or more."],
   [{ RATE_LIMIT_SCALE: "1e3" }, "RATE_LIMIT_SCALE must be a number, 0 or more."],
   [{ WEBHOOK_RETRY_SCALE: "fast" }, "WEBHOOK_RETRY_SCALE must be a number, 0 or more."],
@@ -31,9 +41,18 @@ it.each([
   [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent."],
   [{ REDIS_URL: "http://x" }, "REDIS_URL must be an address like redis://host:6379."],
   [{ METRICS_TOKEN: "short" }, "METRICS_TOKEN must have at least 16 characters."],
-  [{ CORS_ORIGINS: "https://a.example/path" }, "CORS_ORIGINS must be a comma-separated list of origins like https://shop.example."],
-  [{ DATABASE_URL: "mysql://x" }, "DATABASE_URL must be an address like postgres://user:password@host:5432/name."],
-  [{ DATABASE_URL: "postgres://h/x" }, "ENCRYPTION_KEYS is required with DATABASE_URL: a comma-separated list of id:base64, each key 32 bytes."],
+  [
+    { CORS_ORIGINS: "https://a.example/path" },
+    "CORS_ORIGINS must be a comma-separated list of origins like https://shop.example.",
+  ],
+  [
+    { DATABASE_URL: "mysql://x" },
+    "DATABASE_URL must be an address like postgres://user:password@host:5432/name.",
+  ],
+  [
+    { DATABASE_URL: "postgres://h/x" },
+    "ENCRYPTION_KEYS is required with DATABASE_URL: a comma-separated list of id:base64, each key 32 bytes.",
+  ],
   [{ ENCRYPTION_KEYS: "k1:short" }, listOfKeys],
   [{ ENCRYPTION_KEYS: key }, listOfKeys],
   [{ ENCRYPTION_KEYS: `k1:${key},` }, listOfKeys],
@@ -82,13 +101,18 @@ it("the reader of settings has the documented defaults, where an empty value is 
 });
 
 it("the reader of settings shows no secret that an address has", () => {
-  const withPassword = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://tenant:hunter2@otlp.example:4318", REDIS_URL: "redis://:hunter2@h" };
+  const withPassword = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: "https://tenant:hunter2@otlp.example:4318",
+    REDIS_URL: "redis://:hunter2@h",
+  };
   expect(JSON.stringify(shownSettings(withPassword))).not.toContain("hunter2");
 });
 
 it("the reader of settings takes a collector's address with a slash at its end as one without", () => {
   for (const end of ["", "/", "//"])
-    expect(readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://h:4318/otlp${end}` }).tracesEndpoint).toBe("http://h:4318/otlp");
+    expect(readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://h:4318/otlp${end}` }).tracesEndpoint).toBe(
+      "http://h:4318/otlp",
+    );
 });
 
 it("the reader of settings has the encryption keys in their order, and none where none are given", () => {

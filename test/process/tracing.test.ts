@@ -1,4 +1,7 @@
-/** A process that serves sends its traces by itself, the last of them at its end; and whoever collects them may be away without anybody noticing. */
+/**
+ * A process that serves sends its traces by itself, the last of them at its end; and whoever collects them
+ * may be away without anybody noticing.
+ */
 import { randomUUID } from "node:crypto";
 import { expect, it, vi } from "vitest";
 import { freePort } from "#soak/service.ts";
@@ -14,7 +17,8 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Run
   return startService({ DATA_DIR: place.folder, ...place.environment, ...environment });
 }
 
-const products = (address: string): Promise<Response> => fetch(`${address}/api/v1/catalog/merchants/${randomUUID()}/products/none`);
+const products = (address: string): Promise<Response> =>
+  fetch(`${address}/api/v1/catalog/merchants/${randomUUID()}/products/none`);
 
 it("the service with tracing sends what it has before it ends, under the names and with the headers of the standard variables, and of the share that is asked for", async () => {
   await using collector = await startCollector();
@@ -31,15 +35,34 @@ it("the service with tracing sends what it has before it ends, under the names a
   expect((await products(service.address)).status).toBe(404);
   // A body comes by its connection, which is nobody's trace.
   const [, token = ""] = /\(admin\): (\S+)/.exec(service.output()) ?? [];
-  const headers = { "content-type": "application/json", authorization: `Bearer ${token}`, traceparent: `00-${traceId}-${spanId}-01` };
-  expect((await fetch(`${service.address}/graphql`, { method: "POST", headers, body: '{"query":"{ viewer { role } }"}' })).status).toBe(200);
+  const headers = {
+    "content-type": "application/json",
+    authorization: `Bearer ${token}`,
+    traceparent: `00-${traceId}-${spanId}-01`,
+  };
+  expect(
+    (
+      await fetch(`${service.address}/graphql`, {
+        method: "POST",
+        headers,
+        body: '{"query":"{ viewer { role } }"}',
+      })
+    ).status,
+  ).toBe(200);
   expect(await service.stop()).toEqual({ code: 0, signal: null });
   expect(collector.spans.filter(({ name }) => name === "graphql query")).toMatchObject([{ traceId }]);
   const requests = collector.spans.filter(({ kind }) => kind === 2);
   expect(requests).toMatchObject(
-    [404, 200].map((status) => ({ traceId, parentSpanId: spanId, service: "shop-gateway", attributes: { "http.response.status_code": status } })),
+    [404, 200].map((status) => ({
+      traceId,
+      parentSpanId: spanId,
+      service: "shop-gateway",
+      attributes: { "http.response.status_code": status },
+    })),
   );
-  expect(collector.spans.filter((span) => span.traceId === traceId && span.kind === 3).length).toBeGreaterThan(0);
+  expect(
+    collector.spans.filter((span) => span.traceId === traceId && span.kind === 3).length,
+  ).toBeGreaterThan(0);
   expect(collector.headers()).toMatchObject({ "x-tenant": "shop", "content-type": "application/json" });
 });
 
@@ -52,6 +75,9 @@ it("the service with tracing answers and ends as ever where the collector is awa
 });
 
 it("the service with tracing does not start with a sampler that there is none of", async () => {
-  const starting = start({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", OTEL_TRACES_SAMPLER: "sometimes" });
+  const starting = start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318",
+    OTEL_TRACES_SAMPLER: "sometimes",
+  });
   await expect(starting).rejects.toThrow("OTEL_TRACES_SAMPLER must be one of always_on, ");
 });

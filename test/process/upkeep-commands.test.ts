@@ -1,4 +1,7 @@
-/** People, apps and upkeep at the command line: what each does, what it shows once, and that it was done stands in the audit trail. */
+/**
+ * People, apps and upkeep at the command line: what each does, what it shows once, and that it was done
+ * stands in the audit trail.
+ */
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -52,8 +55,15 @@ async function inDatabase<Result>(folder: string, work: (db: Database) => Promis
   }
 }
 
-const entriesIn = (folder: string): Promise<AuditRow[]> => inDatabase(folder, (db) => auditList(db, { merchantId: null }).orderBy("id").execute());
-const brief = ({ action, actor, merchantId, targetType, targetId }: AuditRow): unknown[] => [action, actor, merchantId, targetType, targetId];
+const entriesIn = (folder: string): Promise<AuditRow[]> =>
+  inDatabase(folder, (db) => auditList(db, { merchantId: null }).orderBy("id").execute());
+const brief = ({ action, actor, merchantId, targetType, targetId }: AuditRow): unknown[] => [
+  action,
+  actor,
+  merchantId,
+  targetType,
+  targetId,
+];
 
 it("makes people and disables them, shows a password once, and writes it down", async () => {
   const { folder, environment, run, runHere } = await commands();
@@ -61,8 +71,15 @@ it("makes people and disables them, shows a password once, and writes it down", 
   const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
   const merchant = ["--merchant", merchantId];
   const person = await run("staff", "create", ...merchant, "--email", "Ana@Shop.example", "--name", "Ana");
-  expect(person).toEqual({ id: expect.stringMatching(/^stf_/), email: "Ana@Shop.example", password: expect.stringMatching(/^[\w-]{20}$/) });
-  const given = await typed(["staff", "create", ...merchant, "--email", "b@shop.example", "--name", "B", "--password-stdin"], environment);
+  expect(person).toEqual({
+    id: expect.stringMatching(/^stf_/),
+    email: "Ana@Shop.example",
+    password: expect.stringMatching(/^[\w-]{20}$/),
+  });
+  const given = await typed(
+    ["staff", "create", ...merchant, "--email", "b@shop.example", "--name", "B", "--password-stdin"],
+    environment,
+  );
   expect(given).toEqual({ code: 0, stdout: expect.not.stringContaining("typed") });
   expect(await run("staff", "disable", String(person["id"]))).toEqual({ id: person["id"], disabled: true });
   const people = (await run("staff", "list", ...merchant)) as unknown as Record<string, unknown>[];
@@ -90,7 +107,16 @@ it("gives an account another password, enables it again, and writes it down", as
   const { folder, environment, run, runHere } = await commands();
   const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
   const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
-  const { id } = await runHere("staff", "create", "--merchant", merchantId, "--email", "ana@shop.example", "--name", "Ana");
+  const { id } = await runHere(
+    "staff",
+    "create",
+    "--merchant",
+    merchantId,
+    "--email",
+    "ana@shop.example",
+    "--name",
+    "Ana",
+  );
   const staffId = String(id);
   const given = await typed(["staff", "password", staffId, "--password-stdin"], environment);
   expect(given).toEqual({ code: 0, stdout: expect.not.stringContaining("typed") });
@@ -102,7 +128,10 @@ it("gives an account another password, enables it again, and writes it down", as
   expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such account.\n" });
   await inDatabase(folder, async (db) => {
     expect(await verifyPassword(db, "ana@shop.example", "typed in by hand")).toBeUndefined();
-    expect(await verifyPassword(db, "ana@shop.example", String(made["password"]))).toMatchObject({ staffId, version: 5 });
+    expect(await verifyPassword(db, "ana@shop.example", String(made["password"]))).toMatchObject({
+      staffId,
+      version: 5,
+    });
   });
   const entries = await entriesIn(folder);
   expect(entries.slice(1).map(brief)).toEqual(
@@ -123,12 +152,25 @@ it("switches an OAuth client off and on, lists it, and writes it down", async ()
   const uri = "https://app.example/callback";
   const id = String((await run("oauth-client", "create", "--app", app, "--redirect-uri", uri))["id"]);
   expect(await run("oauth-client", "disable", id)).toEqual({ id, disabled: true });
-  const listed = { id, appId: app, redirectUris: [uri], authMethod: "none", version: 2, disabledAt: expect.any(String) as string };
+  const listed = {
+    id,
+    appId: app,
+    redirectUris: [uri],
+    authMethod: "none",
+    version: 2,
+    disabledAt: expect.any(String) as string,
+  };
   expect(await run("oauth-client", "list", "--app", app)).toMatchObject([listed]);
   expect(await run("oauth-client", "enable", id)).toEqual({ id, disabled: false });
   expect((await entriesIn(folder)).map(brief)).toEqual([
     ["appCreate", "command", null, "app", app],
-    ...["oauthClientCreate", "oauthClientDisable", "oauthClientEnable"].map((action) => [action, "command", null, "oauth_client", id]),
+    ...["oauthClientCreate", "oauthClientDisable", "oauthClientEnable"].map((action) => [
+      action,
+      "command",
+      null,
+      "oauth_client",
+      id,
+    ]),
   ]);
 });
 
@@ -157,15 +199,31 @@ it("exports what was done, page by page, as CSV or one JSON object a line", asyn
   const first = Date.parse("2026-03-01T12:00:00.000Z");
   await inDatabase(folder, (db) =>
     inTransaction(db, async (transaction) => {
-      const entry = { ...commandActor, merchantId: null, action: "one", targetId: null, requestId: "req_1", details: { note: 'Said "no", twice.' } };
-      for (let count = 0; count < 502; count += 1) await appendAudit(transaction, { ...entry, now: new Date(first + count) });
+      const entry = {
+        ...commandActor,
+        merchantId: null,
+        action: "one",
+        targetId: null,
+        requestId: "req_1",
+        details: { note: 'Said "no", twice.' },
+      };
+      for (let count = 0; count < 502; count += 1)
+        await appendAudit(transaction, { ...entry, now: new Date(first + count) });
     }),
   );
   const lines = async (start: typeof runCommand, ...args: string[]): Promise<string[]> =>
     (await start(["audit", "export", ...args], environment)).stdout.split(/\r?\n/).slice(0, -1);
   const json = (await lines(runCommand, "--json")).map((line) => JSON.parse(line) as AuditRow);
-  expect(json.map(({ at }) => Date.parse(String(at)))).toEqual(Array.from({ length: 502 }, (_, count) => first + count));
-  const csv = await lines(runCommandHere, "--from", "2026-03-01T12:00:00.500Z", "--to", "2026-03-01T12:00:00.501Z");
+  expect(json.map(({ at }) => Date.parse(String(at)))).toEqual(
+    Array.from({ length: 502 }, (_, count) => first + count),
+  );
+  const csv = await lines(
+    runCommandHere,
+    "--from",
+    "2026-03-01T12:00:00.500Z",
+    "--to",
+    "2026-03-01T12:00:00.501Z",
+  );
   expect(csv).toEqual([
     "id,at,merchantId,actor,actorId,action,targetType,targetId,requestId,details",
     `${json[500]?.id},2026-03-01T12:00:00.500Z,,command,,one,,,req_1,"{""note"":""Said \\""no\\"", twice.""}"`,
@@ -174,7 +232,10 @@ it("exports what was done, page by page, as CSV or one JSON object a line", asyn
 });
 
 /** What is typed in is no argument: those can be seen by others. */
-async function typed(args: readonly string[], environment: Commands["environment"]): Promise<{ code: number | null; stdout: string }> {
+async function typed(
+  args: readonly string[],
+  environment: Commands["environment"],
+): Promise<{ code: number | null; stdout: string }> {
   const { PATH } = process.env;
   const child = spawn(process.execPath, ["src/main.ts", ...args, "--json"], {
     cwd: new URL("../../", import.meta.url).pathname,
@@ -182,7 +243,10 @@ async function typed(args: readonly string[], environment: Commands["environment
     stdio: ["pipe", "pipe", "inherit"],
   });
   child.stdin.end("typed in by hand\n");
-  const [stdout, code] = await Promise.all([text(child.stdout), new Promise<number | null>((resolve) => child.on("close", resolve))]);
+  const [stdout, code] = await Promise.all([
+    text(child.stdout),
+    new Promise<number | null>((resolve) => child.on("close", resolve)),
+  ]);
   return { code, stdout };
 }
 
@@ -192,10 +256,18 @@ it("gives everything the first encryption key, and names what it cannot open", a
   const old = readFileSync(path, "utf8").trim();
   writeFileSync(path, `next:${Buffer.alloc(32, 3).toString("base64")},${old}\n`);
   const done = await run("keys", "rewrap");
-  expect(done).toMatchObject({ key: "next", left: 0, broken: [], personal_data: expect.any(Number), webhook_secret: 1 });
+  expect(done).toMatchObject({
+    key: "next",
+    left: 0,
+    broken: [],
+    personal_data: expect.any(Number),
+    webhook_secret: 1,
+  });
   expect(done["personal_data"]).toBeGreaterThan(5);
   expect(await runHere("keys", "rewrap")).toMatchObject({ key: "next", personal_data: 0, webhook_secret: 0 });
-  const rewraps = (await entriesIn(folder)).filter(({ action }) => action === "keysRewrap").map(({ details }) => details);
+  const rewraps = (await entriesIn(folder))
+    .filter(({ action }) => action === "keysRewrap")
+    .map(({ details }) => details);
   expect(rewraps).toEqual([
     { key: "next", state: "begun" },
     { key: "next", state: "done", rewrapped: expect.any(Number) },
@@ -213,7 +285,9 @@ it("gives everything the first encryption key, and names what it cannot open", a
   const { code, stdout, stderr } = await runCommand(["keys", "rewrap"], environment);
   expect(code).toBe(1);
   expect(stdout).toMatch(/^key +other$/m);
-  expect(stderr).toMatch(/^webhook_secret\.sealed of whs_\w+ was encrypted with the key next, which is not in ENCRYPTION_KEYS\.$/m);
+  expect(stderr).toMatch(
+    /^webhook_secret\.sealed of whs_\w+ was encrypted with the key next, which is not in ENCRYPTION_KEYS\.$/m,
+  );
 });
 
 it("erases what is known of a buyer, and says so", async () => {
@@ -225,7 +299,13 @@ it("erases what is known of a buyer, and says so", async () => {
   expect(done).toMatchObject({ carts: 1, orders: 1, personalData: expect.any(Number) });
   expect(done["personalData"]).toBeGreaterThan(0);
   const [entry] = await entriesIn(folder);
-  expect(entry).toMatchObject({ action: "privacyErase", actor: "command", targetType: "order", targetId: order, details: { ...done, forced: true } });
+  expect(entry).toMatchObject({
+    action: "privacyErase",
+    actor: "command",
+    targetType: "order",
+    targetId: order,
+    details: { ...done, forced: true },
+  });
   const unknown = await runCommandHere(["privacy", "erase", "--cart", "cart_none"], environment);
   expect(unknown).toEqual({ code: 1, stdout: "", stderr: "Nothing is known of this cart.\n" });
 });

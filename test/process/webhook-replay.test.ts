@@ -11,7 +11,9 @@ const dayMs = 86_400_000;
 
 it("sends deliveries once more, says how many and why not the others, and refuses as the service does", async () => {
   const folder = join(temporaryFolder(), "data");
-  const withRows = async <Result>(work: (world: ReturnType<typeof createDispatchWorld>) => Promise<Result>): Promise<Result> => {
+  const withRows = async <Result>(
+    work: (world: ReturnType<typeof createDispatchWorld>) => Promise<Result>,
+  ): Promise<Result> => {
     const database = await openDatabase({ folder });
     try {
       await migrate(database);
@@ -37,10 +39,20 @@ it("sends deliveries once more, says how many and why not the others, and refuse
     return JSON.parse(stdout) as unknown;
   };
   const [, first = ""] = deliveryIds;
-  expect(await told("--delivery", first, "--note", "By hand.")).toEqual({ id: expect.stringMatching(/^whd_/) as unknown, replayOf: first });
+  expect(await told("--delivery", first, "--note", "By hand.")).toEqual({
+    id: expect.stringMatching(/^whd_/) as unknown,
+    replayOf: first,
+  });
   const since = new Date(Date.now() - 4 * dayMs).toISOString();
-  expect(await told("--endpoint", endpointId, "--since", since)).toEqual({ replayed: 3, skipped: { delivery_in_progress: 1 } });
+  expect(await told("--endpoint", endpointId, "--since", since)).toEqual({
+    replayed: 3,
+    skipped: { delivery_in_progress: 1 },
+  });
   expect(await withRows((world) => deliveryRows(world))).toHaveLength(8);
 
-  expect(await run("--delivery", "whd_none")).toEqual({ code: 1, stdout: "", stderr: "There is no such webhook delivery.\n" });
+  expect(await run("--delivery", "whd_none")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "There is no such webhook delivery.\n",
+  });
 });

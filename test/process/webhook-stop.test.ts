@@ -1,4 +1,7 @@
-/** Told to stop while receivers do not answer, the process ends in order, gives back what it was sending, and the next one sends it. */
+/**
+ * Told to stop while receivers do not answer, the process ends in order, gives back what it was sending, and
+ * the next one sends it.
+ */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,8 +56,15 @@ interface Post {
 }
 
 async function post({ address }: Running, { path, bearer, body }: Post): Promise<void> {
-  const headers = { "content-type": "application/json", authorization: `Bearer ${bearer}`, "idempotency-key": randomUUID() };
+  const headers = {
+    "content-type": "application/json",
+    authorization: `Bearer ${bearer}`,
+    "idempotency-key": randomUUID(),
+  };
   const answered = await fetch(`${address}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
   const text = await answered.text();
-  expect({ status: answered.status, hasErrors: text.includes('"errors"'), text }).toMatchObject({ status: 200, hasErrors: false });
+  expect({ status: answered.status, hasErrors: text.includes('"errors"'), text }).toMatchObject({
+    status: 200,
+    hasErrors: false,
+  });
 }

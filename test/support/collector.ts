@@ -45,7 +45,10 @@ interface Sent {
   }[];
 }
 
-interface SentSpan extends Omit<CollectedSpan, "attributes" | "isFailed" | "service" | "parentSpanId" | "links"> {
+interface SentSpan extends Omit<
+  CollectedSpan,
+  "attributes" | "isFailed" | "service" | "parentSpanId" | "links"
+> {
   readonly parentSpanId?: string;
   readonly links?: CollectedSpan["links"];
   readonly attributes: Pairs;
@@ -60,7 +63,9 @@ export async function startCollector(): Promise<Collector> {
     const sent = await json(request);
     texts.push(JSON.stringify(sent));
     spans.push(...read(sent as Sent));
-    response.writeHead(request.url === "/v1/traces" ? 200 : 404, { "content-type": "application/json" }).end("{}");
+    response
+      .writeHead(request.url === "/v1/traces" ? 200 : 404, { "content-type": "application/json" })
+      .end("{}");
   };
   const server = createServer((request, response) => {
     ({ headers } = request);
@@ -97,7 +102,8 @@ function read({ resourceSpans }: Sent): CollectedSpan[] {
   });
 }
 
-const toObject = (pairs: Pairs): Record<string, unknown> => Object.fromEntries(pairs.map(({ key, value }) => [key, toPlain(value)]));
+const toObject = (pairs: Pairs): Record<string, unknown> =>
+  Object.fromEntries(pairs.map(({ key, value }) => [key, toPlain(value)]));
 
 function toPlain({ arrayValue, ...value }: Value): unknown {
   return arrayValue === undefined ? Object.values(value)[0] : arrayValue.values.map(toPlain);

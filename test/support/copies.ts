@@ -1,6 +1,6 @@
 /**
- * What many tests begin with – a migrated embedded database, the demo on either engine – is made once in a run, by the first test file that asks, and
- * copied for everybody after it.
+ * What many tests begin with – a migrated embedded database, the demo on either engine – is made once in a
+ * run, by the first test file that asks, and copied for everybody after it.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -93,7 +93,10 @@ export interface DemoPlace {
 
 export async function demoPlace(engine: OpenDatabase["engine"]): Promise<DemoPlace> {
   const made = await madeDemo(engine);
-  const folder = copyFolder(...(made.template === null ? [join(made.folder, "embedded")] : []), join(made.folder, "data"));
+  const folder = copyFolder(
+    ...(made.template === null ? [join(made.folder, "embedded")] : []),
+    join(made.folder, "data"),
+  );
   return {
     folder,
     databaseUrl: made.template === null ? undefined : await createDatabase(made.template),
@@ -110,7 +113,10 @@ function copyFolder(...sources: readonly string[]): string {
 type Work = (database: OpenDatabase) => Promise<unknown>;
 
 /** Who comes first makes it, and the others wait; when that failed, the next one tries. */
-async function madeOnce(name: string, make: (folder: string, now: Date) => Promise<string | null>): Promise<Made> {
+async function madeOnce(
+  name: string,
+  make: (folder: string, now: Date) => Promise<string | null>,
+): Promise<Made> {
   const copies = inject("copies");
   const path = join(copies, `${name}.json`);
   const making = join(copies, `${name}-making`);
@@ -165,16 +171,28 @@ async function makePostgresDemo(folder: string, now: Date): Promise<string> {
   return new URL(url).pathname.slice(1);
 }
 
-async function seed(database: OpenDatabase, { folder, now }: { readonly folder: string; readonly now: Date }): Promise<void> {
+async function seed(
+  database: OpenDatabase,
+  { folder, now }: { readonly folder: string; readonly now: Date },
+): Promise<void> {
   const dataDir = join(folder, "data");
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "encryption-keys"), `${encryptionKeys}\n`, { mode: 0o600 });
   const keyring = createKeyring(loadEncryptionKeys(dataDir));
-  const demo = await prepareDemo(database, { dataDir, publicUrl, now, keyring, render: demoRender(database) });
+  const demo = await prepareDemo(database, {
+    dataDir,
+    publicUrl,
+    now,
+    keyring,
+    render: demoRender(database),
+  });
   if (demo === undefined) throw new Error("The database was not empty.");
 }
 
-async function fillEmbedded({ folder, image: start }: { readonly folder: string; readonly image?: Blob }, work: Work): Promise<void> {
+async function fillEmbedded(
+  { folder, image: start }: { readonly folder: string; readonly image?: Blob },
+  work: Work,
+): Promise<void> {
   const place = join(folder, "embedded");
   const database = await openDatabase({ folder: place, image: start });
   await work(database).finally(() => database.close());

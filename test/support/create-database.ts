@@ -12,7 +12,10 @@ declare module "vitest" {
   }
 }
 
-/** The URL of a new copy of a database on the run's PostgreSQL, of a migrated and empty one unless another is named; it ends with the server. */
+/**
+ * The URL of a new copy of a database on the run's PostgreSQL, of a migrated and empty one unless another is
+ * named; it ends with the server.
+ */
 export async function createDatabase(template = templateDatabase): Promise<string> {
   const serverUrl = inject("postgresUrl");
   const name = `test_${randomBytes(8).toString("hex")}`;

@@ -1,4 +1,7 @@
-/** The throw-away databases are what the other tests stand on: migrated, empty, apart from each other, and gone when the process is. */
+/**
+ * The throw-away databases are what the other tests stand on: migrated, empty, apart from each other, and
+ * gone when the process is.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -21,7 +24,9 @@ it("stops the server and deletes its folder when the process that started it is 
     import { startPostgres } from ${JSON.stringify(new URL("postgres.ts", import.meta.url).href)};
     process.stdout.write((await startPostgres()).folder);
     setInterval(() => undefined, 1000);`;
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [folder] = (await once(child.stdout, "data")).map(String);
   expect(existsSync(folder ?? "")).toBe(true);
   child.kill("SIGKILL");

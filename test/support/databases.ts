@@ -1,6 +1,6 @@
 /**
- * Freshly migrated databases for tests. What touches SQL is tried on both engines: `describeOnBoth` runs a suite once on PGlite and once on
- * PostgreSQL, and closes what the suite opened.
+ * Freshly migrated databases for tests. What touches SQL is tried on both engines: `describeOnBoth` runs a
+ * suite once on PGlite and once on PostgreSQL, and closes what the suite opened.
  */
 import { afterAll, describe } from "vitest";
 import { type DatabaseOptions, type OpenDatabase, openDatabase } from "#database/connect.ts";
@@ -27,7 +27,10 @@ export function describeOnBoth(name: string, suite: (open: Open, engine: Engine)
 /** A migrated and empty database; closing it twice does no harm. */
 export async function openFresh(engine: Engine, options: OpenOptions = {}): Promise<OpenDatabase> {
   return closeOnce(
-    await openDatabase({ ...options, ...(engine === "postgres" ? { url: await createDatabase() } : { image: await copyMigrated() }) }),
+    await openDatabase({
+      ...options,
+      ...(engine === "postgres" ? { url: await createDatabase() } : { image: await copyMigrated() }),
+    }),
   );
 }
 

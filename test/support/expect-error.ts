@@ -14,15 +14,26 @@ export interface ExpectedError {
 }
 
 export function expectError(answer: Answer, expected: ExpectedError): void {
-  expect({ status: answer.status, body: answer.body as unknown }).toEqual({ status: expected.status, body: errorBody(answer, expected) });
-  const retryAfter = expected.retryAfterSeconds === undefined ? undefined : String(expected.retryAfterSeconds);
-  expect(answer.headers).toMatchObject({ "cache-control": "no-store", "content-type": "application/json; charset=utf-8" });
+  expect({ status: answer.status, body: answer.body as unknown }).toEqual({
+    status: expected.status,
+    body: errorBody(answer, expected),
+  });
+  const retryAfter =
+    expected.retryAfterSeconds === undefined ? undefined : String(expected.retryAfterSeconds);
+  expect(answer.headers).toMatchObject({
+    "cache-control": "no-store",
+    "content-type": "application/json; charset=utf-8",
+  });
   expect(answer.headers["x-request-id"]).toMatch(/^req_[0-9a-hjkmnp-tv-z]{26}$/);
   expect(answer.headers["retry-after"]).toBe(retryAfter);
-  for (const [name, value] of Object.entries(expected.headers ?? {})) expect({ [name]: answer.headers[name] }).toEqual({ [name]: value });
+  for (const [name, value] of Object.entries(expected.headers ?? {}))
+    expect({ [name]: answer.headers[name] }).toEqual({ [name]: value });
 }
 
-export function errorBody(answer: Answer, { code, details = [], retryAfterSeconds, baseUrl = publicUrl }: ExpectedError): unknown {
+export function errorBody(
+  answer: Answer,
+  { code, details = [], retryAfterSeconds, baseUrl = publicUrl }: ExpectedError,
+): unknown {
   return {
     error: {
       code,
@@ -30,7 +41,11 @@ export function errorBody(answer: Answer, { code, details = [], retryAfterSecond
       requestId: answer.headers["x-request-id"],
       retryable: retryAfterSeconds !== undefined,
       retryAfterSeconds: retryAfterSeconds ?? null,
-      details: details.map((detail) => ({ allowed: null, message: expect.stringMatching(/\S\.$/), ...detail })),
+      details: details.map((detail) => ({
+        allowed: null,
+        message: expect.stringMatching(/\S\.$/),
+        ...detail,
+      })),
       conflict: null,
       docUrl: `${baseUrl}/docs/errors#${code}`,
     },
@@ -45,4 +60,5 @@ export const challenge = `${bearerChallenge}, DPoP algs="ES256 EdDSA", ${resourc
 export const challengeInvalid = `${bearerChallenge}, error="invalid_token"`;
 /** Where only an access token will do. */
 export const dpopChallenge = `DPoP algs="ES256 EdDSA", ${resourceMetadata}`;
-export const dpopChallengeFor = (error: string): string => `DPoP algs="ES256 EdDSA", error="${error}", ${resourceMetadata}`;
+export const dpopChallengeFor = (error: string): string =>
+  `DPoP algs="ES256 EdDSA", error="${error}", ${resourceMetadata}`;

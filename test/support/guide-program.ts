@@ -19,13 +19,18 @@ export function startGuideProgram(
   const file = `${place.name}.mjs`;
   writeFileSync(join(folder, file), program);
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  const child: ChildProcess = spawn(process.execPath, [file], { cwd: folder, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const child: ChildProcess = spawn(process.execPath, [file], {
+    cwd: folder,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = once(child, "exit");
   onTestFinished(async () => {
     child.kill("SIGKILL");
     await ended;
   });
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
   return () => output;
 }

@@ -1,4 +1,7 @@
-/** Argon2 that waits for as long as a test says, so that what happens meanwhile happens without a race. Put in by `vi.mock("node:crypto", …)`. */
+/**
+ * Argon2 that waits for as long as a test says, so that what happens meanwhile happens without a race. Put in
+ * by `vi.mock("node:crypto", …)`.
+ */
 import type * as Crypto from "node:crypto";
 
 let held: (() => void)[] | undefined;

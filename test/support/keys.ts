@@ -1,4 +1,7 @@
-/** API keys put together by hand, after the documented form: an implementation of its own beside the service's. */
+/**
+ * API keys put together by hand, after the documented form: an implementation of its own beside the
+ * service's.
+ */
 import { crc32 } from "node:zlib";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

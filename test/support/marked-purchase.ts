@@ -1,4 +1,7 @@
-/** A whole purchase with values that can be found again: checked out, declined, paid, partly canceled, sent, and partly returned, with refusals on the way. */
+/**
+ * A whole purchase with values that can be found again: checked out, declined, paid, partly canceled, sent,
+ * and partly returned, with refusals on the way.
+ */
 import { expect } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { callSession, type Checkout, drive } from "#test/commerce/payments/checkouts.ts";
@@ -33,7 +36,10 @@ export async function purchaseMarked(world: World, marked: Marked): Promise<Mark
   return { orderId: order.placed.id, answers: [...checkedOut, ...order.answers, ...handled] };
 }
 
-async function checkOut(world: World, { address, email }: Marked): Promise<{ session: Checkout; answers: Asked[] }> {
+async function checkOut(
+  world: World,
+  { address, email }: Marked,
+): Promise<{ session: Checkout; answers: Asked[] }> {
   const { id: cartId } = await makeCart(world, { ...buyer, lines: { [mill]: 1, [cup]: 2 } });
   const change = (field: Parameters<typeof changeCart>[1], input: object): Promise<Asked> =>
     changeCart(world, field, { ...buyer, cartId, input: { ...input } });
@@ -62,8 +68,17 @@ async function pay(
   await drive(world);
   answers.push(await submit("tok_success"), await submit("tok_success"));
   await drive(world);
-  expect(answers.map(({ error }) => error?.code)).toEqual(["checkout_amount_changed", undefined, undefined, "checkout_session_processing"]);
-  const { orderId } = await world.database.db.selectFrom("hostedCheckoutSession").select("orderId").where("id", "=", id).executeTakeFirstOrThrow();
+  expect(answers.map(({ error }) => error?.code)).toEqual([
+    "checkout_amount_changed",
+    undefined,
+    undefined,
+    "checkout_session_processing",
+  ]);
+  const { orderId } = await world.database.db
+    .selectFrom("hostedCheckoutSession")
+    .select("orderId")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
   return { placed: await readOrder(world, orderId ?? ""), answers };
 }
 
@@ -75,21 +90,39 @@ async function handle(world: World, order: OrderAggregate): Promise<Asked[]> {
   await paid(world, "paymentCapture", { id: payment });
   await drive(world);
   const canceling = { lines: [{ lineId: lineOf(order, cup).id, quantity: 1 }], reason: "CHANGED_MIND" };
-  const canceled = await ask(world, "orderCancel", { ...asked, id, input: { ...canceling, note: "One is enough." } });
+  const canceled = await ask(world, "orderCancel", {
+    ...asked,
+    id,
+    input: { ...canceling, note: "One is enough." },
+  });
   await drive(world);
   const fulfillment = await sent(world, "fulfillmentCreate", { id });
   await made(world, fulfillment.id, ["pack", "ship", "deliver"]);
   const tooLate = await ask(world, "orderCancel", { ...asked, id, input: { reason: "OTHER" } });
-  const returning = { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId, quantity: 1 }], note: "Too loud." };
+  const returning = {
+    kind: "RETURN_REFUND",
+    reason: "UNWANTED",
+    lines: [{ lineId, quantity: 1 }],
+    note: "Too loud.",
+  };
   const returned = await askBack(world, "returnRequest", { ...asked, id, input: returning });
   const again = await askBack(world, "returnRequest", { ...asked, id, input: returning });
   const returnId = returned.data?.id;
   await back(world, "returnTrack", { id: returnId });
   await back(world, "returnReceive", { id: returnId, input: { lines: [{ lineId, received: 1 }] } });
-  await back(world, "returnInspect", { id: returnId, input: { lines: [{ lineId, accepted: 1, restock: 1 }] } });
+  await back(world, "returnInspect", {
+    id: returnId,
+    input: { lines: [{ lineId, accepted: 1, restock: 1 }] },
+  });
   await back(world, "returnClose", { id: returnId });
   await drive(world);
   const answers = [canceled, tooLate, returned, again, await send(world, "orderConfirm", { id })];
-  expect(answers.map(({ error }) => error?.code)).toEqual([undefined, "invalid_state", undefined, "invalid_state", "invalid_state"]);
+  expect(answers.map(({ error }) => error?.code)).toEqual([
+    undefined,
+    "invalid_state",
+    undefined,
+    "invalid_state",
+    "invalid_state",
+  ]);
   return answers;
 }

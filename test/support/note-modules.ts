@@ -1,4 +1,7 @@
-/** For `--import`: writes the address of every module that the process loads to the file that NOTED_MODULES names. */
+/**
+ * For `--import`: writes the address of every module that the process loads to the file that NOTED_MODULES
+ * names.
+ */
 import { appendFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 

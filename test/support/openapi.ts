@@ -21,8 +21,16 @@ export interface OpenApiOperation {
   readonly "x-idempotency": string;
   readonly security: readonly Record<string, unknown>[];
   readonly parameters: readonly (OpenApiParameter | { readonly $ref: string })[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Record<string, { readonly schema: { readonly $ref: string } }> };
-  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly content?: Record<string, { readonly schema: ShownSchema }> }>>;
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Record<string, { readonly schema: { readonly $ref: string } }>;
+  };
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly $ref?: string; readonly content?: Record<string, { readonly schema: ShownSchema }> }
+    >
+  >;
 }
 
 export interface OpenApi {
@@ -55,7 +63,9 @@ export async function readContract(world: World): Promise<Contract> {
   ajv.addFormat("country-code", /^[A-Z]{2}$/);
   ajv.addSchema({ ...document }, id);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => Object.assign({}, operation, { path, method: method.toUpperCase() })),
+    Object.entries(methods).map(([method, operation]) =>
+      Object.assign({}, operation, { path, method: method.toUpperCase() }),
+    ),
   );
   return {
     document,
@@ -66,7 +76,9 @@ export async function readContract(world: World): Promise<Contract> {
       const response = operation?.responses[status];
       const $ref = `${id}#${response?.$ref?.slice(1) ?? encodeURI(pointer)}/content/application~1json/schema`;
       const check = ajv.compile({ $ref });
-      return check(answered) ? [] : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+      return check(answered)
+        ? []
+        : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
     },
   };
 }

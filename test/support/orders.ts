@@ -1,6 +1,6 @@
 /**
- * Orders that are there without anybody having checked out: a cart made through the front door, and of it by SQL all that placing leaves, so that
- * what comes after placing can be tested by itself.
+ * Orders that are there without anybody having checked out: a cart made through the front door, and of it by
+ * SQL all that placing leaves, so that what comes after placing can be tested by itself.
  */
 import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
@@ -17,7 +17,14 @@ import { berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-
 import { findCarts } from "#commerce/carts/find-carts.ts";
 import type { World } from "./world.ts";
 
-type Counted = "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded";
+type Counted =
+  | "canceled"
+  | "allocated"
+  | "shipped"
+  | "delivered"
+  | "returnRequested"
+  | "returned"
+  | "refunded";
 
 export interface OrderOverrides {
   /** The frontend's own name for the buyer; null: a guest. */
@@ -50,17 +57,33 @@ export const defaultBuyer = "buyer-1";
 
 /** Of the demo's first merchant, in Germany, confirmed and paid unless told. */
 export async function insertOrder(world: World, overrides: OrderOverrides = {}): Promise<OrderAggregate> {
-  const { lines = { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 2 }, buyer = defaultBuyer, email, delivery = "standard" } = overrides;
+  const {
+    lines = { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 2 },
+    buyer = defaultBuyer,
+    email,
+    delivery = "standard",
+  } = overrides;
   await receive(world, lines);
   const input = buyer === null ? {} : { buyerReference: buyer };
   const { id: cartId } = await makeCart(world, { token: "admin", lines, input });
   await changeCart(world, "cartAddressSet", { token: "admin", cartId, input: { address: berlin } });
-  await changeCart(world, "cartDeliveryOptionSelect", { token: "admin", cartId, input: { optionId: await deliveryOf(world, delivery) } });
-  if (email !== undefined) await changeCart(world, "cartBuyerSet", { token: "admin", cartId, input: { buyerReference: buyer, email } });
+  await changeCart(world, "cartDeliveryOptionSelect", {
+    token: "admin",
+    cartId,
+    input: { optionId: await deliveryOf(world, delivery) },
+  });
+  if (email !== undefined)
+    await changeCart(world, "cartBuyerSet", {
+      token: "admin",
+      cartId,
+      input: { buyerReference: buyer, email },
+    });
   const { db } = world.database;
   const cart = (await findCarts(db, [cartId], world.clock.now())).get(cartId);
   if (cart === undefined) throw new Error("The cart is not there.");
-  const orderId = await inTransaction(db, (transaction) => place(transaction, { cart, overrides, now: world.clock.now() }));
+  const orderId = await inTransaction(db, (transaction) =>
+    place(transaction, { cart, overrides, now: world.clock.now() }),
+  );
   return readOrder(world, orderId);
 }
 
@@ -71,7 +94,9 @@ async function receive({ database }: World, lines: Readonly<Record<string, numbe
       with received as (
         update stock_level s set on_hand = s.on_hand + ${quantity}::int from variant v where v.id = s.variant_id and v.sku = ${sku} returning s.*)
       insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, created_at)
-      select merchant_id, variant_id, ${quantity}::int, on_hand, 'received', updated_at from received`.execute(database.db);
+      select merchant_id, variant_id, ${quantity}::int, on_hand, 'received', updated_at from received`.execute(
+      database.db,
+    );
 }
 
 export async function readOrder({ database }: World, orderId: string): Promise<OrderAggregate> {
@@ -93,16 +118,28 @@ async function place(transaction: Transaction, { cart, overrides, now }: Placing
   const ids = { orderId, sessionId, merchantId: cart.merchant.id };
   const lines = await linesOf(transaction, { cart, overrides, ids });
   const payments = paymentsOf({ cart, overrides, ids, placedAt });
-  const { timeZone } = await transaction.selectFrom("market").select("timeZone").where("id", "=", cart.marketId).executeTakeFirstOrThrow();
+  const { timeZone } = await transaction
+    .selectFrom("market")
+    .select("timeZone")
+    .where("id", "=", cart.marketId)
+    .executeTakeFirstOrThrow();
   await insertRows(transaction, {
     hostedCheckoutSession: [sessionRow(cart, { ...ids, placedAt })],
-    salesOrder: [{ ...orderRow({ cart, overrides, ids, placedAt }), ...statusesOf({ cart, overrides, lines, payments }), timeZone }],
+    salesOrder: [
+      {
+        ...orderRow({ cart, overrides, ids, placedAt }),
+        ...statusesOf({ cart, overrides, lines, payments }),
+        timeZone,
+      },
+    ],
     orderLine: lines,
     payment: payments,
     policySnapshot: policyRows({ overrides, ids, placedAt }),
     ...deliveryRows({ overrides, ids, lines }),
   });
-  await sql`insert into order_timeline (order_id, at, type, actor) values (${orderId}, ${placedAt}, 'order_placed', 'system')`.execute(transaction);
+  await sql`insert into order_timeline (order_id, at, type, actor) values (${orderId}, ${placedAt}, 'order_placed', 'system')`.execute(
+    transaction,
+  );
   await sql`update cart set status = 'completed', order_id = ${orderId}, ended_at = ${placedAt}, version = version + 1 where id = ${cart.id}`.execute(
     transaction,
   );
@@ -111,7 +148,11 @@ async function place(transaction: Transaction, { cart, overrides, now }: Placing
 }
 
 /** What is allocated was on hand; the rest waits. */
-async function sell(transaction: Transaction, { merchantId, variantId, ordered, canceled = 0, allocated = 0 }: LineRow, at: Date): Promise<void> {
+async function sell(
+  transaction: Transaction,
+  { merchantId, variantId, ordered, canceled = 0, allocated = 0 }: LineRow,
+  at: Date,
+): Promise<void> {
   await sql`
     with sold as (
       update stock_level set on_hand = on_hand - ${allocated}::int, reserved = reserved + ${ordered - canceled - allocated}::int
@@ -143,8 +184,19 @@ async function linesOf(
     group by product_id`.execute(transaction);
   const categories = new Map(rows.map((row) => [row.productId, row.ids]));
   return cart.lines.map(({ display, quantity, ...line }): LineRow => {
-    const counted = { canceled: 0, shipped: 0, delivered: 0, returnRequested: 0, returned: 0, refunded: 0, ...overrides.quantities?.[display.sku] };
-    const sent = overrides.deliveredAt === undefined ? {} : { shipped: quantity - counted.canceled, delivered: quantity - counted.canceled };
+    const counted = {
+      canceled: 0,
+      shipped: 0,
+      delivered: 0,
+      returnRequested: 0,
+      returned: 0,
+      refunded: 0,
+      ...overrides.quantities?.[display.sku],
+    };
+    const sent =
+      overrides.deliveredAt === undefined
+        ? {}
+        : { shipped: quantity - counted.canceled, delivered: quantity - counted.canceled };
     return {
       id: createId("orderLine"),
       orderId: ids.orderId,
@@ -204,9 +256,10 @@ function statusesOf({
   overrides,
   lines,
   payments,
-}: Pick<Placing, "cart" | "overrides"> & { readonly lines: readonly LineRow[]; readonly payments: readonly PaymentRow[] }): ReturnType<
-  typeof deriveStatuses
-> {
+}: Pick<Placing, "cart" | "overrides"> & {
+  readonly lines: readonly LineRow[];
+  readonly payments: readonly PaymentRow[];
+}): ReturnType<typeof deriveStatuses> {
   return deriveStatuses({
     status: overrides.status ?? "confirmed",
     totalMinor: cart.totalMinor,
@@ -223,7 +276,10 @@ function orderRow({
   overrides,
   ids,
   placedAt,
-}: Dated): Omit<Row<"salesOrder">, "timeZone" | "status" | "paymentStatus" | "fulfillmentStatus" | "returnStatus"> {
+}: Dated): Omit<
+  Row<"salesOrder">,
+  "timeZone" | "status" | "paymentStatus" | "fulfillmentStatus" | "returnStatus"
+> {
   const { marketId, country, currency, taxIncluded, locale, buyerReference } = cart;
   const { subtotalMinor, discountMinor, shippingMinor, shippingDiscountMinor, taxMinor, totalMinor } = cart;
   const isCanceled = overrides.status === "canceled";
@@ -312,9 +368,19 @@ function deliveryRows({
   if (deliveredAt === undefined) return {};
   const id = createId("fulfillment", deliveredAt.getTime());
   const { orderId, merchantId } = ids;
-  const times = { packingStartedAt: deliveredAt, shippedAt: deliveredAt, deliveredAt, createdAt: deliveredAt, updatedAt: deliveredAt };
+  const times = {
+    packingStartedAt: deliveredAt,
+    shippedAt: deliveredAt,
+    deliveredAt,
+    createdAt: deliveredAt,
+    updatedAt: deliveredAt,
+  };
   return {
     fulfillment: [{ id, orderId, merchantId, status: "delivered", type: "shipping", version: 4, ...times }],
-    fulfillmentLine: lines.map(({ id: orderLineId, ordered, canceled = 0 }) => ({ fulfillmentId: id, orderLineId, quantity: ordered - canceled })),
+    fulfillmentLine: lines.map(({ id: orderLineId, ordered, canceled = 0 }) => ({
+      fulfillmentId: id,
+      orderLineId,
+      quantity: ordered - canceled,
+    })),
   };
 }

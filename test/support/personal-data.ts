@@ -1,12 +1,16 @@
-/** Which columns of the database may hold personal data: schema/personal-data.json declares it for every column that can hold text. */
+/**
+ * Which columns of the database may hold personal data: schema/personal-data.json declares it for every
+ * column that can hold text.
+ */
 import { readFileSync } from "node:fs";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 
 /**
- * The kinds of columns: `none` and `digest` never hold personal data, `sealed` is ciphertext, `personal` holds personal data in clear, `pseudonym` names a
- * buyer by a reference that is no personal data, `note` is written by people and not meant for personal data, `staff` is about people of a merchant.
- * Erasing a buyer leaves nothing in columns that are "erased by" something.
+ * The kinds of columns: `none` and `digest` never hold personal data, `sealed` is ciphertext, `personal`
+ * holds personal data in clear, `pseudonym` names a buyer by a reference that is no personal data, `note` is
+ * written by people and not meant for personal data, `staff` is about people of a merchant. Erasing a buyer
+ * leaves nothing in columns that are "erased by" something.
  */
 export const kinds = ["none", "digest", "sealed", "personal", "pseudonym", "note", "staff"] as const;
 
@@ -21,14 +25,29 @@ export const erasedColumns: readonly string[] = Object.entries(declaredColumns)
   .filter(([, declaration]) => declaration.includes("erased by"))
   .map(([name]) => name);
 
-/** Types that cannot hold text: numbers, times and truth values. Any other type, also one of a later migration, has to be declared. */
-const withoutText = ["bigint", "boolean", "date", "double precision", "integer", "numeric", "real", "smallint", "timestamp with time zone"];
+/**
+ * Types that cannot hold text: numbers, times and truth values. Any other type, also one of a later
+ * migration, has to be declared.
+ */
+const withoutText = [
+  "bigint",
+  "boolean",
+  "date",
+  "double precision",
+  "integer",
+  "numeric",
+  "real",
+  "smallint",
+  "timestamp with time zone",
+];
 
 /** All columns of the database that can hold text, as `table.column`, in the order of their names. */
 export async function findTextColumns(db: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select table_name || '.' || column_name as name from information_schema.columns join information_schema.tables using (table_schema, table_name)
-    where table_schema = 'public' and table_type = 'BASE TABLE' and data_type <> all(${withoutText}::text[])`.execute(db);
+    where table_schema = 'public' and table_type = 'BASE TABLE' and data_type <> all(${withoutText}::text[])`.execute(
+    db,
+  );
   return rows.map(({ name }) => name).toSorted();
 }
 
@@ -37,7 +56,9 @@ export async function readColumn(db: Database, name: string): Promise<readonly s
   const [table = "", column = ""] = name.split(".");
   const { rows } = await sql<{
     value: unknown;
-  }>`select ${sql.ref(column)} as value from ${sql.table(table)} where ${sql.ref(column)} is not null`.execute(db);
+  }>`select ${sql.ref(column)} as value from ${sql.table(table)} where ${sql.ref(column)} is not null`.execute(
+    db,
+  );
   return rows.map(({ value }) => {
     if (value instanceof Uint8Array) return Buffer.from(value).toString("latin1");
     return typeof value === "string" ? value : JSON.stringify(value);

@@ -1,4 +1,7 @@
-/** A PgBouncer in front of a PostgreSQL, which gives a connection for a transaction and takes it back: nothing of a session outlives it. */
+/**
+ * A PgBouncer in front of a PostgreSQL, which gives a connection for a transaction and takes it back: nothing
+ * of a session outlives it.
+ */
 import { chownSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

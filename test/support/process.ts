@@ -58,8 +58,9 @@ export async function runCommand(args: readonly string[], environment: Environme
 }
 
 /**
- * The same in this very process, where what is asked is what a command answers and not how a process ends: loading everything anew takes longer than
- * most commands. One at a time, since a process has one environment and one standard output.
+ * The same in this very process, where what is asked is what a command answers and not how a process ends:
+ * loading everything anew takes longer than most commands. One at a time, since a process has one environment
+ * and one standard output.
  */
 export async function runHere(args: readonly string[], environment: Environment = {}): Promise<Ended> {
   const { env, exitCode } = process;
@@ -101,7 +102,13 @@ export function startService(environment: Environment): Promise<Running> {
 export function startByNpm(environment: Environment): Promise<Running> {
   const { PATH, HOME } = process.env;
   const cwd = new URL("../../", import.meta.url).pathname;
-  return untilItListens(spawn("npm", ["start"], { cwd, env: { PATH, HOME, PORT: "0", ...environment }, stdio: ["ignore", "pipe", "pipe"] }));
+  return untilItListens(
+    spawn("npm", ["start"], {
+      cwd,
+      env: { PATH, HOME, PORT: "0", ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+  );
 }
 
 async function untilItListens(child: ChildProcess): Promise<Running> {

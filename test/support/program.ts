@@ -1,4 +1,7 @@
-/** A server of somebody else's beside the service: a process in a folder of its own, ready when it listens, gone with whoever started it. */
+/**
+ * A server of somebody else's beside the service: a process in a folder of its own, ready when it listens,
+ * gone with whoever started it.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
@@ -19,7 +22,8 @@ export interface Program {
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-export const isInstalled = (file: string, versionFlag: string): boolean => spawnSync(file, [versionFlag], { stdio: "ignore" }).status === 0;
+export const isInstalled = (file: string, versionFlag: string): boolean =>
+  spawnSync(file, [versionFlag], { stdio: "ignore" }).status === 0;
 
 export async function startProgram({ file, args, port, folder, user }: Program): Promise<Listening> {
   const child = spawn(file, args, { ...user, stdio: "ignore" });

@@ -21,12 +21,23 @@ export function sendRaw(port: number, bytes: string): Promise<Answer> {
 }
 
 /** A request of lines, which asks for the connection to be closed. */
-export const request = (...lines: readonly string[]): string => [...lines, "Connection: close", "", ""].join("\r\n");
+export const request = (...lines: readonly string[]): string =>
+  [...lines, "Connection: close", "", ""].join("\r\n");
 
 function parseAnswer(text: string): Answer {
   const [head = "", ...rest] = text.split("\r\n\r\n");
   const [statusLine = "", ...lines] = head.split("\r\n");
-  const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]));
+  const headers = Object.fromEntries(
+    lines.map((line) => [
+      line.slice(0, line.indexOf(":")).toLowerCase(),
+      line.slice(line.indexOf(":") + 1).trim(),
+    ]),
+  );
   const body = rest.join("\r\n\r\n");
-  return { status: Number(statusLine.split(" ")[1]), headers, text: body, body: body === "" ? undefined : JSON.parse(body) };
+  return {
+    status: Number(statusLine.split(" ")[1]),
+    headers,
+    text: body,
+    body: body === "" ? undefined : JSON.parse(body),
+  };
 }

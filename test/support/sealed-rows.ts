@@ -12,12 +12,19 @@ export interface SealedRow extends Sealed {
 export async function readSealedRows(db: Database): Promise<SealedRow[]> {
   const all: SealedRow[] = [];
   for (const { table, sealed, dataKey, keyId, key, placeOf } of sealedColumns) {
-    const [first, second] = key.map(({ name, type }) => (type === "bytea" ? sql`encode(${sql.ref(name)}, 'hex')` : sql.ref(name)));
+    const [first, second] = key.map(({ name, type }) =>
+      type === "bytea" ? sql`encode(${sql.ref(name)}, 'hex')` : sql.ref(name),
+    );
     const { rows } = await sql<Sealed & { first: string; second: string }>`
       select ${first} as first, ${second ?? sql`''`} as second, ${sql.ref(sealed)} as sealed, ${sql.ref(dataKey)} as data_key, ${sql.ref(keyId)} as key_id
       from ${sql.table(table)} where ${sql.ref(keyId)} is not null`.execute(db);
     for (const row of rows)
-      all.push(Object.assign(row, { table, open: (keyring: Keyring) => keyring.open(row, placeOf(row.first, row.second)).toString("utf8") }));
+      all.push(
+        Object.assign(row, {
+          table,
+          open: (keyring: Keyring) => keyring.open(row, placeOf(row.first, row.second)).toString("utf8"),
+        }),
+      );
   }
   return all;
 }

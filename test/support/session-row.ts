@@ -10,5 +10,12 @@ export function sessionRow({ country, currency, locale }: SessionWords): Session
   readonly successUrl: string;
   readonly cancelUrl: string;
 } {
-  return { country, currency, locale, amountTotalMinor: 0, successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
+  return {
+    country,
+    currency,
+    locale,
+    amountTotalMinor: 0,
+    successUrl: "https://shop.example/thanks",
+    cancelUrl: "https://shop.example/cart",
+  };
 }

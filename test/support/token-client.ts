@@ -1,9 +1,18 @@
 /**
- * An OAuth client with a grant and a key of its own, without the authorization server: tokens are made with the service's signing keys as RFC 9068
- * says, proofs as RFC 9449 does. Every part of both can be bent, so that what is wrong with one is the one thing that is.
+ * An OAuth client with a grant and a key of its own, without the authorization server: tokens are made with
+ * the service's signing keys as RFC 9068 says, proofs as RFC 9449 does. Every part of both can be bent, so
+ * that what is wrong with one is the one thing that is.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose";
+import {
+  calculateJwkThumbprint,
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  SignJWT,
+} from "jose";
 import { createSigningKeys } from "#access/oauth/signing-keys.ts";
 import { scopes as allScopes, type Scope } from "#access/viewer.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -75,17 +84,28 @@ export async function createTokenClient(world: World, options: ClientOptions = {
         iat: seconds(),
         exp: seconds() + 600,
       };
-      return sign({ alg: algorithm, typ: "at+jwt", kid: signing.kid, ...header }, { ...usual, ...claims }, key ?? signing.key);
+      return sign(
+        { alg: algorithm, typ: "at+jwt", kid: signing.kid, ...header },
+        { ...usual, ...claims },
+        key ?? signing.key,
+      );
     },
     proof: ({ method = "GET", url }, token, { header = {}, claims = {}, key } = {}) => {
       const [path = ""] = url.split("?");
       const ath = createHash("sha256").update(token).digest("base64url");
       const usual = { htm: method, htu: publicUrl + path, ath, jti: randomUUID(), iat: seconds() };
-      return sign({ alg: algorithm, typ: "dpop+jwt", jwk: publicJwk, ...header }, { ...usual, ...claims }, key ?? privateKey);
+      return sign(
+        { alg: algorithm, typ: "dpop+jwt", jwk: publicJwk, ...header },
+        { ...usual, ...claims },
+        key ?? privateKey,
+      );
     },
     send: async ({ method = "GET", url, headers = {}, body }) => {
       const token = "authorization" in headers ? "" : await client.token();
-      const shown = "authorization" in headers ? {} : { authorization: `DPoP ${token}`, dpop: await client.proof({ method, url }, token) };
+      const shown =
+        "authorization" in headers
+          ? {}
+          : { authorization: `DPoP ${token}`, dpop: await client.proof({ method, url }, token) };
       return world.send({ method, url, headers: { ...shown, ...headers }, body });
     },
   };
@@ -100,23 +120,50 @@ export async function insertGrant(
   const merchantId = demo.merchants[merchant].id;
   const now = clock.now();
   const [clientId, staffId, grantId] = [createId("oauthClient"), createId("staff"), createId("oauthGrant")];
-  const installation = await db.selectFrom("installation").select(["id", "appId"]).where("merchantId", "=", merchantId).executeTakeFirstOrThrow();
+  const installation = await db
+    .selectFrom("installation")
+    .select(["id", "appId"])
+    .where("merchantId", "=", merchantId)
+    .executeTakeFirstOrThrow();
   const email = `${staffId}@example.com`;
   await db
     .insertInto("staffAccount")
-    .values({ id: staffId, merchantId, email, emailNormalized: email, name: "Ada", passwordHash: "none", createdAt: now })
+    .values({
+      id: staffId,
+      merchantId,
+      email,
+      emailNormalized: email,
+      name: "Ada",
+      passwordHash: "none",
+      createdAt: now,
+    })
     .execute();
   const redirectUris = ["https://client.example/callback"];
-  await db.insertInto("oauthClient").values({ id: clientId, appId: installation.appId, redirectUris, authMethod: "none", createdAt: now }).execute();
+  await db
+    .insertInto("oauthClient")
+    .values({ id: clientId, appId: installation.appId, redirectUris, authMethod: "none", createdAt: now })
+    .execute();
   const expiresAt = new Date(now.getTime() + 30 * 86_400_000);
   await db
     .insertInto("oauthGrant")
-    .values({ id: grantId, merchantId, installationId: installation.id, clientId, staffId, scopes: [...scopes], issuedAt: now, expiresAt })
+    .values({
+      id: grantId,
+      merchantId,
+      installationId: installation.id,
+      clientId,
+      staffId,
+      scopes: [...scopes],
+      issuedAt: now,
+      expiresAt,
+    })
     .execute();
   return { clientId, staffId, grantId, installationId: installation.id };
 }
 
-async function signingKeyOf({ app, database: { db }, clock }: World, algorithm: Algorithm): Promise<{ kid: string; key: CryptoKey }> {
+async function signingKeyOf(
+  { app, database: { db }, clock }: World,
+  algorithm: Algorithm,
+): Promise<{ kid: string; key: CryptoKey }> {
   const keys = await createSigningKeys({ db, keyring: app.services.keyring, clock }).signing();
   const jwk = keys.find(({ alg }) => alg === algorithm);
   if (jwk === undefined) throw new Error(`There is no signing key for ${algorithm}.`);
@@ -124,7 +171,11 @@ async function signingKeyOf({ app, database: { db }, clock }: World, algorithm: 
 }
 
 /** Signs what it is told to, however wrong. */
-export async function sign(header: Readonly<Record<string, unknown>>, claims: object, key: CryptoKey | Uint8Array): Promise<string> {
+export async function sign(
+  header: Readonly<Record<string, unknown>>,
+  claims: object,
+  key: CryptoKey | Uint8Array,
+): Promise<string> {
   const payload = JSON.parse(JSON.stringify(claims)) as Record<string, unknown>;
   const protectedHeader = JSON.parse(JSON.stringify(header)) as { alg: string; crit?: string[] };
   const crit = Object.fromEntries((protectedHeader.crit ?? []).map((name) => [name, true]));
@@ -133,6 +184,8 @@ export async function sign(header: Readonly<Record<string, unknown>>, claims: ob
 
 /** Header and claims as given, and any signature: for algorithms that no library signs with. */
 export function unsigned(header: object, claims: unknown, signature = ""): string {
-  const [head, body] = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
+  const [head, body] = [header, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString("base64url"),
+  );
   return `${head}.${body}.${signature}`;
 }

@@ -1,4 +1,7 @@
-/** The whole service on a database of its own with the demo data, called in process: `await using world = await createWorld("pglite")` frees it all. */
+/**
+ * The whole service on a database of its own with the demo data, called in process: `await using world =
+ * await createWorld("pglite")` frees it all.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,10 +49,18 @@ export interface World extends AsyncDisposable {
   /** What was logged, one parsed line each. */
   readonly logged: Record<string, unknown>[];
   readonly get: (url: string, headers?: Record<string, string>) => Promise<Answer>;
-  readonly send: (request: { method: string; url: string; headers?: Record<string, string>; body?: unknown }) => Promise<Answer>;
+  readonly send: (request: {
+    method: string;
+    url: string;
+    headers?: Record<string, string>;
+    body?: unknown;
+  }) => Promise<Answer>;
   /** With a key of demo.json. */
   readonly getWithKey: (url: string, key?: keyof DemoFile["keys"]) => Promise<Answer>;
-  readonly graphql: (query: string, options?: { variables?: Record<string, unknown>; token?: string | null }) => Promise<Answer>;
+  readonly graphql: (
+    query: string,
+    options?: { variables?: Record<string, unknown>; token?: string | null },
+  ) => Promise<Answer>;
 }
 
 export interface WorldOptions {
@@ -70,21 +81,44 @@ export async function createWorld(
   const statements: string[] = [];
   const logged: Record<string, unknown>[] = [];
   const dataDir = mkdtempSync(join(tmpdir(), "world-"));
-  const { database, seededAt } = await openDemo(engine, { dataDir, onStatement: (event) => statements.push(event.query.sql) });
+  const { database, seededAt } = await openDemo(engine, {
+    dataDir,
+    onStatement: (event) => statements.push(event.query.sql),
+  });
   const clock = new TestClock(seededAt);
   const demo = readDemo(dataDir);
-  const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0", ...environment });
-  const log = createLog("info", { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) });
+  const settings = readSettings({
+    PORT: "4000",
+    PUBLIC_URL: publicUrl,
+    DATA_DIR: dataDir,
+    RATE_LIMIT_SCALE: "0",
+    ...environment,
+  });
+  const log = createLog("info", {
+    write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>),
+  });
   const app = await createApp({ settings, log, clock, database, resolveName, role, ...mesh });
   statements.length = 0;
 
   const send: World["send"] = async ({ method, url, headers = {}, body }) => {
-    const payload = body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) };
+    const payload =
+      body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) };
     const contentType = body === undefined ? {} : { "content-type": "application/json" };
-    const response = await app.server.inject({ method: method as "GET", url, headers: { ...contentType, ...headers }, ...payload });
-    return { status: response.statusCode, headers: response.headers as Answer["headers"], text: response.body, body: parse(response.body) };
+    const response = await app.server.inject({
+      method: method as "GET",
+      url,
+      headers: { ...contentType, ...headers },
+      ...payload,
+    });
+    return {
+      status: response.statusCode,
+      headers: response.headers as Answer["headers"],
+      text: response.body,
+      body: parse(response.body),
+    };
   };
-  const get: World["get"] = (url, headers) => send({ method: "GET", url, ...(headers === undefined ? {} : { headers }) });
+  const get: World["get"] = (url, headers) =>
+    send({ method: "GET", url, ...(headers === undefined ? {} : { headers }) });
   return {
     app,
     database,
@@ -96,7 +130,12 @@ export async function createWorld(
     send,
     getWithKey: (url, key = "full") => get(url, { authorization: `Bearer ${demo.keys[key]}` }),
     graphql: (query, { variables, token = "admin" } = {}) => {
-      const value = token === null ? undefined : token in demo.tokens ? demo.tokens[token as keyof DemoFile["tokens"]] : token;
+      const value =
+        token === null
+          ? undefined
+          : token in demo.tokens
+            ? demo.tokens[token as keyof DemoFile["tokens"]]
+            : token;
       return send({
         method: "POST",
         url: "/graphql",
@@ -116,7 +155,10 @@ interface DemoPlace extends Pick<OpenOptions, "onStatement"> {
   readonly dataDir: string;
 }
 
-async function openDemo(engine: Engine, { dataDir, onStatement }: DemoPlace): Promise<{ database: OpenDatabase; seededAt: Date }> {
+async function openDemo(
+  engine: Engine,
+  { dataDir, onStatement }: DemoPlace,
+): Promise<{ database: OpenDatabase; seededAt: Date }> {
   const { database, seededAt, fill } = await copyDemo(engine);
   fill(dataDir);
   return { database: closeOnce(await openDatabase({ ...database, onStatement })), seededAt };

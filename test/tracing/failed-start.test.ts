@@ -15,6 +15,8 @@ it("ends its traces where there is no database", async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
     PORT: "0",
   });
-  await expect(serveAlone({ settings, role: "gateway", log: createLog("silent") })).rejects.toThrow("ECONNREFUSED");
+  await expect(serveAlone({ settings, role: "gateway", log: createLog("silent") })).rejects.toThrow(
+    "ECONNREFUSED",
+  );
   expect(isTracing()).toBe(false);
 });

@@ -16,7 +16,8 @@ export function noteSpans(): readonly NotedSpan[] {
   const noted: NotedSpan[] = [];
   const current = new AsyncLocalStorage<Span>();
   const start: Tracer["start"] = ({ name, ownTrace, attributes = {} }) => {
-    const traceId = (ownTrace === undefined ? current.getStore()?.traceId : undefined) ?? `trace ${noted.length}`;
+    const traceId =
+      (ownTrace === undefined ? current.getStore()?.traceId : undefined) ?? `trace ${noted.length}`;
     const state = { name, traceId, attributes, isFailed: false, isEnded: false };
     noted.push(state);
     const markFailed = (): void => void (state.isFailed = true);
@@ -26,7 +27,8 @@ export function noteSpans(): readonly NotedSpan[] {
       isRecorded: true,
       set: (more) => {
         // What is set to nothing is not there.
-        if (!state.isEnded) state.attributes = { ...state.attributes, ...(JSON.parse(JSON.stringify(more)) as Attributes) };
+        if (!state.isEnded)
+          state.attributes = { ...state.attributes, ...(JSON.parse(JSON.stringify(more)) as Attributes) };
       },
       fail: markFailed,
       markFailed,

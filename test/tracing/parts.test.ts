@@ -1,8 +1,18 @@
-/** What single parts say of themselves in a trace: who went away, who waited along, what a statement does, and what is nobody's. */
+/**
+ * What single parts say of themselves in a trace: who went away, who waited along, what a statement does, and
+ * what is nobody's.
+ */
 import { EventEmitter, once } from "node:events";
 import { type AddressInfo, createConnection } from "node:net";
 import { fastify, type FastifyRequest } from "fastify";
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from "kysely";
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+} from "kysely";
 import { expect, it, onTestFinished } from "vitest";
 import { createSharedReads } from "#database/shared-reads.ts";
 import { tracedDialect } from "#database/traced-dialect.ts";
@@ -36,7 +46,10 @@ it("a request whose caller went away has no status, and says so; one that is ans
   const [quick, slow] = noted;
   expect(quick?.attributes).toMatchObject({ "http.route": "/quick", "http.response.status_code": 200 });
   expect(quick?.attributes).not.toHaveProperty("error.type");
-  expect(slow).toMatchObject({ isFailed: false, attributes: { "http.route": "/slow", "error.type": "client_closed" } });
+  expect(slow).toMatchObject({
+    isFailed: false,
+    attributes: { "http.route": "/slow", "error.type": "client_closed" },
+  });
   expect(slow?.attributes).not.toHaveProperty("http.response.status_code");
 });
 
@@ -49,7 +62,9 @@ it("the looks at the credentials of open streams are in nobody's trace, whoever 
   });
   onTestFinished(() => streams.close());
   for (const authorization of ["a", "b"]) {
-    const asker = { raw: { socket: new EventEmitter(), headers: { authorization } } } as unknown as FastifyRequest;
+    const asker = {
+      raw: { socket: new EventEmitter(), headers: { authorization } },
+    } as unknown as FastifyRequest;
     traced({ name: authorization, ownTrace: {} }, () => streams.open(asker, authorization));
   }
   await expect.poll(() => found.length, { timeout: 10_000 }).toBeGreaterThan(1);
@@ -60,11 +75,14 @@ it("whoever asks for what is waited for already waits as a part of its own trace
   const noted = noteSpans();
   const { load } = createSharedReads({
     nameOf: (key: string) => key,
-    find: (keys) => traced({ name: "statement" }, () => Promise.resolve(new Map(keys.map((key) => [key, key])))),
+    find: (keys) =>
+      traced({ name: "statement" }, () => Promise.resolve(new Map(keys.map((key) => [key, key])))),
   });
   const ask = (name: string): Promise<unknown> => traced({ name, ownTrace: {} }, () => load("same"));
   await Promise.all([load("same"), ask("first"), ask("second")]);
-  const [first, second] = ["first", "second"].map((name) => noted.find((span) => span.name === name)?.traceId);
+  const [first, second] = ["first", "second"].map(
+    (name) => noted.find((span) => span.name === name)?.traceId,
+  );
   const waits = noted.filter(({ name }) => name === "read together");
   expect(waits.map(({ traceId }) => traceId)).toEqual([first, second]);
   expect(waits.map(({ attributes }) => attributes)).toEqual([{ "commerce.read_together": 1 }, {}]);
@@ -75,11 +93,26 @@ it.each([
   ['select "id" from "cart" where "id" = $1', "select cart"],
   ['insert into "event" ("id") values ($1)', "insert event"],
   ["select $1::int", "select"],
-  ["select w.id from json_to_recordset($1::json) as w(id text) join webhook_endpoint e on e.id = w.id", "select webhook_endpoint"],
-  ["/* one of many forms */ with base as (select d.* from search_document d where (d.a = $1)) select * from base", "select search_document"],
-  ["with m as (select * from json_to_recordset($1::json) as m(n int)) update inventory_level l set on_hand = m.n from m", "update inventory_level"],
-  ["with gone as (delete from stock_hold returning id) insert into movement select * from gone for update skip locked", "insert movement"],
-  ["with recursive tree as (select id from category union all select c.id from tree) select id from tree", "select category"],
+  [
+    "select w.id from json_to_recordset($1::json) as w(id text) join webhook_endpoint e on e.id = w.id",
+    "select webhook_endpoint",
+  ],
+  [
+    "/* one of many forms */ with base as (select d.* from search_document d where (d.a = $1)) select * from base",
+    "select search_document",
+  ],
+  [
+    "with m as (select * from json_to_recordset($1::json) as m(n int)) update inventory_level l set on_hand = m.n from m",
+    "update inventory_level",
+  ],
+  [
+    "with gone as (delete from stock_hold returning id) insert into movement select * from gone for update skip locked",
+    "insert movement",
+  ],
+  [
+    "with recursive tree as (select id from category union all select c.id from tree) select id from tree",
+    "select category",
+  ],
 ])("a statement is named by what it does and to which table: %s", async (text, name) => {
   const noted = noteSpans();
   const dialect = tracedDialect({

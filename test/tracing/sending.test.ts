@@ -1,4 +1,7 @@
-/** How spans reach a collector that answers badly or not at all: what is told of it, and how much is kept meanwhile. */
+/**
+ * How spans reach a collector that answers badly or not at all: what is told of it, and how much is kept
+ * meanwhile.
+ */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -81,7 +84,10 @@ it("a collector that takes everything and answers nothing has nine batches at th
 it("a span keeps all causes that one fan-out may have", async () => {
   await using collector = await startCollector();
   traceTo(collector.endpoint);
-  const causes = Array.from({ length: 200 }, (_none, index) => `00-${(index + 1).toString(16).padStart(32, "0")}-00000000000000ff-01`);
+  const causes = Array.from(
+    { length: 200 },
+    (_none, index) => `00-${(index + 1).toString(16).padStart(32, "0")}-00000000000000ff-01`,
+  );
   startSpan({ name: "webhook fan-out", ownTrace: {}, causes })?.end();
   await expect.poll(() => collector.spans.map(({ links }) => links.length)).toEqual([200]);
 });

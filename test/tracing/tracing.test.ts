@@ -1,4 +1,7 @@
-/** One request is one trace, from its route to its statements and to whoever is told of it; and a trace says nothing that somebody sent. */
+/**
+ * One request is one trace, from its route to its statements and to whoever is told of it; and a trace says
+ * nothing that somebody sent.
+ */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
@@ -51,7 +54,9 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     collector.spans.filter((span) => span.traceId === traceId && span.parentSpanId === spanId);
   const named = (spans: readonly CollectedSpan[], name: string): CollectedSpan => {
     const found = spans.find((span) => span.name === name);
-    expect({ name, among: spans.map((span) => span.name), isThere: found !== undefined }).toMatchObject({ isThere: true });
+    expect({ name, among: spans.map((span) => span.name), isThere: found !== undefined }).toMatchObject({
+      isThere: true,
+    });
     return found as CollectedSpan;
   };
 
@@ -76,18 +81,28 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     const executed = named(within(root), "execute");
     expect(within(root).map(({ name }) => name)).toEqual(expect.arrayContaining(["identify", "validate"]));
     const transaction = named(within(executed), "transaction");
-    expect(transaction.attributes).toMatchObject({ "commerce.transaction.outcome": "commit", "commerce.db.connection_wait_ms": expect.any(Number) });
+    expect(transaction.attributes).toMatchObject({
+      "commerce.transaction.outcome": "commit",
+      "commerce.db.connection_wait_ms": expect.any(Number),
+    });
     const written = named(within(transaction), "insert event");
     expect(written).toMatchObject({ kind: 3 });
     expect(written.attributes["db.query.text"]).toMatch(/^insert into "event" .* values \(\$1, \$2/);
-    const looked = within(transaction).filter(({ attributes }) => Number(attributes["db.response.returned_rows"]) > 0);
+    const looked = within(transaction).filter(
+      ({ attributes }) => Number(attributes["db.response.returned_rows"]) > 0,
+    );
     expect(looked.length).toBeGreaterThan(2);
-    expect(world.logged.find(({ requestId }) => requestId === answer.headers["x-request-id"])).toMatchObject({ traceId: root.traceId });
+    expect(world.logged.find(({ requestId }) => requestId === answer.headers["x-request-id"])).toMatchObject({
+      traceId: root.traceId,
+    });
   });
 
   it("show a refusal by its code, and no fault where it is the caller's; its transaction is rolled back", async () => {
     const root = await spanOf(await apply("NO-SUCH-CODE"));
-    expect(root).toMatchObject({ isFailed: false, attributes: { "error.type": "promotion_code_not_found", "http.response.status_code": 404 } });
+    expect(root).toMatchObject({
+      isFailed: false,
+      attributes: { "error.type": "promotion_code_not_found", "http.response.status_code": 404 },
+    });
     const transaction = named(within(named(within(root), "execute")), "transaction");
     expect(transaction.attributes).toMatchObject({ "commerce.transaction.outcome": "rollback" });
   });
@@ -99,7 +114,10 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     const together = named(within(named(within(root), "execute")), "read together");
     expect(together.attributes).toEqual({ "commerce.read_together": 1 });
     const [statement] = within(together);
-    expect(statement).toMatchObject({ kind: 3, attributes: { "db.system.name": "postgresql", "db.query.text": expect.stringContaining("$1") } });
+    expect(statement).toMatchObject({
+      kind: 3,
+      attributes: { "db.system.name": "postgresql", "db.query.text": expect.stringContaining("$1") },
+    });
   });
 
   it("go on with a caller's, and leave out what the caller leaves out", async () => {
@@ -109,7 +127,11 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     const left = await apply("TRACED", { traceparent: `00-${idOf(32)}-${spanId}-00` });
     await spanOf(await apply("TRACED"));
     expect(left.status).toBe(200);
-    expect(collector.spans.filter(({ attributes }) => attributes["commerce.request.id"] === left.headers["x-request-id"])).toEqual([]);
+    expect(
+      collector.spans.filter(
+        ({ attributes }) => attributes["commerce.request.id"] === left.headers["x-request-id"],
+      ),
+    ).toEqual([]);
   });
 
   it.each([
@@ -120,7 +142,10 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     ["more than its version has", `00-${"1".repeat(32)}-${"1".repeat(16)}-01-more`],
     ["capital letters", `00-${"A".repeat(32)}-${"1".repeat(16)}-01`],
   ])("begin anew where a caller's is not valid: %s", async (_name, traceparent) => {
-    const answer = await world.get("/api/v1/open/catalog/products", { authorization: `Bearer ${world.demo.keys.full}`, traceparent });
+    const answer = await world.get("/api/v1/open/catalog/products", {
+      authorization: `Bearer ${world.demo.keys.full}`,
+      traceparent,
+    });
     expect(answer.status).toBe(200);
     expect((await spanOf(answer)).parentSpanId).toBeUndefined();
   });
@@ -148,17 +173,25 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     for (const { isFailed, attributes } of await ask())
       expect({ isFailed, type: attributes["error.type"] }).toEqual({ isFailed: false, type: undefined });
     await world.database.script((run) => run("alter table app rename to app_gone"));
-    onTestFinished(async () => void (await world.database.script((run) => run("alter table app_gone rename to app"))));
+    onTestFinished(
+      async () => void (await world.database.script((run) => run("alter table app_gone rename to app"))),
+    );
     // The third time it is compiled.
     for (let time = 0; time < 3; time += 1)
       for (const { isFailed, attributes } of await ask())
-        expect({ isFailed, type: attributes["error.type"] }).toEqual({ isFailed: true, type: "internal_error" });
+        expect({ isFailed, type: attributes["error.type"] }).toEqual({
+          isFailed: true,
+          type: "internal_error",
+        });
   });
 
   it("show a refusal at /graphql by its code, and as no fault", async () => {
     const root = await spanOf(await world.graphql("{ apps { totalCount } }", { token: "storefront" }));
     for (const { isFailed, attributes } of [root, named(within(root), "graphql query")])
-      expect({ isFailed, type: attributes["error.type"] }).toEqual({ isFailed: false, type: "role_not_allowed" });
+      expect({ isFailed, type: attributes["error.type"] }).toEqual({
+        isFailed: false,
+        type: "role_not_allowed",
+      });
   });
 
   it("lead from the request that submits a checkout to its payment, and from there to the order", async () => {
@@ -166,14 +199,22 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     await submitted(world, checkout, "tok_success");
     await drive(world);
     const { db } = world.database;
-    const { id } = await db.selectFrom("payment").select("id").where("sessionId", "=", checkout.id).executeTakeFirstOrThrow();
+    const { id } = await db
+      .selectFrom("payment")
+      .select("id")
+      .where("sessionId", "=", checkout.id)
+      .executeTakeFirstOrThrow();
     const find = (): CollectedSpan | undefined =>
-      collector.spans.find(({ name, attributes }) => name === "payment authorize" && attributes["commerce.payment.id"] === id);
+      collector.spans.find(
+        ({ name, attributes }) => name === "payment authorize" && attributes["commerce.payment.id"] === id,
+      );
     await expect.poll(find).toBeDefined();
     const { traceId, links } = find() as CollectedSpan;
     expect(links).toHaveLength(1);
     const requests = (): (string | undefined)[] =>
-      collector.spans.filter((span) => span.traceId === links[0]?.traceId && span.kind === 2).map(({ name }) => name);
+      collector.spans
+        .filter((span) => span.traceId === links[0]?.traceId && span.kind === 2)
+        .map(({ name }) => name);
     await expect.poll(requests).toEqual(["POST /graphql"]);
     expect(links[0]?.traceId).not.toBe(traceId);
     const { traceparent } = await db
@@ -189,7 +230,9 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     const received: IncomingHttpHeaders[] = [];
     const receiver = createServer((request, response) => {
       received.push(request.headers);
-      request.resume().once("end", () => response.writeHead(request.headers["webhook-attempt"] === "1" ? 500 : 204).end());
+      request
+        .resume()
+        .once("end", () => response.writeHead(request.headers["webhook-attempt"] === "1" ? 500 : 204).end());
     });
     onTestFinished(() => void receiver.close());
     receiver.listen(0, "127.0.0.1");
@@ -198,10 +241,16 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     const headers = { authorization: `Bearer ${world.demo.keys.full}`, "idempotency-key": randomUUID() };
     // What happened before there was somebody to tell of it.
     await world.app.deliveries.drain();
-    const made = await world.send({ method: "POST", url: endpointsUrl, headers, body: { url, eventTypes: ["cart.promotion_applied"] } });
+    const made = await world.send({
+      method: "POST",
+      url: endpointsUrl,
+      headers,
+      body: { url, eventTypes: ["cart.promotion_applied"] },
+    });
     expect(made.status).toBe(200);
     const root = await spanOf(await apply("TRACED"));
-    const arrivals = (): IncomingHttpHeaders[] => received.filter((one) => one["webhook-event-type"] === "cart.promotion_applied");
+    const arrivals = (): IncomingHttpHeaders[] =>
+      received.filter((one) => one["webhook-event-type"] === "cart.promotion_applied");
     const drain = async (): Promise<number> => {
       world.clock.advance(60_000);
       await world.app.deliveries.drain();
@@ -212,10 +261,14 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     expect(ours.map((one) => one["webhook-attempt"])).toEqual(["1", "2"]);
     const attempts = (): CollectedSpan[] =>
       collector.spans.filter(
-        ({ name, attributes }) => name === "webhook attempt" && attributes["commerce.webhook.delivery.id"] === ours[0]?.["webhook-delivery-id"],
+        ({ name, attributes }) =>
+          name === "webhook attempt" &&
+          attributes["commerce.webhook.delivery.id"] === ours[0]?.["webhook-delivery-id"],
       );
     await expect.poll(attempts).toHaveLength(2);
-    expect(new Set(attempts().map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`))).toEqual(new Set(ours.map((one) => one["traceparent"])));
+    expect(new Set(attempts().map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`))).toEqual(
+      new Set(ours.map((one) => one["traceparent"])),
+    );
     expect(new Set(attempts().map(({ traceId }) => traceId)).size).toBe(1);
     const cause = named(within(root), "execute");
     for (const { links, parentSpanId } of attempts()) {
@@ -223,10 +276,13 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
       expect(links).toMatchObject([{ traceId: cause.traceId, spanId: cause.spanId }]);
     }
     const seen = attempts().map(
-      ({ isFailed, attributes }) => `${isFailed ? "failed" : "arrived"} ${String(attributes["http.response.status_code"])}`,
+      ({ isFailed, attributes }) =>
+        `${isFailed ? "failed" : "arrived"} ${String(attributes["http.response.status_code"])}`,
     );
     expect(new Set(seen)).toEqual(new Set(["failed 500", "arrived 204"]));
     const fanOuts = collector.spans.filter(({ name }) => name === "webhook fan-out");
-    expect(fanOuts.flatMap(({ links }) => links)).toContainEqual(expect.objectContaining({ traceId: root.traceId }));
+    expect(fanOuts.flatMap(({ links }) => links)).toContainEqual(
+      expect.objectContaining({ traceId: root.traceId }),
+    );
   });
 });

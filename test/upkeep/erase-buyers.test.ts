@@ -1,15 +1,31 @@
-/** Erasing a buyer: afterwards nothing of the buyer's is left in any column, open or sealed, and what was bought can still be read. */
+/**
+ * Erasing a buyer: afterwards nothing of the buyer's is left in any column, open or sealed, and what was
+ * bought can still be read.
+ */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eraseOnRequest } from "#app/erase-buyers.ts";
 import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import { berlin, callCart, changeCart, writtenRows, makeCart, readCart } from "#test/operations/cart-calls.ts";
+import {
+  berlin,
+  callCart,
+  changeCart,
+  writtenRows,
+  makeCart,
+  readCart,
+} from "#test/operations/cart-calls.ts";
 import { makeSession, trySession } from "#test/operations/checkout-calls.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
 import { type MarkedPurchase, purchaseMarked } from "#test/support/marked-purchase.ts";
-import { declaredColumns, erasedColumns, findTextColumns, kindOf, readColumn } from "#test/support/personal-data.ts";
+import {
+  declaredColumns,
+  erasedColumns,
+  findTextColumns,
+  kindOf,
+  readColumn,
+} from "#test/support/personal-data.ts";
 import { readSealedRows } from "#test/support/sealed-rows.ts";
 import { createWorld, publicUrl, type World } from "#test/support/world.ts";
 
@@ -17,8 +33,8 @@ const [keyName = "", base64 = ""] = encryptionKeys.split(":");
 const keyring = createKeyring([{ id: keyName, key: Buffer.from(base64, "base64") }]);
 
 /**
- * What must not be left anywhere, shown values (town, initials, hint of the e-mail) included. Random ids never have the letters i, l, o and u
- * (Crockford's base32), so no marker occurs in an id by chance.
+ * What must not be left anywhere, shown values (town, initials, hint of the e-mail) included. Random ids
+ * never have the letters i, l, o and u (Crockford's base32), so no marker occurs in an id by chance.
  */
 const markers = ["zoqlui", "31201234987", "9876uo", "9876 uo", "Q. X.", "q•••@"];
 const address = {
@@ -42,7 +58,13 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
   beforeAll(async () => {
     world = await createWorld(engine);
     bought = await purchaseMarked(world, { address, email, cardToken: "tok_nothing" });
-    cartId = (await world.database.db.selectFrom("salesOrder").select("cartId").where("id", "=", bought.orderId).executeTakeFirstOrThrow()).cartId;
+    cartId = (
+      await world.database.db
+        .selectFrom("salesOrder")
+        .select("cartId")
+        .where("id", "=", bought.orderId)
+        .executeTakeFirstOrThrow()
+    ).cartId;
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -50,24 +72,44 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     const { db, render } = world.app.services;
     return eraseOnRequest({ db, keyring, render, publicUrl, now: world.clock.now() }, { target, isForced });
   };
-  /** Columns in which one of the markers is: each that can hold text, also bytes, and those that are sealed once more, opened. */
+  /**
+   * Columns in which one of the markers is: each that can hold text, also bytes, and those that are sealed
+   * once more, opened.
+   */
   const found = async (): Promise<readonly string[]> => {
     const { db } = world.database;
     const columns = new Set<string>();
     const look = (column: string, text: string): void => {
       if (markers.some((marker) => text.toLowerCase().includes(marker.toLowerCase()))) columns.add(column);
     };
-    for (const name of await findTextColumns(db)) for (const text of await readColumn(db, name)) look(name, text);
+    for (const name of await findTextColumns(db))
+      for (const text of await readColumn(db, name)) look(name, text);
     for (const row of await readSealedRows(db)) look(`${row.table}, opened`, row.open(keyring));
     return [...columns].toSorted();
   };
   /** A cart that is still open, with the same address. */
   const openCart = async (): Promise<string> => {
-    const { id } = await makeCart(world, { lines: { "KIT-KVERN": 1 }, buyer: "canary", input: { buyerReference: "canary" } });
-    await changeCart(world, "cartBuyerSet", { cartId: id, buyer: "canary", input: { buyerReference: "canary", email } });
-    await changeCart(world, "cartAddressSet", { cartId: id, buyer: "canary", input: { address, saveForBuyer: true } });
+    const { id } = await makeCart(world, {
+      lines: { "KIT-KVERN": 1 },
+      buyer: "canary",
+      input: { buyerReference: "canary" },
+    });
+    await changeCart(world, "cartBuyerSet", {
+      cartId: id,
+      buyer: "canary",
+      input: { buyerReference: "canary", email },
+    });
+    await changeCart(world, "cartAddressSet", {
+      cartId: id,
+      buyer: "canary",
+      input: { address, saveForBuyer: true },
+    });
     const headers = { "idempotency-key": key };
-    const { status } = await callCart(world, "setPublicCartAddress", { cartId: id, body: { address }, headers });
+    const { status } = await callCart(world, "setPublicCartAddress", {
+      cartId: id,
+      body: { address },
+      headers,
+    });
     expect(status).toBe(200);
     return id;
   };
@@ -75,20 +117,34 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
   it("leaves nothing of it in any column, sealed or open, and all of what was bought", async () => {
     const cart = await openCart();
     const before = await found();
-    // Every column that is declared to hold a buyer's data holds the marker, so that none is erased in name alone; and no other column does.
-    const sealedTables = erasedColumns.flatMap((name) => (name.endsWith(".sealed") ? [`${name.split(".", 1).join("")}, opened`] : []));
+    // Every column that is declared to hold a buyer's data holds the marker, so that none is erased in name
+    // alone; and no other column does.
+    const sealedTables = erasedColumns.flatMap((name) =>
+      name.endsWith(".sealed") ? [`${name.split(".", 1).join("")}, opened`] : [],
+    );
     const open = erasedColumns.filter((name) => kindOf(declaredColumns[name] ?? "") === "personal");
     expect(before).toEqual([...open, ...sealedTables].toSorted());
     const query = `query ($id: ID!) { order(id: $id) { id number status lines { title quantities { ordered } } totals { total { amountMinor } }
       deliveryAddress { countryCode city recipientInitials } shippingAddress { line1 } buyerEmail } }`;
     const read = async () => (await world.graphql(query, { variables: { id: bought.orderId } })).body;
     const { data: then } = await read();
-    expect(then.order).toMatchObject({ shippingAddress: { line1: address.line1 }, buyerEmail: email, deliveryAddress: { city: "Zoqluitown" } });
+    expect(then.order).toMatchObject({
+      shippingAddress: { line1: address.line1 },
+      buyerEmail: email,
+      deliveryAddress: { city: "Zoqluitown" },
+    });
 
     const merchantId = world.demo.merchants.first.id;
     const erased = await erase({ by: "buyerReference", value: "canary", merchantId }, true);
-    expect(erased).toMatchObject({ orders: 1, personalData: expect.any(Number), eventBodies: expect.any(Number), keptAnswers: expect.any(Number) });
-    expect(Math.min(erased.personalData - 4, erased.eventBodies, erased.keptAnswers, erased.carts - 1)).toBeGreaterThan(0);
+    expect(erased).toMatchObject({
+      orders: 1,
+      personalData: expect.any(Number),
+      eventBodies: expect.any(Number),
+      keptAnswers: expect.any(Number),
+    });
+    expect(
+      Math.min(erased.personalData - 4, erased.eventBodies, erased.keptAnswers, erased.carts - 1),
+    ).toBeGreaterThan(0);
     expect(await found()).toEqual([]);
 
     const { data: now, errors } = await read();
@@ -100,9 +156,23 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
       buyerEmail: null,
     });
     const { data: left } = await readCart(world, cart, { buyer: "canary" });
-    expect(left).toMatchObject({ status: "ACTIVE", address: null, buyer: { emailHint: null }, lines: [{ sku: "KIT-KVERN" }] });
-    const [entry] = await world.database.db.selectFrom("auditEntry").selectAll().where("action", "=", "privacyErase").execute();
-    expect(entry).toMatchObject({ actor: "command", merchantId, targetId: null, details: { by: "buyerReference", forced: true, ...erased } });
+    expect(left).toMatchObject({
+      status: "ACTIVE",
+      address: null,
+      buyer: { emailHint: null },
+      lines: [{ sku: "KIT-KVERN" }],
+    });
+    const [entry] = await world.database.db
+      .selectFrom("auditEntry")
+      .selectAll()
+      .where("action", "=", "privacyErase")
+      .execute();
+    expect(entry).toMatchObject({
+      actor: "command",
+      merchantId,
+      targetId: null,
+      details: { by: "buyerReference", forced: true, ...erased },
+    });
     expect(entry?.details).toMatchObject({ orderIds: [bought.orderId] });
     expect(JSON.stringify(entry)).not.toContain("canary");
   });
@@ -115,7 +185,11 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
       .where("type", "=", "cart.address_set")
       .orderBy("id", "desc")
       .executeTakeFirstOrThrow();
-    const { status, body } = await callCart(world, "setPublicCartAddress", { cartId: id, body: { address }, headers: { "idempotency-key": key } });
+    const { status, body } = await callCart(world, "setPublicCartAddress", {
+      cartId: id,
+      body: { address },
+      headers: { "idempotency-key": key },
+    });
     expect({ status, code: body.error.code }).toEqual({ status: 409, code: "idempotency_key_reused" });
     expect(await writtenRows(world)).toEqual(before);
   });
@@ -125,8 +199,15 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     const again = await erase({ by: "buyerReference", value: "canary", merchantId }, true);
     // What the open cart was told of: it is without the address already.
     expect(again).toMatchObject({ personalData: 0, eventBodies: 1 });
-    expect(await erase({ by: "order", value: bought.orderId }, true)).toMatchObject({ personalData: 0, orders: 1 });
-    expect(await erase({ by: "cart", value: cartId }, true)).toMatchObject({ personalData: 0, carts: 1, orders: 1 });
+    expect(await erase({ by: "order", value: bought.orderId }, true)).toMatchObject({
+      personalData: 0,
+      orders: 1,
+    });
+    expect(await erase({ by: "cart", value: cartId }, true)).toMatchObject({
+      personalData: 0,
+      carts: 1,
+      orders: 1,
+    });
   });
 
   it("is of one cart by its address token, with the carts that were merged into it", async () => {
@@ -136,23 +217,43 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
     const { data } = await changeCart(world, "cartAddressSet", { cartId: other, input: { address: berlin } });
     const merged = await changeCart(world, "cartMerge", { cartId: other, input: { sourceCartId: one } });
     expect(merged.error).toBeUndefined();
-    expect(await erase({ by: "addressToken", value: data.addressToken })).toMatchObject({ personalData: 2, carts: 2, orders: 0 });
+    expect(await erase({ by: "addressToken", value: data.addressToken })).toMatchObject({
+      personalData: 2,
+      carts: 2,
+      orders: 0,
+    });
     expect(await found()).toEqual([]);
-    await expect(erase({ by: "addressToken", value: data.addressToken })).rejects.toThrow("Nothing is known of this address token");
+    await expect(erase({ by: "addressToken", value: data.addressToken })).rejects.toThrow(
+      "Nothing is known of this address token",
+    );
   });
 
   it("is refused, whole, while a checkout is under way or an order needs its address, and where nothing is known", async () => {
-    const { id: free } = await makeCart(world, { lines: { "KIT-KVERN": 1 }, input: { buyerReference: "busy" }, buyer: "busy" });
+    const { id: free } = await makeCart(world, {
+      lines: { "KIT-KVERN": 1 },
+      input: { buyerReference: "busy" },
+      buyer: "busy",
+    });
     const session = await makeSession(world, { buyer: "busy", input: {}, lines: { "KIT-KVERN": 1 } });
-    await sql`update cart set buyer_reference = 'busy', version = version + 1 where id = ${session.cartId}`.execute(world.database.db);
-    await changeCart(world, "cartBuyerSet", { cartId: free, buyer: "busy", input: { buyerReference: "busy", email } });
+    await sql`update cart set buyer_reference = 'busy', version = version + 1 where id = ${session.cartId}`.execute(
+      world.database.db,
+    );
+    await changeCart(world, "cartBuyerSet", {
+      cartId: free,
+      buyer: "busy",
+      input: { buyerReference: "busy", email },
+    });
     const before = await writtenRows(world);
     const merchantId = world.demo.merchants.first.id;
-    await expect(erase({ by: "buyerReference", value: "busy", merchantId }, true)).rejects.toThrow(`A checkout is under way (${session.id})`);
-    await expect(erase({ by: "order", value: world.demo.orders.placed })).rejects.toThrow(`Orders are not done yet (${world.demo.orders.placed})`);
-    await expect(erase({ by: "buyerReference", value: "busy", merchantId: world.demo.merchants.second.id })).rejects.toThrow(
-      "Nothing is known of a buyer",
+    await expect(erase({ by: "buyerReference", value: "busy", merchantId }, true)).rejects.toThrow(
+      `A checkout is under way (${session.id})`,
     );
+    await expect(erase({ by: "order", value: world.demo.orders.placed })).rejects.toThrow(
+      `Orders are not done yet (${world.demo.orders.placed})`,
+    );
+    await expect(
+      erase({ by: "buyerReference", value: "busy", merchantId: world.demo.merchants.second.id }),
+    ).rejects.toThrow("Nothing is known of a buyer");
     await expect(erase({ by: "cart", value: "cart_none" })).rejects.toThrow("Nothing is known of this cart.");
     expect(await writtenRows(world)).toEqual(before);
     expect(await erase({ by: "cart", value: free })).toMatchObject({ personalData: 1 });

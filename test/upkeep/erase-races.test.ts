@@ -1,4 +1,7 @@
-/** Erasing a buyer who goes on meanwhile: what comes between the look and the locks is erased too, or nothing is. */
+/**
+ * Erasing a buyer who goes on meanwhile: what comes between the look and the locks is erased too, or nothing
+ * is.
+ */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { eraseOnRequest } from "#app/erase-buyers.ts";
@@ -19,7 +22,10 @@ function onTransaction(db: Database, happens: () => Promise<unknown>): Database 
   return new Proxy(db, {
     get: (target, key): unknown => {
       const value: unknown = Reflect.get(target, key);
-      if (key === "transaction") return () => ({ execute: async (work: never) => (await happens(), target.transaction().execute(work)) });
+      if (key === "transaction")
+        return () => ({
+          execute: async (work: never) => (await happens(), target.transaction().execute(work)),
+        });
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
@@ -30,22 +36,34 @@ describe("while an order is placed", () => {
   beforeAll(async () => {
     // Whoever inserts an order waits there, with the cart locked, for as long as a test wants.
     await sql`create function wait_there() returns trigger language plpgsql as $$
-      begin perform pg_advisory_xact_lock_shared(${sql.lit(held)}); return new; end $$`.execute(world().database.db);
-    await sql`create trigger wait_there before insert on sales_order for each row execute function wait_there()`.execute(world().database.db);
+      begin perform pg_advisory_xact_lock_shared(${sql.lit(held)}); return new; end $$`.execute(
+      world().database.db,
+    );
+    await sql`create trigger wait_there before insert on sales_order for each row execute function wait_there()`.execute(
+      world().database.db,
+    );
   });
 
   const erase = (cartId: string, isForced: boolean) => {
     const { db, render } = world().app.services;
-    return eraseOnRequest({ db, keyring, render, publicUrl, now: world().clock.now() }, { target: { by: "cart", value: cartId }, isForced });
+    return eraseOnRequest(
+      { db, keyring, render, publicUrl, now: world().clock.now() },
+      { target: { by: "cart", value: cartId }, isForced },
+    );
   };
   const waiting = (statement: string) => async (): Promise<number> => {
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like ${statement}`.execute(world().database.db);
+      where datname = current_database() and wait_event_type = 'Lock' and query like ${statement}`.execute(
+      world().database.db,
+    );
     return rows[0]?.count ?? 0;
   };
   /** It begins before the order is there, and has to wait until it is. */
-  async function eraseMeanwhile(checkout: Checkout, isForced: boolean): Promise<PromiseSettledResult<unknown>> {
+  async function eraseMeanwhile(
+    checkout: Checkout,
+    isForced: boolean,
+  ): Promise<PromiseSettledResult<unknown>> {
     await submitted(world(), checkout, "tok_success");
     return world().database.script(async (run: RunScript) => {
       await run(`select pg_advisory_lock(${held})`);
@@ -58,7 +76,12 @@ describe("while an order is placed", () => {
       return (await erasing)[0];
     });
   }
-  const placed = (cartId: string) => world().database.db.selectFrom("salesOrder").select(["id", "addressId"]).where("cartId", "=", cartId).execute();
+  const placed = (cartId: string) =>
+    world()
+      .database.db.selectFrom("salesOrder")
+      .select(["id", "addressId"])
+      .where("cartId", "=", cartId)
+      .execute();
   const addressOf = (id: string | null | undefined) =>
     world()
       .database.db.selectFrom("personalData")
@@ -71,13 +94,18 @@ describe("while an order is placed", () => {
     const result = await eraseMeanwhile(checkout, false);
     const [order] = await placed(checkout.cartId);
     expect(result).toMatchObject({ status: "rejected", reason: { code: "invalid_state", status: 409 } });
-    expect(String((result as PromiseRejectedResult).reason.message)).toContain(`Orders are not done yet (${order?.id})`);
+    expect(String((result as PromiseRejectedResult).reason.message)).toContain(
+      `Orders are not done yet (${order?.id})`,
+    );
     expect(await addressOf(order?.addressId)).toEqual({ sealed: expect.any(Uint8Array), erasedAt: null });
   });
 
   it("takes the order with it where it is forced", async () => {
     const checkout = await openCheckout(world());
-    expect(await eraseMeanwhile(checkout, true)).toMatchObject({ status: "fulfilled", value: { carts: 1, orders: 1, personalData: 1 } });
+    expect(await eraseMeanwhile(checkout, true)).toMatchObject({
+      status: "fulfilled",
+      value: { carts: 1, orders: 1, personalData: 1 },
+    });
     const orders = await placed(checkout.cartId);
     expect(orders).toHaveLength(1);
     expect(await addressOf(orders[0]?.addressId)).toEqual({ sealed: null, erasedAt: expect.any(Date) });
@@ -97,24 +125,52 @@ describe("while it is looked for", () => {
     const { db, render } = world().app.services;
     let rounds = 0;
     const slow = onTransaction(db, () => happens((rounds += 1)));
-    const target = { by: "buyerReference", value: buyer, merchantId: world().demo.merchants.first.id } as const;
-    return eraseOnRequest({ db: slow, keyring, render, publicUrl, now: world().clock.now() }, { target, isForced: false });
+    const target = {
+      by: "buyerReference",
+      value: buyer,
+      merchantId: world().demo.merchants.first.id,
+    } as const;
+    return eraseOnRequest(
+      { db: slow, keyring, render, publicUrl, now: world().clock.now() },
+      { target, isForced: false },
+    );
   };
   const newCart = async (): Promise<void> => {
-    const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 }, buyer, input: { buyerReference: buyer } });
-    await changeCart(world(), "cartBuyerSet", { cartId, buyer, input: { buyerReference: buyer, email: "r@shop.example" } });
+    const { id: cartId } = await makeCart(world(), {
+      lines: { "KIT-KVERN": 1 },
+      buyer,
+      input: { buyerReference: buyer },
+    });
+    await changeCart(world(), "cartBuyerSet", {
+      cartId,
+      buyer,
+      input: { buyerReference: buyer, email: "r@shop.example" },
+    });
   };
 
   it("erases what came meanwhile, and says that it cannot where there is always more", async () => {
     await newCart();
-    expect(await eraseWhile((round) => (round < 3 ? newCart() : Promise.resolve()))).toMatchObject({ carts: 3, personalData: 3 });
+    expect(await eraseWhile((round) => (round < 3 ? newCart() : Promise.resolve()))).toMatchObject({
+      carts: 3,
+      personalData: 3,
+    });
     await newCart();
-    const erasedBefore = await world().database.db.selectFrom("personalData").select("id").where("erasedAt", "is not", null).execute();
+    const erasedBefore = await world()
+      .database.db.selectFrom("personalData")
+      .select("id")
+      .where("erasedAt", "is not", null)
+      .execute();
     await expect(eraseWhile(newCart)).rejects.toMatchObject({
       code: "invalid_state",
       message: expect.stringContaining("Nothing was erased: try it again."),
     });
-    expect(await world().database.db.selectFrom("personalData").select("id").where("erasedAt", "is not", null).execute()).toEqual(erasedBefore);
+    expect(
+      await world()
+        .database.db.selectFrom("personalData")
+        .select("id")
+        .where("erasedAt", "is not", null)
+        .execute(),
+    ).toEqual(erasedBefore);
   });
 });
 
@@ -134,11 +190,18 @@ describe("answers that were kept for retries", () => {
     expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
   };
   const kept = () =>
-    world().database.db.selectFrom("idempotencyRecord").select(["ownerId", "idempotencyKey", "keyId", "fingerprint"]).orderBy("createdAt").execute();
+    world()
+      .database.db.selectFrom("idempotencyRecord")
+      .select(["ownerId", "idempotencyKey", "keyId", "fingerprint"])
+      .orderBy("createdAt")
+      .execute();
 
   it("are looked through before the transaction, in it only the newest once more; what does not open is emptied like what tells of the buyer", async () => {
     const { db, render } = world().app.services;
-    const [cart, other] = [await makeCart(world(), { lines: { "KIT-KVERN": 1 } }), await makeCart(world(), { lines: { "KIT-KVERN": 1 } })];
+    const [cart, other] = [
+      await makeCart(world(), { lines: { "KIT-KVERN": 1 } }),
+      await makeCart(world(), { lines: { "KIT-KVERN": 1 } }),
+    ];
     expect(await kept()).toEqual([]);
     await setAddress(other.id, berlin);
     await sql`update idempotency_record set key_id = 'gone'`.execute(db);
@@ -161,15 +224,20 @@ describe("answers that were kept for retries", () => {
     };
     const watchedDb = onTransaction(db, () => Promise.resolve((where = "inside")));
     const services = { db: watchedDb, keyring: watched, render, publicUrl, now: world().clock.now() };
-    const erased = await eraseOnRequest(services, { target: { by: "cart", value: cart.id }, isForced: false });
-    expect({ opened, keptAnswers: erased.keptAnswers }).toEqual({ opened: { outside: 4, inside: 2 }, keptAnswers: 3 });
+    const erased = await eraseOnRequest(services, {
+      target: { by: "cart", value: cart.id },
+      isForced: false,
+    });
+    expect({ opened, keptAnswers: erased.keptAnswers }).toEqual({
+      opened: { outside: 4, inside: 2 },
+      keptAnswers: 3,
+    });
     const after = await kept();
     expect(after.map(({ keyId }) => keyId)).toEqual([keyName, keyName, keyName, keyName]);
-    expect(after.map(({ fingerprint }, index) => Buffer.from(fingerprint).equals(before[index]?.fingerprint ?? Buffer.alloc(0)))).toEqual([
-      false,
-      false,
-      true,
-      false,
-    ]);
+    expect(
+      after.map(({ fingerprint }, index) =>
+        Buffer.from(fingerprint).equals(before[index]?.fingerprint ?? Buffer.alloc(0)),
+      ),
+    ).toEqual([false, false, true, false]);
   });
 });

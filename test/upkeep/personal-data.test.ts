@@ -1,4 +1,7 @@
-/** Every column that can hold text is declared in schema/personal-data.json, so that none with personal data is forgotten when a buyer is erased. */
+/**
+ * Every column that can hold text is declared in schema/personal-data.json, so that none with personal data
+ * is forgotten when a buyer is erased.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sealedColumns } from "#app/rewrap.ts";
 import type { OpenDatabase } from "#database/connect.ts";
@@ -22,17 +25,29 @@ describe("schema/personal-data.json", () => {
         alter table cart add column nickname text, add column feeling mood, add column said remark, add column seen_from inet, add column seen integer;`),
     );
     const found = await findTextColumns(database.db);
-    expect(found.filter((name) => !Object.hasOwn(declaredColumns, name))).toEqual(["cart.feeling", "cart.nickname", "cart.said", "cart.seen_from"]);
+    expect(found.filter((name) => !Object.hasOwn(declaredColumns, name))).toEqual([
+      "cart.feeling",
+      "cart.nickname",
+      "cart.said",
+      "cart.seen_from",
+    ]);
   });
 
   it("declares each column as a known kind, with a remark unless the kind says it all", () => {
-    const forms = /^(?:none|digest|(?:sealed|personal): erased by \w+|sealed|(?:pseudonym|note|staff): \S.+)$/;
+    const forms =
+      /^(?:none|digest|(?:sealed|personal): erased by \w+|sealed|(?:pseudonym|note|staff): \S.+)$/;
     expect(Object.entries(declaredColumns).filter(([, declaration]) => !forms.test(declaration))).toEqual([]);
     expect(new Set(Object.values(declaredColumns).map(kindOf))).toEqual(new Set(kinds));
   });
 
   it("declares as sealed what keys are rewrapped for, and nothing else", () => {
-    const sealed = Object.keys(declaredColumns).filter((name) => kindOf(declaredColumns[name] ?? "") === "sealed");
-    expect(sealed).toEqual(sealedColumns.flatMap(({ table, sealed: column, dataKey }) => [`${table}.${column}`, `${table}.${dataKey}`]).toSorted());
+    const sealed = Object.keys(declaredColumns).filter(
+      (name) => kindOf(declaredColumns[name] ?? "") === "sealed",
+    );
+    expect(sealed).toEqual(
+      sealedColumns
+        .flatMap(({ table, sealed: column, dataKey }) => [`${table}.${column}`, `${table}.${dataKey}`])
+        .toSorted(),
+    );
   });
 });

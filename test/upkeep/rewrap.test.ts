@@ -1,4 +1,7 @@
-/** New encryption keys: every encrypted row gets the first of them while the service writes, and then opens without the old. */
+/**
+ * New encryption keys: every encrypted row gets the first of them while the service writes, and then opens
+ * without the old.
+ */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { countToRewrap, rewrapAll, sealedColumns } from "#app/rewrap.ts";
@@ -30,14 +33,20 @@ async function write(world: World): Promise<void> {
 
 describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
   it("gives every row the first key while the service writes; then the old one is not needed any more", async () => {
-    await using world = await createWorld(engine, { environment: { ENCRYPTION_KEYS: `k2:${newKey.toString("base64")},${encryptionKeys}` } });
+    await using world = await createWorld(engine, {
+      environment: { ENCRYPTION_KEYS: `k2:${newKey.toString("base64")},${encryptionKeys}` },
+    });
     const { db } = world.database;
     await write(world);
     const before = await readSealedRows(db);
     const old = before.filter(({ keyId }) => keyId === oldKey.id);
-    expect(new Set(before.map(({ table }) => table))).toEqual(new Set(sealedColumns.map(({ table }) => table)));
+    expect(new Set(before.map(({ table }) => table))).toEqual(
+      new Set(sealedColumns.map(({ table }) => table)),
+    );
     expect(old.length).toBeGreaterThan(10);
-    expect(() => old[0]?.open(onlyNew)).toThrow(`was encrypted with the key ${oldKey.id}, which is not in ENCRYPTION_KEYS`);
+    expect(() => old[0]?.open(onlyNew)).toThrow(
+      `was encrypted with the key ${oldKey.id}, which is not in ENCRYPTION_KEYS`,
+    );
     const texts = before.map((row) => row.open(both));
 
     const stop = new AbortController();
@@ -57,7 +66,8 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     expect(after.length).toBeGreaterThan(before.length);
     expect(after.filter(({ keyId }) => keyId !== "k2")).toEqual([]);
     const opened = new Map(after.map((row) => [Buffer.from(row.sealed).toString("hex"), row.open(onlyNew)]));
-    // What lay there is the same, byte for byte; sessions of browsers that were used meanwhile are written anew.
+    // What lay there is the same, byte for byte; sessions of browsers that were used meanwhile are written
+    // anew.
     const kept = before.flatMap(({ sealed }, index) => {
       const text = opened.get(Buffer.from(sealed).toString("hex"));
       return text === undefined ? [] : [[text, texts[index]]];
@@ -74,7 +84,9 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     await write(world);
     const spoiled = await sql<{
       id: string;
-    }>`update webhook_secret set data_key = '\\x00' where id = (select min(id) from webhook_secret) returning id`.execute(db);
+    }>`update webhook_secret set data_key = '\\x00' where id = (select min(id) from webhook_secret) returning id`.execute(
+      db,
+    );
     await sql`update idempotency_record set sealed = substring(sealed from 2) where idempotency_key = (select min(idempotency_key) from idempotency_record)`.execute(
       db,
     );
@@ -84,7 +96,10 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
       expect.stringMatching(/^idempotency_record\.sealed of \S+ \S+ does not decrypt/),
     ]);
     const rows = await readSealedRows(db);
-    expect(rows.filter(({ keyId }) => keyId !== "k2").map(({ table }) => table)).toEqual(["webhook_secret", "idempotency_record"]);
+    expect(rows.filter(({ keyId }) => keyId !== "k2").map(({ table }) => table)).toEqual([
+      "webhook_secret",
+      "idempotency_record",
+    ]);
     expect(results.map(({ left }) => left)).toEqual(sealedColumns.map(() => 0));
     expect(await countToRewrap({ db, keyring: both })).toBe(2);
   });
@@ -92,27 +107,42 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
   it("leaves what is erased meanwhile erased", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
-    const { id } = await db.selectFrom("personalData").select("id").where("erasedAt", "is", null).executeTakeFirstOrThrow();
+    const { id } = await db
+      .selectFrom("personalData")
+      .select("id")
+      .where("erasedAt", "is", null)
+      .executeTakeFirstOrThrow();
     let erasing: Promise<unknown> | undefined;
     // Between the look at the page and its writing.
     const meddled = {
       ...both,
       rewrap: (...[sealed, place]: Parameters<typeof both.rewrap>) => {
-        if (place.rowId === id) erasing = inTransaction(db, (transaction) => erasePersonalData(transaction, [id], world.clock.now()));
+        if (place.rowId === id)
+          erasing = inTransaction(db, (transaction) =>
+            erasePersonalData(transaction, [id], world.clock.now()),
+          );
         return both.rewrap(sealed, place);
       },
     };
     const results = await rewrapAll({ db, keyring: meddled });
     await erasing;
     expect(results.map(({ broken, left }) => [broken, left])).toEqual(sealedColumns.map(() => [[], 0]));
-    const row = await db.selectFrom("personalData").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    const row = await db
+      .selectFrom("personalData")
+      .selectAll()
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
     expect(row).toMatchObject({ sealed: null, dataKey: null, keyId: null, erasedAt: world.clock.now() });
   });
 
   it("goes on where it stopped, over more rows than fit one page", async () => {
     await using world = await createWorld(engine);
     const { db } = world.database;
-    const template = await db.selectFrom("personalData").selectAll().where("erasedAt", "is", null).executeTakeFirstOrThrow();
+    const template = await db
+      .selectFrom("personalData")
+      .selectAll()
+      .where("erasedAt", "is", null)
+      .executeTakeFirstOrThrow();
     const text = `many-${engine}`;
     for (let count = 0; count < 450; count += 1) {
       const id = `psd_${String(count).padStart(26, "0")}`;

@@ -1,4 +1,7 @@
-/** The browsers' client of subscriptions: it tells what it hears, comes back when a stream ends or breaks off, and stops where coming back is of no use. */
+/**
+ * The browsers' client of subscriptions: it tells what it hears, comes back when a stream ends or breaks off,
+ * and stops where coming back is of no use.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -10,7 +13,8 @@ interface Data {
 }
 
 const query = "subscription { thing }";
-const next = (thing: number | null): string => `event: next\ndata: ${JSON.stringify({ data: { thing } })}\n\n`;
+const next = (thing: number | null): string =>
+  `event: next\ndata: ${JSON.stringify({ data: { thing } })}\n\n`;
 const complete = "event: complete\ndata:\n\n";
 
 describe("the client", () => {
@@ -47,7 +51,9 @@ describe("the client", () => {
   const refusing =
     (status: number, code: string) =>
     (response: ServerResponse): void => {
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ errors: [{ message: code, extensions: { code } }] }));
+      response
+        .writeHead(status, { "content-type": "application/json" })
+        .end(JSON.stringify({ errors: [{ message: code, extensions: { code } }] }));
     };
   const follow = (): void =>
     subscribe<Data>({
@@ -56,7 +62,8 @@ describe("the client", () => {
       variables: { id: "x" },
       headers: () => ({ "x-commerce-console": "1" }),
       onNext: (result) => void results.push(result),
-      onState: (state: LiveState, status) => void states.push(status === undefined ? state : `${state} ${status}`),
+      onState: (state: LiveState, status) =>
+        void states.push(status === undefined ? state : `${state} ${status}`),
       signal: leaving.signal,
     });
   const things = (): (number | null | undefined)[] => results.map(({ data }) => data?.thing);
@@ -68,7 +75,11 @@ describe("the client", () => {
     expect(states).toEqual(["connecting", "live"]);
     expect(requests).toEqual([
       {
-        headers: expect.objectContaining({ accept: "text/event-stream", "content-type": "application/json", "x-commerce-console": "1" }),
+        headers: expect.objectContaining({
+          accept: "text/event-stream",
+          "content-type": "application/json",
+          "x-commerce-console": "1",
+        }),
         body: { query, variables: { id: "x" } },
       },
     ]);
@@ -98,7 +109,9 @@ describe("the client", () => {
     answers = [refusing(401, "api_key_revoked")];
     follow();
     await expect.poll(() => states).toEqual(["connecting", "ended 401"]);
-    expect(results).toEqual([{ errors: [{ message: "api_key_revoked", extensions: { code: "api_key_revoked" } }] }]);
+    expect(results).toEqual([
+      { errors: [{ message: "api_key_revoked", extensions: { code: "api_key_revoked" } }] },
+    ]);
   });
 
   it.each([
@@ -106,13 +119,16 @@ describe("the client", () => {
     ["api_key_revoked", "ended 401"],
     ["merchant_suspended", "ended 401"],
     ["role_not_allowed", "ended"],
-  ])("stops where a stream that was open ends with %s, and tells whether the credential is at fault", async (code, ended) => {
-    const refusal = `event: next\ndata: ${JSON.stringify({ errors: [{ message: code, extensions: { code, retryable: false } }] })}\n\n`;
-    answers = [streaming(next(1), refusal, complete)];
-    follow();
-    await expect.poll(() => states).toEqual(["connecting", "live", ended]);
-    expect(requests).toHaveLength(1);
-  });
+  ])(
+    "stops where a stream that was open ends with %s, and tells whether the credential is at fault",
+    async (code, ended) => {
+      const refusal = `event: next\ndata: ${JSON.stringify({ errors: [{ message: code, extensions: { code, retryable: false } }] })}\n\n`;
+      answers = [streaming(next(1), refusal, complete)];
+      follow();
+      await expect.poll(() => states).toEqual(["connecting", "live", ended]);
+      expect(requests).toHaveLength(1);
+    },
+  );
 
   it("stops where there is nothing to follow", async () => {
     answers = [streaming(next(null), complete)];

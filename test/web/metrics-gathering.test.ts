@@ -1,4 +1,7 @@
-/** Several processes are measured as one: their sum, without those that do not answer, and without anything that was counted going back. */
+/**
+ * Several processes are measured as one: their sum, without those that do not answer, and without anything
+ * that was counted going back.
+ */
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Port } from "#http/shared-limiter.ts";
@@ -53,10 +56,19 @@ const room = (): (() => Process) => {
   return () => {
     const { near, far, hold, release, cut } = createLine();
     const registry = new Registry();
-    const counter = new Counter({ name: "things_total", help: "Things.", labelNames: ["kind"], registers: [registry] });
+    const counter = new Counter({
+      name: "things_total",
+      help: "Things.",
+      labelNames: ["kind"],
+      registers: [registry],
+    });
     const gauge = new Gauge({ name: "things_here", help: "Things here.", registers: [registry] });
     const leave = join(far);
-    const { text } = createExposition({ registry, readQueue: () => Promise.resolve(new Registry()), exchange: createExchange(near) });
+    const { text } = createExposition({
+      registry,
+      readQueue: () => Promise.resolve(new Registry()),
+      exchange: createExchange(near),
+    });
     return {
       count: (howMany) => {
         counter.inc({ kind: "any" }, howMany);
@@ -165,7 +177,10 @@ it("each is added up as it is meant: the least, the most, or the average of all"
   const ways = ["min", "max", "average", "sum"] as const;
   const measured = async (value: number): Promise<string> => {
     const registry = new Registry();
-    for (const aggregator of ways) new Gauge({ name: `things_${aggregator}`, help: "Things.", aggregator, registers: [registry] }).set(value);
+    for (const aggregator of ways)
+      new Gauge({ name: `things_${aggregator}`, help: "Things.", aggregator, registers: [registry] }).set(
+        value,
+      );
     return JSON.stringify(await registry.getMetricsAsJSON());
   };
   const added = await addUp(await Promise.all([1, 2, 6].map(measured)));

@@ -1,4 +1,7 @@
-/** docs/metrics.md, the alerts and the dashboard name what a process really gives; the documentation names all of it, and alerts do what they say. */
+/**
+ * docs/metrics.md, the alerts and the dashboard name what a process really gives; the documentation names all
+ * of it, and alerts do what they say.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -14,7 +17,9 @@ interface Rule {
   readonly labels: { readonly severity: string };
   readonly annotations: { readonly summary: string; readonly runbook: string };
 }
-const alerts = parse(fileOf("deploy/prometheus/alerts.yml")) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
+const alerts = parse(fileOf("deploy/prometheus/alerts.yml")) as {
+  readonly groups: readonly { readonly rules: readonly Rule[] }[];
+};
 const rules = alerts.groups.flatMap((group) => group.rules);
 
 interface Panel {
@@ -25,7 +30,10 @@ interface Panel {
   readonly datasource?: { readonly uid: string };
   readonly targets?: readonly { readonly expr: string; readonly datasource: { readonly uid: string } }[];
 }
-const dashboard = JSON.parse(fileOf("deploy/grafana/dashboard.json")) as { readonly schemaVersion: number; readonly panels: readonly Panel[] };
+const dashboard = JSON.parse(fileOf("deploy/grafana/dashboard.json")) as {
+  readonly schemaVersion: number;
+  readonly panels: readonly Panel[];
+};
 
 const world = useWorld();
 let given: Scrape;
@@ -34,9 +42,13 @@ beforeAll(async () => {
 });
 
 describe("docs/metrics.md", () => {
-  const documented = [...fileOf("docs/metrics.md").matchAll(/^\| `(\w+)` +\| (\w+) +\| (.*?) +\| .*\|$/gm)].map(
-    ([, name = "", type = "", labels = ""]) => ({ name, type, labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label = ""]) => label) }),
-  );
+  const documented = [
+    ...fileOf("docs/metrics.md").matchAll(/^\| `(\w+)` +\| (\w+) +\| (.*?) +\| .*\|$/gm),
+  ].map(([, name = "", type = "", labels = ""]) => ({
+    name,
+    type,
+    labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label = ""]) => label),
+  }));
 
   it("names every metric with its type, and no other", () => {
     const isGiven = [...given.types].map(([name, type]) => `${name} ${type}`);
@@ -77,18 +89,28 @@ describe("the alerts", () => {
       expect(annotations.summary, alert).toMatch(/^\S.*\.$/);
       expect(["page", "ticket"], alert).toContain(labels.severity);
       const [, anchor = ""] = /^docs\/runbook\.md#([a-z-]+)$/.exec(annotations.runbook) ?? [];
-      const isThere = new RegExp(`^#+ ${anchor.replaceAll("-", "[ -]")}$|id="${anchor}"`, "im").test(headings);
+      const isThere = new RegExp(`^#+ ${anchor.replaceAll("-", "[ -]")}$|id="${anchor}"`, "im").test(
+        headings,
+      );
       expect(isThere, `${alert}: ${anchor}`).toBe(true);
     }
   });
 
   it("fire at what they are for, and are quiet beside it", () => {
     const folder = new URL("../../deploy/prometheus/", import.meta.url);
-    const tested = spawnSync("promtool", ["test", "rules", "alerts.test.yml"], { cwd: folder, encoding: "utf8" });
+    const tested = spawnSync("promtool", ["test", "rules", "alerts.test.yml"], {
+      cwd: folder,
+      encoding: "utf8",
+    });
     const isMissing = tested.error !== undefined && "code" in tested.error && tested.error.code === "ENOENT";
-    if (isMissing) process.stderr.write("promtool is not installed: the alerts of deploy/prometheus were not tried.\n");
+    if (isMissing)
+      process.stderr.write("promtool is not installed: the alerts of deploy/prometheus were not tried.\n");
     else expect({ status: tested.status, said: tested.stdout + tested.stderr }).toMatchObject({ status: 0 });
-    const tests = (parse(fileOf("deploy/prometheus/alerts.test.yml")) as { readonly tests: readonly { readonly name: string }[] }).tests;
+    const tests = (
+      parse(fileOf("deploy/prometheus/alerts.test.yml")) as {
+        readonly tests: readonly { readonly name: string }[];
+      }
+    ).tests;
     const wanted = rules.flatMap(({ alert }) => [`${alert} fires`, `${alert} is quiet`]);
     expect(tests.map(({ name }) => name).toSorted()).toEqual(wanted.toSorted());
   });
@@ -111,7 +133,9 @@ describe("the dashboard", () => {
   it("asks for metrics that there are, and for every one of ours", () => {
     const named = new Set(asked.flatMap(({ expr }) => namesIn(expr)));
     for (const name of named) expect(given.types.has(name), name).toBe(true);
-    expect([...given.types.keys()].filter((name) => name.startsWith("commerce_") && !named.has(name))).toEqual([]);
+    expect(
+      [...given.types.keys()].filter((name) => name.startsWith("commerce_") && !named.has(name)),
+    ).toEqual([]);
   });
 
   it("asks whichever Prometheus is chosen", () => {

@@ -1,4 +1,7 @@
-/** What waits in the database, on both engines: only what could be sent counts as late, it is read seldom, and nobody waits for a database that is away. */
+/**
+ * What waits in the database, on both engines: only what could be sent counts as late, it is read seldom, and
+ * nobody waits for a database that is away.
+ */
 import { CompiledQuery, sql } from "kysely";
 import { Registry } from "prom-client";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -8,7 +11,13 @@ import { createAttemptMetrics } from "#observability/instruments.ts";
 import { createQueueReader } from "#observability/queue-metrics.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
-import { arrived, createDispatchWorld, type DispatchWorld, type Installed, refused } from "#test/webhooks/dispatch-world.ts";
+import {
+  arrived,
+  createDispatchWorld,
+  type DispatchWorld,
+  type Installed,
+  refused,
+} from "#test/webhooks/dispatch-world.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
 
 const minuteMs = 60_000;
@@ -39,7 +48,11 @@ describeOnBoth("what waits", (open, engine) => {
   });
 
   /** Events that were fanned out before, each due at this endpoint. */
-  const insertDue = async ({ merchantId, installationId }: Installed, endpointId: string, count = 1): Promise<void> => {
+  const insertDue = async (
+    { merchantId, installationId }: Installed,
+    endpointId: string,
+    count = 1,
+  ): Promise<void> => {
     const [prefix, at] = [createId("event"), world.clock.now()];
     await sql`with made as (
       insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version, snapshot, thin, occurred_at, fanned_out_at)
@@ -88,7 +101,12 @@ describeOnBoth("what waits", (open, engine) => {
     ],
     [
       "an endpoint that is only probed",
-      (db, id) => db.updateTable("webhookEndpointHealth").set({ probeAt: new Date() }).where("endpointId", "=", id).execute(),
+      (db, id) =>
+        db
+          .updateTable("webhookEndpointHealth")
+          .set({ probeAt: new Date() })
+          .where("endpointId", "=", id)
+          .execute(),
       1,
     ],
     [
@@ -97,7 +115,9 @@ describeOnBoth("what waits", (open, engine) => {
         db
           .updateTable("installation")
           .set({ scopes: [] })
-          .where("id", "in", (query) => query.selectFrom("webhookEndpoint").select("installationId").where("id", "=", id))
+          .where("id", "in", (query) =>
+            query.selectFrom("webhookEndpoint").select("installationId").where("id", "=", id),
+          )
           .execute(),
       0,
     ],
@@ -107,7 +127,9 @@ describeOnBoth("what waits", (open, engine) => {
         db
           .updateTable("installation")
           .set({ status: "suspended" })
-          .where("id", "in", (query) => query.selectFrom("webhookEndpoint").select("installationId").where("id", "=", id))
+          .where("id", "in", (query) =>
+            query.selectFrom("webhookEndpoint").select("installationId").where("id", "=", id),
+          )
           .execute(),
       0,
     ],
@@ -154,7 +176,11 @@ describeOnBoth("what waits", (open, engine) => {
     const { id } = await world.endpoint(installed);
     await insertDue(installed, id);
     const tokensAt = new Date(world.clock.now().getTime() + 60 * minuteMs);
-    await database.db.updateTable("webhookEndpointHealth").set({ tokens: 0, tokensAt }).where("endpointId", "=", id).execute();
+    await database.db
+      .updateTable("webhookEndpointHealth")
+      .set({ tokens: 0, tokensAt })
+      .where("endpointId", "=", id)
+      .execute();
     world.clock.advance(minuteMs);
     expect(valuesOf(await readNow())).toMatchObject({ due: 1, dueAge: 60 });
     await world.dispatcher().drain();
@@ -163,7 +189,11 @@ describeOnBoth("what waits", (open, engine) => {
 
   it("is as old as the oldest of all, however many are counted before it", async () => {
     const installed = await world.merchant();
-    const endpoints = [await world.endpoint(installed), await world.endpoint(installed), await world.endpoint(installed)];
+    const endpoints = [
+      await world.endpoint(installed),
+      await world.endpoint(installed),
+      await world.endpoint(installed),
+    ];
     const [last = "", ...others] = endpoints
       .map(({ id }) => id)
       .toSorted()
@@ -174,20 +204,29 @@ describeOnBoth("what waits", (open, engine) => {
     expect(valuesOf(await readNow(4))).toMatchObject({ due: 4, dueAge: 60 });
   });
 
-  it.runIf(engine === "postgres")("is found without reading all events, however many of them wait where each must be looked at", async () => {
-    const installed = await world.merchant();
-    const { id } = await world.endpoint(installed);
-    await insertDue(installed, id, 3_000);
-    await database.db.updateTable("installation").set({ scopes: [] }).where("id", "=", installed.installationId).execute();
-    await sql`analyze event, webhook_delivery, webhook_endpoint, webhook_endpoint_health, installation`.execute(database.db);
-    statements.length = 0;
-    expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0 });
-    const [{ sql: text, parameters }] = statements as [CompiledQuery];
-    const plan = await database.db.executeQuery(CompiledQuery.raw(`explain ${text}`, [...parameters]));
-    const lines = JSON.stringify(plan.rows);
-    expect(lines).toContain("Index Scan using event_pkey on event e");
-    expect(lines).not.toMatch(/Seq Scan on event|hashed SubPlan/);
-  });
+  it.runIf(engine === "postgres")(
+    "is found without reading all events, however many of them wait where each must be looked at",
+    async () => {
+      const installed = await world.merchant();
+      const { id } = await world.endpoint(installed);
+      await insertDue(installed, id, 3_000);
+      await database.db
+        .updateTable("installation")
+        .set({ scopes: [] })
+        .where("id", "=", installed.installationId)
+        .execute();
+      await sql`analyze event, webhook_delivery, webhook_endpoint, webhook_endpoint_health, installation`.execute(
+        database.db,
+      );
+      statements.length = 0;
+      expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0 });
+      const [{ sql: text, parameters }] = statements as [CompiledQuery];
+      const plan = await database.db.executeQuery(CompiledQuery.raw(`explain ${text}`, [...parameters]));
+      const lines = JSON.stringify(plan.rows);
+      expect(lines).toContain("Index Scan using event_pkey on event e");
+      expect(lines).not.toMatch(/Seq Scan on event|hashed SubPlan/);
+    },
+  );
 
   it("is counted when it is attempted, by what came of it, timed, and the first attempt of an event by how long that waited", async () => {
     const registry = new Registry();
@@ -196,18 +235,28 @@ describeOnBoth("what waits", (open, engine) => {
     await world.endpoint(installed);
     await world.event(installed);
     world.clock.advance(2_000);
-    const answers = [refused(503), { ...refused(), httpStatus: null, errorCode: "blocked_address" as const }, refused(799), arrived];
+    const answers = [
+      refused(503),
+      { ...refused(), httpStatus: null, errorCode: "blocked_address" as const },
+      refused(799),
+      arrived,
+    ];
     for (const answer of answers) {
       world.answer = () => answer;
       await dispatcher.drain();
       world.clock.advance(24 * 60 * minuteMs);
     }
     const { value } = readScrape(await registry.metrics());
-    const outcomes = ["5xx", "blocked_address", "other", "2xx"].map((outcome) => value("commerce_webhook_attempts_total", { outcome }));
+    const outcomes = ["5xx", "blocked_address", "other", "2xx"].map((outcome) =>
+      value("commerce_webhook_attempts_total", { outcome }),
+    );
     expect(outcomes).toEqual([1, 1, 1, 1]);
     expect(value("commerce_webhook_attempts_total")).toBe(4);
     expect(value("commerce_webhook_attempt_duration_seconds_count")).toBe(4);
-    expect([value("commerce_webhook_first_attempt_delay_seconds_count"), value("commerce_webhook_first_attempt_delay_seconds_sum")]).toEqual([1, 2]);
+    expect([
+      value("commerce_webhook_first_attempt_delay_seconds_count"),
+      value("commerce_webhook_first_attempt_delay_seconds_sum"),
+    ]).toEqual([1, 2]);
   });
 
   it("is told apart when it could not be attempted here, and when that was interrupted", async () => {
@@ -215,7 +264,9 @@ describeOnBoth("what waits", (open, engine) => {
     const dispatcher = world.dispatcher({ onAttempt: createAttemptMetrics(registry), stopMsMax: 1 });
     const outcomes = async (): Promise<(number | undefined)[]> => {
       const { value } = readScrape(await registry.metrics());
-      const counted = ["fault", "interrupted"].map((outcome) => value("commerce_webhook_attempts_total", { outcome }));
+      const counted = ["fault", "interrupted"].map((outcome) =>
+        value("commerce_webhook_attempts_total", { outcome }),
+      );
       return [...counted, value("commerce_webhook_attempt_duration_seconds_count")];
     };
     const installed = await world.merchant();
@@ -227,7 +278,10 @@ describeOnBoth("what waits", (open, engine) => {
 
     world.clock.advance(24 * 60 * minuteMs);
     const before = world.sent.length;
-    world.answer = ({ signal }) => new Promise((_answer, reject) => signal?.addEventListener("abort", () => reject(new Error("It ends."))));
+    world.answer = ({ signal }) =>
+      new Promise((_answer, reject) =>
+        signal?.addEventListener("abort", () => reject(new Error("It ends."))),
+      );
     dispatcher.start();
     await expect.poll(() => world.sent.length - before).toBe(1);
     await dispatcher.stop();
@@ -252,7 +306,13 @@ describe("a database that is away", () => {
   function createAway(): { db: Database; asked: () => number; fail: () => void } {
     const waiting: ((error: Error) => void)[] = [];
     const executeQuery = (): Promise<never> => new Promise((_answer, reject) => waiting.push(reject));
-    const db = { getExecutor: () => ({ transformQuery: (query: unknown) => query, compileQuery: () => ({}), executeQuery }) };
+    const db = {
+      getExecutor: () => ({
+        transformQuery: (query: unknown) => query,
+        compileQuery: () => ({}),
+        executeQuery,
+      }),
+    };
     const fail = (): void => waiting.forEach((reject) => reject(new Error("The connection is gone.")));
     return { db: db as unknown as Database, asked: () => waiting.length, fail };
   }

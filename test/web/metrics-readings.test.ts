@@ -1,4 +1,7 @@
-/** What is looked up when it is asked for is told under its own name, also when it is not as it is at rest; and a limiter that is back is seen to be. */
+/**
+ * What is looked up when it is asked for is told under its own name, also when it is not as it is at rest;
+ * and a limiter that is back is seen to be.
+ */
 import { type AddressInfo, createServer } from "node:net";
 import { Registry } from "prom-client";
 import { expect, it, onTestFinished } from "vitest";
@@ -20,7 +23,13 @@ it("what is not at rest is told, each under its own name", async () => {
   const { value } = readScrape(await registry.metrics());
   expect(value("commerce_database_connections", { state: "busy" })).toBe(3);
   expect(value("commerce_database_connections", { state: "idle" })).toBe(2);
-  const others = ["database_connections_max", "database_waiting", "graphql_subscriptions_open", "notices_current", "rate_limiter_away"];
+  const others = [
+    "database_connections_max",
+    "database_waiting",
+    "graphql_subscriptions_open",
+    "notices_current",
+    "rate_limiter_away",
+  ];
   expect(others.map((name) => value(`commerce_${name}`))).toEqual([7, 4, 6, 0, 1]);
   expect(value("commerce_transactions_retried_total")).toBe(9);
 });
@@ -31,12 +40,15 @@ it("a Redis that is back is not away any more, also where nobody asks it anythin
     socket.on("error", () => undefined);
     socket.on("data", (bytes) => socket.write("+OK\r\n".repeat(String(bytes).match(/^\*\d/gm)?.length ?? 0)));
   });
-  const listen = (port: number): Promise<void> => new Promise((done) => redis.listen(port, "127.0.0.1", done));
+  const listen = (port: number): Promise<void> =>
+    new Promise((done) => redis.listen(port, "127.0.0.1", done));
   await listen(0);
   const { port } = redis.address() as AddressInfo;
   await new Promise((done) => redis.close(done));
   const logged: string[] = [];
-  const log = createLog("info", { write: (line) => void logged.push((JSON.parse(line) as { event: string }).event) });
+  const log = createLog("info", {
+    write: (line) => void logged.push((JSON.parse(line) as { event: string }).event),
+  });
   const limiter = createRedisLimiter(`redis://127.0.0.1:${port}`, 1, log);
   onTestFinished(async () => {
     await limiter.close();

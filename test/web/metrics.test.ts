@@ -49,10 +49,17 @@ describe("who may read it", () => {
     ["a proxy here, for somebody here", { proxies: 1, headers: through("127.0.0.1") }],
     ["a proxy here, for itself", { proxies: 1 }],
     ["whoever has the token, from anywhere", { token, from: "203.0.113.7", headers: right }],
-    ["whoever has the token, through a proxy", { token, proxies: 1, headers: { ...right, ...through("203.0.113.7") } }],
+    [
+      "whoever has the token, through a proxy",
+      { token, proxies: 1, headers: { ...right, ...through("203.0.113.7") } },
+    ],
   ])("is read by %s", async (_who, options) => {
     const { answer } = await ask(options);
-    expect([answer.statusCode, answer.body, answer.headers["cache-control"]]).toEqual([200, "one 1\n", "no-store"]);
+    expect([answer.statusCode, answer.body, answer.headers["cache-control"]]).toEqual([
+      200,
+      "one 1\n",
+      "no-store",
+    ]);
   });
 
   it.each([
@@ -64,13 +71,25 @@ describe("who may read it", () => {
     ["a proxy here, for nobody that one can tell", { proxies: 1, headers: through("garbage") }],
     ["a proxy elsewhere, for somebody here", { proxies: 1, from: "10.0.0.7", headers: through("127.0.0.1") }],
     ["a proxy here that was not told of", { headers: through("203.0.113.7") }],
-    ["a proxy here that was not told of and says it otherwise", { headers: { forwarded: "for=203.0.113.7" } }],
-    ["a proxy here that was not told of and names the client alone", { headers: { "x-real-ip": "203.0.113.7" } }],
+    [
+      "a proxy here that was not told of and says it otherwise",
+      { headers: { forwarded: "for=203.0.113.7" } },
+    ],
+    [
+      "a proxy here that was not told of and names the client alone",
+      { headers: { "x-real-ip": "203.0.113.7" } },
+    ],
     ["a proxy here that was not told of and names itself alone", { headers: { via: "1.1 proxy" } }],
     ["a proxy here that was not told of and hands on the name alone", { headers: { host: "shop.test" } }],
     ["a proxy here that was told of and says nothing", { proxies: 1, headers: { host: "shop.test" } }],
-    ["a proxy here that was told of and says it otherwise", { proxies: 1, headers: { forwarded: "for=203.0.113.7" } }],
-    ["the nearer of two proxies, past the other, for somebody who says more", { proxies: 2, headers: through("127.0.0.1, 203.0.113.7") }],
+    [
+      "a proxy here that was told of and says it otherwise",
+      { proxies: 1, headers: { forwarded: "for=203.0.113.7" } },
+    ],
+    [
+      "the nearer of two proxies, past the other, for somebody who says more",
+      { proxies: 2, headers: through("127.0.0.1, 203.0.113.7") },
+    ],
     ["whoever has a token where none is asked for", { from: "203.0.113.7", headers: right }],
     ["whoever has no token, on this machine too", { token }],
     ["whoever has another", { token, headers: { authorization: `Bearer ${token}x` } }],
@@ -107,7 +126,9 @@ describe("what it counts", () => {
     return readScrape(text);
   };
   /** By how much a value grew while something was done. */
-  async function grown(act: () => Promise<unknown>): Promise<(name: string, labels?: Record<string, string>) => number> {
+  async function grown(
+    act: () => Promise<unknown>,
+  ): Promise<(name: string, labels?: Record<string, string>) => number> {
     const before = await scrape();
     await act();
     const after = await scrape();
@@ -118,7 +139,15 @@ describe("what it counts", () => {
       method: "PUT",
       url: `/api/v1/open/storefront/carts/${cartId}/address`,
       headers: { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": key },
-      body: { address: { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city, countryCode: "DE" } },
+      body: {
+        address: {
+          recipientName: "Anna Beispiel",
+          line1: "Musterweg 1",
+          postalCode: "10115",
+          city,
+          countryCode: "DE",
+        },
+      },
     });
 
   it("requests by operation, status and code, and how long they took", async () => {
@@ -132,10 +161,14 @@ describe("what it counts", () => {
     });
     const requests = "commerce_http_requests_total";
     expect(growth(requests, { operation: "getApiKeyIdentity", status: "200", code: "none" })).toBe(2);
-    expect(growth(requests, { operation: "getApiKeyIdentity", status: "401", code: "credentials_missing" })).toBe(1);
+    expect(
+      growth(requests, { operation: "getApiKeyIdentity", status: "401", code: "credentials_missing" }),
+    ).toBe(1);
     expect(growth(requests, { operation: "/openapi.json", status: "200", code: "none" })).toBe(1);
     expect(growth(requests, { operation: "unknown", status: "404", code: "route_not_found" })).toBe(2);
-    expect(growth("commerce_http_request_duration_seconds_count", { operation: "getApiKeyIdentity" })).toBe(3);
+    expect(growth("commerce_http_request_duration_seconds_count", { operation: "getApiKeyIdentity" })).toBe(
+      3,
+    );
   });
 
   it("what idempotency keys came to, at both doors", async () => {
@@ -151,8 +184,17 @@ describe("what it counts", () => {
       expect((await world().graphql(opened, { token: "storefront" })).body.errors).toBeUndefined();
     });
     const outcomes = ["executed", "replayed", "in_progress", "key_reused", "refused"];
-    const counted = outcomes.map((outcome) => [outcome, growth("commerce_idempotent_requests_total", { outcome })]);
-    expect(Object.fromEntries(counted)).toEqual({ executed: 2, replayed: 1, in_progress: 1, key_reused: 1, refused: 1 });
+    const counted = outcomes.map((outcome) => [
+      outcome,
+      growth("commerce_idempotent_requests_total", { outcome }),
+    ]);
+    expect(Object.fromEntries(counted)).toEqual({
+      executed: 2,
+      replayed: 1,
+      in_progress: 1,
+      key_reused: 1,
+      refused: 1,
+    });
   });
 
   it("whom quotas refuse", async () => {
@@ -172,35 +214,50 @@ describe("what it counts", () => {
       await world().graphql("{ nothingLikeThis }");
     });
     expect(growth("commerce_graphql_document_cost_count")).toBe(1);
-    expect(growth("commerce_http_requests_total", { operation: "/graphql", code: "malformed_request" })).toBe(1);
+    expect(growth("commerce_http_requests_total", { operation: "/graphql", code: "malformed_request" })).toBe(
+      1,
+    );
   });
 
   it("who is inside, and who left early", async () => {
     const before = await scrape();
     const socket = connect(portOf(world()), "127.0.0.1");
-    socket.write("POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n");
+    socket.write(
+      "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n",
+    );
     socket.write(`Authorization: Bearer ${world().demo.tokens.admin}\r\n\r\n{`);
-    const inside = async (): Promise<number> => (await scrape()).value("commerce_http_requests_in_flight") ?? 0;
+    const inside = async (): Promise<number> =>
+      (await scrape()).value("commerce_http_requests_in_flight") ?? 0;
     // Whoever asks is inside too.
     await expect.poll(inside).toBe(2);
     socket.destroy();
     await expect.poll(inside).toBe(1);
     const after = await scrape();
-    expect(after.value("commerce_http_requests_aborted_total")).toBe((before.value("commerce_http_requests_aborted_total") ?? 0) + 1);
+    expect(after.value("commerce_http_requests_aborted_total")).toBe(
+      (before.value("commerce_http_requests_aborted_total") ?? 0) + 1,
+    );
   });
 
   it("subscriptions while somebody follows them, and as answered once nobody does", async () => {
     const { id } = await openCart(world().send, shop);
-    const open = async (): Promise<number> => (await scrape()).value("commerce_graphql_subscriptions_open") ?? 0;
+    const open = async (): Promise<number> =>
+      (await scrape()).value("commerce_graphql_subscriptions_open") ?? 0;
     const growth = await grown(async () => {
       const query = "subscription ($id: ID!) { cartChanged(id: $id) { version } }";
-      const { leave, response } = await follow({ port: portOf(world()), token: world().demo.tokens.storefront, query, variables: { id } });
+      const { leave, response } = await follow({
+        port: portOf(world()),
+        token: world().demo.tokens.storefront,
+        query,
+        variables: { id },
+      });
       expect(response.headers.get("content-type")).toContain("text/event-stream");
       await expect.poll(open).toBe(1);
       leave();
       await expect.poll(open).toBe(0);
     });
-    expect(growth("commerce_http_requests_total", { operation: "/graphql", status: "200", code: "none" })).toBe(1);
+    expect(
+      growth("commerce_http_requests_total", { operation: "/graphql", status: "200", code: "none" }),
+    ).toBe(1);
     expect(growth("commerce_http_requests_aborted_total")).toBe(0);
     expect(growth("commerce_http_request_duration_seconds_count", { operation: "/graphql" })).toBe(0);
   });
@@ -208,13 +265,25 @@ describe("what it counts", () => {
   it("by nothing that a client chooses", async () => {
     const junk = async (turn: number): Promise<void> => {
       const name = `junk-${turn}-${randomUUID()}`;
-      const bearer = { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": name, "x-buyer-reference": name, "user-agent": name };
+      const bearer = {
+        authorization: `Bearer ${world().demo.keys.full}`,
+        "idempotency-key": name,
+        "x-buyer-reference": name,
+        "user-agent": name,
+      };
       await world().get(`/${name}`, bearer);
       await world().get(`/%zz${name}`);
-      await world().get(`/api/v1/search?q=${name}&locale=${name}&market=${name}&${name}=1`, { "accept-language": name });
+      await world().get(`/api/v1/search?q=${name}&locale=${name}&market=${name}&${name}=1`, {
+        "accept-language": name,
+      });
       await world().get(`/api/v1/open/storefront/orders/${name}`, bearer);
       await world().get(`/api/v1/catalog/merchants/${name}/products/${name}`);
-      await world().send({ method: "PUT", url: `/api/v1/open/storefront/carts/${name}/address`, headers: bearer, body: { [name]: name } });
+      await world().send({
+        method: "PUT",
+        url: `/api/v1/open/storefront/carts/${name}/address`,
+        headers: bearer,
+        body: { [name]: name },
+      });
       await world().send({ method: "MKCOL", url: "/docs" });
       await world().send({ method: "PROPFIND", url: `/${name}` });
       await world().graphql(`query ${name.replaceAll("-", "_")} { ${name.replaceAll("-", "_")} }`);
@@ -230,7 +299,12 @@ describe("what it counts", () => {
     expect(second.text).not.toContain("junk");
     const added = [...new Set(seriesOf(second))].filter((name) => !seriesOf(first).includes(name));
     // What the process itself is busy with at the moment, and what is refused by then for its number.
-    expect(added.filter((name) => name.startsWith("commerce_") && !/code="(?:rate_limited|too_many_failed_attempts)"/.test(name))).toEqual([]);
+    expect(
+      added.filter(
+        (name) =>
+          name.startsWith("commerce_") && !/code="(?:rate_limited|too_many_failed_attempts)"/.test(name),
+      ),
+    ).toEqual([]);
     // No id of anything, and no key.
     expect(second.text).not.toMatch(/[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}|c[pi][kt]_/);
   });

@@ -18,7 +18,11 @@ interface Sample {
 
 export function readScrape(text: string): Scrape {
   const lines = text.split("\n").filter((line) => line !== "");
-  const types = new Map(lines.flatMap((line) => (line.startsWith("# TYPE ") ? [line.split(" ").slice(2, 4) as [string, string]] : [])));
+  const types = new Map(
+    lines.flatMap((line) =>
+      line.startsWith("# TYPE ") ? [line.split(" ").slice(2, 4) as [string, string]] : [],
+    ),
+  );
   const samples = lines.filter((line) => !line.startsWith("#")).map(readSample);
   const labels = new Map(Array.from(types.keys(), (name) => [name, new Set<string>()]));
   for (const sample of samples) {
@@ -31,7 +35,9 @@ export function readScrape(text: string): Scrape {
     labels,
     value: (name, wanted = {}) => {
       const found = samples.filter(
-        (sample) => sample.name === name && Object.entries(wanted).every(([label, value]) => sample.labels[label] === value),
+        (sample) =>
+          sample.name === name &&
+          Object.entries(wanted).every(([label, value]) => sample.labels[label] === value),
       );
       return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
     },
@@ -42,6 +48,8 @@ export function readScrape(text: string): Scrape {
 function readSample(line: string): Sample {
   const [, name = "", inner = "", value = ""] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
   if (name === "") throw new Error(`This is no sample: ${line}`);
-  const labels = Object.fromEntries([...inner.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", said = ""]) => [label, said]));
+  const labels = Object.fromEntries(
+    [...inner.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", said = ""]) => [label, said]),
+  );
   return { name, labels, value: Number(value) };
 }

@@ -1,9 +1,21 @@
-/** Figure 12: what a merchant may write as a URL, and what a name may turn into, opens no socket to anything that is not public. */
+/**
+ * Figure 12: what a merchant may write as a URL, and what a name may turn into, opens no socket to anything
+ * that is not public.
+ */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { endpointUrlFaults, resolutionFaults } from "#webhooks/endpoint-url.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
-import { answer, emptyAnswer, type Receiver, refusal, saying, send, startReceiver, startSender } from "./receivers.ts";
+import {
+  answer,
+  emptyAnswer,
+  type Receiver,
+  refusal,
+  saying,
+  send,
+  startReceiver,
+  startSender,
+} from "./receivers.ts";
 
 /** Every socket that this process opens to anywhere, whether somebody listens there or not. */
 let sockets = 0;
@@ -112,7 +124,9 @@ describe("no connection outside public addresses", () => {
 
   test("is made in the clear to a public address", async () => {
     const sender = startSender({ resolve: async () => ["8.8.8.8"] });
-    expect(await send(sender, `http://shop.example.com:${receiver.port}/`)).toEqual(refusal("blocked_address"));
+    expect(await send(sender, `http://shop.example.com:${receiver.port}/`)).toEqual(
+      refusal("blocked_address"),
+    );
     expect(await send(sender, "http://8.8.8.8/")).toEqual(refusal("blocked_address"));
     expect(sockets).toBe(0);
   });
@@ -130,9 +144,12 @@ describe("no connection outside public addresses", () => {
   test("goes elsewhere than to the addresses that were checked: a name is asked once", async () => {
     const other = await startReceiver(saying(emptyAnswer("200 OK")), { host: "127.0.0.2" });
     let asked = 0;
-    // The one that answers is found second among those that were checked; what the name turns into afterwards is never reached.
+    // The one that answers is found second among those that were checked; what the name turns into afterwards
+    // is never reached.
     const rebinding: ResolveName = async () => ((asked += 1) === 1 ? ["::1", "127.0.0.1"] : ["127.0.0.2"]);
-    expect(await send(startSender({ resolve: rebinding }), `http://localhost:${receiver.port}/`)).toEqual(answer(200));
+    expect(await send(startSender({ resolve: rebinding }), `http://localhost:${receiver.port}/`)).toEqual(
+      answer(200),
+    );
     expect([asked, receiver.connections.length, other.connections.length]).toEqual([1, 1, 0]);
   });
 
@@ -146,14 +163,19 @@ describe("no connection outside public addresses", () => {
   });
 
   test("follows a redirect", async () => {
-    const redirecting = await startReceiver(saying(emptyAnswer("307 Temporary Redirect", `location: http://127.0.0.1:${receiver.port}/`)));
-    expect(await send(startSender(), `http://127.0.0.1:${redirecting.port}/`)).toEqual(answer(307, "redirect"));
+    const redirecting = await startReceiver(
+      saying(emptyAnswer("307 Temporary Redirect", `location: http://127.0.0.1:${receiver.port}/`)),
+    );
+    expect(await send(startSender(), `http://127.0.0.1:${redirecting.port}/`)).toEqual(
+      answer(307, "redirect"),
+    );
     expect([sockets, receiver.connections.length]).toEqual([1, 0]);
   });
 
   test("goes through a proxy of the environment", async () => {
     const proxy = await startReceiver(saying(emptyAnswer("200 OK")));
-    for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"]) vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`);
+    for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
+      vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`);
     vi.stubEnv("NODE_USE_ENV_PROXY", "1");
     expect(await send(startSender(), `http://127.0.0.1:${receiver.port}/`)).toEqual(answer(200));
     expect([receiver.connections.length, proxy.connections.length]).toEqual([1, 0]);

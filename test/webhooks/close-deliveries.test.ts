@@ -18,7 +18,8 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
       .where("endpointId", "=", endpointId)
       .orderBy("id")
       .execute();
-    for (const { status, nextAttemptAt } of rows) expect(nextAttemptAt !== null).toBe(["pending", "sending", "retrying"].includes(status));
+    for (const { status, nextAttemptAt } of rows)
+      expect(nextAttemptAt !== null).toBe(["pending", "sending", "retrying"].includes(status));
     return rows.map(({ status }) => status).toSorted();
   };
 
@@ -57,7 +58,11 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
 
   it("of an endpoint that is off are skipped where they were not tried, and else wait for it", async () => {
     const id = await withThree(await world.merchant());
-    const off = { status: "disabled" as const, disabledReason: "manual" as const, disabledAt: world.clock.now() };
+    const off = {
+      status: "disabled" as const,
+      disabledReason: "manual" as const,
+      disabledAt: world.clock.now(),
+    };
     await world.database.db.updateTable("webhookEndpoint").set(off).where("id", "=", id).execute();
     await closeDeliveries(world.database.db, world.clock.now());
     expect(await statusesOf(id)).toEqual(["retrying", "retrying", "skipped"]);
@@ -71,9 +76,11 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
     const shop = await world.merchant();
     const id = await withThree(shop);
     const { db } = world.database;
-    if (what === "endpoint") await db.updateTable("webhookEndpoint").set({ status: "deleted" }).where("id", "=", id).execute();
+    if (what === "endpoint")
+      await db.updateTable("webhookEndpoint").set({ status: "deleted" }).where("id", "=", id).execute();
     const patch = what === "scopes" ? { scopes: [] as string[] } : { status: "uninstalled" as const };
-    if (what !== "endpoint") await db.updateTable("installation").set(patch).where("id", "=", shop.installationId).execute();
+    if (what !== "endpoint")
+      await db.updateTable("installation").set(patch).where("id", "=", shop.installationId).execute();
     await closeDeliveries(db, world.clock.now());
     expect(await statusesOf(id)).toEqual(["canceled", "canceled", "canceled"]);
   });
@@ -90,7 +97,11 @@ describeOnBoth("deliveries that nobody awaits", (open) => {
       .where("merchantId", "=", shop.merchantId)
       .executeTakeFirstOrThrow();
     expect(total).toBe(6000);
-    await db.updateTable("installation").set({ status: "uninstalled" }).where("id", "=", shop.installationId).execute();
+    await db
+      .updateTable("installation")
+      .set({ status: "uninstalled" })
+      .where("id", "=", shop.installationId)
+      .execute();
     expect(await closeDeliveries(db, world.clock.now())).toBe(6000);
   });
 });

@@ -1,4 +1,7 @@
-/** What was sent is found by steps of indexes, however much was sent to whom and however little of it is asked for. */
+/**
+ * What was sent is found by steps of indexes, however much was sent to whom and however little of it is asked
+ * for.
+ */
 import { CompiledQuery, type KyselyPlugin, sql } from "kysely";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -29,7 +32,9 @@ describeOnBoth("the log", (_open, engine) => {
     await work(db.withPlugin(spy));
     const plans: string[] = [];
     for (const { sql: text, parameters } of made) {
-      const { rows } = await db.executeQuery<Record<string, string>>(CompiledQuery.raw(`explain (analyze) ${text}`, [...parameters]));
+      const { rows } = await db.executeQuery<Record<string, string>>(
+        CompiledQuery.raw(`explain (analyze) ${text}`, [...parameters]),
+      );
       plans.push(rows.map((row) => Object.values(row)[0]).join("\n"));
     }
     return plans;
@@ -37,7 +42,10 @@ describeOnBoth("the log", (_open, engine) => {
 
   /** The most that a step of a plan went past. A small table may well be read as a whole to be joined. */
   const passedOver = (plan: string): number =>
-    Math.max(0, ...[...plan.matchAll(/Rows Removed by Filter: (\d+)/g)].map(([, removed]) => Number(removed)));
+    Math.max(
+      0,
+      ...[...plan.matchAll(/Rows Removed by Filter: (\d+)/g)].map(([, removed]) => Number(removed)),
+    );
 
   const setScopes = async (scopes: string[]): Promise<unknown> =>
     world()
@@ -66,7 +74,8 @@ describeOnBoth("the log", (_open, engine) => {
       await setScopes([...scopes]);
       let events = 0;
       const plans = await plansOf(async (reader) => {
-        events = (await findLogs(reader, [installationId], clock.now())).get(installationId)?.events.length ?? 0;
+        events =
+          (await findLogs(reader, [installationId], clock.now())).get(installationId)?.events.length ?? 0;
       });
       expect([plans.length, events]).toEqual([2, count]);
       // Walking through it in search of a kind that is not there is no way.
@@ -96,24 +105,50 @@ describeOnBoth("the log", (_open, engine) => {
       const events = await makeEvents(world(), 2000);
       await makeDeliveries(world(), events, { endpointId: otherId, status: "succeeded" });
       for (const [status, count] of counts)
-        for (const id of await makeDeliveries(world(), events.splice(0, count), { endpointId, status })) kept.push({ id, status });
+        for (const id of await makeDeliveries(world(), events.splice(0, count), { endpointId, status }))
+          kept.push({ id, status });
       kept.sort((a, b) => (a.id < b.id ? -1 : 1));
       await database.script((run) => run("vacuum analyze"));
     });
 
-    const filterOf = (status: DeliveryStatus | null): DeliveryFilter => ({ merchantId: world().demo.merchants.first.id, endpointId, status });
-    const anyStatus = fc.constantFrom<DeliveryStatus | null>(null, "skipped", ...counts.map(([status]) => status));
+    const filterOf = (status: DeliveryStatus | null): DeliveryFilter => ({
+      merchantId: world().demo.merchants.first.id,
+      endpointId,
+      status,
+    });
+    const anyStatus = fc.constantFrom<DeliveryStatus | null>(
+      null,
+      "skipped",
+      ...counts.map(([status]) => status),
+    );
 
     it("has the page that its list has there", async () => {
       const place = fc.option(fc.nat(1999), { nil: undefined });
       await fc.assert(
-        fc.asyncProperty(anyStatus, place, place, fc.integer({ min: 1, max: 101 }), fc.boolean(), async (status, from, to, limit, isInverted) => {
-          const [after, before] = [from, to].map((index) => (index === undefined ? undefined : kept[index]?.id));
-          const found = await pageOfDeliveries(world().database.db, filterOf(status), { after, before, limit, isInverted });
-          const listed = kept.filter(({ id, ...one }) => (status ?? one.status) === one.status && id > (after ?? "") && id < (before ?? "~"));
-          const ids = (isInverted ? listed.toReversed() : listed).slice(0, limit).map(({ id }) => id);
-          expect(found.map(({ id }) => id)).toEqual(ids);
-        }),
+        fc.asyncProperty(
+          anyStatus,
+          place,
+          place,
+          fc.integer({ min: 1, max: 101 }),
+          fc.boolean(),
+          async (status, from, to, limit, isInverted) => {
+            const [after, before] = [from, to].map((index) =>
+              index === undefined ? undefined : kept[index]?.id,
+            );
+            const found = await pageOfDeliveries(world().database.db, filterOf(status), {
+              after,
+              before,
+              limit,
+              isInverted,
+            });
+            const listed = kept.filter(
+              ({ id, ...one }) =>
+                (status ?? one.status) === one.status && id > (after ?? "") && id < (before ?? "~"),
+            );
+            const ids = (isInverted ? listed.toReversed() : listed).slice(0, limit).map(({ id }) => id);
+            expect(found.map(({ id }) => id)).toEqual(ids);
+          },
+        ),
         { numRuns: 60 },
       );
     });
@@ -138,13 +173,19 @@ describeOnBoth("the log", (_open, engine) => {
           { isInverted: true, before: kept[500]?.id },
         ];
         for (const step of steps) {
-          const plans = await plansOf((reader) => pageOfDeliveries(reader, filterOf(status), { ...step, limit }));
+          const plans = await plansOf((reader) =>
+            pageOfDeliveries(reader, filterOf(status), { ...step, limit }),
+          );
           expect(plans.length).toBe(1);
           const [plan = ""] = plans;
-          const read = [...plan.matchAll(/webhook_delivery_by_endpoint on .*rows=([\d.]+) loops=(\d+)\)/g)].map(
-            ([, rows, loops]) => Number(rows) * Number(loops),
-          );
-          expect([read.length, passedOver(plan) < 100, plan.includes("webhook_delivery_pkey")]).toEqual([1, true, false]);
+          const read = [
+            ...plan.matchAll(/webhook_delivery_by_endpoint on .*rows=([\d.]+) loops=(\d+)\)/g),
+          ].map(([, rows, loops]) => Number(rows) * Number(loops));
+          expect([read.length, passedOver(plan) < 100, plan.includes("webhook_delivery_pkey")]).toEqual([
+            1,
+            true,
+            false,
+          ]);
           expect(read[0]).toBeLessThanOrEqual(limit * (status === null ? counts.length : 1));
         }
       },

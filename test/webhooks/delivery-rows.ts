@@ -18,8 +18,18 @@ export interface EventMade {
 }
 
 /** What happened, fanned out already. */
-export async function makeEvents({ database, clock, demo }: Rows, count: number, made: EventMade = {}): Promise<string[]> {
-  const { type = "order.placed", ageMs = 0, merchantId = demo.merchants.first.id, installationId = null, subjectId = createId("order") } = made;
+export async function makeEvents(
+  { database, clock, demo }: Rows,
+  count: number,
+  made: EventMade = {},
+): Promise<string[]> {
+  const {
+    type = "order.placed",
+    ageMs = 0,
+    merchantId = demo.merchants.first.id,
+    installationId = null,
+    subjectId = createId("order"),
+  } = made;
   const occurredAt = new Date(clock.now().getTime() - ageMs);
   const { subject, schemaVersion } = eventTypes[type];
   const ids = Array.from({ length: count }, () => createId("event", occurredAt.getTime())).toSorted();
@@ -68,7 +78,11 @@ export async function makeDeliveries(
 ): Promise<string[]> {
   const { db } = database;
   const columns = ["merchantId", "installationId"] as const;
-  const owner = await db.selectFrom("webhookEndpoint").select(columns).where("id", "=", endpointId).executeTakeFirstOrThrow();
+  const owner = await db
+    .selectFrom("webhookEndpoint")
+    .select(columns)
+    .where("id", "=", endpointId)
+    .executeTakeFirstOrThrow();
   const isWaiting = status === "pending" || status === "sending" || status === "retrying";
   const at = clock.now();
   const rows = eventIds.map((eventId) => ({
@@ -107,7 +121,10 @@ export async function makeDeliveries(
   return rows.map(({ id }) => id);
 }
 
-export async function makeDelivery(world: Rows, made: DeliveryMade & { readonly eventId?: string }): Promise<string> {
+export async function makeDelivery(
+  world: Rows,
+  made: DeliveryMade & { readonly eventId?: string },
+): Promise<string> {
   const [id = ""] = await makeDeliveries(world, [made.eventId ?? (await makeEvent(world))], made);
   return id;
 }

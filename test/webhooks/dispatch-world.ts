@@ -10,7 +10,12 @@ import type { AttemptResult, SafeRequest } from "#webhooks/safe-request.ts";
 import { createSecret, secretHint } from "#webhooks/signatures.ts";
 import { TestClock } from "#test/support/world.ts";
 
-export const arrived: AttemptResult = { httpStatus: 204, errorCode: null, durationMs: 3, retryAfterSeconds: null };
+export const arrived: AttemptResult = {
+  httpStatus: 204,
+  errorCode: null,
+  durationMs: 3,
+  retryAfterSeconds: null,
+};
 export const refused = (httpStatus = 500, retryAfterSeconds: number | null = null): AttemptResult => ({
   httpStatus,
   errorCode: "http_status",
@@ -91,22 +96,42 @@ export function createDispatchWorld(database: OpenDatabase): DispatchWorld {
       }),
     merchant: async () => {
       const at = clock.now();
-      const [merchantId, installationId, appId] = [createId("merchant"), createId("installation"), createId("app")];
+      const [merchantId, installationId, appId] = [
+        createId("merchant"),
+        createId("installation"),
+        createId("app"),
+      ];
       const named = { name: "Shop", createdAt: at, updatedAt: at };
       await db
         .insertInto("merchant")
-        .values({ ...named, id: merchantId, slug: merchantId.replace("_", "-"), mode: "test", defaultLocale: "en", defaultMarket: "DE" })
+        .values({
+          ...named,
+          id: merchantId,
+          slug: merchantId.replace("_", "-"),
+          mode: "test",
+          defaultLocale: "en",
+          defaultMarket: "DE",
+        })
         .execute();
       await db.insertInto("app").values({ id: appId, name: "App", createdAt: at }).execute();
       const scopes = ["catalog:read"];
-      await db.insertInto("installation").values({ id: installationId, merchantId, appId, scopes, installedAt: at, updatedAt: at }).execute();
+      await db
+        .insertInto("installation")
+        .values({ id: installationId, merchantId, appId, scopes, installedAt: at, updatedAt: at })
+        .execute();
       return { merchantId, installationId };
     },
-    endpoint: async ({ merchantId, installationId }, { eventTypes = ["*"], status = "enabled", url: urlWanted, ...row } = {}) => {
+    endpoint: async (
+      { merchantId, installationId },
+      { eventTypes = ["*"], status = "enabled", url: urlWanted, ...row } = {},
+    ) => {
       const at = clock.now();
       const [id, secretId, secret] = [createId("webhookEndpoint"), createId("webhookSecret"), createSecret()];
       const url = urlWanted ?? `https://${id.replace("_", "-")}.example.com/hooks`;
-      const off = status === "disabled" ? { disabledReason: "manual" as const, disabledAt: at } : { disabledReason: null, disabledAt: null };
+      const off =
+        status === "disabled"
+          ? { disabledReason: "manual" as const, disabledAt: at }
+          : { disabledReason: null, disabledAt: null };
       const owner = { merchantId, installationId };
       await db
         .insertInto("webhookEndpoint")
@@ -125,15 +150,29 @@ export function createDispatchWorld(database: OpenDatabase): DispatchWorld {
           updatedAt: at,
         })
         .execute();
-      await db.insertInto("webhookEndpointHealth").values({ endpointId: id, installationId, tokensAt: at }).execute();
+      await db
+        .insertInto("webhookEndpointHealth")
+        .values({ endpointId: id, installationId, tokensAt: at })
+        .execute();
       const sealed = keyring.seal(secret, { table: "webhook_secret", column: "sealed", rowId: secretId });
       await db
         .insertInto("webhookSecret")
-        .values({ id: secretId, endpointId: id, version: 1, ...sealed, hint: secretHint(secret), createdAt: at, expiresAt: null })
+        .values({
+          id: secretId,
+          endpointId: id,
+          version: 1,
+          ...sealed,
+          hint: secretHint(secret),
+          createdAt: at,
+          expiresAt: null,
+        })
         .execute();
       return { id, url, secret };
     },
-    event: async ({ merchantId }, { type = "order.placed", subjectId = createId("order"), subjectType = "order", installationId } = {}) => {
+    event: async (
+      { merchantId },
+      { type = "order.placed", subjectId = createId("order"), subjectType = "order", installationId } = {},
+    ) => {
       const id = createId("event", clock.now().getTime());
       const body = (data: object): string => JSON.stringify({ id, type, data });
       await db

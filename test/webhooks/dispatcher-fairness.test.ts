@@ -1,11 +1,20 @@
-/** Nobody waits for anybody else's receiver: who is slow has few places, who has much to hear gets no more turns, and who was told is told at once. */
+/**
+ * Nobody waits for anybody else's receiver: who is slow has few places, who has much to hear gets no more
+ * turns, and who was told is told at once.
+ */
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import type { SafeRequest } from "#webhooks/safe-request.ts";
 import { createSecret, secretHint } from "#webhooks/signatures.ts";
-import { arrived, createDispatchWorld, type DispatchWorld, type EndpointMade, type Installed } from "./dispatch-world.ts";
+import {
+  arrived,
+  createDispatchWorld,
+  type DispatchWorld,
+  type EndpointMade,
+  type Installed,
+} from "./dispatch-world.ts";
 
 describeOnBoth("the dispatcher", (open) => {
   let world: DispatchWorld;
@@ -28,11 +37,16 @@ describeOnBoth("the dispatcher", (open) => {
   const events = async (shop: Installed, count: number): Promise<void> => {
     for (let made = 0; made < count; made += 1) await world.event(shop);
   };
-  const sentTo = ({ url }: EndpointMade): SafeRequest[] => world.sent.filter((request) => request.url === url);
+  const sentTo = ({ url }: EndpointMade): SafeRequest[] =>
+    world.sent.filter((request) => request.url === url);
 
   it("gives a receiver that never answers four places, and one installation sixteen, while all others go on", async () => {
     const [shop, other] = [await world.merchant(), await world.merchant()];
-    const [holes, good, elsewhere] = [await endpoints(shop, 1), await endpoints(shop, 3), await endpoints(other, 1)];
+    const [holes, good, elsewhere] = [
+      await endpoints(shop, 1),
+      await endpoints(shop, 3),
+      await endpoints(other, 1),
+    ];
     world.clock.advance(1000);
     const { promise: end, resolve } = Promise.withResolvers<void>();
     world.answer = async ({ url }) => {
@@ -42,7 +56,9 @@ describeOnBoth("the dispatcher", (open) => {
     for (const one of [shop, other]) await events(one, 10);
     const dispatcher = world.dispatcher();
     dispatcher.start();
-    await expect.poll(() => [...good, ...elsewhere].map((one) => sentTo(one).length)).toEqual([10, 10, 10, 10]);
+    await expect
+      .poll(() => [...good, ...elsewhere].map((one) => sentTo(one).length))
+      .toEqual([10, 10, 10, 10]);
     expect(holes.map((hole) => sentTo(hole).length)).toEqual([4]);
 
     holes.push(...(await endpoints(shop, 6)));
@@ -71,14 +87,20 @@ describeOnBoth("the dispatcher", (open) => {
     await events(shop, 1);
     world.sent.length = 0;
     await world.dispatcher({ sendingMax: 3 }).drain();
-    expect(new Set(world.sent.slice(0, 3).map(({ url }) => url))).toEqual(new Set([busy, ...quiet].map((one) => one?.url)));
+    expect(new Set(world.sent.slice(0, 3).map(({ url }) => url))).toEqual(
+      new Set([busy, ...quiet].map((one) => one?.url)),
+    );
     expect(world.sent).toHaveLength(12);
   });
 
   it("sends an endpoint no more than it bears in a second, and a fifth of that at once", async () => {
     const shop = await world.merchant();
     const [slow, usual] = [await world.endpoint(shop, { maxPerSecond: 10 }), await world.endpoint(shop)];
-    await world.database.db.updateTable("webhookEndpoint").set({ maxPerSecond: null }).where("id", "=", usual.id).execute();
+    await world.database.db
+      .updateTable("webhookEndpoint")
+      .set({ maxPerSecond: null })
+      .where("id", "=", usual.id)
+      .execute();
     world.clock.advance(10_000);
     await events(shop, 40);
     const after = async (ms: number): Promise<number[]> => {
@@ -109,7 +131,15 @@ describeOnBoth("the dispatcher", (open) => {
     const sealed = world.keyring.seal(secret, { table: "webhook_secret", column: "sealed", rowId: secretId });
     await db
       .insertInto("webhookSecret")
-      .values({ id: secretId, endpointId: endpoint.id, version: 2, ...sealed, hint: secretHint(secret), createdAt: now, expiresAt: null })
+      .values({
+        id: secretId,
+        endpointId: endpoint.id,
+        version: 2,
+        ...sealed,
+        hint: secretHint(secret),
+        createdAt: now,
+        expiresAt: null,
+      })
       .execute();
     for (const ms of [1000, 59_000]) {
       world.clock.advance(ms);
@@ -123,7 +153,9 @@ describeOnBoth("the dispatcher", (open) => {
         return false;
       }
     };
-    expect(world.sent.map((request) => [secret, endpoint.secret].map((key) => verifies(request, key)))).toEqual([
+    expect(
+      world.sent.map((request) => [secret, endpoint.secret].map((key) => verifies(request, key))),
+    ).toEqual([
       [true, true],
       [true, false],
     ]);
@@ -172,4 +204,5 @@ describeOnBoth("the dispatcher", (open) => {
   );
 });
 
-const waitingToFanOut = ({ database }: DispatchWorld) => database.db.selectFrom("event").select("id").where("fannedOutAt", "is", null).execute();
+const waitingToFanOut = ({ database }: DispatchWorld) =>
+  database.db.selectFrom("event").select("id").where("fannedOutAt", "is", null).execute();

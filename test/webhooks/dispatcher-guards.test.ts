@@ -1,9 +1,19 @@
-/** What a dispatcher does when something changes under it, or goes wrong on our own side: nothing is told to whoever may not hear it, and nothing is lost. */
+/**
+ * What a dispatcher does when something changes under it, or goes wrong on our own side: nothing is told to
+ * whoever may not hear it, and nothing is lost.
+ */
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { arrived, createDispatchWorld, type DispatchWorld, type EndpointMade, type Installed, refused } from "./dispatch-world.ts";
+import {
+  arrived,
+  createDispatchWorld,
+  type DispatchWorld,
+  type EndpointMade,
+  type Installed,
+  refused,
+} from "./dispatch-world.ts";
 
 /** `expect.poll` moves timers that are not real on by its interval. */
 const standing = { interval: 0 };
@@ -36,7 +46,12 @@ describeOnBoth("the dispatcher", (open) => {
     for (let made = 0; made < count; made += 1) await world.event(shop);
   };
   const deliveries = ({ id }: EndpointMade) =>
-    world.database.db.selectFrom("webhookDelivery").selectAll().where("endpointId", "=", id).orderBy("id").execute();
+    world.database.db
+      .selectFrom("webhookDelivery")
+      .selectAll()
+      .where("endpointId", "=", id)
+      .orderBy("id")
+      .execute();
   const healthOf = ({ id }: EndpointMade) =>
     world.database.db
       .selectFrom("webhookEndpointHealth")
@@ -44,11 +59,18 @@ describeOnBoth("the dispatcher", (open) => {
       .where("endpointId", "=", id)
       .executeTakeFirstOrThrow();
   const endpointRow = ({ id }: EndpointMade) =>
-    world.database.db.selectFrom("webhookEndpoint").select(["status", "disabledReason", "version"]).where("id", "=", id).executeTakeFirstOrThrow();
-  const change = ({ installationId }: Installed, changed: { readonly status?: "active" | "suspended" | "uninstalled"; readonly scopes?: string[] }) =>
-    world.database.db.updateTable("installation").set(changed).where("id", "=", installationId).execute();
+    world.database.db
+      .selectFrom("webhookEndpoint")
+      .select(["status", "disabledReason", "version"])
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+  const change = (
+    { installationId }: Installed,
+    changed: { readonly status?: "active" | "suspended" | "uninstalled"; readonly scopes?: string[] },
+  ) => world.database.db.updateTable("installation").set(changed).where("id", "=", installationId).execute();
   /** Which endpoint was told of what, in turn. */
-  const told = (): string[] => world.sent.map(({ url, headers }) => `${url} ${headers["webhook-event-type"]}`);
+  const told = (): string[] =>
+    world.sent.map(({ url, headers }) => `${url} ${headers["webhook-event-type"]}`);
 
   describe("with a long queue of events", () => {
     it("makes deliveries of 200 at a time, and sends them before it goes on with the others", async () => {
@@ -79,76 +101,108 @@ describeOnBoth("the dispatcher", (open) => {
     });
   });
 
-  it.each(["installation", "endpoint"] as const)("counts what is under way as a turn of its %s", async (whose) => {
-    const shop = await world.merchant();
-    const slow = await rested(shop);
-    const { promise: end, resolve } = Promise.withResolvers<void>();
-    world.answer = async ({ url }) => {
-      if (url === slow.url) await end;
-      return arrived;
-    };
-    await events(shop, 3);
-    const busy = world.dispatcher({ sendingMax: 2 }).drain();
-    await expect.poll(() => world.sent.length).toBe(2);
-    // What it has to say is newer than what the slow one waits for.
-    const other = whose === "installation" ? await world.merchant() : shop;
-    const quick = await rested(other);
-    await world.event({ merchantId: other.merchantId });
-    const next = world.dispatcher({ sendingMax: 1 }).drain();
-    await expect.poll(() => world.sent.length).toBeGreaterThan(2);
-    expect(world.sent[2]?.url).toBe(quick.url);
-    resolve();
-    await Promise.all([busy, next]);
-  });
+  it.each(["installation", "endpoint"] as const)(
+    "counts what is under way as a turn of its %s",
+    async (whose) => {
+      const shop = await world.merchant();
+      const slow = await rested(shop);
+      const { promise: end, resolve } = Promise.withResolvers<void>();
+      world.answer = async ({ url }) => {
+        if (url === slow.url) await end;
+        return arrived;
+      };
+      await events(shop, 3);
+      const busy = world.dispatcher({ sendingMax: 2 }).drain();
+      await expect.poll(() => world.sent.length).toBe(2);
+      // What it has to say is newer than what the slow one waits for.
+      const other = whose === "installation" ? await world.merchant() : shop;
+      const quick = await rested(other);
+      await world.event({ merchantId: other.merchantId });
+      const next = world.dispatcher({ sendingMax: 1 }).drain();
+      await expect.poll(() => world.sent.length).toBeGreaterThan(2);
+      expect(world.sent[2]?.url).toBe(quick.url);
+      resolve();
+      await Promise.all([busy, next]);
+    },
+  );
 
   describe("after a fault of our own", () => {
     it.each([
       ["a secret that cannot be opened", async (endpoint: EndpointMade) => spoilSecret(world, endpoint), 0],
-      ["an answer that cannot be written", () => void (world.answer = () => ({ ...arrived, durationMs: 2 ** 40 })), 1],
-      ["a failure that cannot be written", () => void (world.answer = () => ({ ...refused(), durationMs: 2 ** 40 })), 1],
-    ] as const)("tries again as after a failed attempt, and gives up at the end, with no harm to the endpoint: %s", async (_name, spoil, sent) => {
-      const shop = await world.merchant();
-      const endpoint = await rested(shop);
-      await spoil(endpoint);
-      await world.event(shop);
-      const delays = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-      for (const [index, seconds] of delays.entries()) {
+      [
+        "an answer that cannot be written",
+        () => void (world.answer = () => ({ ...arrived, durationMs: 2 ** 40 })),
+        1,
+      ],
+      [
+        "a failure that cannot be written",
+        () => void (world.answer = () => ({ ...refused(), durationMs: 2 ** 40 })),
+        1,
+      ],
+    ] as const)(
+      "tries again as after a failed attempt, and gives up at the end, with no harm to the endpoint: %s",
+      async (_name, spoil, sent) => {
+        const shop = await world.merchant();
+        const endpoint = await rested(shop);
+        await spoil(endpoint);
+        await world.event(shop);
+        const delays = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+        for (const [index, seconds] of delays.entries()) {
+          await drain();
+          const nextAttemptAt = new Date(world.clock.now().getTime() + seconds * 1000);
+          await after(seconds * 1000 - 1);
+          expect(await deliveries(endpoint)).toMatchObject([
+            { status: "retrying", attemptCount: index + 1, nextAttemptAt, lease: null },
+          ]);
+          expect(world.sent).toHaveLength((index + 1) * sent);
+          world.clock.advance(1);
+        }
         await drain();
-        const nextAttemptAt = new Date(world.clock.now().getTime() + seconds * 1000);
-        await after(seconds * 1000 - 1);
-        expect(await deliveries(endpoint)).toMatchObject([{ status: "retrying", attemptCount: index + 1, nextAttemptAt, lease: null }]);
-        expect(world.sent).toHaveLength((index + 1) * sent);
-        world.clock.advance(1);
-      }
-      await drain();
-      await after(7 * 86_400_000);
-      expect(await deliveries(endpoint)).toMatchObject([{ status: "exhausted", attemptCount: 10, nextAttemptAt: null, lease: null }]);
-      expect(world.sent).toHaveLength(10 * sent);
-      expect(await healthOf(endpoint)).toEqual({ consecutiveFailures: 0, failingSince: null, failedSinceSuccess: 0, lastFailureAt: null });
-      expect(await endpointRow(endpoint)).toEqual({ status: "enabled", disabledReason: null, version: 1 });
-    });
+        await after(7 * 86_400_000);
+        expect(await deliveries(endpoint)).toMatchObject([
+          { status: "exhausted", attemptCount: 10, nextAttemptAt: null, lease: null },
+        ]);
+        expect(world.sent).toHaveLength(10 * sent);
+        expect(await healthOf(endpoint)).toEqual({
+          consecutiveFailures: 0,
+          failingSince: null,
+          failedSinceSuccess: 0,
+          lastFailureAt: null,
+        });
+        expect(await endpointRow(endpoint)).toEqual({ status: "enabled", disabledReason: null, version: 1 });
+      },
+    );
   });
 
   describe("of an installation that is off", () => {
-    it.each(["suspended", "uninstalled"] as const)("tells it alone that it is %s, and it nothing else, however often it takes", async (status) => {
-      const shop = await world.merchant();
-      const neighbor = await secondInstallation(world, shop);
-      const [own, others] = [await rested(shop), await rested(neighbor)];
-      world.answer = ({ url }) => (url === own.url ? refused() : arrived);
-      // It waits to be tried again when the installation ends.
-      await world.event(shop);
-      await drain();
-      world.sent.length = 0;
-      await change(shop, { status });
-      const type: EventType = `installation.${status}`;
-      const about = { subjectType: "installation", subjectId: shop.installationId, installationId: shop.installationId };
-      await world.event(shop, { type, ...about });
-      await world.event(shop, { type: "promotion.started", subjectType: "promotion" });
-      await drain();
-      world.answer = () => arrived;
-      await after(5000);
-      expect(told().toSorted()).toEqual([`${own.url} ${type}`, `${own.url} ${type}`, `${others.url} promotion.started`].toSorted());
-    });
+    it.each(["suspended", "uninstalled"] as const)(
+      "tells it alone that it is %s, and it nothing else, however often it takes",
+      async (status) => {
+        const shop = await world.merchant();
+        const neighbor = await secondInstallation(world, shop);
+        const [own, others] = [await rested(shop), await rested(neighbor)];
+        world.answer = ({ url }) => (url === own.url ? refused() : arrived);
+        // It waits to be tried again when the installation ends.
+        await world.event(shop);
+        await drain();
+        world.sent.length = 0;
+        await change(shop, { status });
+        const type: EventType = `installation.${status}`;
+        const about = {
+          subjectType: "installation",
+          subjectId: shop.installationId,
+          installationId: shop.installationId,
+        };
+        await world.event(shop, { type, ...about });
+        await world.event(shop, { type: "promotion.started", subjectType: "promotion" });
+        await drain();
+        world.answer = () => arrived;
+        await after(5000);
+        expect(told().toSorted()).toEqual(
+          [`${own.url} ${type}`, `${own.url} ${type}`, `${others.url} promotion.started`].toSorted(),
+        );
+      },
+    );
 
     it("goes on with what was waiting when it is on again", async () => {
       const shop = await world.merchant();
@@ -188,26 +242,42 @@ describeOnBoth("the dispatcher", (open) => {
     it.each([
       ["410", refused(410), 0],
       ["a failure after five days of them", refused(), 9],
-    ] as const)("does not switch it off for what the old one said: %s", async (_name, said, failedSinceSuccess) => {
-      const shop = await world.merchant();
-      const endpoint = await rested(shop);
-      const { db } = world.database;
-      const failing = { failingSince: new Date(world.clock.now().getTime() - 5 * 86_400_000), consecutiveFailures: 9, failedSinceSuccess };
-      if (failedSinceSuccess > 0) await db.updateTable("webhookEndpointHealth").set(failing).where("endpointId", "=", endpoint.id).execute();
-      const moved = { url: "https://moved.example.com/", urlNormalized: `https://moved.example.com/${endpoint.id}`, version: 2 };
-      world.answer = async () => {
-        await db.updateTable("webhookEndpoint").set(moved).where("id", "=", endpoint.id).execute();
-        return said;
-      };
-      await world.event(shop);
-      await world.dispatcher({ sendingMax: 1 }).drain();
-      expect(told()).toEqual([`${endpoint.url} order.placed`]);
-      expect(await endpointRow(endpoint)).toEqual({ status: "enabled", disabledReason: null, version: 2 });
-      world.answer = () => arrived;
-      await world.event(shop);
-      await after(1000);
-      expect(told().at(-1)).toEqual(`${moved.url} order.placed`);
-    });
+    ] as const)(
+      "does not switch it off for what the old one said: %s",
+      async (_name, said, failedSinceSuccess) => {
+        const shop = await world.merchant();
+        const endpoint = await rested(shop);
+        const { db } = world.database;
+        const failing = {
+          failingSince: new Date(world.clock.now().getTime() - 5 * 86_400_000),
+          consecutiveFailures: 9,
+          failedSinceSuccess,
+        };
+        if (failedSinceSuccess > 0)
+          await db
+            .updateTable("webhookEndpointHealth")
+            .set(failing)
+            .where("endpointId", "=", endpoint.id)
+            .execute();
+        const moved = {
+          url: "https://moved.example.com/",
+          urlNormalized: `https://moved.example.com/${endpoint.id}`,
+          version: 2,
+        };
+        world.answer = async () => {
+          await db.updateTable("webhookEndpoint").set(moved).where("id", "=", endpoint.id).execute();
+          return said;
+        };
+        await world.event(shop);
+        await world.dispatcher({ sendingMax: 1 }).drain();
+        expect(told()).toEqual([`${endpoint.url} order.placed`]);
+        expect(await endpointRow(endpoint)).toEqual({ status: "enabled", disabledReason: null, version: 2 });
+        world.answer = () => arrived;
+        await world.event(shop);
+        await after(1000);
+        expect(told().at(-1)).toEqual(`${moved.url} order.placed`);
+      },
+    );
   });
 });
 
@@ -223,7 +293,8 @@ describeOnBoth("a dispatcher whose database is at fault", (open) => {
     await world.event(shop);
     const log = createLog("silent");
     const faults = vi.spyOn(log, "error");
-    const rename = (from: string, to: string): Promise<unknown> => db.schema.alterTable(from).renameTo(to).execute();
+    const rename = (from: string, to: string): Promise<unknown> =>
+      db.schema.alterTable(from).renameTo(to).execute();
     const wakeOften = async (): Promise<void> => {
       for (let times = 0; times < 20; times += 1) {
         dispatcher.wake();
@@ -251,20 +322,32 @@ describeOnBoth("a dispatcher whose database is at fault", (open) => {
   });
 });
 
-const dispatchFaults = ({ mock }: { readonly mock: { readonly calls: readonly (readonly unknown[])[] } }): number =>
-  mock.calls.filter(([, message]) => message === "Webhooks could not be dispatched.").length;
+const dispatchFaults = ({
+  mock,
+}: {
+  readonly mock: { readonly calls: readonly (readonly unknown[])[] };
+}): number => mock.calls.filter(([, message]) => message === "Webhooks could not be dispatched.").length;
 
 async function notFannedOut({ database }: DispatchWorld): Promise<number> {
-  return (await database.db.selectFrom("event").select("id").where("fannedOutAt", "is", null).execute()).length;
+  return (await database.db.selectFrom("event").select("id").where("fannedOutAt", "is", null).execute())
+    .length;
 }
 
 /** As after a restore with other keys. */
 async function spoilSecret({ database }: DispatchWorld, { id }: EndpointMade): Promise<void> {
-  await database.db.updateTable("webhookSecret").set({ keyId: "lost" }).where("endpointId", "=", id).execute();
+  await database.db
+    .updateTable("webhookSecret")
+    .set({ keyId: "lost" })
+    .where("endpointId", "=", id)
+    .execute();
 }
 
 async function secondInstallation(world: DispatchWorld, { merchantId }: Installed): Promise<Installed> {
   const { installationId } = await world.merchant();
-  await world.database.db.updateTable("installation").set({ merchantId }).where("id", "=", installationId).execute();
+  await world.database.db
+    .updateTable("installation")
+    .set({ merchantId })
+    .where("id", "=", installationId)
+    .execute();
   return { merchantId, installationId };
 }

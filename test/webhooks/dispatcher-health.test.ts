@@ -1,7 +1,17 @@
-/** An endpoint whose receiver is in trouble is asked less, its installation is told, and in the end it is switched off; and all of that ends with one answer. */
+/**
+ * An endpoint whose receiver is in trouble is asked less, its installation is told, and in the end it is
+ * switched off; and all of that ends with one answer.
+ */
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { arrived, createDispatchWorld, type DispatchWorld, type EndpointMade, type Installed, refused } from "./dispatch-world.ts";
+import {
+  arrived,
+  createDispatchWorld,
+  type DispatchWorld,
+  type EndpointMade,
+  type Installed,
+  refused,
+} from "./dispatch-world.ts";
 
 const hourMs = 3_600_000;
 
@@ -28,8 +38,15 @@ describeOnBoth("the health of an endpoint", (open) => {
     for (let made = 0; made < count; made += 1) await world.event(shop);
   };
   const deliveries = ({ id }: EndpointMade) =>
-    world.database.db.selectFrom("webhookDelivery").selectAll().where("endpointId", "=", id).orderBy("nextAttemptAt").orderBy("id").execute();
-  const statuses = async (endpoint: EndpointMade): Promise<string[]> => (await deliveries(endpoint)).map(({ status }) => status).toSorted();
+    world.database.db
+      .selectFrom("webhookDelivery")
+      .selectAll()
+      .where("endpointId", "=", id)
+      .orderBy("nextAttemptAt")
+      .orderBy("id")
+      .execute();
+  const statuses = async (endpoint: EndpointMade): Promise<string[]> =>
+    (await deliveries(endpoint)).map(({ status }) => status).toSorted();
   const endpointRow = ({ id }: EndpointMade) =>
     world.database.db
       .selectFrom("webhookEndpoint")
@@ -95,14 +112,34 @@ describeOnBoth("the health of an endpoint", (open) => {
     world.answer = () => refused();
     await world.event(shop);
     await drain();
-    const [other, foreign] = [await world.endpoint(shop), await world.endpoint(await secondInstallation(world, shop))];
+    const [other, foreign] = [
+      await world.endpoint(shop),
+      await world.endpoint(await secondInstallation(world, shop)),
+    ];
     world.clock.advance(1000);
     world.answer = ({ url }) => (url === gone.url ? refused(410) : arrived);
     await events(shop, 6);
     await drain();
-    expect(await endpointRow(gone)).toEqual({ status: "auto_disabled", disabledReason: "gone", disabledAt: world.clock.now(), version: 2 });
-    expect(await statuses(gone)).toEqual(["exhausted", "exhausted", "exhausted", "exhausted", "retrying", "skipped", "skipped"]);
-    expect([toldOf(gone), toldOf(other), toldOf(foreign)]).toEqual([[], ["webhook_endpoint.auto_disabled"], []]);
+    expect(await endpointRow(gone)).toEqual({
+      status: "auto_disabled",
+      disabledReason: "gone",
+      disabledAt: world.clock.now(),
+      version: 2,
+    });
+    expect(await statuses(gone)).toEqual([
+      "exhausted",
+      "exhausted",
+      "exhausted",
+      "exhausted",
+      "retrying",
+      "skipped",
+      "skipped",
+    ]);
+    expect([toldOf(gone), toldOf(other), toldOf(foreign)]).toEqual([
+      [],
+      ["webhook_endpoint.auto_disabled"],
+      [],
+    ]);
     await world.event(shop);
     await drain();
     expect((await statuses(gone)).filter((status) => status === "skipped")).toHaveLength(3);
@@ -136,14 +173,23 @@ describeOnBoth("the health of an endpoint", (open) => {
     await world.event(shop);
     await drain();
     const { db } = world.database;
-    await db.updateTable("webhookDelivery").set({ attemptCount: 9 }).where("endpointId", "=", failing.id).execute();
+    await db
+      .updateTable("webhookDelivery")
+      .set({ attemptCount: 9 })
+      .where("endpointId", "=", failing.id)
+      .execute();
     world.clock.advance(5000);
     const failingSince = new Date(world.clock.now().getTime() - 5 * 24 * hourMs + tooEarlyMs);
     await setHealth(failing, { failingSince, failedSinceSuccess: failed });
     await drain();
     expect(await statuses(failing)).toContain("exhausted");
-    expect(await endpointRow(failing)).toMatchObject({ status, disabledReason: status === "enabled" ? null : "failing" });
-    expect(toldOf(other)).toEqual([status === "enabled" ? "webhook_endpoint.degraded" : "webhook_endpoint.auto_disabled"]);
+    expect(await endpointRow(failing)).toMatchObject({
+      status,
+      disabledReason: status === "enabled" ? null : "failing",
+    });
+    expect(toldOf(other)).toEqual([
+      status === "enabled" ? "webhook_endpoint.degraded" : "webhook_endpoint.auto_disabled",
+    ]);
   });
 
   it.each(["webhookEndpoint", "installation"] as const)(
@@ -188,6 +234,10 @@ describeOnBoth("the health of an endpoint", (open) => {
 
 async function secondInstallation(world: DispatchWorld, { merchantId }: Installed): Promise<Installed> {
   const { installationId } = await world.merchant();
-  await world.database.db.updateTable("installation").set({ merchantId }).where("id", "=", installationId).execute();
+  await world.database.db
+    .updateTable("installation")
+    .set({ merchantId })
+    .where("id", "=", installationId)
+    .execute();
   return { merchantId, installationId };
 }

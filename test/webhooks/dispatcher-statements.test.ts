@@ -1,4 +1,7 @@
-/** What arrives together is written together, each by its own right; and who has nothing to send does not ask for it. */
+/**
+ * What arrives together is written together, each by its own right; and who has nothing to send does not ask
+ * for it.
+ */
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -11,7 +14,9 @@ describeOnBoth("the dispatcher", (open) => {
   let world: DispatchWorld;
   const statements: string[] = [];
   beforeAll(async () => {
-    world = createDispatchWorld(await open({ poolSize: 10, onStatement: ({ query }) => statements.push(query.sql) }));
+    world = createDispatchWorld(
+      await open({ poolSize: 10, onStatement: ({ query }) => statements.push(query.sql) }),
+    );
   });
   beforeEach(async () => {
     // What an earlier test left is nobody's any more.
@@ -52,16 +57,29 @@ describeOnBoth("the dispatcher", (open) => {
     const one = round();
     expect(await one.go({ ...calls, wasTold: true })).toBe(8);
     await expect.poll(() => world.sent.length).toBe(8);
-    const deliveryIds = endpoints.map(({ url }) => String(world.sent.find((request) => request.url === url)?.headers["webhook-delivery-id"]));
+    const deliveryIds = endpoints.map(({ url }) =>
+      String(world.sent.find((request) => request.url === url)?.headers["webhook-delivery-id"]),
+    );
     return { one, deliveryIds, answerAll: resolve };
   };
   const written = () => statements.filter((text) => text.includes("insert into webhook_attempt")).length;
-  const claims = () => statements.filter((text) => text.includes("skip locked") && text.includes("webhook_secret")).length;
+  const claims = () =>
+    statements.filter((text) => text.includes("skip locked") && text.includes("webhook_secret")).length;
   const states = (deliveryIds: readonly string[]) =>
-    world.database.db.selectFrom("webhookDelivery").select(["id", "status"]).where("id", "in", deliveryIds).orderBy("id").execute();
+    world.database.db
+      .selectFrom("webhookDelivery")
+      .select(["id", "status"])
+      .where("id", "in", deliveryIds)
+      .orderBy("id")
+      .execute();
   const attemptsOf = async (deliveryIds: readonly string[]) =>
     (
-      await world.database.db.selectFrom("webhookAttempt").select("deliveryId").where("deliveryId", "in", deliveryIds).orderBy("deliveryId").execute()
+      await world.database.db
+        .selectFrom("webhookAttempt")
+        .select("deliveryId")
+        .where("deliveryId", "in", deliveryIds)
+        .orderBy("deliveryId")
+        .execute()
     ).map(({ deliveryId }) => deliveryId);
 
   it("writes in one statement what arrives while the one before is being written", async () => {
@@ -70,14 +88,18 @@ describeOnBoth("the dispatcher", (open) => {
     answerAll();
     await one.idle();
     expect(written() - before).toBe(2);
-    expect(await states(deliveryIds)).toEqual(deliveryIds.toSorted().map((id) => ({ id, status: "succeeded" })));
+    expect(await states(deliveryIds)).toEqual(
+      deliveryIds.toSorted().map((id) => ({ id, status: "succeeded" })),
+    );
     expect(await attemptsOf(deliveryIds)).toEqual(deliveryIds.toSorted());
     const healths = await world.database.db
       .selectFrom("webhookEndpointHealth")
       .select("lastSuccessAt")
       .where("lastSuccessAt", "is not", null)
       .execute();
-    expect(healths.filter(({ lastSuccessAt }) => lastSuccessAt?.getTime() === world.clock.now().getTime())).toHaveLength(8);
+    expect(
+      healths.filter(({ lastSuccessAt }) => lastSuccessAt?.getTime() === world.clock.now().getTime()),
+    ).toHaveLength(8);
   });
 
   it("writes nothing for whoever has lost the right to, and all the others", async () => {
@@ -101,12 +123,22 @@ describeOnBoth("the dispatcher", (open) => {
     // The seventh to answer: it comes in the middle of others.
     const [spoiled = ""] = deliveryIds.slice(6);
     const startedAt = world.clock.now();
-    const attempt = { id: `wha_${spoiled}`, deliveryId: spoiled, number: 1, startedAt, durationMs: 1, httpStatus: 204, errorCode: null };
+    const attempt = {
+      id: `wha_${spoiled}`,
+      deliveryId: spoiled,
+      number: 1,
+      startedAt,
+      durationMs: 1,
+      httpStatus: 204,
+      errorCode: null,
+    };
     await world.database.db.insertInto("webhookAttempt").values(attempt).execute();
     answerAll();
     await one.idle();
     const status = (id: string): string => (id === spoiled ? "retrying" : "succeeded");
-    expect(await states(deliveryIds)).toEqual(deliveryIds.toSorted().map((id) => ({ id, status: status(id) })));
+    expect(await states(deliveryIds)).toEqual(
+      deliveryIds.toSorted().map((id) => ({ id, status: status(id) })),
+    );
     expect(await attemptsOf(deliveryIds)).toEqual(deliveryIds.toSorted());
   });
 

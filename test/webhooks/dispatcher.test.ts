@@ -1,4 +1,7 @@
-/** Every event reaches every endpoint that wants it and may have it, at least once, whoever dies; and nobody waits for anybody else's receiver. */
+/**
+ * Every event reaches every endpoint that wants it and may have it, at least once, whoever dies; and nobody
+ * waits for anybody else's receiver.
+ */
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -17,9 +20,20 @@ describeOnBoth("the dispatcher", (open) => {
   });
 
   const deliveries = (endpointId: string) =>
-    world.database.db.selectFrom("webhookDelivery").selectAll().where("endpointId", "=", endpointId).orderBy("createdAt").orderBy("id").execute();
+    world.database.db
+      .selectFrom("webhookDelivery")
+      .selectAll()
+      .where("endpointId", "=", endpointId)
+      .orderBy("createdAt")
+      .orderBy("id")
+      .execute();
   const attempts = (deliveryId: string) =>
-    world.database.db.selectFrom("webhookAttempt").selectAll().where("deliveryId", "=", deliveryId).orderBy("number").execute();
+    world.database.db
+      .selectFrom("webhookAttempt")
+      .selectAll()
+      .where("deliveryId", "=", deliveryId)
+      .orderBy("number")
+      .execute();
 
   it("signs and sends the body as it was written, and says what it is about", async () => {
     const shop = await world.merchant();
@@ -28,7 +42,11 @@ describeOnBoth("the dispatcher", (open) => {
     await world.dispatcher().drain();
     const [request] = world.sent;
     const [delivery] = await deliveries(endpoint.id);
-    const { snapshot } = await world.database.db.selectFrom("event").select("snapshot").where("id", "=", id).executeTakeFirstOrThrow();
+    const { snapshot } = await world.database.db
+      .selectFrom("event")
+      .select("snapshot")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
     expect(world.sent).toHaveLength(1);
     expect(request).toMatchObject({ url: endpoint.url, body: snapshot, isLoopbackAllowed: true });
     expect(request?.headers).toMatchObject({
@@ -41,9 +59,19 @@ describeOnBoth("the dispatcher", (open) => {
       "webhook-replay": "false",
       traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/),
     });
-    expect(new Webhook(endpoint.secret).verify(snapshot, { ...request?.headers })).toEqual(JSON.parse(snapshot));
-    expect(delivery).toMatchObject({ status: "succeeded", attemptCount: 1, nextAttemptAt: null, lease: null, finishedAt: world.clock.now() });
-    expect(await attempts(delivery?.id ?? "")).toMatchObject([{ number: 1, httpStatus: 204, errorCode: null, durationMs: 3 }]);
+    expect(new Webhook(endpoint.secret).verify(snapshot, { ...request?.headers })).toEqual(
+      JSON.parse(snapshot),
+    );
+    expect(delivery).toMatchObject({
+      status: "succeeded",
+      attemptCount: 1,
+      nextAttemptAt: null,
+      lease: null,
+      finishedAt: world.clock.now(),
+    });
+    expect(await attempts(delivery?.id ?? "")).toMatchObject([
+      { number: 1, httpStatus: 204, errorCode: null, durationMs: 3 },
+    ]);
   });
 
   it("tells each endpoint what it asked for, and nobody what is another's", async () => {
@@ -57,7 +85,9 @@ describeOnBoth("the dispatcher", (open) => {
     await world.dispatcher().drain();
     const { id } = JSON.parse(String(world.sent.find(({ url }) => url === orders.url)?.body)).data.object;
     expect(world.sent.map(({ url }) => url).toSorted()).toEqual([all.url, orders.url].toSorted());
-    expect(JSON.parse(String(world.sent.find(({ url }) => url === orders.url)?.body)).data).toEqual({ object: { id } });
+    expect(JSON.parse(String(world.sent.find(({ url }) => url === orders.url)?.body)).data).toEqual({
+      object: { id },
+    });
     for (const { id: endpointId } of [one, gone, foreign]) expect(await deliveries(endpointId)).toEqual([]);
   });
 
@@ -68,8 +98,16 @@ describeOnBoth("the dispatcher", (open) => {
     await db.updateTable("installation").set({ scopes: [] }).where("id", "=", shop.installationId).execute();
     await world.event(shop);
     await world.event(shop, { type: "promotion.started", subjectType: "promotion" });
-    await world.event(shop, { type: "promotion.ended", subjectType: "promotion", installationId: (await world.merchant()).installationId });
-    await world.event(shop, { type: "promotion.updated", subjectType: "webhook_endpoint", subjectId: endpoint.id });
+    await world.event(shop, {
+      type: "promotion.ended",
+      subjectType: "promotion",
+      installationId: (await world.merchant()).installationId,
+    });
+    await world.event(shop, {
+      type: "promotion.updated",
+      subjectType: "webhook_endpoint",
+      subjectId: endpoint.id,
+    });
     await world.dispatcher().drain();
     expect(world.sent.map(({ headers }) => headers["webhook-event-type"])).toEqual(["promotion.started"]);
   });
@@ -79,7 +117,9 @@ describeOnBoth("the dispatcher", (open) => {
     const endpoint = await world.endpoint(shop, { status: "disabled" });
     await world.event(shop);
     await world.dispatcher().drain();
-    expect(await deliveries(endpoint.id)).toMatchObject([{ status: "skipped", attemptCount: 0, nextAttemptAt: null }]);
+    expect(await deliveries(endpoint.id)).toMatchObject([
+      { status: "skipped", attemptCount: 0, nextAttemptAt: null },
+    ]);
     expect(world.sent).toEqual([]);
   });
 
@@ -102,12 +142,18 @@ describeOnBoth("the dispatcher", (open) => {
       world.clock.advance(1);
     }
     const delays = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-    expect(at).toEqual(delays.map((_, index) => delays.slice(0, index + 1).reduce((sum, delay) => sum + delay, 0)));
-    expect(world.sent.map(({ headers }) => headers["webhook-attempt"])).toEqual(delays.map((_, index) => String(index + 1)));
+    expect(at).toEqual(
+      delays.map((_, index) => delays.slice(0, index + 1).reduce((sum, delay) => sum + delay, 0)),
+    );
+    expect(world.sent.map(({ headers }) => headers["webhook-attempt"])).toEqual(
+      delays.map((_, index) => String(index + 1)),
+    );
     expect(new Set(world.sent.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
     const [delivery] = await deliveries(endpoint.id);
     expect(delivery).toMatchObject({ status: "exhausted", attemptCount: 10 });
-    expect((await attempts(delivery?.id ?? "")).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect((await attempts(delivery?.id ?? "")).map(({ number }) => number)).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+    ]);
   });
 
   it("makes the attempt of somebody who died again, and lets nobody write for whom it is too late", async () => {
@@ -139,12 +185,15 @@ describeOnBoth("the dispatcher", (open) => {
     const shop = await world.merchant();
     const endpoint = await world.endpoint(shop);
     await world.event(shop);
-    world.answer = ({ signal }) => new Promise((_done, failed) => signal?.addEventListener("abort", () => failed(new Error("stopped"))));
+    world.answer = ({ signal }) =>
+      new Promise((_done, failed) => signal?.addEventListener("abort", () => failed(new Error("stopped"))));
     const stopping = world.dispatcher({ stopMsMax: 10 });
     stopping.start();
     await expect.poll(() => world.sent.length).toBe(1);
     await stopping.stop();
-    expect(await deliveries(endpoint.id)).toMatchObject([{ status: "pending", attemptCount: 0, nextAttemptAt: world.clock.now() }]);
+    expect(await deliveries(endpoint.id)).toMatchObject([
+      { status: "pending", attemptCount: 0, nextAttemptAt: world.clock.now() },
+    ]);
     world.answer = () => arrived;
     world.clock.advance(100);
     await world.dispatcher().drain();
@@ -163,7 +212,8 @@ describeOnBoth("the dispatcher", (open) => {
       }
       expect(world.sent).toHaveLength(40);
       expect(new Set(world.sent.map(({ headers }) => headers["webhook-delivery-id"])).size).toBe(40);
-      for (const { id } of endpoints) expect((await deliveries(id)).every(({ status }) => status === "succeeded")).toBe(true);
+      for (const { id } of endpoints)
+        expect((await deliveries(id)).every(({ status }) => status === "succeeded")).toBe(true);
     });
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { endpointUrlFaults, normalizeEndpointUrl, resolutionFaults } from "#webhooks/endpoint-url.ts";
 
-const codes = (url: string, isLoopbackAllowed = false): readonly string[] => endpointUrlFaults(url, { isLoopbackAllowed }).map(({ code }) => code);
+const codes = (url: string, isLoopbackAllowed = false): readonly string[] =>
+  endpointUrlFaults(url, { isLoopbackAllowed }).map(({ code }) => code);
 
 const name63 = "a".repeat(63);
 
@@ -93,7 +94,10 @@ describe("the URL of an endpoint", () => {
     ["https://%65xample.com/", ["host_not_canonical"]],
     ["https://ｅxample.com/", ["host_not_canonical"]],
     ["https://bücher.example.com/", ["host_not_canonical"]],
-    ["http://user@127.0.0.1:80/#a", ["userinfo_not_allowed", "fragment_not_allowed", "https_required", "ip_literal_not_allowed"]],
+    [
+      "http://user@127.0.0.1:80/#a",
+      ["userinfo_not_allowed", "fragment_not_allowed", "https_required", "ip_literal_not_allowed"],
+    ],
   ])("may not be %j: %j", (url, expected) => {
     expect(codes(url)).toEqual(expected);
   });
@@ -101,7 +105,11 @@ describe("the URL of an endpoint", () => {
   test.each([
     ["https://10.0.0.1/", "ip_literal_not_allowed", "It must have a name, not an IP address."],
     [`https://example.com/${"a".repeat(2029)}`, "too_long", "A URL may have 2048 characters at most."],
-    [`https://example.com/${"ä".repeat(400)}`, "too_long", "Percent-encoded it has more than 2048 characters."],
+    [
+      `https://example.com/${"ä".repeat(400)}`,
+      "too_long",
+      "Percent-encoded it has more than 2048 characters.",
+    ],
     ["shop.example.com", "malformed_url", "It is not a complete URL: https://, a name, and a path."],
     ["https://user@shop.example.com/", "userinfo_not_allowed", "It must not have a user name or a password."],
     ["https://shop.example.com/#part", "fragment_not_allowed", "It must not have a fragment."],
@@ -112,25 +120,45 @@ describe("the URL of an endpoint", () => {
     ["https://shop..example.com/", "malformed_host", "Its host is not a well-formed name."],
     ["https://%65xample.com/", "host_not_canonical", "Its host must be written as it is read: example.com."],
   ])("a fault names the field and says why: %s", (url, code, message) => {
-    expect(endpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([{ in: "body", field: "/url", code, message }]);
+    expect(endpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([
+      { in: "body", field: "/url", code, message },
+    ]);
   });
 
   test("a fault of what is on this machine, or resolves to it, says so", async () => {
     expect(endpointUrlFaults("http://localhost:80/", { isLoopbackAllowed: true })).toEqual([
-      { in: "body", field: "/url", code: "port_not_allowed", message: "A port of this machine must be from 1024 to 65535." },
+      {
+        in: "body",
+        field: "/url",
+        code: "port_not_allowed",
+        message: "A port of this machine must be from 1024 to 65535.",
+      },
     ]);
-    expect(await resolutionFaults("https://shop.example.com/", { isLoopbackAllowed: false, resolve: async () => ["10.0.0.1"] })).toEqual([
-      { in: "body", field: "/url", code: "resolves_inside", message: "The name resolves to an address that is not public." },
+    expect(
+      await resolutionFaults("https://shop.example.com/", {
+        isLoopbackAllowed: false,
+        resolve: async () => ["10.0.0.1"],
+      }),
+    ).toEqual([
+      {
+        in: "body",
+        field: "/url",
+        code: "resolves_inside",
+        message: "The name resolves to an address that is not public.",
+      },
     ]);
   });
 
-  test.each(["http://localhost:3000/hooks", "https://localhost:1024/", "http://127.0.0.1:8080/", "http://127.3.2.1:65535/", "http://[::1]:3000/"])(
-    "of a merchant in test mode may be on this machine, where that is allowed: %s",
-    (url) => {
-      expect(codes(url, true)).toEqual([]);
-      expect(codes(url, false)).not.toEqual([]);
-    },
-  );
+  test.each([
+    "http://localhost:3000/hooks",
+    "https://localhost:1024/",
+    "http://127.0.0.1:8080/",
+    "http://127.3.2.1:65535/",
+    "http://[::1]:3000/",
+  ])("of a merchant in test mode may be on this machine, where that is allowed: %s", (url) => {
+    expect(codes(url, true)).toEqual([]);
+    expect(codes(url, false)).not.toEqual([]);
+  });
 
   test.each([
     ["http://localhost/", ["port_not_allowed"]],
@@ -157,13 +185,20 @@ describe("the URL of an endpoint", () => {
   test("two spellings of one URL are the same endpoint", () => {
     expect(normalizeEndpointUrl("HTTPS://Shop.Example.com:443")).toBe("https://shop.example.com/");
     expect(normalizeEndpointUrl("https://shop.example.com/a/../b")).toBe("https://shop.example.com/b");
-    expect(normalizeEndpointUrl("https://shop.example.com/Hooks?a=1")).not.toBe(normalizeEndpointUrl("https://shop.example.com/hooks?a=1"));
+    expect(normalizeEndpointUrl("https://shop.example.com/Hooks?a=1")).not.toBe(
+      normalizeEndpointUrl("https://shop.example.com/hooks?a=1"),
+    );
   });
 });
 
 describe("what the URL's name resolves to", () => {
-  const resolved = async (addresses: readonly string[], url = "https://shop.example.com/"): Promise<readonly string[]> =>
-    (await resolutionFaults(url, { isLoopbackAllowed: false, resolve: async () => addresses })).map(({ code }) => code);
+  const resolved = async (
+    addresses: readonly string[],
+    url = "https://shop.example.com/",
+  ): Promise<readonly string[]> =>
+    (await resolutionFaults(url, { isLoopbackAllowed: false, resolve: async () => addresses })).map(
+      ({ code }) => code,
+    );
 
   test("must be public, each address of it", async () => {
     expect(await resolved(["8.8.8.8", "2606:4700:4700::1111"])).toEqual([]);
@@ -182,11 +217,16 @@ describe("what the URL's name resolves to", () => {
 
   test("isn't asked for a receiver on this machine that is allowed", async () => {
     const resolve = (): never => expect.unreachable();
-    expect(await resolutionFaults("http://localhost:3000/", { isLoopbackAllowed: true, resolve })).toEqual([]);
+    expect(await resolutionFaults("http://localhost:3000/", { isLoopbackAllowed: true, resolve })).toEqual(
+      [],
+    );
   });
 
   test("is closed to a name that resolves to this machine, also where loopback is allowed", async () => {
-    const faults = await resolutionFaults("https://shop.example.com/", { isLoopbackAllowed: true, resolve: async () => ["127.0.0.1"] });
+    const faults = await resolutionFaults("https://shop.example.com/", {
+      isLoopbackAllowed: true,
+      resolve: async () => ["127.0.0.1"],
+    });
     expect(faults.map(({ code }) => code)).toEqual(["resolves_inside"]);
   });
 });

@@ -1,4 +1,7 @@
-/** What is sent of a thing is what the catalogue says: every kind of thing, in every state that the demo and a whole purchase bring it into. */
+/**
+ * What is sent of a thing is what the catalogue says: every kind of thing, in every state that the demo and a
+ * whole purchase bring it into.
+ */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -47,35 +50,61 @@ describe("what is sent", () => {
   ajv.addFormat("country-code", /^[A-Z]{2}$/);
   const faultsOf = (schema: object, body: unknown): string[] => {
     const check = ajv.compile(schema);
-    return check(body) ? [] : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+    return check(body)
+      ? []
+      : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
   };
   beforeAll(async () => {
     contract = await readContract(world());
     ajv.addSchema({ ...contract.document }, `${publicUrl}/openapi.json`);
-    const address = { recipientName: "A B", line1: "C 1", city: "Utrecht", postalCode: "9876ZX", countryCode: "NL" };
+    const address = {
+      recipientName: "A B",
+      line1: "C 1",
+      city: "Utrecht",
+      postalCode: "9876ZX",
+      countryCode: "NL",
+    };
     await makeCode(world(), "WELCOME");
     await purchaseMarked(world(), { address, email: "a@b.example", cardToken: "tok_unknown" });
     const order = await makeDelivered(world());
-    await done(world(), "warrantyRegister", { id: order.id, input: { lineId: lineOf(order, "KIT-KVERN").id } });
+    await done(world(), "warrantyRegister", {
+      id: order.id,
+      input: { lineId: lineOf(order, "KIT-KVERN").id },
+    });
     await makeEndpoint(world());
   });
 
   it("follows the schema of its type, whole and thin", async () => {
-    const events = await world().database.db.selectFrom("event").select(["type", "snapshot", "thin"]).execute();
-    const schemas = new Map(eventCatalogue(publicUrl).map(({ name, payloadSchema }): [string, object] => [name, payloadSchema]));
+    const events = await world()
+      .database.db.selectFrom("event")
+      .select(["type", "snapshot", "thin"])
+      .execute();
+    const schemas = new Map(
+      eventCatalogue(publicUrl).map(({ name, payloadSchema }): [string, object] => [name, payloadSchema]),
+    );
     expect(new Set(events.map(({ type }) => type)).size).toBeGreaterThan(25);
     for (const { type, snapshot, thin } of events)
       for (const body of [snapshot, thin])
-        expect({ type, faults: faultsOf(schemas.get(type) ?? {}, JSON.parse(body)) }).toEqual({ type, faults: [] });
+        expect({ type, faults: faultsOf(schemas.get(type) ?? {}, JSON.parse(body)) }).toEqual({
+          type,
+          faults: [],
+        });
   });
 
   it.each(subjectTypes)("shows a %s as its document is described", async (type) => {
-    const { rows } = await sql<Row>`select id, merchant_id from ${sql.table(tables[type])} order by id limit 60`.execute(world().database.db);
+    const { rows } =
+      await sql<Row>`select id, merchant_id from ${sql.table(tables[type])} order by id limit 60`.execute(
+        world().database.db,
+      );
     expect(rows.length).toBeGreaterThan(0);
-    const { anyOf } = contract.document.components.schemas[objectSchemaName(type)] as { anyOf: [{ $ref?: string }, object] };
+    const { anyOf } = contract.document.components.schemas[objectSchemaName(type)] as {
+      anyOf: [{ $ref?: string }, object];
+    };
     const [whole] = anyOf;
     const schema = whole.$ref === undefined ? whole : { $ref: `${publicUrl}/openapi.json${whole.$ref}` };
-    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', `"${publicUrl}/openapi.json#/`)) as object;
+    const absolute = JSON.parse(
+      JSON.stringify(schema).replaceAll('"#/', `"${publicUrl}/openapi.json#/`),
+    ) as object;
     for (const { id, merchantId } of rows) {
       const object = await inTransaction(world().database.db, (transaction) =>
         world().app.services.render(transaction, { type, id, merchantId, thing: undefined, together: {} }),
@@ -96,14 +125,30 @@ describe("what is sent", () => {
   });
 
   it("stands in the OpenAPI document, type by type, with its headers and what it is answered", () => {
-    const { webhooks, components } = contract.document as unknown as { webhooks: Record<string, never>; components: { parameters: object } };
+    const { webhooks, components } = contract.document as unknown as {
+      webhooks: Record<string, never>;
+      components: { parameters: object };
+    };
     const names = eventCatalogue(publicUrl).map(({ name }) => name);
     expect(Object.keys(webhooks)).toEqual(names);
     for (const name of names) {
-      const { post } = webhooks[name] as unknown as { post: { parameters: { $ref: string }[]; responses: object; requestBody: { content: object } } };
-      const headers = post.parameters.map(({ $ref }) => components.parameters[$ref.split("/").at(-1) as never] as { name: string; in: string });
+      const { post } = webhooks[name] as unknown as {
+        post: { parameters: { $ref: string }[]; responses: object; requestBody: { content: object } };
+      };
+      const headers = post.parameters.map(
+        ({ $ref }) => components.parameters[$ref.split("/").at(-1) as never] as { name: string; in: string },
+      );
       expect(headers.map((header) => `${header.in} ${header.name}`)).toEqual(
-        ["id", "timestamp", "signature", "event-type", "delivery-id", "installation-id", "attempt", "replay"].map((part) => `header webhook-${part}`),
+        [
+          "id",
+          "timestamp",
+          "signature",
+          "event-type",
+          "delivery-id",
+          "installation-id",
+          "attempt",
+          "replay",
+        ].map((part) => `header webhook-${part}`),
       );
       expect(Object.keys(post.responses).toSorted()).toEqual(["2XX", "410"]);
       expect(JSON.stringify(post.requestBody)).toContain(`"const":"${name}"`);

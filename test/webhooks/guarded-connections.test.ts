@@ -1,4 +1,7 @@
-/** What a guarded request leaves behind: sockets that are counted and closed, a signal that nobody listens to, a time that was taken. */
+/**
+ * What a guarded request leaves behind: sockets that are counted and closed, a signal that nobody listens to,
+ * a time that was taken.
+ */
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { createSafeConnector } from "#webhooks/safe-connector.ts";
@@ -18,7 +21,9 @@ describe("a guarded connection", () => {
       onOpen: () => expect.unreachable(),
     });
     const fault = await new Promise((resolve) => {
-      connect({ protocol, hostname: "127.0.0.1", port: String(receiver.port) }, (...[error]) => resolve(error));
+      connect({ protocol, hostname: "127.0.0.1", port: String(receiver.port) }, (...[error]) =>
+        resolve(error),
+      );
     });
     expect(fault).toMatchObject({ errorCode: "blocked_address" });
     expect(receiver.connections).toEqual([]);
@@ -58,7 +63,13 @@ describe("an attempt", () => {
     const receiver = await startReceiver(saying(ok));
     const { signal } = new AbortController();
     const startedAt = performance.now();
-    const request = { url: `http://127.0.0.1:${receiver.port}/`, headers: {}, body: "{}", isLoopbackAllowed: true, signal };
+    const request = {
+      url: `http://127.0.0.1:${receiver.port}/`,
+      headers: {},
+      body: "{}",
+      isLoopbackAllowed: true,
+      signal,
+    };
     const { durationMs } = await startSender().send(request);
     expect(Number.isInteger(durationMs)).toBe(true);
     expect(durationMs >= 0 && durationMs <= Math.ceil(performance.now() - startedAt)).toBe(true);
@@ -72,6 +83,8 @@ describe("an attempt", () => {
     [400, "http_status"],
   ] as const)("that is answered by %d ends as %s", async (status, errorCode) => {
     const receiver = await startReceiver(saying(emptyAnswer(`${status} Any`)));
-    expect(await send(startSender(), `http://127.0.0.1:${receiver.port}/`)).toEqual(answer(status, errorCode));
+    expect(await send(startSender(), `http://127.0.0.1:${receiver.port}/`)).toEqual(
+      answer(status, errorCode),
+    );
   });
 });

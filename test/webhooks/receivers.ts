@@ -3,7 +3,13 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer, type TlsOptions } from "node:tls";
 import { onTestFinished } from "vitest";
-import { createSafeSender, type AttemptResult, type SafeRequest, type SafeSender, type SafeSenderOptions } from "#webhooks/safe-request.ts";
+import {
+  createSafeSender,
+  type AttemptResult,
+  type SafeRequest,
+  type SafeSender,
+  type SafeSenderOptions,
+} from "#webhooks/safe-request.ts";
 
 export interface Receiver {
   readonly port: number;
@@ -27,7 +33,8 @@ export async function startReceiver(
     socket.on("data", (chunk: Buffer) => chunks.push(chunk));
     answer(socket);
   };
-  const server: Server = options.tls === undefined ? createServer(welcome) : createSecureServer(options.tls, welcome);
+  const server: Server =
+    options.tls === undefined ? createServer(welcome) : createSecureServer(options.tls, welcome);
   server.on("connection", (socket: Socket) => connections.push(socket));
   server.on("tlsClientError", () => {});
   server.listen(0, options.host ?? "127.0.0.1");
@@ -65,7 +72,11 @@ export function startSender(options: Partial<SafeSenderOptions> = {}): SafeSende
 }
 
 /** What the attempt gave, without how long it took. */
-export async function send(sender: SafeSender, url: string, request: Partial<SafeRequest> = {}): Promise<Omit<AttemptResult, "durationMs">> {
+export async function send(
+  sender: SafeSender,
+  url: string,
+  request: Partial<SafeRequest> = {},
+): Promise<Omit<AttemptResult, "durationMs">> {
   const { durationMs: _, ...result } = await sender.send({
     url,
     headers: { "webhook-id": "evt_1" },
@@ -81,7 +92,10 @@ export const refusal = (errorCode: AttemptResult["errorCode"]): Omit<AttemptResu
   errorCode,
   retryAfterSeconds: null,
 });
-export const answer = (httpStatus: number, errorCode: AttemptResult["errorCode"] = null): Omit<AttemptResult, "durationMs"> => ({
+export const answer = (
+  httpStatus: number,
+  errorCode: AttemptResult["errorCode"] = null,
+): Omit<AttemptResult, "durationMs"> => ({
   httpStatus,
   errorCode,
   retryAfterSeconds: null,

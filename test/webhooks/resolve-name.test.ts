@@ -19,10 +19,21 @@ describe("the addresses of a name", () => {
 
   test("are all of them, and none where it fails or takes too long", async () => {
     const signal = AbortSignal.timeout(20);
-    expect(await resolveInTime("a.example.com", { resolve: async () => ["8.8.8.8", "8.8.4.4"], signal })).toEqual(["8.8.8.8", "8.8.4.4"]);
-    expect(await resolveInTime("a.example.com", { resolve: () => Promise.reject(new Error("SERVFAIL")), signal })).toEqual([]);
-    expect(await resolveInTime("a.example.com", { resolve: () => new Promise(() => {}), signal })).toEqual([]);
-    expect(await resolveInTime("a.example.com", { resolve: () => expect.unreachable(), signal: AbortSignal.abort() })).toEqual([]);
+    expect(
+      await resolveInTime("a.example.com", { resolve: async () => ["8.8.8.8", "8.8.4.4"], signal }),
+    ).toEqual(["8.8.8.8", "8.8.4.4"]);
+    expect(
+      await resolveInTime("a.example.com", { resolve: () => Promise.reject(new Error("SERVFAIL")), signal }),
+    ).toEqual([]);
+    expect(await resolveInTime("a.example.com", { resolve: () => new Promise(() => {}), signal })).toEqual(
+      [],
+    );
+    expect(
+      await resolveInTime("a.example.com", {
+        resolve: () => expect.unreachable(),
+        signal: AbortSignal.abort(),
+      }),
+    ).toEqual([]);
   });
 
   test("are those of both families, and of one where the other has none", async () => {
@@ -40,7 +51,8 @@ describe("the addresses of a name", () => {
   test("are given up with the signal, which nobody listens to afterwards", async () => {
     const cancel = vi.spyOn(Resolver.prototype, "cancel");
     const { promise, reject } = Promise.withResolvers<never>();
-    for (const family of ["resolve4", "resolve6"] as const) vi.spyOn(Resolver.prototype, family).mockReturnValue(promise);
+    for (const family of ["resolve4", "resolve6"] as const)
+      vi.spyOn(Resolver.prototype, family).mockReturnValue(promise);
     const stop = new AbortController();
     const addresses = resolveName("shop.example.com", stop.signal);
     stop.abort();

@@ -1,12 +1,25 @@
-/** Where the name of a new endpoint leads to is asked before anything is locked; what leads inside is refused, by either door. */
+/**
+ * Where the name of a new endpoint leads to is asked before anything is locked; what leads inside is refused,
+ * by either door.
+ */
 import { sql } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
 import { withoutTrace } from "#test/operations/cart-calls.ts";
-import { changeEndpoint, clearEndpoints, createWebhook, installationOf, makeEndpoint, tryEndpoint } from "#test/operations/webhook-calls.ts";
+import {
+  changeEndpoint,
+  clearEndpoints,
+  createWebhook,
+  installationOf,
+  makeEndpoint,
+  tryEndpoint,
+} from "#test/operations/webhook-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const inside = "https://inside.example.com/hooks";
-const refusal = { code: "webhook_url_not_allowed", details: [{ in: "body", field: "/url", code: "resolves_inside" }] };
+const refusal = {
+  code: "webhook_url_not_allowed",
+  details: [{ in: "body", field: "/url", code: "resolves_inside" }],
+};
 
 describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", (engine) => {
   const asked: string[] = [];
@@ -27,9 +40,18 @@ describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", 
   it("is asked for once, outside of any transaction, by REST and by the graph", async () => {
     await makeEndpoint(world(), { url: "https://rest.example.com/hooks" });
     const { id } = await makeEndpoint(world(), { url: "https://rest.example.com/others" });
-    await tryEndpoint(world(), { installationId: await installationOf(world()), input: { url: "https://graph.example.com/" } });
-    await changeEndpoint(world(), "webhookEndpointUpdate", { endpointId: id, input: { url: "https://moved.example.com/" } });
-    await changeEndpoint(world(), "webhookEndpointUpdate", { endpointId: id, input: { description: "Here" } });
+    await tryEndpoint(world(), {
+      installationId: await installationOf(world()),
+      input: { url: "https://graph.example.com/" },
+    });
+    await changeEndpoint(world(), "webhookEndpointUpdate", {
+      endpointId: id,
+      input: { url: "https://moved.example.com/" },
+    });
+    await changeEndpoint(world(), "webhookEndpointUpdate", {
+      endpointId: id,
+      input: { description: "Here" },
+    });
     expect(asked).toEqual(["rest.example.com", "graph.example.com", "moved.example.com"]);
     expect(faults).toEqual([]);
   });
@@ -39,13 +61,19 @@ describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", 
     const rest = await withoutTrace(world(), () => createWebhook(world(), { body }));
     expect([rest.status, rest.body.error]).toMatchObject([400, refusal]);
     const installationId = await installationOf(world());
-    const made = await withoutTrace(world(), () => tryEndpoint(world(), { installationId, input: { url: inside.replace("inside", "inside-2") } }));
+    const made = await withoutTrace(world(), () =>
+      tryEndpoint(world(), { installationId, input: { url: inside.replace("inside", "inside-2") } }),
+    );
     expect(made.error).toMatchObject(refusal);
     const { id } = await makeEndpoint(world());
     const input = { url: inside.replace("inside", "inside-3") };
-    expect((await withoutTrace(world(), () => changeEndpoint(world(), "webhookEndpointUpdate", { endpointId: id, input }))).error).toMatchObject(
-      refusal,
-    );
+    expect(
+      (
+        await withoutTrace(world(), () =>
+          changeEndpoint(world(), "webhookEndpointUpdate", { endpointId: id, input }),
+        )
+      ).error,
+    ).toMatchObject(refusal);
     expect(faults).toEqual([]);
   });
 
@@ -53,7 +81,8 @@ describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", 
     const installationId = await installationOf(world());
     const field = (input: string): string =>
       `made: webhookEndpointCreate(installationId: "${installationId}", idempotencyKey: "k", input: ${input}) { endpoint { id } }`;
-    const url = (number: number): string => `url: "${inside.replace("inside", `inside-at-${number}`)}", eventTypes: ["*"]`;
+    const url = (number: number): string =>
+      `url: "${inside.replace("inside", `inside-at-${number}`)}", eventTypes: ["*"]`;
     const documents = [
       `mutation { ${field(`{ ${url(1)} }`)} }`,
       `mutation ($input: PublicWebhookCreateRequest! = { ${url(2)} }) { ${field("$input")} }`,
@@ -81,18 +110,29 @@ describe("a receiver on this machine", () => {
   const input = (url: string) => ({ body: { url, eventTypes: ["*"] } });
 
   it("may be registered by a merchant in test mode, as the demo's are", async () => {
-    for (const url of local) expect([url, (await createWebhook(open(), input(url))).status]).toEqual([url, 200]);
+    for (const url of local)
+      expect([url, (await createWebhook(open(), input(url))).status]).toEqual([url, 200]);
     for (const url of ["http://192.168.0.7:9099/", "http://169.254.169.254/", "http://localhost:80/"])
-      expect([url, (await createWebhook(open(), input(url))).body.error?.code]).toEqual([url, "webhook_url_not_allowed"]);
+      expect([url, (await createWebhook(open(), input(url))).body.error?.code]).toEqual([
+        url,
+        "webhook_url_not_allowed",
+      ]);
   });
 
   it("may not by a merchant in live mode, nor where the setting says no", async () => {
     const { db } = open().database;
-    await db.updateTable("merchant").set({ mode: "live" }).where("id", "=", open().demo.merchants.second.id).execute();
+    await db
+      .updateTable("merchant")
+      .set({ mode: "live" })
+      .where("id", "=", open().demo.merchants.second.id)
+      .execute();
     for (const url of local) {
-      const live = await withoutTrace(open(), () => createWebhook(open(), { ...input(url), key: "otherMerchant" }));
+      const live = await withoutTrace(open(), () =>
+        createWebhook(open(), { ...input(url), key: "otherMerchant" }),
+      );
       const off = await withoutTrace(closed(), () => createWebhook(closed(), input(url)));
-      for (const { status, body } of [live, off]) expect([url, status, body.error.code]).toEqual([url, 400, "webhook_url_not_allowed"]);
+      for (const { status, body } of [live, off])
+        expect([url, status, body.error.code]).toEqual([url, 400, "webhook_url_not_allowed"]);
     }
   });
 });

@@ -20,7 +20,12 @@ const answered = (httpStatus: number, retryAfterSeconds: number | null = null): 
   durationMs: 12,
   retryAfterSeconds,
 });
-const unanswered: AttemptResult = { httpStatus: null, errorCode: "timeout", durationMs: 15_000, retryAfterSeconds: null };
+const unanswered: AttemptResult = {
+  httpStatus: null,
+  errorCode: "timeout",
+  durationMs: 15_000,
+  retryAfterSeconds: null,
+};
 
 const waitSeconds = (step: NextStep, since = start): number | string =>
   step.kind === "retrying" ? (step.at.getTime() - since.getTime()) / 1000 : step.kind;
@@ -34,7 +39,8 @@ function run(
   let now = start;
   for (let attempt = 1; ; attempt += 1) {
     const step = nextStep(result, { attempt, now, random, scale });
-    if (step.kind !== "retrying") return { waits, end: step.kind, seconds: (now.getTime() - start.getTime()) / 1000 };
+    if (step.kind !== "retrying")
+      return { waits, end: step.kind, seconds: (now.getTime() - start.getTime()) / 1000 };
     waits.push((step.at.getTime() - now.getTime()) / 1000);
     now = step.at;
   }
@@ -49,37 +55,59 @@ describe("the retries of a delivery", () => {
   });
 
   test("come up to a tenth earlier or later, the first attempt at once", () => {
-    expect(run(unanswered, { random: () => 0 }).waits).toEqual([4.5, 270, 1620, 6480, 16_200, 32_400, 45_360, 64_800, 77_760]);
+    expect(run(unanswered, { random: () => 0 }).waits).toEqual([
+      4.5, 270, 1620, 6480, 16_200, 32_400, 45_360, 64_800, 77_760,
+    ]);
     expect(delaySecondsBefore(1, () => 1)).toBe(0);
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 9 }), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, share) => {
-        const wait = waitSeconds(nextStep(unanswered, { attempt, now: start, random: () => share, scale: 1 }));
-        const table = delaySecondsBefore(attempt + 1, middle);
-        expect(wait).toBeGreaterThanOrEqual(table * 0.9 - 0.001);
-        expect(wait).toBeLessThanOrEqual(table * 1.1 + 0.001);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 9 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (attempt, share) => {
+          const wait = waitSeconds(
+            nextStep(unanswered, { attempt, now: start, random: () => share, scale: 1 }),
+          );
+          const table = delaySecondsBefore(attempt + 1, middle);
+          expect(wait).toBeGreaterThanOrEqual(table * 0.9 - 0.001);
+          expect(wait).toBeLessThanOrEqual(table * 1.1 + 0.001);
+        },
+      ),
     );
   });
 
   test("are as much faster as the scale says", () => {
     expect(run(unanswered, { scale: 0.001 }).waits).toEqual([0.005, 0.3, 1.8, 7.2, 18, 36, 50.4, 72, 86.4]);
-    expect(waitSeconds(nextStep(answered(503, 600), { attempt: 1, now: start, random: middle, scale: 0.001 }))).toBe(0.6);
+    expect(
+      waitSeconds(nextStep(answered(503, 600), { attempt: 1, now: start, random: middle, scale: 0.001 })),
+    ).toBe(0.6);
   });
 
   test.each([200, 201, 202, 204, 299])("end with %i", (status) => {
-    expect(nextStep(answered(status), { attempt: 1, now: start, random: middle, scale: 1 })).toEqual({ kind: "succeeded" });
+    expect(nextStep(answered(status), { attempt: 1, now: start, random: middle, scale: 1 })).toEqual({
+      kind: "succeeded",
+    });
   });
 
-  test.each([300, 301, 302, 304, 307, 308, 400, 401, 404, 409, 411, 429, 500, 503, 599])("go on after %i", (status) => {
-    expect(waitSeconds(nextStep(answered(status), { attempt: 2, now: start, random: middle, scale: 1 }))).toBe(300);
-  });
+  test.each([300, 301, 302, 304, 307, 308, 400, 401, 404, 409, 411, 429, 500, 503, 599])(
+    "go on after %i",
+    (status) => {
+      expect(
+        waitSeconds(nextStep(answered(status), { attempt: 2, now: start, random: middle, scale: 1 })),
+      ).toBe(300);
+    },
+  );
 
   test("end at once where the receiver says that it is gone, on whichever attempt", () => {
-    for (const attempt of [1, 10]) expect(nextStep(answered(410), { attempt, now: start, random: middle, scale: 1 })).toEqual({ kind: "gone" });
+    for (const attempt of [1, 10])
+      expect(nextStep(answered(410), { attempt, now: start, random: middle, scale: 1 })).toEqual({
+        kind: "gone",
+      });
   });
 
   test("succeed on the last attempt as on the first", () => {
-    expect(nextStep(answered(200), { attempt: 10, now: start, random: middle, scale: 1 })).toEqual({ kind: "succeeded" });
+    expect(nextStep(answered(200), { attempt: 10, now: start, random: middle, scale: 1 })).toEqual({
+      kind: "succeeded",
+    });
   });
 
   test.each([
@@ -88,11 +116,15 @@ describe("the retries of a delivery", () => {
     ["nothing to wait: the table decides", 2, 0, 300],
     ["longer than a day: a day", 1, 1_000_000, 86_400],
   ])("wait as Retry-After asks, %s", (_, attempt, asked, expected) => {
-    expect(waitSeconds(nextStep(answered(503, asked), { attempt, now: start, random: middle, scale: 1 }))).toBe(expected);
+    expect(
+      waitSeconds(nextStep(answered(503, asked), { attempt, now: start, random: middle, scale: 1 })),
+    ).toBe(expected);
   });
 
   test("are not multiplied by Retry-After", () => {
-    expect(waitSeconds(nextStep(answered(429, 5), { attempt: 10, now: start, random: middle, scale: 1 }))).toBe("exhausted");
+    expect(
+      waitSeconds(nextStep(answered(429, 5), { attempt: 10, now: start, random: middle, scale: 1 })),
+    ).toBe("exhausted");
   });
 });
 
@@ -120,37 +152,65 @@ describe("the health of an endpoint", () => {
   const failed: NextStep = { kind: "retrying", at: start };
   const minutes = (count: number): Date => new Date(start.getTime() + count * 60_000);
   const hours = (count: number): Date => minutes(count * 60);
-  const after = (steps: readonly (readonly [NextStep, Date])[], from: EndpointHealth = unknownHealth): HealthStep =>
-    steps.reduce<HealthStep>(({ health }, [step, now]) => nextHealth(health, step, { attempt: 1, now, scale: 1 }), { health: from, becomes: null });
-  const times = (count: number, step: NextStep, at: Date): readonly (readonly [NextStep, Date])[] => Array.from({ length: count }, () => [step, at]);
+  const after = (
+    steps: readonly (readonly [NextStep, Date])[],
+    from: EndpointHealth = unknownHealth,
+  ): HealthStep =>
+    steps.reduce<HealthStep>(
+      ({ health }, [step, now]) => nextHealth(health, step, { attempt: 1, now, scale: 1 }),
+      { health: from, becomes: null },
+    );
+  const times = (count: number, step: NextStep, at: Date): readonly (readonly [NextStep, Date])[] =>
+    Array.from({ length: count }, () => [step, at]);
 
   test("opens the breaker with the twentieth failure in a row, for one probe a minute", () => {
     expect(after(times(19, failed, start)).health).toMatchObject({ consecutiveFailures: 19, probeAt: null });
     const open = after(times(20, failed, start));
-    expect(open.health).toEqual({ consecutiveFailures: 20, failingSince: start, failedSinceSuccess: 20, degradedAt: null, probeAt: minutes(1) });
-    expect(after([[failed, minutes(1)]], open.health).health).toMatchObject({ consecutiveFailures: 21, probeAt: minutes(2) });
-    expect(nextHealth(open.health, failed, { attempt: 1, now: start, scale: 0.01 }).health.probeAt).toEqual(new Date(start.getTime() + 600));
+    expect(open.health).toEqual({
+      consecutiveFailures: 20,
+      failingSince: start,
+      failedSinceSuccess: 20,
+      degradedAt: null,
+      probeAt: minutes(1),
+    });
+    expect(after([[failed, minutes(1)]], open.health).health).toMatchObject({
+      consecutiveFailures: 21,
+      probeAt: minutes(2),
+    });
+    expect(nextHealth(open.health, failed, { attempt: 1, now: start, scale: 0.01 }).health.probeAt).toEqual(
+      new Date(start.getTime() + 600),
+    );
   });
 
   test("is as new after one success", () => {
     const { health } = after([...times(25, { kind: "exhausted" }, start), [failed, hours(25)]]);
     expect(health).toMatchObject({ consecutiveFailures: 26, failedSinceSuccess: 26, degradedAt: hours(25) });
-    expect(after([[{ kind: "succeeded" }, hours(26)]], health)).toEqual({ health: unknownHealth, becomes: null });
+    expect(after([[{ kind: "succeeded" }, hours(26)]], health)).toEqual({
+      health: unknownHealth,
+      becomes: null,
+    });
   });
 
   test("is degraded once, after 24 hours of failures", () => {
     const first = after([[failed, start]]);
     expect(after([[failed, new Date(hours(24).getTime() - 1)]], first.health).becomes).toBeNull();
     const degraded = after([[failed, hours(24)]], first.health);
-    expect(degraded).toMatchObject({ becomes: "degraded", health: { degradedAt: hours(24), failingSince: start } });
-    expect(after([[failed, hours(25)]], degraded.health)).toMatchObject({ becomes: null, health: { degradedAt: hours(24) } });
+    expect(degraded).toMatchObject({
+      becomes: "degraded",
+      health: { degradedAt: hours(24), failingSince: start },
+    });
+    expect(after([[failed, hours(25)]], degraded.health)).toMatchObject({
+      becomes: null,
+      health: { degradedAt: hours(24) },
+    });
   });
 
   test("is switched off after five days without a success and ten deliveries that failed, by neither alone", () => {
     const ten = after([...times(9, failed, start), [failed, hours(24)]]).health;
     const nine = after([...times(8, failed, start), [failed, hours(24)]]).health;
     expect(after([[failed, new Date(hours(120).getTime() - 1)]], ten).becomes).toBeNull();
-    const again = (health: EndpointHealth): HealthStep => nextHealth(health, failed, { attempt: 2, now: hours(120), scale: 1 });
+    const again = (health: EndpointHealth): HealthStep =>
+      nextHealth(health, failed, { attempt: 2, now: hours(120), scale: 1 });
     expect(again(nine)).toMatchObject({ becomes: null, health: { failedSinceSuccess: 9 } });
     expect(again(ten).becomes).toBe("failing");
     expect(after([[failed, hours(120)]], nine).becomes).toBe("failing");
@@ -160,7 +220,11 @@ describe("the health of an endpoint", () => {
     let health: EndpointHealth = unknownHealth;
     let became: HealthStep["becomes"] = null;
     for (let minute = 0; became !== "failing" && minute <= 121 * 60; minute += 1)
-      ({ health, becomes: became } = nextHealth(health, failed, { attempt: 1, now: minutes(minute), scale: 1 }));
+      ({ health, becomes: became } = nextHealth(health, failed, {
+        attempt: 1,
+        now: minutes(minute),
+        scale: 1,
+      }));
     expect([became, health.failedSinceSuccess]).toEqual(["failing", 120 * 60 + 1]);
   });
 

@@ -1,13 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { isAllowedAddress, isLoopbackHost, isPublicAddress, isSameAddress } from "#webhooks/safe-addresses.ts";
+import {
+  isAllowedAddress,
+  isLoopbackHost,
+  isPublicAddress,
+  isSameAddress,
+} from "#webhooks/safe-addresses.ts";
 
 describe("addresses a webhook may be sent to", () => {
-  test.each(["8.8.8.8", "1.1.1.1", "168.63.129.15", "168.63.129.17", "2606:4700:4700::1111", "2a00:1450:4001:80b::200e", "::ffff:8.8.8.8"])(
-    "%s is public",
-    (address) => {
-      expect(isPublicAddress(address)).toBe(true);
-    },
-  );
+  test.each([
+    "8.8.8.8",
+    "1.1.1.1",
+    "168.63.129.15",
+    "168.63.129.17",
+    "2606:4700:4700::1111",
+    "2a00:1450:4001:80b::200e",
+    "::ffff:8.8.8.8",
+  ])("%s is public", (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
 
   test.each([
     ["this network", "0.0.0.0"],
@@ -78,16 +88,24 @@ describe("addresses a webhook may be sent to", () => {
   });
 
   test("names of this machine are known in all their canonical spellings", () => {
-    expect(["localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]"].map(isLoopbackHost)).toEqual([true, true, true, true, true]);
-    expect(["foo.localhost", "localhost.example.com", "10.0.0.1", "[::2]", "[::ffff:7f00:1]", "::ffff:7f00:1", "127.1"].map(isLoopbackHost)).toEqual([
-      false,
-      false,
-      false,
-      false,
-      false,
-      false,
-      false,
+    expect(["localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]"].map(isLoopbackHost)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
     ]);
+    expect(
+      [
+        "foo.localhost",
+        "localhost.example.com",
+        "10.0.0.1",
+        "[::2]",
+        "[::ffff:7f00:1]",
+        "::ffff:7f00:1",
+        "127.1",
+      ].map(isLoopbackHost),
+    ).toEqual([false, false, false, false, false, false, false]);
   });
 
   test("an address is the same in every spelling", () => {

@@ -1,4 +1,7 @@
-/** Figure 11: whatever a receiver does, an attempt ends with a result, within its limits, having read next to nothing. */
+/**
+ * Figure 11: whatever a receiver does, an attempt ends with a result, within its limits, having read next to
+ * nothing.
+ */
 import { createHook } from "node:async_hooks";
 import { once } from "node:events";
 import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
@@ -78,7 +81,9 @@ describe("a receiver that answers", () => {
   ])("with %s %j asks to wait %j", async (status, headers, retryAfterSeconds) => {
     const receiver = await startReceiver(saying(emptyAnswer(status, ...headers)));
     const clock = { now: () => new Date("2026-11-21T00:00:00.000Z") };
-    expect(await send(startSender({ clock }), `http://127.0.0.1:${receiver.port}/`)).toMatchObject({ retryAfterSeconds });
+    expect(await send(startSender({ clock }), `http://127.0.0.1:${receiver.port}/`)).toMatchObject({
+      retryAfterSeconds,
+    });
   });
 
   test("is spoken to again over the same connection, unless too many are open", async () => {
@@ -103,7 +108,10 @@ describe("a receiver that does not answer", () => {
   const silent: readonly (readonly [string, (socket: Socket) => void])[] = [
     ["never", () => {}],
     ["a byte at a time", (socket) => trickle(socket, "HTTP/1.1 200 OK\r\nx-slow: ", "x")],
-    ["with early hints for ever", (socket) => trickle(socket, "", "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n")],
+    [
+      "with early hints for ever",
+      (socket) => trickle(socket, "", "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"),
+    ],
   ];
 
   function trickle(socket: Socket, first: string, next: string): void {
@@ -121,7 +129,9 @@ describe("a receiver that does not answer", () => {
 
   test("to the handshake is a timeout of the connection, and is left", async () => {
     const receiver = await startReceiver(() => {});
-    expect(await send(startSender({ limits: { connectMs: 60 } }), `https://localhost:${receiver.port}/`)).toEqual(refusal("timeout"));
+    expect(
+      await send(startSender({ limits: { connectMs: 60 } }), `https://localhost:${receiver.port}/`),
+    ).toEqual(refusal("timeout"));
     await receiver.isLeft();
     expect(receiver.connections).toHaveLength(1);
   });
@@ -131,12 +141,19 @@ describe("a receiver that does not answer", () => {
     ["can't be asked", () => Promise.reject(new Error("SERVFAIL"))],
     ["is never answered", () => new Promise<never>(() => {})],
   ])("because its name %s, is a fault of DNS", async (_, resolve) => {
-    expect(await send(startSender({ resolve, limits: { connectMs: 20 } }), "https://shop.example.com/")).toEqual(refusal("dns"));
+    expect(
+      await send(startSender({ resolve, limits: { connectMs: 20 } }), "https://shop.example.com/"),
+    ).toEqual(refusal("dns"));
   });
 
   test("counts against the whole limit also while the connection is being made", async () => {
     const resolve = (): Promise<never> => new Promise(() => {});
-    expect(await send(startSender({ resolve, limits: { totalMs: 20, connectMs: 200 } }), "https://shop.example.com/")).toEqual(refusal("timeout"));
+    expect(
+      await send(
+        startSender({ resolve, limits: { totalMs: 20, connectMs: 200 } }),
+        "https://shop.example.com/",
+      ),
+    ).toEqual(refusal("timeout"));
   });
 
   const broken: readonly (readonly [string, (socket: Socket) => void])[] = [
@@ -144,9 +161,15 @@ describe("a receiver that does not answer", () => {
     ["hangs up after the request", (socket) => void socket.once("data", () => socket.end())],
     ["resets the connection", (socket) => void socket.once("data", () => socket.resetAndDestroy())],
     ["talks garbage", saying("%PDF-1.7 this is not HTTP\r\n\r\n")],
-    ["hangs up within the head", (socket) => void socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nx-a: "))],
+    [
+      "hangs up within the head",
+      (socket) => void socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nx-a: ")),
+    ],
     ["sends 17 KiB of headers", saying(`HTTP/1.1 200 OK\r\nx-a: ${"a".repeat(17 * 1024)}\r\n\r\n`)],
-    ["switches to another protocol", saying("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n")],
+    [
+      "switches to another protocol",
+      saying("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n"),
+    ],
     ["has two lengths", saying("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab")],
   ];
 
@@ -183,7 +206,9 @@ describe("an answer's body", () => {
     const resources: string[] = [];
     const hook = createHook({ init: (_, type) => void resources.push(type) }).enable();
     onTestFinished(() => void hook.disable());
-    expect(await send(startSender(), `http://127.0.0.1:${receiver.port}/`)).toEqual(answer(500, "http_status"));
+    expect(await send(startSender(), `http://127.0.0.1:${receiver.port}/`)).toEqual(
+      answer(500, "http_status"),
+    );
     expect([resources.includes("TCPWRAP"), resources.includes("ZLIB")]).toEqual([true, false]);
     gunzipSync(gzipSync("So it would be seen."));
     expect(resources).toContain("ZLIB");
@@ -191,7 +216,9 @@ describe("an answer's body", () => {
 
   test("up to 16 KiB is read to its end, so that the connection serves again", async () => {
     const body = "a".repeat(16_384);
-    const receiver = await startReceiver(saying(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
+    const receiver = await startReceiver(
+      saying(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+    );
     const sender = startSender();
     for (let times = 0; times < 2; times += 1) {
       expect(await send(sender, `http://127.0.0.1:${receiver.port}/`)).toEqual(answer(200));
@@ -202,16 +229,27 @@ describe("an answer's body", () => {
   });
 
   test.each([
-    ["never ends", (socket: Socket) => void socket.once("data", () => socket.write("HTTP/1.1 202 Accepted\r\ncontent-length: 9\r\n\r\na"))],
+    [
+      "never ends",
+      (socket: Socket) =>
+        void socket.once("data", () => socket.write("HTTP/1.1 202 Accepted\r\ncontent-length: 9\r\n\r\na")),
+    ],
     [
       "is reset",
       (socket: Socket) =>
-        void socket.once("data", () => socket.write("HTTP/1.1 202 Accepted\r\ncontent-length: 9\r\n\r\na", () => socket.resetAndDestroy())),
+        void socket.once("data", () =>
+          socket.write("HTTP/1.1 202 Accepted\r\ncontent-length: 9\r\n\r\na", () => socket.resetAndDestroy()),
+        ),
     ],
-    ["has a broken chunk", saying("HTTP/1.1 202 Accepted\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\nzzz\r\n")],
+    [
+      "has a broken chunk",
+      saying("HTTP/1.1 202 Accepted\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\nzzz\r\n"),
+    ],
   ])("that %s does not undo the status", async (_, behave) => {
     const receiver = await startReceiver(behave);
-    expect(await send(startSender({ limits: { totalMs: 500 } }), `http://127.0.0.1:${receiver.port}/`)).toEqual(answer(202));
+    expect(
+      await send(startSender({ limits: { totalMs: 500 } }), `http://127.0.0.1:${receiver.port}/`),
+    ).toEqual(answer(202));
     await receiver.isLeft();
   });
 });
@@ -233,7 +271,9 @@ describe("TLS", () => {
   });
 
   test("is spoken from 1.2 on", async () => {
-    const old = await startReceiver(saying(ok), { tls: { ...tls, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" } });
+    const old = await startReceiver(saying(ok), {
+      tls: { ...tls, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" },
+    });
     const oldest = await startReceiver(saying(ok), { tls: { ...tls, maxVersion: "TLSv1.2" } });
     expect(await send(startSender(trusting), `https://localhost:${old.port}/`)).toEqual(refusal("tls"));
     expect(await send(startSender(trusting), `https://localhost:${oldest.port}/`)).toEqual(answer(200));
@@ -277,10 +317,16 @@ describe("TLS", () => {
 describe("an attempt that is stopped", () => {
   test("has no result: it ends with the reason it was given", async () => {
     const stop = new AbortController();
-    const receiver = await startReceiver((socket) => void socket.once("data", () => stop.abort(new Error("The process ends."))));
-    await expect(send(startSender(), `http://127.0.0.1:${receiver.port}/`, { signal: stop.signal })).rejects.toThrow("The process ends.");
+    const receiver = await startReceiver(
+      (socket) => void socket.once("data", () => stop.abort(new Error("The process ends."))),
+    );
+    await expect(
+      send(startSender(), `http://127.0.0.1:${receiver.port}/`, { signal: stop.signal }),
+    ).rejects.toThrow("The process ends.");
     await receiver.isLeft();
-    await expect(send(startSender(), `http://127.0.0.1:${receiver.port}/`, { signal: stop.signal })).rejects.toThrow("The process ends.");
+    await expect(
+      send(startSender(), `http://127.0.0.1:${receiver.port}/`, { signal: stop.signal }),
+    ).rejects.toThrow("The process ends.");
     expect(receiver.connections).toHaveLength(1);
   });
 });

@@ -1,4 +1,7 @@
-/** A certificate for `localhost` that nobody vouches for, valid for a hundred years, and its key: both for these tests alone. */
+/**
+ * A certificate for `localhost` that nobody vouches for, valid for a hundred years, and its key: both for
+ * these tests alone.
+ */
 export const selfSignedKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg81m88H6uO4De4fp1
 ah9xqCUF3ZbgfFDRToJCK9Smr8WhRANCAARQtiq11pNSezn4d64ZP0K2LkIVZN6O

@@ -2,21 +2,38 @@ import { createHash } from "node:crypto";
 import { spawnSync } from "node:child_process";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { type LiveFixture, liveFixture, signatureFixture, signatureVectors, type SignatureVector } from "#webhooks/signature-fixture.ts";
+import {
+  type LiveFixture,
+  liveFixture,
+  signatureFixture,
+  signatureVectors,
+  type SignatureVector,
+} from "#webhooks/signature-fixture.ts";
 import { createSecret, placeOfSecret, secretHint, sign } from "#webhooks/signatures.ts";
 
 const secretA = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const secretB = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
-const endpoint = { id: "whe_01jgfj2v00fxtr0000000000v1", version: 4, merchantId: "mer_01jgfj2v00fxtr0000000000v1", mode: "test" } as const;
+const endpoint = {
+  id: "whe_01jgfj2v00fxtr0000000000v1",
+  version: 4,
+  merchantId: "mer_01jgfj2v00fxtr0000000000v1",
+  mode: "test",
+} as const;
 const now = new Date("2026-11-21T10:00:00.750Z");
 
-const keyOf = (secret: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(secret.replace("whsec_", ""), "base64"));
+const keyOf = (secret: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(Buffer.from(secret.replace("whsec_", ""), "base64"));
 const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(base64, "base64"));
 
 afterEach(() => void vi.useRealTimers());
 
 /** The library that receivers use, at the vector's time. */
-function isVerified({ secret, now: at, headers, bodyBase64 }: Pick<SignatureVector, "secret" | "now" | "headers" | "bodyBase64">): boolean {
+function isVerified({
+  secret,
+  now: at,
+  headers,
+  bodyBase64,
+}: Pick<SignatureVector, "secret" | "now" | "headers" | "bodyBase64">): boolean {
   vi.useFakeTimers({ now: at * 1000 });
   try {
     new Webhook(secret).verify(Buffer.from(bodyBase64, "base64"), { ...headers });
@@ -28,14 +45,22 @@ function isVerified({ secret, now: at, headers, bodyBase64 }: Pick<SignatureVect
 
 /** A second implementation, from Web Crypto: only what Standard Webhooks says. */
 async function macByWebCrypto(secret: string, content: Uint8Array<ArrayBuffer>): Promise<string> {
-  const key = await crypto.subtle.importKey("raw", keyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const key = await crypto.subtle.importKey("raw", keyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, [
+    "sign",
+  ]);
   return Buffer.from(await crypto.subtle.sign("HMAC", key, content)).toString("hex");
 }
 
 describe("a webhook's signature", () => {
   test("is the one that every Standard Webhooks library knows", () => {
-    const known = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestampSeconds: 1_614_265_330, body: '{"test": 2432232314}' };
-    expect(sign({ ...known, secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"] })).toBe("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    const known = {
+      id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      timestampSeconds: 1_614_265_330,
+      body: '{"test": 2432232314}',
+    };
+    expect(sign({ ...known, secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"] })).toBe(
+      "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    );
   });
 
   test("is verified by the library, whichever of two secrets it has", () => {
@@ -48,7 +73,11 @@ describe("a webhook's signature", () => {
       "webhook-signature": sign({ id: "evt_1", timestampSeconds, body, secrets: [newer, older] }),
     };
     const request = { now: timestampSeconds, headers, bodyBase64: body.toString("base64") };
-    expect([newer, older, createSecret()].map((secret) => isVerified({ ...request, secret }))).toEqual([true, true, false]);
+    expect([newer, older, createSecret()].map((secret) => isVerified({ ...request, secret }))).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   test("is made by one or two well-formed secrets, never by none", () => {
@@ -56,13 +85,17 @@ describe("a webhook's signature", () => {
     expect(sign({ ...content, secrets: [secretA, secretB] })).toMatch(/^v1,[\w+/]{43}= v1,[\w+/]{43}=$/);
     expect(() => sign({ ...content, secrets: [] })).toThrow("one or two secrets");
     expect(() => sign({ ...content, secrets: [secretA, secretB, secretA] })).toThrow("one or two secrets");
-    expect(() => sign({ ...content, secrets: ["AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="] })).toThrow("whsec_");
+    expect(() => sign({ ...content, secrets: ["AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="] })).toThrow(
+      "whsec_",
+    );
     expect(() => sign({ ...content, secrets: ["whsec_"] })).toThrow("24 bytes");
   });
 
   test("has a secret of 32 random bytes, and a hint that is its end", () => {
     const secrets = Array.from({ length: 50 }, createSecret);
-    expect(secrets.every((secret) => /^whsec_[\w+/]{43}=$/.test(secret) && keyOf(secret).length === 32)).toBe(true);
+    expect(secrets.every((secret) => /^whsec_[\w+/]{43}=$/.test(secret) && keyOf(secret).length === 32)).toBe(
+      true,
+    );
     expect(new Set(secrets).size).toBe(50);
     expect(secretHint(secretA)).toBe("Hh8=");
   });
@@ -74,7 +107,9 @@ describe("a webhook's signature", () => {
 
 describe("the signature fixture's vectors", () => {
   test("are the sixteen that are promised, in their order", () => {
-    expect(signatureVectors.map(({ name, expect: verdict, rejectReason }) => [name, verdict, rejectReason])).toEqual([
+    expect(
+      signatureVectors.map(({ name, expect: verdict, rejectReason }) => [name, verdict, rejectReason]),
+    ).toEqual([
       ["valid", "accept", null],
       ["rotation", "accept", null],
       ["body_changed", "reject", "no_matching_signature"],
@@ -116,9 +151,12 @@ describe("the signature fixture's vectors", () => {
     });
   });
 
-  test.each(signatureVectors.map((vector) => [vector.name, vector] as const))("%s: the library decides as it says", (_, vector) => {
-    expect(isVerified(vector) ? "accept" : "reject").toBe(vector.expect);
-  });
+  test.each(signatureVectors.map((vector) => [vector.name, vector] as const))(
+    "%s: the library decides as it says",
+    (_, vector) => {
+      expect(isVerified(vector) ? "accept" : "reject").toBe(vector.expect);
+    },
+  );
 
   test.each(signatureVectors.map((vector) => [vector.name, vector] as const))(
     "%s: its bytes agree with a second implementation",
@@ -128,36 +166,57 @@ describe("the signature fixture's vectors", () => {
       expect(createHash("sha256").update(bytesOf(bodyBase64)).digest("hex")).toBe(vector.bodySha256Hex);
       const content = `${headers["webhook-id"] ?? "evt_01jgfj2v00fxtr0000000000v1"}.${headers["webhook-timestamp"]}.${bodyUtf8}`;
       expect(Buffer.from(content).toString("base64")).toBe(vector.signedContentBase64);
-      expect(await macByWebCrypto(vector.secret, bytesOf(vector.signedContentBase64))).toBe(vector.expectedHmacHex);
-      expect(`v1,${Buffer.from(vector.expectedHmacHex, "hex").toString("base64")}`).toBe(vector.expectedSignature);
-      // What is rejected for its time or a missing header is rightly signed; nothing else that is rejected is.
+      expect(await macByWebCrypto(vector.secret, bytesOf(vector.signedContentBase64))).toBe(
+        vector.expectedHmacHex,
+      );
+      expect(`v1,${Buffer.from(vector.expectedHmacHex, "hex").toString("base64")}`).toBe(
+        vector.expectedSignature,
+      );
+      // What is rejected for its time or a missing header is rightly signed; nothing else that is rejected
+      // is.
       const isSigned = headers["webhook-signature"]?.split(" ").includes(vector.expectedSignature);
       const onlyTime =
-        ["timestamp_too_old", "timestamp_too_new", "malformed_timestamp"].includes(vector.rejectReason ?? "") || vector.name === "missing_id";
+        ["timestamp_too_old", "timestamp_too_new", "malformed_timestamp"].includes(
+          vector.rejectReason ?? "",
+        ) || vector.name === "missing_id";
       expect(isSigned).toBe(vector.expect === "accept" || onlyTime);
     },
   );
 
   const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-  test.skipIf(!hasOpenssl).each(signatureVectors.map((vector) => [vector.name, vector] as const))("%s: openssl computes the same", (_, vector) => {
-    const hex = Buffer.from(keyOf(vector.secret)).toString("hex");
-    const { stdout } = spawnSync("openssl", ["dgst", "-sha256", "-mac", "HMAC", "-macopt", `hexkey:${hex}`], {
-      input: bytesOf(vector.signedContentBase64),
-    });
-    expect(stdout.toString().trim().split(" ").at(-1)).toBe(vector.expectedHmacHex);
-  });
+  test.skipIf(!hasOpenssl).each(signatureVectors.map((vector) => [vector.name, vector] as const))(
+    "%s: openssl computes the same",
+    (_, vector) => {
+      const hex = Buffer.from(keyOf(vector.secret)).toString("hex");
+      const { stdout } = spawnSync(
+        "openssl",
+        ["dgst", "-sha256", "-mac", "HMAC", "-macopt", `hexkey:${hex}`],
+        {
+          input: bytesOf(vector.signedContentBase64),
+        },
+      );
+      expect(stdout.toString().trim().split(" ").at(-1)).toBe(vector.expectedHmacHex);
+    },
+  );
 
   test("are the same for everyone", () => {
     const one = signatureFixture({ endpoint, secrets: [{ version: 1, value: createSecret() }], now });
-    const other = signatureFixture({ endpoint: { ...endpoint, id: "whe_2" }, secrets: [{ version: 1, value: createSecret() }], now: new Date(0) });
+    const other = signatureFixture({
+      endpoint: { ...endpoint, id: "whe_2" },
+      secrets: [{ version: 1, value: createSecret() }],
+      now: new Date(0),
+    });
     expect(one.vectors).toEqual(other.vectors);
   });
 });
 
 describe("the live request", () => {
   const at = Math.floor(now.getTime() / 1000);
-  const verdict = ({ request: { headers, bodyBase64 } }: LiveFixture, secret: string, seconds = at): boolean =>
-    isVerified({ secret, now: seconds, headers, bodyBase64 });
+  const verdict = (
+    { request: { headers, bodyBase64 } }: LiveFixture,
+    secret: string,
+    seconds = at,
+  ): boolean => isVerified({ secret, now: seconds, headers, bodyBase64 });
 
   test("is verified with each secret in force until it expires, and with no other", () => {
     const [first, second] = [createSecret(), createSecret()];
@@ -168,7 +227,11 @@ describe("the live request", () => {
     const live = liveFixture({ endpoint, secrets, now });
     expect(live.secretVersions).toEqual([2, 1]);
     expect(live.expires).toBe("2026-11-21T10:05:00.000Z");
-    expect([verdict(live, first), verdict(live, second), verdict(live, createSecret())]).toEqual([true, true, false]);
+    expect([verdict(live, first), verdict(live, second), verdict(live, createSecret())]).toEqual([
+      true,
+      true,
+      false,
+    ]);
     expect([verdict(live, first, at + 300), verdict(live, first, at + 301)]).toEqual([true, false]);
   });
 
@@ -194,7 +257,12 @@ describe("the live request", () => {
       "webhook-timestamp": String(at),
       "webhook-event-type": "fixture.signature",
     });
-    expect(rest).toMatchObject({ endpointId: endpoint.id, algorithm: "HMAC-SHA256", toleranceSeconds: 300, serverTime: now.toISOString() });
+    expect(rest).toMatchObject({
+      endpointId: endpoint.id,
+      algorithm: "HMAC-SHA256",
+      toleranceSeconds: 300,
+      serverTime: now.toISOString(),
+    });
     expect(JSON.stringify({ live, ...rest })).not.toContain(secret.slice("whsec_".length));
   });
 });

@@ -25,7 +25,11 @@ describeOnBoth("old events", (_open, engine) => {
   const left = async (): Promise<Record<string, number>> => {
     const { db } = world().database;
     const tables = ["event", "webhookDelivery", "webhookAttempt"] as const;
-    const counts = await Promise.all(tables.map(async (table) => [table, (await db.selectFrom(table).select("id").execute()).length] as const));
+    const counts = await Promise.all(
+      tables.map(
+        async (table) => [table, (await db.selectFrom(table).select("id").execute()).length] as const,
+      ),
+    );
     return Object.fromEntries(counts);
   };
 
@@ -38,7 +42,9 @@ describeOnBoth("old events", (_open, engine) => {
     expect([await sweep(), await left()]).toEqual([0, { event: 2, webhookDelivery: 3, webhookAttempt: 4 }]);
     world().clock.advance(1);
     expect([await sweep(), await left()]).toEqual([1, { event: 1, webhookDelivery: 1, webhookAttempt: 1 }]);
-    expect((await world().database.db.selectFrom("event").select("id").execute()).map(({ id }) => id)).toEqual([young]);
+    expect(
+      (await world().database.db.selectFrom("event").select("id").execute()).map(({ id }) => id),
+    ).toEqual([young]);
   });
 
   it("take what still waits to be sent with them", async () => {
@@ -48,7 +54,11 @@ describeOnBoth("old events", (_open, engine) => {
       await makeDelivery(world(), { endpointId: id, eventId, status });
     }
     await sweep();
-    const waiting = await world().database.db.selectFrom("webhookDelivery").select("id").where("eventId", "=", eventId).execute();
+    const waiting = await world()
+      .database.db.selectFrom("webhookDelivery")
+      .select("id")
+      .where("eventId", "=", eventId)
+      .execute();
     expect(waiting).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Prism in front of the service: an implementation that is not ours reads `schema/openapi.json` and answers with an error where a request or an answer
- * is not as it says.
+ * Prism in front of the service: an implementation that is not ours reads `schema/openapi.json` and answers
+ * with an error where a request or an answer is not as it says.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,13 +16,26 @@ export interface ContractProxy extends AsyncDisposable {
 export async function startContractProxy(servicePort: number): Promise<ContractProxy> {
   const port = await freePort();
   const { PATH, HOME } = process.env;
-  const args = ["proxy", document, `http://127.0.0.1:${servicePort}`, "--errors", "--port", String(port), "--host", "127.0.0.1"];
-  const child = spawn(process.execPath, [binary, ...args], { env: { PATH, HOME }, stdio: ["ignore", "pipe", "pipe"] });
+  const args = [
+    "proxy",
+    document,
+    `http://127.0.0.1:${servicePort}`,
+    "--errors",
+    "--port",
+    String(port),
+    "--host",
+    "127.0.0.1",
+  ];
+  const child = spawn(process.execPath, [binary, ...args], {
+    env: { PATH, HOME },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = once(child, "exit");
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);
   let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
   const isListening = (): boolean => said.includes("Prism is listening");
   while (!isListening() && child.exitCode === null) await Promise.race([once(child.stdout, "data"), ended]);
   if (!isListening()) throw new Error(`Prism ended before it listened: ${said}`);

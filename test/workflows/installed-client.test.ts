@@ -1,6 +1,7 @@
 /**
- * The TypeScript client as somebody has it: packed, installed in an empty folder, compiled against with its own TypeScript, and run by the oldest Node
- * at hand. Like the other workflows it is for `npm run test:workflows`, since npm asks its registry.
+ * The TypeScript client as somebody has it: packed, installed in an empty folder, compiled against with its
+ * own TypeScript, and run by the oldest Node at hand. Like the other workflows it is for `npm run
+ * test:workflows`, since npm asks its registry.
  */
 import { execFile } from "node:child_process";
 import { cpSync, readdirSync, writeFileSync } from "node:fs";
@@ -15,7 +16,9 @@ const root = new URL("../../", import.meta.url).pathname;
 const run = promisify(execFile);
 
 /** The machine's own, where it has one: the project's stands before it. */
-const plainPath = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
+const plainPath = (process.env["PATH"] ?? "")
+  .split(delimiter)
+  .filter((folder) => !folder.includes("node_modules"));
 
 function copyPackage(): string {
   const folder = temporaryFolder();
@@ -26,10 +29,20 @@ function copyPackage(): string {
 
 function writeConsumer(): string {
   const folder = temporaryFolder();
-  for (const name of ["purchase", "webhooks"] as const) writeFileSync(join(folder, `${name}.ts`), readmeProgram(name));
+  for (const name of ["purchase", "webhooks"] as const)
+    writeFileSync(join(folder, `${name}.ts`), readmeProgram(name));
   writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }');
-  const compilerOptions = { module: "nodenext", target: "es2022", strict: true, types: ["node"], typeRoots: [join(root, "node_modules/@types")] };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...compilerOptions, skipLibCheck: true } }));
+  const compilerOptions = {
+    module: "nodenext",
+    target: "es2022",
+    strict: true,
+    types: ["node"],
+    typeRoots: [join(root, "node_modules/@types")],
+  };
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, skipLibCheck: true } }),
+  );
   return folder;
 }
 
@@ -38,13 +51,18 @@ describe.runIf(process.env["CONTRACT_PROXY"] === "1")("the client's package", ()
 
   it("can be packed, installed, compiled against and run", async () => {
     const [source, consumer] = [copyPackage(), writeConsumer()] as const;
-    const npm = (...args: readonly string[]) => run("npm", [...args, "--no-audit", "--no-fund", "--prefer-offline"], { cwd: consumer });
+    const npm = (...args: readonly string[]) =>
+      run("npm", [...args, "--no-audit", "--no-fund", "--prefer-offline"], { cwd: consumer });
     await npm("ci", "--prefix", source);
     await npm("pack", source, "--pack-destination", consumer);
     const packed = readdirSync(consumer).filter((name) => name.endsWith(".tgz"));
     expect(packed).toHaveLength(1);
     await npm("install", "--no-save", `./${packed[0]}`);
-    expect(readdirSync(join(consumer, "node_modules/@commerce-gateway/client")).toSorted()).toEqual(["README.md", "dist", "package.json"]);
+    expect(readdirSync(join(consumer, "node_modules/@commerce-gateway/client")).toSorted()).toEqual([
+      "README.md",
+      "dist",
+      "package.json",
+    ]);
     await run(process.execPath, [join(source, "node_modules/typescript/bin/tsc"), "--project", consumer]);
 
     const { keys, carts, promotionCodes } = world().demo;
@@ -54,10 +72,14 @@ describe.runIf(process.env["CONTRACT_PROXY"] === "1")("the client's package", ()
     const env = { PATH: [...plainPath, process.env["PATH"]].join(delimiter), HOME, ...inputs };
     const { stdout } = await run("node", ["purchase.js"], { cwd: consumer, env });
     expect(stdout).toMatch(/^(?:[a-z0-9-]+\n)+\d+ EUR\n$/);
-    const { stdout: told } = await run("node", ["--input-type=module", "--eval", 'console.log(typeof (await import("./webhooks.js")).receive)'], {
-      cwd: consumer,
-      env,
-    });
+    const { stdout: told } = await run(
+      "node",
+      ["--input-type=module", "--eval", 'console.log(typeof (await import("./webhooks.js")).receive)'],
+      {
+        cwd: consumer,
+        env,
+      },
+    );
     expect(told).toBe("function\n");
   }, 300_000);
 });

@@ -1,6 +1,7 @@
 /**
- * `npm run test:workflows`: what `schema/workflows.arazzo.yaml` describes, run by a program that is not ours. A proxy stands between that holds every
- * request and every answer against the contract; what the contract itself refuses is asked of the service, since the proxy would answer it.
+ * `npm run test:workflows`: what `schema/workflows.arazzo.yaml` describes, run by a program that is not ours.
+ * A proxy stands between that holds every request and every answer against the contract; what the contract
+ * itself refuses is asked of the service, since the proxy would answer it.
  */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -26,15 +27,25 @@ function redocly(...args: readonly string[]): Promise<Said> {
   // Nothing asks the network for news of it.
   const env = { PATH, HOME, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   return new Promise((done) => {
-    execFile(process.execPath, [join(root, "node_modules/.bin/redocly"), ...args], { cwd: root, env }, (error, stdout, stderr) =>
-      done({ code: error?.code ?? 0, text: `${stdout}${stderr}` }),
+    execFile(
+      process.execPath,
+      [join(root, "node_modules/.bin/redocly"), ...args],
+      { cwd: root, env },
+      (error, stdout, stderr) => done({ code: error?.code ?? 0, text: `${stdout}${stderr}` }),
     );
   });
 }
 
 interface Written {
-  readonly components: { readonly inputs: { readonly demo: { readonly properties: Readonly<Record<string, { readonly description: string }>> } } };
-  readonly workflows: readonly { readonly workflowId: string; readonly inputs: { readonly allOf: readonly { readonly required?: string[] }[] } }[];
+  readonly components: {
+    readonly inputs: {
+      readonly demo: { readonly properties: Readonly<Record<string, { readonly description: string }>> };
+    };
+  };
+  readonly workflows: readonly {
+    readonly workflowId: string;
+    readonly inputs: { readonly allOf: readonly { readonly required?: string[] }[] };
+  }[];
 }
 
 const written = parse(readFileSync(workflows, "utf8")) as Written;
@@ -65,7 +76,15 @@ describe.runIf(process.env["CONTRACT_PROXY"] === "1")("the workflows", () => {
 
   type Run = { readonly inputs: Readonly<Record<string, string>>; readonly which: readonly string[] };
   const runAt = (origin: string, run: Run): Promise<Said> =>
-    redocly("respect", workflows, "--input", JSON.stringify(run.inputs), "--server", `gateway=${origin}`, ...run.which);
+    redocly(
+      "respect",
+      workflows,
+      "--input",
+      JSON.stringify(run.inputs),
+      "--server",
+      `gateway=${origin}`,
+      ...run.which,
+    );
   const direct = (): string => `http://127.0.0.1:${service.port}`;
 
   it("are written as Arazzo has it", async () => {
@@ -73,11 +92,14 @@ describe.runIf(process.env["CONTRACT_PROXY"] === "1")("the workflows", () => {
     expect(code, text).toBe(0);
   });
 
-  it.each(written.workflows)("require what their steps take: $workflowId", ({ inputs: { allOf }, ...workflow }) => {
-    const text = JSON.stringify(workflow).replaceAll("$components.parameters.authorization", "$inputs.key");
-    const taken = new Set([...text.matchAll(/\$inputs\.(\w+)/g)].map(([, name]) => name));
-    expect(new Set(allOf.flatMap(({ required = [] }) => required))).toEqual(taken);
-  });
+  it.each(written.workflows)(
+    "require what their steps take: $workflowId",
+    ({ inputs: { allOf }, ...workflow }) => {
+      const text = JSON.stringify(workflow).replaceAll("$components.parameters.authorization", "$inputs.key");
+      const taken = new Set([...text.matchAll(/\$inputs\.(\w+)/g)].map(([, name]) => name));
+      expect(new Set(allOf.flatMap(({ required = [] }) => required))).toEqual(taken);
+    },
+  );
 
   it("are not run without what they require", async () => {
     const { orderId: _, ...less } = inputs;

@@ -1,4 +1,7 @@
-/** Writes src/schema.ts from the service's contract, with hashes in its first lines, by which a test of the service sees that it is old or was edited. */
+/**
+ * Writes src/schema.ts from the service's contract, with hashes in its first lines, by which a test of the
+ * service sees that it is old or was edited.
+ */
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import openapiTS, { astToString } from "openapi-typescript";
@@ -10,13 +13,17 @@ const bytes = await readFile(process.argv[2] ?? contract);
 const document = JSON.parse(bytes);
 // The client makes a key itself; whoever has one may still give it.
 document.components.parameters.IdempotencyKey.required = false;
-// An event is what every event has and what its own type says besides: where both speak of one field, the type's own word counts.
+// An event is what every event has and what its own type says besides: where both speak of one field, the
+// type's own word counts.
 document.components.schemas.WebhookEvent.properties.data.properties.object = {};
 for (const { post } of Object.values(document.webhooks)) {
   const [, own] = post.requestBody.content["application/json"].schema.allOf;
-  for (const part of [own, own.properties.subject, own.properties.data]) part.required = Object.keys(part.properties);
+  for (const part of [own, own.properties.subject, own.properties.data])
+    part.required = Object.keys(part.properties);
 }
-const types = astToString(await openapiTS(document, { emptyObjectsUnknown: true, defaultNonNullable: false }));
+const types = astToString(
+  await openapiTS(document, { emptyObjectsUnknown: true, defaultNonNullable: false }),
+);
 const sha256 = (data) => createHash("sha256").update(data).digest("hex");
 const header = [
   "/**",

@@ -1,10 +1,15 @@
-/** What is thrown: the service's refusal as it stands in its answer, with the status; or that there was no answer. */
+/**
+ * What is thrown: the service's refusal as it stands in its answer, with the status; or that there was no
+ * answer.
+ */
 import type { components } from "./schema.ts";
 
 type Refusal = components["schemas"]["PublicErrorResponse"]["error"];
 
 interface Told
-  extends Pick<Refusal, "code" | "message" | "retryable">, Partial<Pick<Refusal, "retryAfterSeconds" | "details" | "conflict" | "docUrl">> {
+  extends
+    Pick<Refusal, "code" | "message" | "retryable">,
+    Partial<Pick<Refusal, "retryAfterSeconds" | "details" | "conflict" | "docUrl">> {
   readonly requestId?: string | null;
   readonly status: number;
   readonly idempotencyKey: string | null;
@@ -67,7 +72,14 @@ export function refusalOf({ status, headers, text }: Answer, idempotencyKey: str
 }
 
 export function noAnswer(cause: unknown, idempotencyKey: string | null): CommerceError {
-  return new CommerceError({ code: "no_answer", message: "Nothing was answered.", status: 0, retryable: true, idempotencyKey, cause });
+  return new CommerceError({
+    code: "no_answer",
+    message: "Nothing was answered.",
+    status: 0,
+    retryable: true,
+    idempotencyKey,
+    cause,
+  });
 }
 
 /** Where nobody but the status says it. */
@@ -93,7 +105,9 @@ export function isAnswer(text: string): boolean {
 export function readRefusal(text: string): Refusal | undefined {
   try {
     const { error } = JSON.parse(text) as { readonly error?: Partial<Refusal> };
-    return typeof error?.code === "string" && typeof error.message === "string" && typeof error.retryable === "boolean"
+    return typeof error?.code === "string" &&
+      typeof error.message === "string" &&
+      typeof error.retryable === "boolean"
       ? (error as Refusal)
       : undefined;
   } catch {

@@ -1,8 +1,15 @@
 /**
- * The client: openapi-fetch with the types of the contract, and what a caller of this service has to do besides. A key goes with each request, an
- * Idempotency-Key with each change and all its repetitions; what may be sent again is, and what is refused is thrown.
+ * The client: openapi-fetch with the types of the contract, and what a caller of this service has to do
+ * besides. A key goes with each request, an Idempotency-Key with each change and all its repetitions; what
+ * may be sent again is, and what is refused is thrown.
  */
-import createClient, { type Client, type ClientPathsWithMethod, type FetchResponse, type MaybeOptionalInit, type Middleware } from "openapi-fetch";
+import createClient, {
+  type Client,
+  type ClientPathsWithMethod,
+  type FetchResponse,
+  type MaybeOptionalInit,
+  type Middleware,
+} from "openapi-fetch";
 import { isAnswer, refusalOf } from "./commerce-error.ts";
 import { type RetryOptions, retryingFetch, type Send } from "./retrying-fetch.ts";
 import type { components, operations, paths } from "./schema.ts";
@@ -24,7 +31,9 @@ interface CallOptions {
   readonly onHeaders?: (headers: Headers) => void;
 }
 
-type Taken<Given> = Given extends undefined ? undefined : Pick<Given, Extract<keyof Given, "params" | "body">> & CallOptions;
+type Taken<Given> = Given extends undefined
+  ? undefined
+  : Pick<Given, Extract<keyof Given, "params" | "body">> & CallOptions;
 
 type Init<Path extends keyof paths, M extends Method> = Taken<MaybeOptionalInit<paths[Path], M>>;
 
@@ -42,8 +51,9 @@ export interface CommerceClient {
   readonly post: Call<"post">;
   readonly delete: Call<"delete">;
   /**
-   * What a search finds, page after page as it is asked for. The service pages as far as 10 000 products (with a page size that does not divide
-   * them, less): who reads on where more are left is told `page_window_exceeded`. A catalog that changes meanwhile may bring a product twice, or not.
+   * What a search finds, page after page as it is asked for. The service pages as far as 10 000 products
+   * (with a page size that does not divide them, less): who reads on where more are left is told
+   * `page_window_exceeded`. A catalog that changes meanwhile may bring a product twice, or not.
    */
   search(
     query: Omit<SearchQuery, "page" | "pageSize"> & { readonly pageSize?: number },
@@ -77,13 +87,22 @@ export function createCommerceClient({
   const call =
     <M extends Method>(method: M): Call<M> =>
     async (path, ...[init]) => {
-      const { params, body, headers, signal, onHeaders } = (init ?? {}) as CallOptions & { readonly params?: unknown; readonly body?: unknown };
+      const { params, body, headers, signal, onHeaders } = (init ?? {}) as CallOptions & {
+        readonly params?: unknown;
+        readonly body?: unknown;
+      };
       const { data, response } = await request(method, path, { params, body, headers, signal });
       onHeaders?.(response.headers);
       return data as never;
     };
   const get = call("get");
-  return { get, put: call("put"), post: call("post"), delete: call("delete"), search: (query, options) => searchAll(get, query, options) };
+  return {
+    get,
+    put: call("put"),
+    post: call("post"),
+    delete: call("delete"),
+    search: (query, options) => searchAll(get, query, options),
+  };
 }
 
 const identify = (apiKey: string | undefined): Middleware => ({
@@ -92,10 +111,14 @@ const identify = (apiKey: string | undefined): Middleware => ({
   },
 });
 
-/** One key for a change, made before it is first sent: its repetitions bear the same. A caller's own, which survives the caller, goes before. */
+/**
+ * One key for a change, made before it is first sent: its repetitions bear the same. A caller's own, which
+ * survives the caller, goes before.
+ */
 const onlyOnce: Middleware = {
   onRequest: ({ request }) => {
-    if (request.method !== "GET" && !request.headers.has("idempotency-key")) request.headers.set("idempotency-key", crypto.randomUUID());
+    if (request.method !== "GET" && !request.headers.has("idempotency-key"))
+      request.headers.set("idempotency-key", crypto.randomUUID());
   },
 };
 
@@ -103,7 +126,8 @@ const throwing: Middleware = {
   onResponse: async ({ request, response }) => {
     const { status, headers } = response;
     const text = await response.clone().text();
-    if (!response.ok || !isAnswer(text)) throw refusalOf({ status, headers, text }, request.headers.get("idempotency-key"));
+    if (!response.ok || !isAnswer(text))
+      throw refusalOf({ status, headers, text }, request.headers.get("idempotency-key"));
   },
 };
 
@@ -115,7 +139,10 @@ async function* searchAll(
   options: CallOptions = {},
 ): AsyncGenerator<components["schemas"]["ProductSearchItem"], void> {
   for (let page = 1; ; page += 1) {
-    const { data, meta } = await get("/api/v1/search", { ...options, params: { query: { ...query, page, pageSize } } });
+    const { data, meta } = await get("/api/v1/search", {
+      ...options,
+      params: { query: { ...query, page, pageSize } },
+    });
     yield* data;
     // Where more are left than it counts, the service says itself that it goes no further.
     if (!meta.hasNextPage && meta.totalItemsRelation !== "at_least") return;

@@ -1,13 +1,17 @@
 /**
- * Sends a request again where that may help: the same bytes under the same Idempotency-Key, so that nothing is done twice. The whole answer is read
- * before it counts, since a connection can also be cut in its middle.
+ * Sends a request again where that may help: the same bytes under the same Idempotency-Key, so that nothing
+ * is done twice. The whole answer is read before it counts, since a connection can also be cut in its
+ * middle.
  */
 import { type Answer, isPassing, noAnswer, readRefusal, retryAfterOf } from "./commerce-error.ts";
 
 export interface RetryOptions {
   /** 5 unless told; 1: nothing is sent again. */
   readonly attemptsMax?: number;
-  /** Before the second attempt, doubled for each that follows; where the service says how long, that counts instead. 1 000 unless told. */
+  /**
+   * Before the second attempt, doubled for each that follows; where the service says how long, that counts
+   * instead. 1 000 unless told.
+   */
   readonly waitMsBase?: number;
   /** Who is told to wait longer is refused at once. 60 000 unless told. */
   readonly waitMsMax?: number;
@@ -20,7 +24,10 @@ export interface RetryOptions {
 /** As `fetch`: the signal goes before the request's own. */
 export type Send = (request: Request, init: { readonly signal: AbortSignal }) => Promise<Response>;
 
-export function retryingFetch(send: Send, options: RetryOptions = {}): (request: Request) => Promise<Response> {
+export function retryingFetch(
+  send: Send,
+  options: RetryOptions = {},
+): (request: Request) => Promise<Response> {
   const { attemptsMax = 5, timeoutMs = 30_000, wait = waitFor } = options;
   return async (request) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -36,12 +43,19 @@ export function retryingFetch(send: Send, options: RetryOptions = {}): (request:
 
 type Outcome = Answer | { readonly cause: unknown };
 
-async function attemptOnce(send: Send, { request, timeoutMs }: { readonly request: Request; readonly timeoutMs: number }): Promise<Outcome> {
-  // One that the timer and the caller's signal hold: a Request follows its signal weakly, as `AbortSignal.any` does, and what nobody else
-  // holds is collected as garbage, after which nothing ends the request.
+async function attemptOnce(
+  send: Send,
+  { request, timeoutMs }: { readonly request: Request; readonly timeoutMs: number },
+): Promise<Outcome> {
+  // One that the timer and the caller's signal hold: a Request follows its signal weakly, as
+  // `AbortSignal.any` does, and what nobody else holds is collected as garbage, after which nothing ends the
+  // request.
   const attempt = new AbortController();
   const stop = (): void => attempt.abort(request.signal.reason);
-  const timer = setTimeout(() => attempt.abort(new DOMException("The answer took too long.", "TimeoutError")), timeoutMs);
+  const timer = setTimeout(
+    () => attempt.abort(new DOMException("The answer took too long.", "TimeoutError")),
+    timeoutMs,
+  );
   request.signal.addEventListener("abort", stop, { once: true });
   if (request.signal.aborted) stop();
   try {
@@ -57,8 +71,15 @@ async function attemptOnce(send: Send, { request, timeoutMs }: { readonly reques
   }
 }
 
-/** In milliseconds; undefined: it is not sent again. What is refused for as long as something stands (a locked cart) is the caller's to wait for. */
-function waitBefore(outcome: Outcome, attempt: number, { waitMsBase = 1000, waitMsMax = 60_000 }: RetryOptions): number | undefined {
+/**
+ * In milliseconds; undefined: it is not sent again. What is refused for as long as something stands (a locked
+ * cart) is the caller's to wait for.
+ */
+function waitBefore(
+  outcome: Outcome,
+  attempt: number,
+  { waitMsBase = 1000, waitMsMax = 60_000 }: RetryOptions,
+): number | undefined {
   const told = "cause" in outcome ? null : secondsTold(outcome);
   if (told === undefined) return undefined;
   const waitMs = told === null ? Math.min(waitMsBase * 2 ** (attempt - 1), waitMsMax) : told * 1000;

@@ -1,10 +1,13 @@
 /**
- * Whether a webhook is genuine (Standard Webhooks), over the bytes as they came, and what it tells. It needs nothing but WebCrypto, whose `verify`
- * compares in constant time.
+ * Whether a webhook is genuine (Standard Webhooks), over the bytes as they came, and what it tells. It needs
+ * nothing but WebCrypto, whose `verify` compares in constant time.
  */
 import type { webhooks } from "./schema.ts";
 
-/** By `type`: each has its own `data.object`, which is an id alone where the endpoint is thin or the thing too large. */
+/**
+ * By `type`: each has its own `data.object`, which is an id alone where the endpoint is thin or the thing too
+ * large.
+ */
 export type CommerceEvent = webhooks[keyof webhooks]["post"]["requestBody"]["content"]["application/json"];
 
 /** `Headers`, of whatever realm or package. */
@@ -30,8 +33,16 @@ export interface Trust {
   readonly now?: number;
 }
 
-/** As the service's signature fixture calls them. Too old or new: somebody sends what they have overheard, or a clock is wrong. */
-export type WebhookFault = "missing_header" | "malformed_timestamp" | "timestamp_too_old" | "timestamp_too_new" | "no_matching_signature";
+/**
+ * As the service's signature fixture calls them. Too old or new: somebody sends what they have overheard, or
+ * a clock is wrong.
+ */
+export type WebhookFault =
+  | "missing_header"
+  | "malformed_timestamp"
+  | "timestamp_too_old"
+  | "timestamp_too_new"
+  | "no_matching_signature";
 
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
@@ -43,8 +54,14 @@ export class WebhookError extends Error {
   }
 }
 
-/** The event; throws a WebhookError where it is not genuine. Events come at least once: pass over an `id` that you have seen. */
-export async function verifyWebhook(received: Received, { secret, toleranceSeconds = 300, now = Date.now() / 1000 }: Trust): Promise<CommerceEvent> {
+/**
+ * The event; throws a WebhookError where it is not genuine. Events come at least once: pass over an `id` that
+ * you have seen.
+ */
+export async function verifyWebhook(
+  received: Received,
+  { secret, toleranceSeconds = 300, now = Date.now() / 1000 }: Trust,
+): Promise<CommerceEvent> {
   const { id, timestamp, signatures } = readHeaders(received.headers);
   const seconds = Number(timestamp);
   if (seconds < Math.floor(now) - toleranceSeconds) throw new WebhookError("timestamp_too_old");
@@ -52,7 +69,8 @@ export async function verifyWebhook(received: Received, { secret, toleranceSecon
   const body = typeof received.body === "string" ? encode(received.body) : received.body;
   const signed = join(encode(`${id}.${timestamp}.`), body);
   for (const each of [secret].flat())
-    if (await isSignedWith(each, signatures, signed)) return JSON.parse(new TextDecoder().decode(body)) as CommerceEvent;
+    if (await isSignedWith(each, signatures, signed))
+      return JSON.parse(new TextDecoder().decode(body)) as CommerceEvent;
   throw new WebhookError("no_matching_signature");
 }
 
@@ -69,34 +87,49 @@ function readHeaders(headers: Received["headers"]): SignedHeaders {
   const signature = given.get("webhook-signature");
   if (!id || !timestamp || !signature) throw new WebhookError("missing_header");
   if (!/^\d+$/.test(timestamp)) throw new WebhookError("malformed_timestamp");
-  // Versions that are not known are passed over, and what cannot be a signature: each that is left costs a reading of the whole body.
+  // Versions that are not known are passed over, and what cannot be a signature: each that is left costs a
+  // reading of the whole body.
   const entries = signature.split(" ").filter((entry) => entry.startsWith("v1,"));
-  const signatures = entries.flatMap((entry) => decode(entry.slice("v1,".length)) ?? []).filter(({ length }) => length === signatureBytes);
+  const signatures = entries
+    .flatMap((entry) => decode(entry.slice("v1,".length)) ?? [])
+    .filter(({ length }) => length === signatureBytes);
   return { id, timestamp, signatures: signatures.slice(0, signaturesMax) };
 }
 
 /** Of HMAC with SHA-256. */
 const signatureBytes = 32;
 
-/** The service sends two at most, while a secret is replaced; nobody who knows none shall make a receiver try thousands. */
+/**
+ * The service sends two at most, while a secret is replaced; nobody who knows none shall make a receiver try
+ * thousands.
+ */
 const signaturesMax = 5;
 
-const isRead = (headers: Received["headers"]): headers is HeadersRead => typeof headers["get" as keyof typeof headers] === "function";
+const isRead = (headers: Received["headers"]): headers is HeadersRead =>
+  typeof headers["get" as keyof typeof headers] === "function";
 
 function toHeaders(given: HeadersTold): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(given)) {
     const [one, ...others] = [value ?? []].flat();
-    if (one !== undefined && others.length === 0 && name.toLowerCase().startsWith("webhook-")) headers.set(name, one);
+    if (one !== undefined && others.length === 0 && name.toLowerCase().startsWith("webhook-"))
+      headers.set(name, one);
   }
   return headers;
 }
 
-async function isSignedWith(secret: string, signatures: SignedHeaders["signatures"], signed: Uint8Array<ArrayBuffer>): Promise<boolean> {
+async function isSignedWith(
+  secret: string,
+  signatures: SignedHeaders["signatures"],
+  signed: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
   const bytes = decode(secret.replace(/^whsec_/, ""));
   if (bytes === undefined || bytes.length === 0) throw new TypeError("A secret is `whsec_` and base64.");
-  const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
-  for (const signature of signatures) if (await crypto.subtle.verify("HMAC", key, signature, signed)) return true;
+  const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, [
+    "verify",
+  ]);
+  for (const signature of signatures)
+    if (await crypto.subtle.verify("HMAC", key, signature, signed)) return true;
   return false;
 }
 

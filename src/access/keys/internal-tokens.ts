@@ -1,4 +1,7 @@
-/** Internal tokens, `cit_{role}_{id}_{secret}{checksum}`: what internal frontends and people call the graph with. */
+/**
+ * Internal tokens, `cit_{role}_{id}_{secret}{checksum}`: what internal frontends and people call the graph
+ * with.
+ */
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { sql } from "kysely";
@@ -39,17 +42,29 @@ export async function checkInternalToken(
   if (row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
   // Whenever that was: the clock of the process that revoked it may be ahead of this one's.
   if (row.revokedAt !== null) throw fail("api_key_revoked", { message: "The internal token was revoked." });
-  if (row.expiresAt !== null && row.expiresAt <= now) throw fail("api_key_expired", { message: "The internal token has expired." });
+  if (row.expiresAt !== null && row.expiresAt <= now)
+    throw fail("api_key_expired", { message: "The internal token has expired." });
   if (row.merchantStatus === "suspended") throw fail("merchant_suspended");
   return { kind: "internal", tokenId: row.id, role: row.role, merchantId: row.merchantId };
 }
 
 /** Only with the whole token at hand, which is compared in the same time whether the id is known or not. */
-export async function findToken(reader: Reader, tokenId: string, value: string): Promise<TokenRow | undefined> {
+export async function findToken(
+  reader: Reader,
+  tokenId: string,
+  value: string,
+): Promise<TokenRow | undefined> {
   const row = await reader
     .selectFrom("internalToken")
     .leftJoin("merchant", "merchant.id", "internalToken.merchantId")
-    .select(["internalToken.id", "internalToken.role", "internalToken.merchantId", "digest", "expiresAt", "revokedAt"])
+    .select([
+      "internalToken.id",
+      "internalToken.role",
+      "internalToken.merchantId",
+      "digest",
+      "expiresAt",
+      "revokedAt",
+    ])
     .select("merchant.status as merchantStatus")
     .where("tokenId", "=", tokenId)
     .executeTakeFirst();
@@ -71,7 +86,11 @@ export async function createInternalToken(
 ): Promise<{ internalTokenId: string; value: string }> {
   requireOwner(access, input);
   if (input.merchantId !== null) {
-    const merchant = await transaction.selectFrom("merchant").select("id").where("id", "=", input.merchantId).executeTakeFirst();
+    const merchant = await transaction
+      .selectFrom("merchant")
+      .select("id")
+      .where("id", "=", input.merchantId)
+      .executeTakeFirst();
     if (merchant === undefined) throw fail("merchant_not_found");
   }
   const minted = mintSecret("cit", input.role);
@@ -93,24 +112,38 @@ export async function createInternalToken(
   return { internalTokenId, value: minted.value };
 }
 
-/** Operators belong to the platform, storefronts and admins to a merchant; a merchant makes tokens for itself alone. */
+/**
+ * Operators belong to the platform, storefronts and admins to a merchant; a merchant makes tokens for itself
+ * alone.
+ */
 function requireOwner(access: Access, input: InternalTokenInput): void {
   if (access.merchantId !== null && input.merchantId !== access.merchantId) throw fail("merchant_not_found");
   const rule = input.role === "operator" ? "none" : input.role === "analyst" ? "either" : "one";
   if ((rule === "none" && input.merchantId !== null) || (rule === "one" && input.merchantId === null)) {
-    const message = rule === "none" ? "A token of the role operator has no merchant." : `A token of the role ${input.role} needs a merchant.`;
-    throw fail("invalid_field", { message, details: [{ in: "body", field: "/merchantId", code: "not_allowed", message }] });
+    const message =
+      rule === "none"
+        ? "A token of the role operator has no merchant."
+        : `A token of the role ${input.role} needs a merchant.`;
+    throw fail("invalid_field", {
+      message,
+      details: [{ in: "body", field: "/merchantId", code: "not_allowed", message }],
+    });
   }
 }
 
-export async function revokeInternalToken(transaction: Transaction, access: Access, internalTokenId: string): Promise<void> {
+export async function revokeInternalToken(
+  transaction: Transaction,
+  access: Access,
+  internalTokenId: string,
+): Promise<void> {
   const { numUpdatedRows } = await transaction
     .updateTable("internalToken")
     .set((eb) => ({ revokedAt: eb.fn.coalesce("revokedAt", eb.val(access.now)) }))
     .where("id", "=", internalTokenId)
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw fail("resource_not_found", { message: "There is no such internal token." });
+  if (numUpdatedRows === 0n)
+    throw fail("resource_not_found", { message: "There is no such internal token." });
   await dropCredentials(transaction, { credentialId: internalTokenId });
 }
 

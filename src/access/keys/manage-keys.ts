@@ -1,6 +1,6 @@
 /**
- * Creates, rotates and revokes API keys, and announces keys that expire soon: seven days before and one day before, each once. A key that lives for less is
- * not announced.
+ * Creates, rotates and revokes API keys, and announces keys that expire soon: seven days before and one day
+ * before, each once. A key that lives for less is not announced.
  */
 import { type Expression, type RawBuilder, sql } from "kysely";
 import { fail } from "#foundation/failure.ts";
@@ -29,25 +29,53 @@ export interface ApiKeyMade {
   readonly happened: readonly AccessEvent[];
 }
 
-/** Makes a key; its value is in the answer and nowhere else. A key may hold no scope that its installation lacks. */
-export async function createApiKey(transaction: Transaction, access: Access, input: ApiKeyInput): Promise<ApiKeyMade> {
+/**
+ * Makes a key; its value is in the answer and nowhere else. A key may hold no scope that its installation
+ * lacks.
+ */
+export async function createApiKey(
+  transaction: Transaction,
+  access: Access,
+  input: ApiKeyInput,
+): Promise<ApiKeyMade> {
   const installation = await transaction
     .selectFrom("installation")
     .innerJoin("merchant", "merchant.id", "installation.merchantId")
-    .select(["installation.id", "installation.merchantId", "installation.status", "installation.scopes", "merchant.mode"])
+    .select([
+      "installation.id",
+      "installation.merchantId",
+      "installation.status",
+      "installation.scopes",
+      "merchant.mode",
+    ])
     .where("installation.id", "=", input.installationId)
-    .$if(access.merchantId !== null, (query) => query.where("installation.merchantId", "=", access.merchantId ?? ""))
+    .$if(access.merchantId !== null, (query) =>
+      query.where("installation.merchantId", "=", access.merchantId ?? ""),
+    )
     .executeTakeFirst();
-  if (installation === undefined) throw fail("resource_not_found", { message: "There is no such installation." });
-  if (installation.status === "uninstalled") throw fail("invalid_state", { message: "The installation is uninstalled." });
+  if (installation === undefined)
+    throw fail("resource_not_found", { message: "There is no such installation." });
+  if (installation.status === "uninstalled")
+    throw fail("invalid_state", { message: "The installation is uninstalled." });
   const excess = input.scopes.filter((scope) => !installation.scopes.includes(scope));
   if (excess.length > 0) {
     const message = `The installation does not hold ${excess.join(", ")}.`;
-    throw fail("invalid_field", { message, details: [{ in: "body", field: "/scopes", code: "not_allowed", message, allowed: installation.scopes }] });
+    throw fail("invalid_field", {
+      message,
+      details: [{ in: "body", field: "/scopes", code: "not_allowed", message, allowed: installation.scopes }],
+    });
   }
   const { id: installationId, merchantId, mode } = installation;
-  const made = await insertApiKey(transaction, access, { ...input, merchantId, mode, scopes: [...new Set(input.scopes)].toSorted() });
-  return { ...made, happened: [{ type: "api_key.created", id: made.apiKeyId, merchantId, installationId, previous: null }] };
+  const made = await insertApiKey(transaction, access, {
+    ...input,
+    merchantId,
+    mode,
+    scopes: [...new Set(input.scopes)].toSorted(),
+  });
+  return {
+    ...made,
+    happened: [{ type: "api_key.created", id: made.apiKeyId, merchantId, installationId, previous: null }],
+  };
 }
 
 interface NewKey {
@@ -59,19 +87,42 @@ interface NewKey {
   readonly expiresAt: Date | null;
 }
 
-export async function insertApiKey(transaction: Transaction, { now }: Pick<Access, "now">, key: NewKey): Promise<Omit<ApiKeyMade, "happened">> {
+export async function insertApiKey(
+  transaction: Transaction,
+  { now }: Pick<Access, "now">,
+  key: NewKey,
+): Promise<Omit<ApiKeyMade, "happened">> {
   const { id: keyId, value, digest, lastFour } = mintSecret("cpk", key.mode);
   const apiKeyId = createId("apiKey", now.getTime());
   const { merchantId, installationId, mode, name, scopes, expiresAt } = key;
   await transaction
     .insertInto("apiKey")
-    .values({ id: apiKeyId, merchantId, installationId, keyId, name, mode, digest, lastFour, scopes: [...scopes], createdAt: now, expiresAt })
+    .values({
+      id: apiKeyId,
+      merchantId,
+      installationId,
+      keyId,
+      name,
+      mode,
+      digest,
+      lastFour,
+      scopes: [...scopes],
+      createdAt: now,
+      expiresAt,
+    })
     .execute();
   return { apiKeyId, value };
 }
 
-/** Revokes an API key: requests with it are refused from the commit on. A key that is revoked already keeps its first time. */
-export async function revokeApiKey(transaction: Transaction, access: Access, apiKeyId: string): Promise<AccessEvent[]> {
+/**
+ * Revokes an API key: requests with it are refused from the commit on. A key that is revoked already keeps
+ * its first time.
+ */
+export async function revokeApiKey(
+  transaction: Transaction,
+  access: Access,
+  apiKeyId: string,
+): Promise<AccessEvent[]> {
   const key = await transaction
     .selectFrom("apiKey")
     .select(["id", "revokedAt"])
@@ -85,7 +136,10 @@ export async function revokeApiKey(transaction: Transaction, access: Access, api
   return revokeKeys(transaction, access, { column: "id", value: key.id });
 }
 
-/** Revokes one key, or all keys of an installation, and returns an event for each that was in force. The caller drops the cached credentials. */
+/**
+ * Revokes one key, or all keys of an installation, and returns an event for each that was in force. The
+ * caller drops the cached credentials.
+ */
 export async function revokeKeys(
   transaction: Transaction,
   { now }: Pick<Access, "now">,
@@ -114,20 +168,36 @@ export interface Rotation {
   readonly expiresAt?: Date | null | undefined;
 }
 
-/** A key is rotated once. Its successor may do what it may, also a scope that the installation has lost and may get back. */
-export async function rotateApiKey(transaction: Transaction, access: Access, input: Rotation): Promise<ApiKeyMade> {
+/**
+ * A key is rotated once. Its successor may do what it may, also a scope that the installation has lost and
+ * may get back.
+ */
+export async function rotateApiKey(
+  transaction: Transaction,
+  access: Access,
+  input: Rotation,
+): Promise<ApiKeyMade> {
   const key = await lockKey(transaction, access, input.apiKeyId);
   const made = await insertApiKey(transaction, access, { ...key, expiresAt: input.expiresAt ?? null });
   const overlapEndsAt = new Date(access.now.getTime() + (input.overlapHours ?? overlapHours.usual) * hourMs);
   const expiresAt = key.expiresAt !== null && key.expiresAt < overlapEndsAt ? key.expiresAt : overlapEndsAt;
   await transaction
     .updateTable("apiKey")
-    .set({ rotatesTo: made.apiKeyId, expiresAt, expiryNotices: noticesPast(expiresAt, access.now), version: key.version + 1 })
+    .set({
+      rotatesTo: made.apiKeyId,
+      expiresAt,
+      expiryNotices: noticesPast(expiresAt, access.now),
+      version: key.version + 1,
+    })
     .where("id", "=", key.id)
     .execute();
   await dropCredentials(transaction, { credentialId: key.id });
   const { id, merchantId, installationId, version } = key;
-  const previous = { version, rotatesTo: null, ...(expiresAt === key.expiresAt ? {} : { expiresAt: key.expiresAt }) };
+  const previous = {
+    version,
+    rotatesTo: null,
+    ...(expiresAt === key.expiresAt ? {} : { expiresAt: key.expiresAt }),
+  };
   return {
     ...made,
     happened: [
@@ -149,10 +219,25 @@ interface LockedKey {
 }
 
 /** Of two who rotate it at once the second finds it rotated. */
-async function lockKey(transaction: Transaction, { merchantId, now }: Access, apiKeyId: string): Promise<LockedKey> {
+async function lockKey(
+  transaction: Transaction,
+  { merchantId, now }: Access,
+  apiKeyId: string,
+): Promise<LockedKey> {
   const key = await transaction
     .selectFrom("apiKey")
-    .select(["id", "merchantId", "installationId", "mode", "name", "scopes", "expiresAt", "revokedAt", "rotatesTo", "version"])
+    .select([
+      "id",
+      "merchantId",
+      "installationId",
+      "mode",
+      "name",
+      "scopes",
+      "expiresAt",
+      "revokedAt",
+      "rotatesTo",
+      "version",
+    ])
     .where("id", "=", apiKeyId)
     .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""))
     .forUpdate()
@@ -160,7 +245,14 @@ async function lockKey(transaction: Transaction, { merchantId, now }: Access, ap
   if (key === undefined) throw fail("resource_not_found", { message: "There is no such API key." });
   const currentStatus = statusOf(key, now);
   if (currentStatus === "active") return key;
-  const conflict = { resource: "api_key", id: key.id, currentStatus, currentVersion: key.version, reason: currentStatus, data: {} };
+  const conflict = {
+    resource: "api_key",
+    id: key.id,
+    currentStatus,
+    currentVersion: key.version,
+    reason: currentStatus,
+    data: {},
+  };
   throw fail("invalid_state", { message: refusals[currentStatus], conflict });
 }
 
@@ -170,7 +262,10 @@ const refusals = {
   rotated: "The key was rotated: rotate the key that took its place.",
 } as const;
 
-type Ended = Pick<LockedKey, "expiresAt"> & { readonly revokedAt: Date | null; readonly rotatesTo: string | null };
+type Ended = Pick<LockedKey, "expiresAt"> & {
+  readonly revokedAt: Date | null;
+  readonly rotatesTo: string | null;
+};
 
 function statusOf({ revokedAt, expiresAt, rotatesTo }: Ended, now: Date): "active" | keyof typeof refusals {
   if (revokedAt !== null) return "revoked";
@@ -178,7 +273,10 @@ function statusOf({ revokedAt, expiresAt, rotatesTo }: Ended, now: Date): "activ
   return rotatesTo === null ? "active" : "rotated";
 }
 
-/** Its end was told with its rotation: of the notices before it (`noteExpiry`) only those that are still to come are given. */
+/**
+ * Its end was told with its rotation: of the notices before it (`noteExpiry`) only those that are still to
+ * come are given.
+ */
 function noticesPast(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
@@ -199,16 +297,33 @@ interface KeysDue {
   readonly rowsMax: number;
 }
 
-export function findExpiringKeys(reader: Reader, { now, after, rowsMax }: KeysDue): Promise<{ id: string }[]> {
-  return reader.selectFrom("apiKey").select("id").where(isDue(now)).where("id", ">", after).orderBy("id").limit(rowsMax).execute();
+export function findExpiringKeys(
+  reader: Reader,
+  { now, after, rowsMax }: KeysDue,
+): Promise<{ id: string }[]> {
+  return reader
+    .selectFrom("apiKey")
+    .select("id")
+    .where(isDue(now))
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(rowsMax)
+    .execute();
 }
 
 /** Nothing where somebody else has done it meanwhile. */
-export async function noteExpiry(transaction: Transaction, { now }: Pick<Access, "now">, apiKeyId: string): Promise<AccessEvent[]> {
+export async function noteExpiry(
+  transaction: Transaction,
+  { now }: Pick<Access, "now">,
+  apiKeyId: string,
+): Promise<AccessEvent[]> {
   const inOneDay = new Date(now.getTime() + 24 * hourMs);
   const noted = await transaction
     .updateTable("apiKey")
-    .set((key) => ({ expiryNotices: sql<number>`case when expires_at <= ${inOneDay} then 2 else 1 end`, version: key("version", "+", 1) }))
+    .set((key) => ({
+      expiryNotices: sql<number>`case when expires_at <= ${inOneDay} then 2 else 1 end`,
+      version: key("version", "+", 1),
+    }))
     .where("id", "=", apiKeyId)
     .where(isDue(now))
     .returning(["merchantId", "installationId", "version"])

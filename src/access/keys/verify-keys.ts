@@ -1,6 +1,7 @@
 /**
- * Verifying secrets that clients hold: their form, digest and last use, and the verification of API keys, `cpk_{live|test}_{id}_{secret}{checksum}`.
- * Verification costs one statement. An unknown id, a wrong secret and a wrong checksum are the same failure, so that callers cannot probe.
+ * Verifying secrets that clients hold: their form, digest and last use, and the verification of API keys,
+ * `cpk_{live|test}_{id}_{secret}{checksum}`. Verification costs one statement. An unknown id, a wrong secret
+ * and a wrong checksum are the same failure, so that callers cannot probe.
  */
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
@@ -38,13 +39,18 @@ export interface PresentedKey {
 }
 
 /** `find` gives the row of the key that is presented, and nothing for another key with the same id. */
-export async function checkApiKey(value: string, now: Date, find: (presented: PresentedKey) => Promise<KeyRow | undefined>): Promise<ApiKeyViewer> {
+export async function checkApiKey(
+  value: string,
+  now: Date,
+  find: (presented: PresentedKey) => Promise<KeyRow | undefined>,
+): Promise<ApiKeyViewer> {
   const parsed = parseSecret("cpk", value);
   if (parsed === undefined) throw fail("api_key_invalid");
   const row = await find({ keyId: parsed.id, digest: digestOf(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid");
   // Whenever that was: the clock of the process that revoked it may be ahead of this one's.
-  if (row.revokedAt !== null || row.installationStatus === "uninstalled") throw refused("api_key_revoked", row);
+  if (row.revokedAt !== null || row.installationStatus === "uninstalled")
+    throw refused("api_key_revoked", row);
   if (row.expiresAt !== null && row.expiresAt <= now) throw refused("api_key_expired", row);
   const viewer = viewers.get(row) ?? toViewer(row);
   viewers.set(row, viewer);
@@ -53,7 +59,10 @@ export async function checkApiKey(value: string, now: Date, find: (presented: Pr
 
 const owners = new WeakMap<object, CredentialOwner>();
 
-function refused(code: "api_key_revoked" | "api_key_expired", { id: credentialId, merchantId, installationId }: KeyRow): Failure {
+function refused(
+  code: "api_key_revoked" | "api_key_expired",
+  { id: credentialId, merchantId, installationId }: KeyRow,
+): Failure {
   const failure = fail(code);
   owners.set(failure, { credentialId, merchantId, installationId });
   return failure;
@@ -79,7 +88,9 @@ function toViewer(row: KeyRow): ApiKeyViewer {
   };
 }
 
-export function suspensionOf(row: Pick<KeyRow, "merchantStatus" | "installationStatus">): ApiKeyViewer["suspended"] {
+export function suspensionOf(
+  row: Pick<KeyRow, "merchantStatus" | "installationStatus">,
+): ApiKeyViewer["suspended"] {
   if (row.merchantStatus === "suspended") return "merchant_suspended";
   return row.installationStatus === "suspended" ? "installation_suspended" : null;
 }
@@ -90,8 +101,21 @@ export async function findKey(reader: Reader, keyId: string, value: string): Pro
     .selectFrom("apiKey")
     .innerJoin("installation", "installation.id", "apiKey.installationId")
     .innerJoin("merchant", "merchant.id", "apiKey.merchantId")
-    .select(["apiKey.id", "apiKey.keyId", "apiKey.mode", "apiKey.digest", "apiKey.scopes", "apiKey.installationId", "apiKey.merchantId"])
-    .select(["apiKey.expiresAt", "apiKey.revokedAt", "installation.appId", "installation.scopes as installationScopes"])
+    .select([
+      "apiKey.id",
+      "apiKey.keyId",
+      "apiKey.mode",
+      "apiKey.digest",
+      "apiKey.scopes",
+      "apiKey.installationId",
+      "apiKey.merchantId",
+    ])
+    .select([
+      "apiKey.expiresAt",
+      "apiKey.revokedAt",
+      "installation.appId",
+      "installation.scopes as installationScopes",
+    ])
     .select(["installation.status as installationStatus", "merchant.status as merchantStatus"])
     .where("apiKey.keyId", "=", keyId)
     .executeTakeFirst();
@@ -102,13 +126,16 @@ export async function findKey(reader: Reader, keyId: string, value: string): Pro
 export function recordUse(db: Database, apiKeyId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
   return noteUse(db, { credentialId: apiKeyId, now }, () =>
-    sql`update api_key set last_used_at = ${now} where id = ${apiKeyId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(db),
+    sql`update api_key set last_used_at = ${now} where id = ${apiKeyId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(
+      db,
+    ),
   );
 }
 
 /**
- * Secrets that clients hold: `{kind}_{label}_{id: 12 base62}_{secret: 43 base62, 256 bits}{CRC-32: 6 base62}`. The checksum settles typos and
- * secret scanners' finds without a database; at rest there is only the SHA-256 of the whole.
+ * Secrets that clients hold: `{kind}_{label}_{id: 12 base62}_{secret: 43 base62, 256 bits}{CRC-32: 6
+ * base62}`. The checksum settles typos and secret scanners' finds without a database; at rest there is only
+ * the SHA-256 of the whole.
  */
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const idLength = 12;
@@ -136,13 +163,20 @@ export function mintSecret(kind: SecretKind, label: string): MintedSecret {
   return { id, value, prefix, digest: digestOf(value), lastFour: value.slice(-4) };
 }
 
-const form = new RegExp(`^(cpk|cit)_([a-z]+)_([0-9A-Za-z]{${idLength}})_[0-9A-Za-z]{${secretLength + checksumLength}}$`);
+const form = new RegExp(
+  `^(cpk|cit)_([a-z]+)_([0-9A-Za-z]{${idLength}})_[0-9A-Za-z]{${secretLength + checksumLength}}$`,
+);
 
 /** The id inside a well-formed secret of that kind with the right checksum; undefined for anything else. */
-export function parseSecret(kind: SecretKind, text: string): { readonly id: string; readonly label: string } | undefined {
+export function parseSecret(
+  kind: SecretKind,
+  text: string,
+): { readonly id: string; readonly label: string } | undefined {
   const [, foundKind, label, id] = form.exec(text) ?? [];
   if (foundKind !== kind || id === undefined || label === undefined) return undefined;
-  return checksumOf(text.slice(0, -checksumLength)) === text.slice(-checksumLength) ? { id, label } : undefined;
+  return checksumOf(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
+    ? { id, label }
+    : undefined;
 }
 
 export function digestOf(value: string): Buffer {
@@ -172,7 +206,10 @@ function toBase62(value: bigint, length: number): string {
   return text.padStart(length, "0");
 }
 
-/** When a credential was last used, noted once a minute at most: a request does not wait for it, and most cost no statement at all. */
+/**
+ * When a credential was last used, noted once a minute at most: a request does not wait for it, and most cost
+ * no statement at all.
+ */
 const noteEveryMs = 60_000;
 const credentialsMax = 10_000;
 

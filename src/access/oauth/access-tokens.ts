@@ -1,7 +1,8 @@
 /**
- * Access tokens at the resource server: JWTs of our own authorization server (RFC 9068), each bound to a key of the client (RFC 9449) and good for
- * as long as the grant behind it is. jose verifies them: oauth4webapi's validateJwtAccessToken tells neither token from proof in its refusals nor
- * the injected clock's time, and lets a proof be five minutes old.
+ * Access tokens at the resource server: JWTs of our own authorization server (RFC 9068), each bound to a key
+ * of the client (RFC 9449) and good for as long as the grant behind it is. jose verifies them: oauth4webapi's
+ * validateJwtAccessToken tells neither token from proof in its refusals nor the injected clock's time, and
+ * lets a proof be five minutes old.
  */
 import { decodeProtectedHeader, errors, type JWK, type JWTPayload, jwtVerify } from "jose";
 import { sql } from "kysely";
@@ -37,11 +38,14 @@ export interface TokenServices {
 /** Throws where the viewer is not served whatever else is true. */
 export type Admit<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
-export type VerifyAccessToken = (presented: PresentedToken, admit?: Admit<OAuthViewer>) => Promise<OAuthViewer>;
+export type VerifyAccessToken = (
+  presented: PresentedToken,
+  admit?: Admit<OAuthViewer>,
+) => Promise<OAuthViewer>;
 
 /**
- * The token first, so that a proof is only ever read for one that is ours; its use is noted last, so that nothing is written for a token that is
- * wrong, revoked or not admitted.
+ * The token first, so that a proof is only ever read for one that is ours; its use is noted last, so that
+ * nothing is written for a token that is wrong, revoked or not admitted.
  */
 export function createTokenVerifier({
   db,
@@ -54,9 +58,16 @@ export function createTokenVerifier({
     const now = clock.now();
     const [proof, second] = proofs;
     if (proof === undefined) throw fail("dpop_proof_missing");
-    if (second !== undefined) throw fail("dpop_proof_invalid", { message: "There is more than one DPoP header." });
+    if (second !== undefined)
+      throw fail("dpop_proof_invalid", { message: "There is more than one DPoP header." });
     const claims = await readToken(token, { publicUrl, now, signingKeys });
-    const used = await checkProof(proof, { method, url: publicUrl + path, token, thumbprint: claims.thumbprint, now });
+    const used = await checkProof(proof, {
+      method,
+      url: publicUrl + path,
+      token,
+      thumbprint: claims.thumbprint,
+      now,
+    });
     const viewer = viewerOf(claims, await findGrant(claims.grantId), now);
     await admit?.(viewer);
     await useProof(db, used, now);
@@ -117,12 +128,19 @@ function claimsOf({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf
   if (typeof grantId !== "string" || !isId("oauthGrant", grantId) || typeof jti !== "string") throw invalid();
   if (typeof clientId !== "string" || typeof sub !== "string" || thumbprint === undefined) throw invalid();
   // Left out where nothing was granted.
-  return { grantId, clientId, staffId: sub, scopes: typeof scope === "string" ? scope.split(" ") : [], thumbprint };
+  return {
+    grantId,
+    clientId,
+    staffId: sub,
+    scopes: typeof scope === "string" ? scope.split(" ") : [],
+    thumbprint,
+  };
 }
 
 /** A token that is bound in another way beside is not one of ours. */
 function thumbprintOf(cnf: unknown): string | undefined {
-  if (typeof cnf !== "object" || cnf === null || !("jkt" in cnf) || Object.keys(cnf).length !== 1) return undefined;
+  if (typeof cnf !== "object" || cnf === null || !("jkt" in cnf) || Object.keys(cnf).length !== 1)
+    return undefined;
   return typeof cnf.jkt === "string" ? cnf.jkt : undefined;
 }
 
@@ -159,8 +177,17 @@ export function findGrantState(reader: Reader, grantId: string): Promise<GrantSt
       "oauthGrant.expiresAt",
       "oauthGrant.revokedAt",
     ])
-    .select(["oauthGrant.installationId", "oauthGrant.merchantId", "oauthClient.disabledAt as clientDisabledAt", "installation.appId"])
-    .select(["installation.scopes as installationScopes", "installation.status as installationStatus", "merchant.status as merchantStatus"])
+    .select([
+      "oauthGrant.installationId",
+      "oauthGrant.merchantId",
+      "oauthClient.disabledAt as clientDisabledAt",
+      "installation.appId",
+    ])
+    .select([
+      "installation.scopes as installationScopes",
+      "installation.status as installationStatus",
+      "merchant.status as merchantStatus",
+    ])
     .where("oauthGrant.id", "=", grantId)
     .executeTakeFirst();
 }
@@ -170,13 +197,26 @@ function viewerOf(claims: TokenClaims, grant: GrantState | undefined, now: Date)
   if (grant === undefined || !isInForce(grant, now)) throw invalid();
   if (grant.clientId !== claims.clientId || grant.staffId !== claims.staffId) throw invalid();
   const { grantId, clientId, installationId, appId, merchantId } = grant;
-  const isHeld = (scope: string): boolean => grant.scopes.includes(scope) && grant.installationScopes.includes(scope);
+  const isHeld = (scope: string): boolean =>
+    grant.scopes.includes(scope) && grant.installationScopes.includes(scope);
   const scopes = new Set(claims.scopes.filter(isScope).filter(isHeld));
-  return { kind: "oauth", grantId, clientId, installationId, appId, merchantId, scopes, suspended: suspensionOf(grant) };
+  return {
+    kind: "oauth",
+    grantId,
+    clientId,
+    installationId,
+    appId,
+    merchantId,
+    scopes,
+    suspended: suspensionOf(grant),
+  };
 }
 
 /** Not when it was revoked, but that it was: the clock of the process that did it may be ahead of this one's. */
-function isInForce({ revokedAt, expiresAt, clientDisabledAt, installationStatus }: GrantState, now: Date): boolean {
+function isInForce(
+  { revokedAt, expiresAt, clientDisabledAt, installationStatus }: GrantState,
+  now: Date,
+): boolean {
   if (installationStatus === "uninstalled" || revokedAt !== null || clientDisabledAt !== null) return false;
   return expiresAt > now;
 }
@@ -185,6 +225,8 @@ function isInForce({ revokedAt, expiresAt, clientDisabledAt, installationStatus 
 export function recordGrantUse(db: Database, grantId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
   return noteUse(db, { credentialId: grantId, now }, () =>
-    sql`update oauth_grant set last_used_at = ${now} where id = ${grantId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(db),
+    sql`update oauth_grant set last_used_at = ${now} where id = ${grantId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(
+      db,
+    ),
   );
 }

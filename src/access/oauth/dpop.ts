@@ -1,9 +1,17 @@
 /**
- * Proofs of possession (RFC 9449 section 4.3): a JWT per request, signed with the key that the access token is bound to, which names the request
- * and the token and is good for one use. Everything here refuses with `dpop_proof_invalid`, saying which check it was.
+ * Proofs of possession (RFC 9449 section 4.3): a JWT per request, signed with the key that the access token
+ * is bound to, which names the request and the token and is good for one use. Everything here refuses with
+ * `dpop_proof_invalid`, saying which check it was.
  */
 import { createHash } from "node:crypto";
-import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from "jose";
+import {
+  calculateJwkThumbprint,
+  EmbeddedJWK,
+  errors,
+  type JWTPayload,
+  type JWTVerifyResult,
+  jwtVerify,
+} from "jose";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
@@ -33,14 +41,19 @@ export interface UsedProof {
 export async function checkProof(proof: string, request: ProvenRequest): Promise<UsedProof> {
   const { protectedHeader, payload } = await verified(proof, request.now);
   const { jwk } = protectedHeader;
-  if (jwk === undefined || privateMembers.some((member) => Object.hasOwn(jwk, member))) throw refused("Its header's jwk must be a public key.");
-  if ((await calculateJwkThumbprint(jwk)) !== request.thumbprint) throw refused("It was signed with another key than the one the token is bound to.");
+  if (jwk === undefined || privateMembers.some((member) => Object.hasOwn(jwk, member)))
+    throw refused("Its header's jwk must be a public key.");
+  if ((await calculateJwkThumbprint(jwk)) !== request.thumbprint)
+    throw refused("It was signed with another key than the one the token is bound to.");
   requireFresh(payload, request.now);
   if (payload["htm"] !== request.method) throw refused("Its htm is not the request's method.");
-  if (!isSameAddress(payload["htu"], request.url)) throw refused(`Its htu is not the request's address at ${new URL(request.url).origin}.`);
-  if (payload["ath"] !== createHash("sha256").update(request.token).digest("base64url")) throw refused("Its ath is not the access token's hash.");
+  if (!isSameAddress(payload["htu"], request.url))
+    throw refused(`Its htu is not the request's address at ${new URL(request.url).origin}.`);
+  if (payload["ath"] !== createHash("sha256").update(request.token).digest("base64url"))
+    throw refused("Its ath is not the access token's hash.");
   const { jti } = payload;
-  if (typeof jti !== "string" || jti === "" || jti.length > jtiLengthMax) throw refused(`Its jti must have 1 to ${jtiLengthMax} characters.`);
+  if (typeof jti !== "string" || jti === "" || jti.length > jtiLengthMax)
+    throw refused(`Its jti must have 1 to ${jtiLengthMax} characters.`);
   return { thumbprint: request.thumbprint, jti };
 }
 
@@ -63,26 +76,37 @@ async function verified(proof: string, now: Date): Promise<JWTVerifyResult> {
 /** In our own words: the library's may have the caller's in them. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof errors.JOSEAlgNotAllowed) return `Its alg must be ${signingAlgorithms.join(" or ")}.`;
-  if (cause instanceof errors.JWSSignatureVerificationFailed) return "Its signature is not of the key in its header.";
+  if (cause instanceof errors.JWSSignatureVerificationFailed)
+    return "Its signature is not of the key in its header.";
   if (cause instanceof errors.JWTExpired) return "Its exp is over.";
-  if (cause instanceof errors.JWTClaimValidationFailed) return `Its ${cause.claim} is missing or is not what it must be.`;
+  if (cause instanceof errors.JWTClaimValidationFailed)
+    return `Its ${cause.claim} is missing or is not what it must be.`;
   return "It is not a JWT with a public key in its header.";
 }
 
 function requireFresh({ iat }: JWTPayload, now: Date): void {
   const isFresh = typeof iat === "number" && Math.abs(now.getTime() / 1000 - iat) <= skewSeconds;
-  if (!isFresh) throw refused(`Its iat is more than ${skewSeconds} s away from the server's time, ${now.toISOString()}.`);
+  if (!isFresh)
+    throw refused(`Its iat is more than ${skewSeconds} s away from the server's time, ${now.toISOString()}.`);
 }
 
-const refused = (why: string): Failure => fail("dpop_proof_invalid", { message: `The DPoP proof does not hold. ${why}` });
+const refused = (why: string): Failure =>
+  fail("dpop_proof_invalid", { message: `The DPoP proof does not hold. ${why}` });
 
 function isSameAddress(claimed: unknown, url: string): boolean {
-  return typeof claimed === "string" && normalizedAddress(claimed) !== undefined && normalizedAddress(claimed) === normalizedAddress(url);
+  return (
+    typeof claimed === "string" &&
+    normalizedAddress(claimed) !== undefined &&
+    normalizedAddress(claimed) === normalizedAddress(url)
+  );
 }
 
 const httpAddress = /^https?:\/\/[!-[\]-~]+$/i;
 
-/** RFC 3986 section 6.2.2 and 6.2.3, without query and fragment; undefined where it is no address. The parser leaves percent-encodings as they are. */
+/**
+ * RFC 3986 section 6.2.2 and 6.2.3, without query and fragment; undefined where it is no address. The parser
+ * leaves percent-encodings as they are.
+ */
 export function normalizedAddress(text: string): string | undefined {
   if (!httpAddress.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
@@ -113,7 +137,9 @@ export async function sweepProofs(db: Database, now: Date, signal?: AbortSignal)
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from dpop_proof where digest in (
-        select digest from dpop_proof where expires_at <= ${now} order by expires_at limit ${sweptAtOnce})`.execute(db);
+        select digest from dpop_proof where expires_at <= ${now} order by expires_at limit ${sweptAtOnce})`.execute(
+      db,
+    );
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < sweptAtOnce || signal?.aborted === true) return total;

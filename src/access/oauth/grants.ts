@@ -1,7 +1,9 @@
 /**
- * What a person of a merchant granted to an app: the credential of an installation, as an API key is. Granting installs the app where it is not. Where
- * it is, the grant holds no scope that the installation lacks, as no key does: what an installation may do is set by who runs the merchant
- * (`installationScopesSet`), whose narrowing no consent takes back. Of one person, an app holds one grant in force: a new one ends the earlier.
+ * What a person of a merchant granted to an app: the credential of an installation, as an API key is.
+ * Granting installs the app where it is not. Where it is, the grant holds no scope that the installation
+ * lacks, as no key does: what an installation may do is set by who runs the merchant
+ * (`installationScopesSet`), whose narrowing no consent takes back. Of one person, an app holds one grant in
+ * force: a new one ends the earlier.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { OauthGrantTable, Tables } from "#database/tables.ts";
@@ -31,16 +33,25 @@ export const grantDays = 90;
 const dayMs = 86_400_000;
 
 /**
- * The merchant is the person's own. Refused: `installation_suspended`, `merchant_suspended`, `role_not_allowed` for an account that may not sign in,
- * `invalid_state` for a scope that the app's installation lacks.
+ * The merchant is the person's own. Refused: `installation_suspended`, `merchant_suspended`,
+ * `role_not_allowed` for an account that may not sign in, `invalid_state` for a scope that the app's
+ * installation lacks.
  */
-export async function createGrant(transaction: Transaction, access: Access, input: GrantInput): Promise<GrantMade> {
+export async function createGrant(
+  transaction: Transaction,
+  access: Access,
+  input: GrantInput,
+): Promise<GrantMade> {
   const scopes = [...new Set(input.scopes)].toSorted();
   if (scopes.length === 0) throw fail("invalid_field", { message: "A grant is of one scope at least." });
   const merchantId = await lockMerchantOf(transaction, access, input.staffId);
   const appId = await appOf(transaction, input.clientId);
   const installationId = await install(transaction, access, { merchantId, appId, scopes });
-  const replaced = await endEarlier(transaction, access, { installationId, clientId: input.clientId, staffId: input.staffId });
+  const replaced = await endEarlier(transaction, access, {
+    installationId,
+    clientId: input.clientId,
+    staffId: input.staffId,
+  });
   const grantId = createId("oauthGrant", access.now.getTime());
   await transaction
     .insertInto("oauthGrant")
@@ -67,7 +78,8 @@ async function lockMerchantOf(transaction: Transaction, access: Access, staffId:
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .forShare()
     .executeTakeFirst();
-  if (staff === undefined || staff.disabledAt !== null) throw fail("role_not_allowed", { message: "This account may not sign in." });
+  if (staff === undefined || staff.disabledAt !== null)
+    throw fail("role_not_allowed", { message: "This account may not sign in." });
   const merchant = await transaction
     .selectFrom("merchant")
     .select(["id", "status"])
@@ -113,7 +125,14 @@ async function install(transaction: Transaction, access: Access, input: Installi
   if (excess.length > 0)
     throw fail("invalid_state", {
       message: `The installation does not hold ${excess.join(", ")}.`,
-      conflict: { resource: "installation", id, currentStatus: status, currentVersion: version, reason: "scope_not_held", data: {} },
+      conflict: {
+        resource: "installation",
+        id,
+        currentStatus: status,
+        currentVersion: version,
+        reason: "scope_not_held",
+        data: {},
+      },
     });
   return id;
 }
@@ -125,7 +144,11 @@ interface Giver {
 }
 
 /** With the merchant locked: nobody makes another meanwhile. */
-async function endEarlier(transaction: Transaction, access: Access, { installationId, clientId, staffId }: Giver): Promise<readonly GrantEnded[]> {
+async function endEarlier(
+  transaction: Transaction,
+  access: Access,
+  { installationId, clientId, staffId }: Giver,
+): Promise<readonly GrantEnded[]> {
   const earlier = await transaction
     .selectFrom("oauthGrant")
     .select("id")
@@ -137,12 +160,17 @@ async function endEarlier(transaction: Transaction, access: Access, { installati
     .orderBy("id")
     .execute();
   const ended: GrantEnded[] = [];
-  for (const { id } of earlier) ended.push(...(await revokeGrants(transaction, access, { column: "id", value: id })));
+  for (const { id } of earlier)
+    ended.push(...(await revokeGrants(transaction, access, { column: "id", value: id })));
   return ended;
 }
 
 /** From its commit on its tokens are refused. Revoking twice is revoking once: the first time stands. */
-export async function revokeGrant(transaction: Transaction, access: Access, grantId: string): Promise<AccessEvent[]> {
+export async function revokeGrant(
+  transaction: Transaction,
+  access: Access,
+  grantId: string,
+): Promise<AccessEvent[]> {
   const grant = await transaction
     .selectFrom("oauthGrant")
     .select("id")
@@ -177,7 +205,10 @@ export const findGrants = (reader: Reader, ids: readonly string[]): Promise<Gran
   reader.selectFrom("oauthGrant").select(grantColumns).where(oneOf(ids)).execute();
 
 /** Still to be paged or counted. Null: of all merchants. */
-export const grantList = (reader: Reader, owner: string | null): SelectQueryBuilder<Tables, "oauthGrant", GrantRow> =>
+export const grantList = (
+  reader: Reader,
+  owner: string | null,
+): SelectQueryBuilder<Tables, "oauthGrant", GrantRow> =>
   reader
     .selectFrom("oauthGrant")
     .select(grantColumns)
@@ -187,7 +218,10 @@ export const grantList = (reader: Reader, owner: string | null): SelectQueryBuil
 const keptMs = 90 * 86_400_000;
 const sweptAtOnce = 500;
 
-/** Deletes grants long after their end; what was done with them stays in the audit log. Returns the number of deleted grants. */
+/**
+ * Deletes grants long after their end; what was done with them stays in the audit log. Returns the number of
+ * deleted grants.
+ */
 export async function sweepGrants(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   const before = new Date(now.getTime() - keptMs);
   for (let total = 0; ;) {

@@ -1,6 +1,7 @@
 /**
- * What the authorization server keeps for a while: codes, refresh tokens, pushed requests, sessions, interactions and used proofs. An id is a secret and
- * lies here as its digest; what is kept under it is sealed. What has expired is not there, swept or not.
+ * What the authorization server keeps for a while: codes, refresh tokens, pushed requests, sessions,
+ * interactions and used proofs. An id is a secret and lies here as its digest; what is kept under it is
+ * sealed. What has expired is not there, swept or not.
  */
 import { createHash } from "node:crypto";
 import { type Selectable, sql } from "kysely";
@@ -51,11 +52,16 @@ export async function keepItem({ db, keyring }: Store, item: ItemToKeep): Promis
 /** False when it was there already: of several at once, one alone keeps it. */
 export async function keepOnce({ db, keyring }: Store, item: ItemToKeep, now: Date): Promise<boolean> {
   const digest = digestOf(item.id);
-  const values = { ...keyring.seal(JSON.stringify(item.payload), placeOfItem(item.kind, digest)), expiresAt: item.expiresAt };
+  const values = {
+    ...keyring.seal(JSON.stringify(item.payload), placeOfItem(item.kind, digest)),
+    expiresAt: item.expiresAt,
+  };
   const kept = await db
     .insertInto("oauthItem")
     .values({ kind: item.kind, digest, ...values })
-    .onConflict((conflict) => conflict.columns(["kind", "digest"]).doUpdateSet(values).where("oauthItem.expiresAt", "<=", now))
+    .onConflict((conflict) =>
+      conflict.columns(["kind", "digest"]).doUpdateSet(values).where("oauthItem.expiresAt", "<=", now),
+    )
     .returning("kind")
     .executeTakeFirst();
   return kept !== undefined;
@@ -68,7 +74,10 @@ export interface ItemSought {
   readonly now: Date;
 }
 
-export async function findItem({ db, keyring }: Store<Reader>, { kind, by, value, now }: ItemSought): Promise<OauthItem | undefined> {
+export async function findItem(
+  { db, keyring }: Store<Reader>,
+  { kind, by, value, now }: ItemSought,
+): Promise<OauthItem | undefined> {
   const row = await db
     .selectFrom("oauthItem")
     .selectAll()
@@ -76,11 +85,18 @@ export async function findItem({ db, keyring }: Store<Reader>, { kind, by, value
     .where(by === "id" ? "digest" : "uidDigest", "=", digestOf(value))
     .where("expiresAt", ">", now)
     .executeTakeFirst();
-  return row === undefined ? undefined : { payload: open(keyring, row), consumedAt: row.consumedAt, grantId: row.grantId };
+  return row === undefined
+    ? undefined
+    : { payload: open(keyring, row), consumedAt: row.consumedAt, grantId: row.grantId };
 }
 
-function open(keyring: Keyring, { kind, digest, sealed, dataKey, keyId }: Selectable<OauthItemTable>): Payload {
-  return JSON.parse(keyring.open({ sealed, dataKey, keyId }, placeOfItem(kind, digest)).toString("utf8")) as Payload;
+function open(
+  keyring: Keyring,
+  { kind, digest, sealed, dataKey, keyId }: Selectable<OauthItemTable>,
+): Payload {
+  return JSON.parse(
+    keyring.open({ sealed, dataKey, keyId }, placeOfItem(kind, digest)).toString("utf8"),
+  ) as Payload;
 }
 
 export interface ItemNamed {
@@ -90,7 +106,10 @@ export interface ItemNamed {
 
 export interface ItemTaken extends ItemNamed {
   readonly now: Date;
-  /** What is left of it once it is used, by which it is known when it comes again; all of it, for as long as it was good, unless told. */
+  /**
+   * What is left of it once it is used, by which it is known when it comes again; all of it, for as long as
+   * it was good, unless told.
+   */
   readonly toRemains?: ((payload: Payload) => Remains) | undefined;
 }
 
@@ -99,19 +118,25 @@ export interface Remains {
   readonly expiresAt?: Date;
 }
 
-/** Of several at once, one alone gets `taken`. The others get the grant that it was of, where it still lies there. */
+/**
+ * Of several at once, one alone gets `taken`. The others get the grant that it was of, where it still lies
+ * there.
+ */
 export async function consumeItem(
   { db, keyring }: Store<Reader>,
   { kind, id, now, toRemains }: ItemTaken,
 ): Promise<{ readonly isTaken: boolean; readonly grantId: string | null }> {
   const digest = digestOf(id);
-  const item = toRemains === undefined ? undefined : await findItem({ db, keyring }, { kind, by: "id", value: id, now });
+  const item =
+    toRemains === undefined ? undefined : await findItem({ db, keyring }, { kind, by: "id", value: id, now });
   const remains = item === undefined ? undefined : toRemains?.(item.payload);
   const taken = await db
     .updateTable("oauthItem")
     .set({
       consumedAt: now,
-      ...(remains === undefined ? {} : keyring.seal(JSON.stringify(remains.payload), placeOfItem(kind, digest))),
+      ...(remains === undefined
+        ? {}
+        : keyring.seal(JSON.stringify(remains.payload), placeOfItem(kind, digest))),
       ...(remains?.expiresAt === undefined ? {} : { expiresAt: remains.expiresAt }),
     })
     .where("kind", "=", kind)
@@ -121,13 +146,26 @@ export async function consumeItem(
     .returning("grantId")
     .executeTakeFirst();
   if (taken !== undefined) return { isTaken: true, grantId: taken.grantId };
-  const row = await db.selectFrom("oauthItem").select("grantId").where("kind", "=", kind).where("digest", "=", digest).executeTakeFirst();
+  const row = await db
+    .selectFrom("oauthItem")
+    .select("grantId")
+    .where("kind", "=", kind)
+    .where("digest", "=", digest)
+    .executeTakeFirst();
   return { isTaken: false, grantId: row?.grantId ?? null };
 }
 
 /** Says of an interaction which grant came of it; it goes with that. */
-export async function noteGrant(transaction: Transaction, { kind, id, grantId }: ItemNamed & { readonly grantId: string | null }): Promise<void> {
-  await transaction.updateTable("oauthItem").set({ grantId }).where("kind", "=", kind).where("digest", "=", digestOf(id)).execute();
+export async function noteGrant(
+  transaction: Transaction,
+  { kind, id, grantId }: ItemNamed & { readonly grantId: string | null },
+): Promise<void> {
+  await transaction
+    .updateTable("oauthItem")
+    .set({ grantId })
+    .where("kind", "=", kind)
+    .where("digest", "=", digestOf(id))
+    .execute();
 }
 
 export async function deleteItem(db: Database, { kind, id }: ItemNamed): Promise<void> {
@@ -141,7 +179,9 @@ export async function sweepItems(db: Database, now: Date, signal?: AbortSignal):
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from oauth_item where (kind, digest) in (
-        select kind, digest from oauth_item where expires_at <= ${now} order by expires_at limit ${sweptAtOnce})`.execute(db);
+        select kind, digest from oauth_item where expires_at <= ${now} order by expires_at limit ${sweptAtOnce})`.execute(
+      db,
+    );
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < sweptAtOnce || signal?.aborted === true) return total;

@@ -1,6 +1,7 @@
 /**
- * The keys that access tokens are signed with. Private halves lie sealed; every process keeps both in memory and looks again when it meets a key it does
- * not know. A new key is known everywhere before it signs, and an old one is believed until the last token it signed is over.
+ * The keys that access tokens are signed with. Private halves lie sealed; every process keeps both in memory
+ * and looks again when it meets a key it does not know. A new key is known everywhere before it signs, and an
+ * old one is believed until the last token it signed is over.
  */
 import { type JWK, calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
 import { type Selectable, sql } from "kysely";
@@ -13,7 +14,10 @@ import type { Log } from "#foundation/log.ts";
 import { accessTokenSeconds, signingAlgorithms } from "#access/authorization.ts";
 
 export interface SigningKeys {
-  /** All that are believed, those that will sign soon included. One that is asked for and not known is looked for, once a second at most. */
+  /**
+   * All that are believed, those that will sign soon included. One that is asked for and not known is looked
+   * for, once a second at most.
+   */
   publicJwks(kid?: string): Promise<{ readonly keys: JWK[] }>;
   /** Private halves of those that sign now and open here, newest first, ES256 before EdDSA. */
   signing(): Promise<readonly PrivateJwk[]>;
@@ -34,7 +38,10 @@ export interface SigningKeysParts {
   readonly log?: Log;
 }
 
-/** How long what is in memory is believed, and how often at most somebody's unknown key id makes a process look again. */
+/**
+ * How long what is in memory is believed, and how often at most somebody's unknown key id makes a process
+ * look again.
+ */
 const freshMs = 30_000;
 const lookAgainMs = 1_000;
 /** Between a new key and its first token: every process has looked once by then. */
@@ -67,17 +74,24 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysParts)
       await insertKeys(transaction, keyring, { now, signsFrom: new Date(now.getTime() - announcedMs) });
       return findRows(transaction);
     });
-  /** Only what is to sign is opened: a key that is sealed with what this process does not have yet verifies all the same. */
+  /**
+   * Only what is to sign is opened: a key that is sealed with what this process does not have yet verifies
+   * all the same.
+   */
   const openKey = (key: HeldKey): PrivateJwk | undefined => {
     if (key.opened !== undefined) return key.opened.privateJwk;
     const privateJwk = tryToOpen(key.row, keyring, log);
     key.opened = { privateJwk };
     return privateJwk;
   };
-  const isOlderThan = (ms: number): boolean => held === undefined || Math.abs(clock.now().getTime() - held.at) >= ms;
-  const current = async (): Promise<readonly HeldKey[]> => (held === undefined || isOlderThan(freshMs) ? look() : held.keys);
-  const isBelieved = ({ retiredAt }: HeldKey): boolean => retiredAt === null || retiredAt.getTime() + believedMs > clock.now().getTime();
-  const has = (keys: readonly HeldKey[], kid: string): boolean => keys.some(({ publicJwk }) => publicJwk.kid === kid);
+  const isOlderThan = (ms: number): boolean =>
+    held === undefined || Math.abs(clock.now().getTime() - held.at) >= ms;
+  const current = async (): Promise<readonly HeldKey[]> =>
+    held === undefined || isOlderThan(freshMs) ? look() : held.keys;
+  const isBelieved = ({ retiredAt }: HeldKey): boolean =>
+    retiredAt === null || retiredAt.getTime() + believedMs > clock.now().getTime();
+  const has = (keys: readonly HeldKey[], kid: string): boolean =>
+    keys.some(({ publicJwk }) => publicJwk.kid === kid);
 
   return {
     publicJwks: async (kid) => {
@@ -94,7 +108,9 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysParts)
         .flatMap((key) => openKey(key) ?? []);
     },
     rotate: async () => {
-      const kid = await inTransaction(db, (transaction) => rotateSigningKeys(transaction, keyring, clock.now()));
+      const kid = await inTransaction(db, (transaction) =>
+        rotateSigningKeys(transaction, keyring, clock.now()),
+      );
       await look();
       return kid;
     },
@@ -102,12 +118,21 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysParts)
 }
 
 /** The first sign at once; those that follow once every process knows them. */
-export async function rotateSigningKeys(transaction: Transaction, keyring: Keyring, now: Date): Promise<string> {
+export async function rotateSigningKeys(
+  transaction: Transaction,
+  keyring: Keyring,
+  now: Date,
+): Promise<string> {
   await sql`select pg_advisory_xact_lock(${lock}::bigint)`.execute(transaction);
   const signsFrom = new Date(now.getTime() + announcedMs);
   const { numAffectedRows = 0n } =
-    await sql`update oauth_signing_key set retired_at = greatest(signs_from, ${signsFrom}) where retired_at is null`.execute(transaction);
-  return insertKeys(transaction, keyring, { now, signsFrom: numAffectedRows > 0n ? signsFrom : new Date(now.getTime() - announcedMs) });
+    await sql`update oauth_signing_key set retired_at = greatest(signs_from, ${signsFrom}) where retired_at is null`.execute(
+      transaction,
+    );
+  return insertKeys(transaction, keyring, {
+    now,
+    signsFrom: numAffectedRows > 0n ? signsFrom : new Date(now.getTime() - announcedMs),
+  });
 }
 
 type SigningKeyRow = Selectable<OauthSigningKeyTable>;
@@ -122,8 +147,11 @@ interface HeldKey extends Pick<SigningKeyRow, "signsFrom" | "retiredAt"> {
 /** Newest first, and of those that were made together the one for ES256. */
 async function findRows(reader: Reader): Promise<SigningKeyRow[]> {
   const rows = await reader.selectFrom("oauthSigningKey").selectAll().execute();
-  const rank = ({ algorithm }: SigningKeyRow): number => signingAlgorithms.findIndex((name) => name === algorithm);
-  return rows.toSorted((one, other) => other.signsFrom.getTime() - one.signsFrom.getTime() || rank(one) - rank(other));
+  const rank = ({ algorithm }: SigningKeyRow): number =>
+    signingAlgorithms.findIndex((name) => name === algorithm);
+  return rows.toSorted(
+    (one, other) => other.signsFrom.getTime() - one.signsFrom.getTime() || rank(one) - rank(other),
+  );
 }
 
 interface KeyTimes {
@@ -131,7 +159,11 @@ interface KeyTimes {
   readonly signsFrom: Date;
 }
 
-async function insertKeys(transaction: Transaction, keyring: Keyring, { now, signsFrom }: KeyTimes): Promise<string> {
+async function insertKeys(
+  transaction: Transaction,
+  keyring: Keyring,
+  { now, signsFrom }: KeyTimes,
+): Promise<string> {
   const made = await Promise.all(signingAlgorithms.map(makeKey));
   const rows = made.map(({ publicJwk, privateJwk }) => ({
     id: privateJwk.kid,
@@ -153,19 +185,37 @@ async function makeKey(alg: string): Promise<{ readonly publicJwk: JWK; readonly
   return { publicJwk: { ...publicPart, ...marks }, privateJwk: { ...privatePart, ...marks } };
 }
 
-const hold = (row: SigningKeyRow): HeldKey => ({ row, publicJwk: row.publicJwk as JWK, signsFrom: row.signsFrom, retiredAt: row.retiredAt });
+const hold = (row: SigningKeyRow): HeldKey => ({
+  row,
+  publicJwk: row.publicJwk as JWK,
+  signsFrom: row.signsFrom,
+  retiredAt: row.retiredAt,
+});
 
-function tryToOpen({ id, sealed, dataKey, keyId }: SigningKeyRow, keyring: Keyring, log: Log | undefined): PrivateJwk | undefined {
+function tryToOpen(
+  { id, sealed, dataKey, keyId }: SigningKeyRow,
+  keyring: Keyring,
+  log: Log | undefined,
+): PrivateJwk | undefined {
   try {
-    return JSON.parse(keyring.open({ sealed, dataKey, keyId }, placeOfSigningKey(id)).toString("utf8")) as PrivateJwk;
+    return JSON.parse(
+      keyring.open({ sealed, dataKey, keyId }, placeOfSigningKey(id)).toString("utf8"),
+    ) as PrivateJwk;
   } catch (error) {
     if (!(error instanceof DecryptionFailed)) throw error;
-    log?.error({ kid: id, encryptionKey: keyId, err: error }, "A signing key does not open: it verifies, and another signs.");
+    log?.error(
+      { kid: id, encryptionKey: keyId, err: error },
+      "A signing key does not open: it verifies, and another signs.",
+    );
     return undefined;
   }
 }
 
-export const placeOfSigningKey = (id: string): Place => ({ table: "oauth_signing_key", column: "sealed", rowId: id });
+export const placeOfSigningKey = (id: string): Place => ({
+  table: "oauth_signing_key",
+  column: "sealed",
+  rowId: id,
+});
 
 /** Those that nothing is believed from any more. */
 export async function sweepSigningKeys(db: Database, now: Date): Promise<void> {

@@ -1,4 +1,7 @@
-/** Passwords at rest: Argon2id (RFC 9106) as a PHC string, which carries its own parameters, so that they may be raised without touching old ones. */
+/**
+ * Passwords at rest: Argon2id (RFC 9106) as a PHC string, which carries its own parameters, so that they may
+ * be raised without touching old ones.
+ */
 import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from "node:crypto";
 import { fail } from "#foundation/failure.ts";
 
@@ -34,11 +37,13 @@ export async function matchesPassword(password: string, stored: string | undefin
   return isEqual && stored !== undefined;
 }
 
-const form = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,3})\$([0-9A-Za-z+/]{11,86})\$([0-9A-Za-z+/]{43,86})$/;
+const form =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,3})\$([0-9A-Za-z+/]{11,86})\$([0-9A-Za-z+/]{43,86})$/;
 
 function parse(phc: string): Cost & { readonly salt: Buffer; readonly tag: Buffer } {
   const [, memory, passes, parallelism, salt, tag] = form.exec(phc) ?? [];
-  if (salt === undefined || tag === undefined) throw new Error("A stored password hash is not a PHC string of Argon2id.");
+  if (salt === undefined || tag === undefined)
+    throw new Error("A stored password hash is not a PHC string of Argon2id.");
   return {
     memory: Number(memory),
     passes: Number(passes),
@@ -72,7 +77,11 @@ let running = 0;
 async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running < atOnce) running += 1;
   else if (waiting.length < waitingMax) await new Promise<void>((go) => void waiting.push(go));
-  else throw fail("service_unavailable", { retryAfterSeconds: 2, message: "Too many passwords are being checked at the moment." });
+  else
+    throw fail("service_unavailable", {
+      retryAfterSeconds: 2,
+      message: "Too many passwords are being checked at the moment.",
+    });
   try {
     return await work();
   } finally {

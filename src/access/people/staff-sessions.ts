@@ -1,6 +1,7 @@
 /**
- * Signing in and sessions of people at the console. The browser holds a secret of 256 bits, the database its digest. Each request reads the session with
- * the account and its merchant, so that a session is over in every process from the commit on that ends it.
+ * Signing in and sessions of people at the console. The browser holds a secret of 256 bits, the database its
+ * digest. Each request reads the session with the account and its merchant, so that a session is over in
+ * every process from the commit on that ends it.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
@@ -18,12 +19,19 @@ const idleMs = 3_600_000;
 export interface StaffSession {
   readonly staff: StaffViewer;
   readonly merchantName: string;
-  /** While its merchant is, the session is of no use; it comes back with the merchant unless its time is over by then. */
+  /**
+   * While its merchant is, the session is of no use; it comes back with the merchant unless its time is over
+   * by then.
+   */
   readonly isSuspended: boolean;
 }
 
 /** Its secret, which is for the browser alone. */
-export async function createStaffSession(transaction: Transaction, { staffId, version }: StaffViewer, now: Date): Promise<string> {
+export async function createStaffSession(
+  transaction: Transaction,
+  { staffId, version }: StaffViewer,
+  now: Date,
+): Promise<string> {
   const secret = randomBytes(secretBytes).toString("base64url");
   await transaction
     .insertInto("staffSession")
@@ -42,18 +50,34 @@ export async function createStaffSession(transaction: Transaction, { staffId, ve
 const secretForm = /^[\w-]{43}$/;
 
 /** Looks like one; only then is it looked up. */
-export const isSessionSecret = (text: string | undefined): text is string => text !== undefined && secretForm.test(text);
+export const isSessionSecret = (text: string | undefined): text is string =>
+  text !== undefined && secretForm.test(text);
 
-/** Undefined where there is none, or it is over: signed out, too old, unused for too long, its account disabled or given another password. */
-export async function findStaffSession(reader: Reader, secret: string | undefined, now: Date): Promise<StaffSession | undefined> {
+/**
+ * Undefined where there is none, or it is over: signed out, too old, unused for too long, its account
+ * disabled or given another password.
+ */
+export async function findStaffSession(
+  reader: Reader,
+  secret: string | undefined,
+  now: Date,
+): Promise<StaffSession | undefined> {
   if (!isSessionSecret(secret)) return undefined;
   const row = await reader
     .selectFrom("staffSession")
     .innerJoin("staffAccount", (join) =>
-      join.onRef("staffAccount.id", "=", "staffSession.staffId").onRef("staffAccount.version", "=", "staffSession.staffVersion"),
+      join
+        .onRef("staffAccount.id", "=", "staffSession.staffId")
+        .onRef("staffAccount.version", "=", "staffSession.staffVersion"),
     )
     .innerJoin("merchant", "merchant.id", "staffAccount.merchantId")
-    .select(["staffAccount.id", "staffAccount.merchantId", "staffAccount.email", "staffAccount.name", "staffAccount.version"])
+    .select([
+      "staffAccount.id",
+      "staffAccount.merchantId",
+      "staffAccount.email",
+      "staffAccount.name",
+      "staffAccount.version",
+    ])
     .select(["merchant.name as merchantName", "merchant.status as merchantStatus"])
     .where("digest", "=", digestOf(secret))
     .where("staffAccount.disabledAt", "is", null)
@@ -62,7 +86,11 @@ export async function findStaffSession(reader: Reader, secret: string | undefine
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const { id: staffId, merchantId, email, name, version, merchantName, merchantStatus } = row;
-  return { staff: { kind: "staff", staffId, merchantId, email, name, version }, merchantName, isSuspended: merchantStatus === "suspended" };
+  return {
+    staff: { kind: "staff", staffId, merchantId, email, name, version },
+    merchantName,
+    isSuspended: merchantStatus === "suspended",
+  };
 }
 
 /** At most one write per session and minute; nobody need wait for it. */
@@ -70,13 +98,18 @@ export function recordSessionUse(db: Database, secret: string, now: Date): Promi
   const digest = digestOf(secret);
   const minuteAgo = new Date(now.getTime() - 60_000);
   return noteUse(db, { credentialId: digest.toString("base64"), now }, () =>
-    sql`update staff_session set last_used_at = ${now} where digest = ${digest} and last_used_at <= ${minuteAgo}`.execute(db),
+    sql`update staff_session set last_used_at = ${now} where digest = ${digest} and last_used_at <= ${minuteAgo}`.execute(
+      db,
+    ),
   );
 }
 
 /** False when it was over already. */
 export async function endStaffSession(transaction: Transaction, secret: string): Promise<boolean> {
-  const { numDeletedRows } = await transaction.deleteFrom("staffSession").where("digest", "=", digestOf(secret)).executeTakeFirst();
+  const { numDeletedRows } = await transaction
+    .deleteFrom("staffSession")
+    .where("digest", "=", digestOf(secret))
+    .executeTakeFirst();
   return numDeletedRows > 0n;
 }
 
@@ -96,8 +129,9 @@ export async function sweepStaffSessions(db: Database, now: Date, signal?: Abort
 }
 
 /**
- * Signing in with e-mail and password, wherever a page asks for them. An attempt is counted before its password is looked at, so that of many at once none
- * slips past the limit; what turns out right, or is not looked at after all, is given back.
+ * Signing in with e-mail and password, wherever a page asks for them. An attempt is counted before its
+ * password is looked at, so that of many at once none slips past the limit; what turns out right, or is not
+ * looked at after all, is given back.
  */
 interface LoginAttempt {
   /** A digest of the address that was typed. */
@@ -108,7 +142,10 @@ interface LoginAttempt {
 
 /** Guessing passwords has an end. */
 export interface LoginLimit {
-  /** Counts an attempt that is about to be made. Seconds to wait where none may be made before: then it is not counted. */
+  /**
+   * Counts an attempt that is about to be made. Seconds to wait where none may be made before: then it is not
+   * counted.
+   */
   take(attempt: LoginAttempt): Promise<number | undefined>;
   /** It was not a failed one. */
   giveBack(attempt: LoginAttempt): Promise<void>;
@@ -139,7 +176,10 @@ interface SignInParts {
 export function createSignIn({ db, clock, loginLimit }: SignInParts): SignIn {
   return async ({ email, password, address }) => {
     // A digest: where attempts are counted, no address of a person's lies about.
-    const attempt: LoginAttempt = { account: createHash("sha256").update(normalizeEmail(email)).digest("base64url"), address };
+    const attempt: LoginAttempt = {
+      account: createHash("sha256").update(normalizeEmail(email)).digest("base64url"),
+      address,
+    };
     const retryAfterSeconds = await loginLimit.take(attempt);
     if (retryAfterSeconds !== undefined) return { kind: "throttled", retryAfterSeconds };
     let hasFailed = false;
@@ -176,7 +216,12 @@ export interface SignInFault {
   readonly retryAfterSeconds: number | null;
 }
 
-const mistyped = (message: string): SignInFault => ({ status: 400, message, code: null, retryAfterSeconds: null });
+const mistyped = (message: string): SignInFault => ({
+  status: 400,
+  message,
+  code: null,
+  retryAfterSeconds: null,
+});
 
 /** Said before anything was looked at. */
 export const nothingTyped = mistyped("Enter your e-mail address and your password.");

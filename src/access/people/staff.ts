@@ -1,6 +1,6 @@
 /**
- * The people of merchants who sign in. One address is one account, of one merchant; a disabled account signs in nowhere, what it let in is out, and
- * its address is free for another.
+ * The people of merchants who sign in. One address is one account, of one merchant; a disabled account signs
+ * in nowhere, what it let in is out, and its address is free for another.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
 import { brokenConstraint } from "#database/database-errors.ts";
@@ -29,7 +29,10 @@ export interface StaffInput {
   readonly passwordHash: string;
 }
 
-/** Hashes the password of a new account, which takes long: before any transaction. What breaks a rule is refused first. */
+/**
+ * Hashes the password of a new account, which takes long: before any transaction. What breaks a rule is
+ * refused first.
+ */
 export async function prepareStaff(
   person: Pick<StaffInput, "email" | "name"> & { readonly password: string },
 ): Promise<Omit<StaffInput, "merchantId">> {
@@ -41,14 +44,23 @@ export async function prepareStaff(
 /** The same of a password alone. */
 export async function preparePassword(password: string): Promise<string> {
   const { min, max } = passwordLength;
-  if (password.length < min || password.length > max) throw broken("/password", "length", `A password has ${min} to ${max} characters.`);
+  if (password.length < min || password.length > max)
+    throw broken("/password", "length", `A password has ${min} to ${max} characters.`);
   return hashPassword(password);
 }
 
-export async function createStaff(transaction: Transaction, access: Access, input: StaffInput): Promise<string> {
+export async function createStaff(
+  transaction: Transaction,
+  access: Access,
+  input: StaffInput,
+): Promise<string> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
   requireWritten(input);
-  const merchant = await transaction.selectFrom("merchant").select("id").where("id", "=", input.merchantId).executeTakeFirst();
+  const merchant = await transaction
+    .selectFrom("merchant")
+    .select("id")
+    .where("id", "=", input.merchantId)
+    .executeTakeFirst();
   if (merchant === undefined) throw fail("merchant_not_found");
   const id = createId("staff", access.now.getTime());
   await transaction
@@ -79,11 +91,14 @@ const emailForm = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u;
 const nameLengthMax = 200;
 
 function requireWritten({ email, name }: Pick<StaffInput, "email" | "name">): void {
-  if (email.length > 254 || !emailForm.test(email)) throw broken("/email", "pattern_mismatch", "That is no e-mail address.");
-  if (name.trim() === "" || name.length > nameLengthMax) throw broken("/name", "length", `A name has 1 to ${nameLengthMax} characters.`);
+  if (email.length > 254 || !emailForm.test(email))
+    throw broken("/email", "pattern_mismatch", "That is no e-mail address.");
+  if (name.trim() === "" || name.length > nameLengthMax)
+    throw broken("/name", "length", `A name has 1 to ${nameLengthMax} characters.`);
 }
 
-const broken = (field: string, code: string, message: string): Error => failAt("invalid_field", { in: "body", field, code, message });
+const broken = (field: string, code: string, message: string): Error =>
+  failAt("invalid_field", { in: "body", field, code, message });
 
 /** What accounts are told apart by. */
 export function normalizeEmail(email: string): string {
@@ -98,7 +113,10 @@ export async function disableStaff(transaction: Transaction, access: Access, sta
   await revokeGrants(transaction, access, { column: "staffId", value: account.id, why: "person_disabled" });
 }
 
-/** It signs in again, with the password that it had; what was revoked stays so. Refused where somebody else has its address by now. */
+/**
+ * It signs in again, with the password that it had; what was revoked stays so. Refused where somebody else
+ * has its address by now.
+ */
 export async function enableStaff(transaction: Transaction, access: Access, staffId: string): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
   if (account.disabledAt === null) return;
@@ -116,10 +134,19 @@ export interface PasswordInput {
 }
 
 /** From its commit on the password before it is none any more, and whoever had signed in is asked again. */
-export async function setStaffPassword(transaction: Transaction, access: Access, input: PasswordInput): Promise<void> {
+export async function setStaffPassword(
+  transaction: Transaction,
+  access: Access,
+  input: PasswordInput,
+): Promise<void> {
   const account = await lockStaff(transaction, access, input.staffId);
   await changeStaff(transaction, account.id, { passwordHash: input.passwordHash });
-  if (input.isRevokingGrants) await revokeGrants(transaction, access, { column: "staffId", value: account.id, why: "password_changed" });
+  if (input.isRevokingGrants)
+    await revokeGrants(transaction, access, {
+      column: "staffId",
+      value: account.id,
+      why: "password_changed",
+    });
 }
 
 async function lockStaff(
@@ -139,7 +166,11 @@ async function lockStaff(
 }
 
 /** Its new version ends every session that began before. */
-function changeStaff(transaction: Transaction, staffId: string, change: Updateable<StaffAccountTable>): Promise<unknown> {
+function changeStaff(
+  transaction: Transaction,
+  staffId: string,
+  change: Updateable<StaffAccountTable>,
+): Promise<unknown> {
   return transaction
     .updateTable("staffAccount")
     .set((row) => ({ ...change, version: row("version", "+", 1) }))
@@ -148,7 +179,11 @@ function changeStaff(transaction: Transaction, staffId: string, change: Updateab
 }
 
 /** Undefined for a wrong password, an unknown address and a disabled account alike, and as slowly for each. */
-export async function verifyPassword(reader: Reader, email: string, password: string): Promise<StaffViewer | undefined> {
+export async function verifyPassword(
+  reader: Reader,
+  email: string,
+  password: string,
+): Promise<StaffViewer | undefined> {
   const row = await reader
     .selectFrom("staffAccount")
     .select([...viewerColumns, "passwordHash"])
@@ -176,7 +211,13 @@ export function recordSignIn(reader: Reader, staffId: string, now: Date): Promis
 
 const viewerColumns = ["id", "merchantId", "email", "name", "version"] as const;
 
-const toViewer = ({ id, merchantId, email, name, version }: Pick<StaffRow, (typeof viewerColumns)[number]>): StaffViewer => ({
+const toViewer = ({
+  id,
+  merchantId,
+  email,
+  name,
+  version,
+}: Pick<StaffRow, (typeof viewerColumns)[number]>): StaffViewer => ({
   kind: "staff",
   staffId: id,
   merchantId,
@@ -187,10 +228,22 @@ const toViewer = ({ id, merchantId, email, name, version }: Pick<StaffRow, (type
 
 export type StaffRow = Omit<Selectable<StaffAccountTable>, "emailNormalized" | "passwordHash">;
 
-const staffColumns = ["id", "merchantId", "email", "name", "version", "createdAt", "disabledAt", "lastSignedInAt"] as const;
+const staffColumns = [
+  "id",
+  "merchantId",
+  "email",
+  "name",
+  "version",
+  "createdAt",
+  "disabledAt",
+  "lastSignedInAt",
+] as const;
 
 /** Still to be paged or counted. Null: of all merchants. */
-export const staffList = (reader: Reader, owner: string | null): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>
+export const staffList = (
+  reader: Reader,
+  owner: string | null,
+): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>
   reader
     .selectFrom("staffAccount")
     .select(staffColumns)

@@ -1,4 +1,7 @@
-/** The facts by which an installation's readiness is judged, read in one statement (without webhook endpoints), and its required and granted scopes. */
+/**
+ * The facts by which an installation's readiness is judged, read in one statement (without webhook
+ * endpoints), and its required and granted scopes.
+ */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
@@ -18,7 +21,10 @@ export interface EndpointFacts {
   readonly status: "enabled" | "disabled" | "auto_disabled";
   readonly disabledAt: Date | null;
   readonly createdAt: Date;
-  readonly health: { readonly state: "unknown" | "healthy" | "degraded" | "failing"; readonly lastSuccessAt: Date | null };
+  readonly health: {
+    readonly state: "unknown" | "healthy" | "degraded" | "failing";
+    readonly lastSuccessAt: Date | null;
+  };
   /** Times are RFC 3339. */
   readonly secrets: readonly { readonly createdAt: string; readonly expiresAt: string | null }[];
 }
@@ -44,7 +50,10 @@ export interface InstallationFacts {
   readonly untaxedCountries: readonly string[];
   /** Their handles. */
   readonly marketsWithoutReturnPolicy: readonly string[];
-  /** How far apart the clocks of this server and of the database are at least, whatever the way between them took. */
+  /**
+   * How far apart the clocks of this server and of the database are at least, whatever the way between them
+   * took.
+   */
   readonly clockSkewMs: number;
 }
 
@@ -57,12 +66,19 @@ export interface KeyFacts {
 }
 
 type Row = Omit<InstallationFacts, "keys" | "clockSkewMs"> & {
-  readonly keys: readonly (Omit<KeyFacts, "createdAt" | "expiresAt"> & { readonly createdAt: string; readonly expiresAt: string | null })[];
+  readonly keys: readonly (Omit<KeyFacts, "createdAt" | "expiresAt"> & {
+    readonly createdAt: string;
+    readonly expiresAt: string | null;
+  })[];
   readonly databaseTime: Date;
 };
 
 /** By installation; what is not there is missing. */
-export async function findReadinessFacts(reader: Reader, ids: readonly string[], clock: Clock): Promise<Map<string, InstallationFacts>> {
+export async function findReadinessFacts(
+  reader: Reader,
+  ids: readonly string[],
+  clock: Clock,
+): Promise<Map<string, InstallationFacts>> {
   const askedAt = clock.now();
   const { rows } = await sql<Row>`
     select i.id as installation_id, i.status, i.scopes, i.suspended_at, i.updated_at,
@@ -93,8 +109,16 @@ function toFacts(
 ): InstallationFacts {
   return {
     ...row,
-    keys: keys.map((key) => ({ ...key, createdAt: new Date(key.createdAt), expiresAt: key.expiresAt === null ? null : new Date(key.expiresAt) })),
-    clockSkewMs: Math.max(0, askedAt.getTime() - databaseTime.getTime(), databaseTime.getTime() - answeredAt.getTime()),
+    keys: keys.map((key) => ({
+      ...key,
+      createdAt: new Date(key.createdAt),
+      expiresAt: key.expiresAt === null ? null : new Date(key.expiresAt),
+    })),
+    clockSkewMs: Math.max(
+      0,
+      askedAt.getTime() - databaseTime.getTime(),
+      databaseTime.getTime() - answeredAt.getTime(),
+    ),
   };
 }
 
@@ -106,10 +130,14 @@ interface ScopeLists {
 }
 
 /**
- * Required is what the merchant let the installation do, and what its credential was made for: a scope that only one of the two has is missing.
- * Without a credential of the call all of the installation's together are looked at.
+ * Required is what the merchant let the installation do, and what its credential was made for: a scope that
+ * only one of the two has is missing. Without a credential of the call all of the installation's together are
+ * looked at.
  */
-export function requiredAndGranted({ installation, credential }: Pick<ReadinessFacts, "installation" | "credential">): ScopeLists {
+export function requiredAndGranted({
+  installation,
+  credential,
+}: Pick<ReadinessFacts, "installation" | "credential">): ScopeLists {
   const madeFor = new Set(credentialsOf(installation, credential).flatMap(({ scopes }) => scopes));
   const requiredScopes = [...new Set([...installation.scopes, ...madeFor])].toSorted();
   const isGranted = (scope: string): boolean => madeFor.has(scope) && installation.scopes.includes(scope);
@@ -122,7 +150,12 @@ export function requiredAndGranted({ installation, credential }: Pick<ReadinessF
 
 type Installation = ReadinessFacts["installation"];
 
-function credentialsOf({ keys, grants }: Installation, credential: ReadinessFacts["credential"]): readonly { readonly scopes: readonly string[] }[] {
+function credentialsOf(
+  { keys, grants }: Installation,
+  credential: ReadinessFacts["credential"],
+): readonly { readonly scopes: readonly string[] }[] {
   if (credential === null) return [...keys, ...grants];
-  return credential.kind === "api_key" ? keys.filter(({ id }) => id === credential.apiKeyId) : grants.filter(({ id }) => id === credential.grantId);
+  return credential.kind === "api_key"
+    ? keys.filter(({ id }) => id === credential.apiKeyId)
+    : grants.filter(({ id }) => id === credential.grantId);
 }

@@ -1,5 +1,14 @@
-/** Whether an installation can do its work with its credential: the checks, in the order in which they are shown, and their result. Pure: time is a fact. */
-import { type EndpointFacts, type InstallationFacts, type KeyFacts, type ReadinessFacts, requiredAndGranted } from "./readiness-facts.ts";
+/**
+ * Whether an installation can do its work with its credential: the checks, in the order in which they are
+ * shown, and their result. Pure: time is a fact.
+ */
+import {
+  type EndpointFacts,
+  type InstallationFacts,
+  type KeyFacts,
+  type ReadinessFacts,
+  requiredAndGranted,
+} from "./readiness-facts.ts";
 
 type Severity = "blocking" | "advisory";
 
@@ -54,8 +63,20 @@ const keyWarningMs = 14 * dayMs;
 const secretAgeMsMax = 365 * dayMs;
 const skewMs = { warn: 2_000, fail: 30_000 };
 
-const pass = (message: string, dueAt: Date | null = null): Verdict => ({ status: "pass", message, remedy: null, since: null, dueAt });
-const skip = (message: string): Verdict => ({ status: "skipped", message, remedy: null, since: null, dueAt: null });
+const pass = (message: string, dueAt: Date | null = null): Verdict => ({
+  status: "pass",
+  message,
+  remedy: null,
+  since: null,
+  dueAt,
+});
+const skip = (message: string): Verdict => ({
+  status: "skipped",
+  message,
+  remedy: null,
+  since: null,
+  dueAt: null,
+});
 
 interface Trouble {
   readonly remedy: string;
@@ -65,7 +86,13 @@ interface Trouble {
 
 const trouble =
   (status: "warn" | "fail") =>
-  (message: string, { remedy, since = null, dueAt = null }: Trouble): Verdict => ({ status, message, remedy, since, dueAt });
+  (message: string, { remedy, since = null, dueAt = null }: Trouble): Verdict => ({
+    status,
+    message,
+    remedy,
+    since,
+    dueAt,
+  });
 const warn = trouble("warn");
 const refuse = trouble("fail");
 
@@ -73,15 +100,25 @@ const byToken = skip("The call came with an OAuth access token.");
 
 function judgeKey({ installation: { keys, grants, lastKeyEndedAt }, credential }: ReadinessFacts): Verdict {
   if (credential?.kind === "oauth") return byToken;
-  if (credential === null && keys.length === 0 && grants.length > 0) return skip("The installation has OAuth access tokens in place of API keys.");
+  if (credential === null && keys.length === 0 && grants.length > 0)
+    return skip("The installation has OAuth access tokens in place of API keys.");
   const isThere = credential === null ? keys.length > 0 : keys.some(({ id }) => id === credential.apiKeyId);
-  if (isThere) return pass(credential === null ? "The installation has an API key that is in force." : "The API key is in force.");
-  return refuse("There is no API key in force.", { remedy: "Make an API key for the installation.", since: lastKeyEndedAt });
+  if (isThere)
+    return pass(
+      credential === null ? "The installation has an API key that is in force." : "The API key is in force.",
+    );
+  return refuse("There is no API key in force.", {
+    remedy: "Make an API key for the installation.",
+    since: lastKeyEndedAt,
+  });
 }
 
 function judgeKeyExpiry({ now, installation: { keys }, credential }: ReadinessFacts): Verdict {
   if (credential?.kind === "oauth") return byToken;
-  const inUse = credential === null ? keys.filter(({ rotatesTo }) => rotatesTo === null) : keys.filter(({ id }) => id === credential.apiKeyId);
+  const inUse =
+    credential === null
+      ? keys.filter(({ rotatesTo }) => rotatesTo === null)
+      : keys.filter(({ id }) => id === credential.apiKeyId);
   if (inUse.length === 0) return skip("There is no API key in force that could end.");
   const [first] = inUse.flatMap(endingKey).toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
   if (first === undefined) return pass("The API key does not end.");
@@ -89,8 +126,13 @@ function judgeKeyExpiry({ now, installation: { keys }, credential }: ReadinessFa
   const message = `The API key ends at ${expiresAt.toISOString()}.`;
   const warnsFrom = new Date(expiresAt.getTime() - keyWarningMs);
   if (now <= warnsFrom) return pass(message, expiresAt);
-  if (rotatesTo !== null) return warn(message, { remedy: `Use the key that takes its place, ${rotatesTo}.`, dueAt: expiresAt });
-  return warn(message, { remedy: "Rotate it before then.", since: createdAt > warnsFrom ? createdAt : warnsFrom, dueAt: expiresAt });
+  if (rotatesTo !== null)
+    return warn(message, { remedy: `Use the key that takes its place, ${rotatesTo}.`, dueAt: expiresAt });
+  return warn(message, {
+    remedy: "Rotate it before then.",
+    since: createdAt > warnsFrom ? createdAt : warnsFrom,
+    dueAt: expiresAt,
+  });
 }
 
 const endingKey = ({ expiresAt, ...key }: KeyFacts): (KeyFacts & { readonly expiresAt: Date })[] =>
@@ -99,10 +141,17 @@ const endingKey = ({ expiresAt, ...key }: KeyFacts): (KeyFacts & { readonly expi
 function judgeScopes(facts: ReadinessFacts): Verdict {
   const { missingScopes, grantedScopes } = requiredAndGranted(facts);
   if (missingScopes.length === 0) {
-    return pass(grantedScopes.length === 0 ? "No scope is needed." : `All scopes that are needed are granted: ${grantedScopes.join(", ")}.`);
+    return pass(
+      grantedScopes.length === 0
+        ? "No scope is needed."
+        : `All scopes that are needed are granted: ${grantedScopes.join(", ")}.`,
+    );
   }
   const { scopes } = facts.installation;
-  const [lost, unused] = [missingScopes.filter((scope) => !scopes.includes(scope)), missingScopes.filter((scope) => scopes.includes(scope))];
+  const [lost, unused] = [
+    missingScopes.filter((scope) => !scopes.includes(scope)),
+    missingScopes.filter((scope) => scopes.includes(scope)),
+  ];
   const remedies = [
     ...(lost.length === 0 ? [] : [`Ask the merchant to grant ${lost.join(", ")}.`]),
     ...(unused.length === 0 ? [] : [`Use a credential that has ${unused.join(", ")}.`]),
@@ -113,13 +162,23 @@ function judgeScopes(facts: ReadinessFacts): Verdict {
 function judgeMerchant({ installation }: ReadinessFacts): Verdict {
   const { status, suspendedAt, updatedAt, merchantStatus, merchantSuspendedAt } = installation;
   if (merchantStatus === "suspended") {
-    return refuse("The merchant is suspended.", { remedy: "The platform has to resume the merchant.", since: merchantSuspendedAt });
+    return refuse("The merchant is suspended.", {
+      remedy: "The platform has to resume the merchant.",
+      since: merchantSuspendedAt,
+    });
   }
   if (status === "suspended") {
-    return refuse("The installation is suspended.", { remedy: "The merchant has to resume the installation.", since: suspendedAt });
+    return refuse("The installation is suspended.", {
+      remedy: "The merchant has to resume the installation.",
+      since: suspendedAt,
+    });
   }
   // Nothing changes an installation after its end.
-  if (status === "uninstalled") return refuse("The app is uninstalled.", { remedy: "The merchant has to install the app again.", since: updatedAt });
+  if (status === "uninstalled")
+    return refuse("The app is uninstalled.", {
+      remedy: "The merchant has to install the app again.",
+      since: updatedAt,
+    });
   return pass("Merchant and installation are active.");
 }
 
@@ -128,50 +187,76 @@ function judgeEndpoints(facts: ReadinessFacts): Verdict {
   const isMeant = requiredAndGranted(facts).requiredScopes.some((scope) => scope.startsWith("webhooks:"));
   if (endpoints.length === 0) {
     if (!isMeant) return skip("The installation has no scope for webhooks.");
-    return warn("There is no webhook endpoint.", { remedy: "Create one, or read what has changed from time to time." });
+    return warn("There is no webhook endpoint.", {
+      remedy: "Create one, or read what has changed from time to time.",
+    });
   }
-  if (endpoints.some(({ status }) => status === "enabled")) return pass("There is a webhook endpoint that is enabled.");
+  if (endpoints.some(({ status }) => status === "enabled"))
+    return pass("There is a webhook endpoint that is enabled.");
   const times = endpoints.flatMap(({ disabledAt }) => (disabledAt === null ? [] : [disabledAt.getTime()]));
-  return warn("No webhook endpoint is enabled.", { remedy: "Enable one.", since: times.length === 0 ? null : new Date(Math.max(...times)) });
+  return warn("No webhook endpoint is enabled.", {
+    remedy: "Enable one.",
+    since: times.length === 0 ? null : new Date(Math.max(...times)),
+  });
 }
 
 /** What somebody switched off is not looked after. */
-const lookedAfter = ({ endpoints }: ReadinessFacts): readonly EndpointFacts[] => endpoints.filter(({ status }) => status !== "disabled");
+const lookedAfter = ({ endpoints }: ReadinessFacts): readonly EndpointFacts[] =>
+  endpoints.filter(({ status }) => status !== "disabled");
 const noEndpoint = skip("There is no webhook endpoint that could be judged.");
 
 function judgeDelivery(facts: ReadinessFacts): Verdict {
   const endpoints = lookedAfter(facts);
   if (endpoints.length === 0) return noEndpoint;
-  const failing = endpoints.filter(({ status, health }) => status === "auto_disabled" || health.state === "failing");
+  const failing = endpoints.filter(
+    ({ status, health }) => status === "auto_disabled" || health.state === "failing",
+  );
   if (failing.length > 0) {
     const isOff = failing.some(({ status }) => status === "auto_disabled");
-    const message = isOff ? "A webhook endpoint was switched off because it did not work." : "A webhook endpoint fails.";
-    return refuse(message, { remedy: isOff ? "Mend the receiver and enable the endpoint." : "Mend the receiver.", since: notWellSince(failing) });
+    const message = isOff
+      ? "A webhook endpoint was switched off because it did not work."
+      : "A webhook endpoint fails.";
+    return refuse(message, {
+      remedy: isOff ? "Mend the receiver and enable the endpoint." : "Mend the receiver.",
+      since: notWellSince(failing),
+    });
   }
   const degraded = endpoints.filter(({ health }) => health.state === "degraded");
   if (degraded.length === 0) return pass("No webhook endpoint fails.");
-  return warn("Nothing has arrived at a webhook endpoint for a day.", { remedy: "Mend the receiver.", since: notWellSince(degraded) });
+  return warn("Nothing has arrived at a webhook endpoint for a day.", {
+    remedy: "Mend the receiver.",
+    since: notWellSince(degraded),
+  });
 }
 
 /** Switched off then, or nothing has arrived since. */
 function notWellSince(endpoints: readonly EndpointFacts[]): Date {
-  const times = endpoints.map(({ disabledAt, health, createdAt }) => disabledAt ?? health.lastSuccessAt ?? createdAt);
+  const times = endpoints.map(
+    ({ disabledAt, health, createdAt }) => disabledAt ?? health.lastSuccessAt ?? createdAt,
+  );
   return new Date(Math.min(...times.map((time) => time.getTime())));
 }
 
 function judgeSecrets(facts: ReadinessFacts): Verdict {
-  const current = lookedAfter(facts).flatMap(({ secrets }) => secrets.filter(({ expiresAt }) => expiresAt === null));
+  const current = lookedAfter(facts).flatMap(({ secrets }) =>
+    secrets.filter(({ expiresAt }) => expiresAt === null),
+  );
   if (current.length === 0) return noEndpoint;
   const oldestAtMs = Math.min(...current.map(({ createdAt }) => new Date(createdAt).getTime()));
   const isOldAt = new Date(oldestAtMs + secretAgeMsMax);
   if (facts.now <= isOldAt) return pass("The secrets that sign webhooks are less than a year old.", isOldAt);
-  return warn("A secret that signs webhooks is more than a year old.", { remedy: "Rotate it.", since: isOldAt });
+  return warn("A secret that signs webhooks is more than a year old.", {
+    remedy: "Rotate it.",
+    since: isOldAt,
+  });
 }
 
 /** The built-in provider is for test mode, and there is no other yet. */
 function judgeProvider({ installation }: ReadinessFacts): Verdict {
   if (installation.merchantMode === "test") return pass("Test mode has its built-in payment provider.");
-  return refuse("No payment provider is connected.", { remedy: "The merchant has to connect a payment provider." });
+  return refuse("No payment provider is connected.", {
+    remedy: "The merchant has to connect a payment provider.",
+  });
 }
 
 const noMarket = skip("The merchant has no market.");
@@ -179,27 +264,38 @@ const noMarket = skip("The merchant has no market.");
 function judgeTax({ installation: { marketCount, untaxedCountries } }: ReadinessFacts): Verdict {
   if (marketCount === 0) return noMarket;
   if (untaxedCountries.length === 0) return pass("Every country that is sold to has a tax rate.");
-  return warn(`There is no tax rate for ${untaxedCountries.join(", ")}.`, { remedy: "The merchant has to set the tax rates." });
+  return warn(`There is no tax rate for ${untaxedCountries.join(", ")}.`, {
+    remedy: "The merchant has to set the tax rates.",
+  });
 }
 
-function judgeMarkets({ installation: { marketCount, isDefaultMarketServed, defaultMarket } }: ReadinessFacts): Verdict {
-  if (marketCount === 0) return refuse("The merchant has no market.", { remedy: "The merchant has to set up a market." });
+function judgeMarkets({
+  installation: { marketCount, isDefaultMarketServed, defaultMarket },
+}: ReadinessFacts): Verdict {
+  if (marketCount === 0)
+    return refuse("The merchant has no market.", { remedy: "The merchant has to set up a market." });
   if (isDefaultMarketServed) return pass("The merchant has a market, and its default country is in one.");
   const remedy = "The merchant has to put it into a market, or choose another default.";
   return warn(`The merchant's default country, ${defaultMarket}, is in no market.`, { remedy });
 }
 
-function judgeReturnPolicy({ installation: { marketCount, marketsWithoutReturnPolicy } }: ReadinessFacts): Verdict {
+function judgeReturnPolicy({
+  installation: { marketCount, marketsWithoutReturnPolicy },
+}: ReadinessFacts): Verdict {
   if (marketCount === 0) return noMarket;
   if (marketsWithoutReturnPolicy.length === 0) return pass("Every market has a return policy.");
-  return warn(`There is no return policy for ${marketsWithoutReturnPolicy.join(", ")}.`, { remedy: "The merchant has to write one." });
+  return warn(`There is no return policy for ${marketsWithoutReturnPolicy.join(", ")}.`, {
+    remedy: "The merchant has to write one.",
+  });
 }
 
 function judgeClock({ installation: { clockSkewMs } }: ReadinessFacts): Verdict {
   if (clockSkewMs <= skewMs.warn) return pass("The clocks of server and database agree.");
   const seconds = Math.round(clockSkewMs / 100) / 10;
   const judged = clockSkewMs > skewMs.fail ? refuse : warn;
-  return judged(`The clocks of server and database are ${seconds} s apart.`, { remedy: "Tell the platform: its clocks have to be set." });
+  return judged(`The clocks of server and database are ${seconds} s apart.`, {
+    remedy: "Tell the platform: its clocks have to be set.",
+  });
 }
 
 export interface Check extends Omit<Verdict, "dueAt"> {
@@ -231,7 +327,9 @@ export function readinessOf(facts: ReadinessFacts): Readiness {
     remedy,
     since,
   }));
-  const due = judged.flatMap(({ verdict: { dueAt } }) => (dueAt === null || dueAt <= now ? [] : [dueAt.getTime()]));
+  const due = judged.flatMap(({ verdict: { dueAt } }) =>
+    dueAt === null || dueAt <= now ? [] : [dueAt.getTime()],
+  );
   return {
     status: statusOf(installation, checks),
     evaluatedAt: now,
@@ -242,8 +340,12 @@ export function readinessOf(facts: ReadinessFacts): Readiness {
   };
 }
 
-function statusOf({ status, merchantStatus }: InstallationFacts, checks: readonly Check[]): Readiness["status"] {
+function statusOf(
+  { status, merchantStatus }: InstallationFacts,
+  checks: readonly Check[],
+): Readiness["status"] {
   if (status !== "active" || merchantStatus !== "active") return "blocked";
-  if (checks.some((check) => check.severity === "blocking" && check.status === "fail")) return "action_required";
+  if (checks.some((check) => check.severity === "blocking" && check.status === "fail"))
+    return "action_required";
   return checks.some((check) => check.status === "warn" || check.status === "fail") ? "degraded" : "ready";
 }

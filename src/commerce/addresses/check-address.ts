@@ -1,6 +1,7 @@
 /**
- * Checks an address without reading anything: the whole of what is wrong is thrown at once as `address_invalid`, else the address comes back
- * tidied, with the fields whose value that has changed. Messages never repeat what was entered.
+ * Checks an address without reading anything: the whole of what is wrong is thrown at once as
+ * `address_invalid`, else the address comes back tidied, with the fields whose value that has changed.
+ * Messages never repeat what was entered.
  */
 import { fail, type FailureDetail } from "#foundation/failure.ts";
 import { isCountry } from "#foundation/text.ts";
@@ -28,7 +29,12 @@ export function checkAddress(input: PostalAddressInput, level: AddressLevel): Ch
   if (level === "strict") faults.push(...strictFaults(address, new Set(faults.map(({ field }) => field))));
   const [first] = faults;
   if (first !== undefined) throw fail("address_invalid", { details: faults });
-  return { address, corrected: addressFields.filter((field) => (input[field] ?? "") !== (address[field] ?? "")).map(pointerTo) };
+  return {
+    address,
+    corrected: addressFields
+      .filter((field) => (input[field] ?? "") !== (address[field] ?? ""))
+      .map(pointerTo),
+  };
 }
 
 type RequirableField = keyof AddressCountry["requires"];
@@ -58,7 +64,9 @@ function normalize(input: PostalAddressInput): PostalAddress {
     district: optional("district"),
     city: optional("city"),
     regionCode: optional("regionCode", (value) => country?.toRegionCode(value) ?? value),
-    postalCode: optional("postalCode", (value) => (isTooLong("postalCode", value) ? value : (country?.toPostalCode(value) ?? value))),
+    postalCode: optional("postalCode", (value) =>
+      isTooLong("postalCode", value) ? value : (country?.toPostalCode(value) ?? value),
+    ),
     countryCode,
     phone: optional("phone", toPhone),
     email: optional("email", toEmail),
@@ -67,8 +75,14 @@ function normalize(input: PostalAddressInput): PostalAddress {
 
 const alwaysRequired: ReadonlySet<AddressField> = new Set(["recipientName", "line1", "countryCode"]);
 
-function textFaults(field: AddressField, given: string | null | undefined, tidied: string | null): FailureDetail[] {
-  const found = forbiddenContent(given ?? "", { isWebAllowed: field === "email" }).map((code) => faultAt(field, code, forbiddenMessages[code]));
+function textFaults(
+  field: AddressField,
+  given: string | null | undefined,
+  tidied: string | null,
+): FailureDetail[] {
+  const found = forbiddenContent(given ?? "", { isWebAllowed: field === "email" }).map((code) =>
+    faultAt(field, code, forbiddenMessages[code]),
+  );
   if (found.length > 0) return found;
   if (tidied === null || tidied === "") return alwaysRequired.has(field) ? [emptyFault(field, given)] : [];
   if (field !== "countryCode" && isTooLong(field, tidied))
@@ -77,7 +91,9 @@ function textFaults(field: AddressField, given: string | null | undefined, tidie
 }
 
 function emptyFault(field: AddressField, given: string | null | undefined): FailureDetail {
-  return typeof given === "string" ? faultAt(field, "too_short", "It must not be empty.") : faultAt(field, "required", "It is required.");
+  return typeof given === "string"
+    ? faultAt(field, "too_short", "It must not be empty.")
+    : faultAt(field, "required", "It is required.");
 }
 
 function isTooLong(field: AddressField, text: string): boolean {
@@ -90,16 +106,29 @@ function strictFaults(address: PostalAddress, broken: ReadonlySet<string>): Fail
   const faults: FailureDetail[] = [];
   if (isCountry(address.countryCode)) {
     const missing = missingFields(address).filter((field) => !broken.has(pointerTo(field)));
-    faults.push(...missing.map((field) => faultAt(field, "required", `It is required in ${address.countryCode}.`)), ...codeFaults(address, isJudged));
+    faults.push(
+      ...missing.map((field) => faultAt(field, "required", `It is required in ${address.countryCode}.`)),
+      ...codeFaults(address, isJudged),
+    );
   }
   if (isJudged("phone") && !isPhone(address.phone ?? ""))
-    faults.push(faultAt("phone", "pattern_mismatch", "It must be a phone number in E.164 form: + and 7 to 15 digits, country code first."));
-  if (isJudged("email") && !isEmail(address.email ?? "")) faults.push(faultAt("email", "pattern_mismatch", "It must be an e-mail address."));
+    faults.push(
+      faultAt(
+        "phone",
+        "pattern_mismatch",
+        "It must be a phone number in E.164 form: + and 7 to 15 digits, country code first.",
+      ),
+    );
+  if (isJudged("email") && !isEmail(address.email ?? ""))
+    faults.push(faultAt("email", "pattern_mismatch", "It must be an e-mail address."));
   return faults;
 }
 
 /** Only codes that are right each for itself can contradict each other. */
-function codeFaults({ countryCode, regionCode, postalCode }: PostalAddress, isJudged: (field: AddressField) => boolean): FailureDetail[] {
+function codeFaults(
+  { countryCode, regionCode, postalCode }: PostalAddress,
+  isJudged: (field: AddressField) => boolean,
+): FailureDetail[] {
   const country = addressCountry(countryCode);
   const region = country.toRegionCode(regionCode ?? "");
   const code = country.toPostalCode(postalCode ?? "");
@@ -107,16 +136,25 @@ function codeFaults({ countryCode, regionCode, postalCode }: PostalAddress, isJu
   if (isJudged("regionCode") && region === undefined) faults.push(unknownRegion(countryCode, country));
   if (isJudged("postalCode") && code === undefined)
     faults.push(faultAt("postalCode", "pattern_mismatch", `It is not a postal code of ${countryCode}.`));
-  if (typeof region !== "string" || typeof code !== "string" || country.isPostalCodeOf(region, code)) return faults;
+  if (typeof region !== "string" || typeof code !== "string" || country.isPostalCodeOf(region, code))
+    return faults;
   const message = "The region and the postal code do not belong together.";
-  return (["regionCode", "postalCode"] as const).map((field) => faultAt(field, "region_postal_code_mismatch", message));
+  return (["regionCode", "postalCode"] as const).map((field) =>
+    faultAt(field, "region_postal_code_mismatch", message),
+  );
 }
 
 const allowedMax = 20;
 
 function unknownRegion(countryCode: string, { regionCodes }: AddressCountry): FailureDetail {
-  const message = regionCodes.size > 0 ? `It is not a region of ${countryCode} in ISO 3166-2.` : `${countryCode} has no regions in ISO 3166-2.`;
-  return { ...faultAt("regionCode", "unknown_region", message), allowed: regionCodes.size > allowedMax ? null : [...regionCodes] };
+  const message =
+    regionCodes.size > 0
+      ? `It is not a region of ${countryCode} in ISO 3166-2.`
+      : `${countryCode} has no regions in ISO 3166-2.`;
+  return {
+    ...faultAt("regionCode", "unknown_region", message),
+    allowed: regionCodes.size > allowedMax ? null : [...regionCodes],
+  };
 }
 
 const pointerTo = (field: AddressField): string => `/address/${field}`;
@@ -130,13 +168,15 @@ function tidy(text: string): string {
   return text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
 }
 
-// Also separators of lines, and characters that are not seen but turn the direction of what follows: what is printed must be what was read.
+// Also separators of lines, and characters that are not seen but turn the direction of what follows: what is
+// printed must be what was read.
 const control = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069\uFEFF\uFFF9-\uFFFB]/u;
 const html = /<[/!?]?\p{L}|<!|&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});/u;
 const scheme = /[A-Za-z][A-Za-z\d+.-]{0,20}:\/\/|\b(?:https?|javascript|mailto):/iu;
 const web = /(?<![\p{L}\p{N}])www\./iu;
 // Unicode counts ©, ™ and some arrows and signs as pictures; they are text here.
-const emoji = /[\p{Extended_Pictographic}--[\u{A9}-\u{22FF}\u{24C2}\u{3000}-\u{33FF}]]|[\u{20E3}\u{FE0F}]|\p{Regional_Indicator}/v;
+const emoji =
+  /[\p{Extended_Pictographic}--[\u{A9}-\u{22FF}\u{24C2}\u{3000}-\u{33FF}]]|[\u{20E3}\u{FE0F}]|\p{Regional_Indicator}/v;
 
 type ForbiddenContent = "control_character" | "html" | "url" | "emoji";
 
@@ -147,8 +187,14 @@ const forbiddenMessages: Readonly<Record<ForbiddenContent, string>> = {
   emoji: "It must not have emoji.",
 };
 
-/** Of the text as it was given: tidying hides line breaks. The domain of an e-mail may begin with `www.`, so it is allowed there. */
-function forbiddenContent(text: string, { isWebAllowed }: { readonly isWebAllowed: boolean }): ForbiddenContent[] {
+/**
+ * Of the text as it was given: tidying hides line breaks. The domain of an e-mail may begin with `www.`, so
+ * it is allowed there.
+ */
+function forbiddenContent(
+  text: string,
+  { isWebAllowed }: { readonly isWebAllowed: boolean },
+): ForbiddenContent[] {
   const found: ForbiddenContent[] = [];
   if (control.test(text)) found.push("control_character");
   if (html.test(text)) found.push("html");
@@ -173,7 +219,10 @@ const mailbox = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`
 const domainLabel = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
 const mailboxLengthMax = 64;
 
-/** A dotted mailbox at a domain of two labels or more: no quotes, comments or address literals, which no shop's buyer has. */
+/**
+ * A dotted mailbox at a domain of two labels or more: no quotes, comments or address literals, which no
+ * shop's buyer has.
+ */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf("@");
   const local = text.slice(0, at);

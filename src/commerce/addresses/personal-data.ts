@@ -1,6 +1,7 @@
 /**
- * Addresses and e-mails of buyers as rows of `personal_data`: sealed for their own row, beside a mask that may be shown.
- * Erasing a row takes its data key away, so that no copy of the ciphertext opens again, and reduces the mask to the country.
+ * Addresses and e-mails of buyers as rows of `personal_data`: sealed for their own row, beside a mask that
+ * may be shown. Erasing a row takes its data key away, so that no copy of the ciphertext opens again, and
+ * reduces the mask to the country.
  */
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -34,8 +35,12 @@ export interface MaskedEmail {
 /** A row to insert. */
 export function sealPersonalData(keyring: Keyring, data: PersonalDataToSeal): Insertable<PersonalDataTable> {
   const { id, merchantId, cartId, kind, now, eraseAfter } = data;
-  const masked: MaskedAddress | MaskedEmail = data.kind === "address" ? maskAddress(data.address) : { emailHint: maskEmail(data.email) };
-  const { sealed, dataKey, keyId } = keyring.seal(JSON.stringify(data.kind === "address" ? data.address : data.email), placeOf(id));
+  const masked: MaskedAddress | MaskedEmail =
+    data.kind === "address" ? maskAddress(data.address) : { emailHint: maskEmail(data.email) };
+  const { sealed, dataKey, keyId } = keyring.seal(
+    JSON.stringify(data.kind === "address" ? data.address : data.email),
+    placeOf(id),
+  );
   return {
     id,
     merchantId,
@@ -58,11 +63,19 @@ export function openPersonalData(keyring: Keyring, row: SealedRow): PersonalData
   if (sealed === null || dataKey === null || keyId === null) return undefined;
   const plain: unknown = JSON.parse(keyring.open({ sealed, dataKey, keyId }, placeOf(id)).toString("utf8"));
   // Only what was sealed here for this row opens: its form is ours.
-  return kind === "address" ? { kind, address: plain as PostalAddress, level: level ?? "basic" } : { kind, email: plain as string };
+  return kind === "address"
+    ? { kind, address: plain as PostalAddress, level: level ?? "basic" }
+    : { kind, email: plain as string };
 }
 
-/** As they are stored, in one statement however many are asked for; one that is not there is left out. Tenancy is the caller's. */
-export async function findPersonalData(reader: Reader, ids: readonly string[]): Promise<Map<string, SealedRow>> {
+/**
+ * As they are stored, in one statement however many are asked for; one that is not there is left out. Tenancy
+ * is the caller's.
+ */
+export async function findPersonalData(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<Map<string, SealedRow>> {
   const rows = await reader
     .selectFrom("personalData")
     .select(["id", "kind", "level", "sealed", "dataKey", "keyId"])
@@ -90,11 +103,17 @@ export function personalIdsOf({ address, buyerEmail }: PersonalDataOwner): strin
 /** Keeps the personal data of an order, which is not erased with the cart. */
 export async function keepForOrder(transaction: Transaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`update personal_data set erase_after = null where id = any(${ids}::text[]) and erased_at is null`.execute(transaction);
+  await sql`update personal_data set erase_after = null where id = any(${ids}::text[]) and erased_at is null`.execute(
+    transaction,
+  );
 }
 
 /** How many were erased: those that were already are not counted. */
-export async function erasePersonalData(transaction: Transaction, ids: readonly string[], now: Date): Promise<number> {
+export async function erasePersonalData(
+  transaction: Transaction,
+  ids: readonly string[],
+  now: Date,
+): Promise<number> {
   if (ids.length === 0) return 0;
   const { numUpdatedRows } = await transaction
     .updateTable("personalData")
@@ -107,7 +126,10 @@ export async function erasePersonalData(transaction: Transaction, ids: readonly 
 
 const batchRowsMax = 500;
 
-/** Erases all that is due, a transaction for each batch; what another process erases at the same time is left to it. */
+/**
+ * Erases all that is due, a transaction for each batch; what another process erases at the same time is left
+ * to it.
+ */
 export async function eraseDue(db: Database, now: Date): Promise<number> {
   for (let total = 0; ;) {
     const erasedRows = await inTransaction(db, (transaction) => eraseBatch(transaction, now));
@@ -142,7 +164,10 @@ function erased(): ReturnType<typeof sql<string>> {
     else ${JSON.stringify({ emailHint: null } satisfies MaskedEmail)}::jsonb end`;
 }
 
-/** What may be shown of an address and of an e-mail: enough to recognise one's own, too little to learn somebody else's. */
+/**
+ * What may be shown of an address and of an e-mail: enough to recognise one's own, too little to learn
+ * somebody else's.
+ */
 export interface MaskedAddress {
   readonly countryCode: string;
   readonly regionCode: string | null;
@@ -166,7 +191,14 @@ export function maskAddress(address: PostalAddress): MaskedAddress {
 
 /** What is left of an address that was erased. */
 function erasedMask(countryCode: string): MaskedAddress {
-  return { countryCode, regionCode: null, city: null, postalCodePrefix: null, recipientInitials: null, complete: false };
+  return {
+    countryCode,
+    regionCode: null,
+    city: null,
+    postalCodePrefix: null,
+    recipientInitials: null,
+    complete: false,
+  };
 }
 
 /** `anna@example.com` → `a•••@e•••.com`. */
@@ -187,12 +219,17 @@ function firstHalf(postalCode: string): string | null {
   return half.replace(/[\s-]+$/, "") || null;
 }
 
-/** Of the first and the last word. Where a script has no capitals, a word of one letter is a whole name and gives no initial. */
+/**
+ * Of the first and the last word. Where a script has no capitals, a word of one letter is a whole name and
+ * gives no initial.
+ */
 function initialsOf(name: string): string | null {
   const words = name.split(" ").flatMap((word) => {
     const letters = word.match(/\p{L}\p{M}*/gu) ?? [];
     const [initial] = letters;
-    return initial === undefined || (letters.length === 1 && !hasCase(initial)) ? [] : [`${initial.toUpperCase()}.`];
+    return initial === undefined || (letters.length === 1 && !hasCase(initial))
+      ? []
+      : [`${initial.toUpperCase()}.`];
   });
   const ends = words.length > 1 ? [words[0], words.at(-1)] : words;
   return ends.length === 0 ? null : ends.join(" ");

@@ -1,4 +1,7 @@
-/** A postal address as it is given and as it is kept: tidied, its codes written the way its country writes them. */
+/**
+ * A postal address as it is given and as it is kept: tidied, its codes written the way its country writes
+ * them.
+ */
 export interface PostalAddressInput {
   readonly recipientName?: string | null | undefined;
   readonly company?: string | null | undefined;
@@ -52,6 +55,9 @@ export const addressLengthMax = {
 
 export const addressFields = Object.keys(addressLengthMax) as readonly AddressField[];
 
-/** `basic` looks at the country, lengths and forbidden content; `strict` also at all that the country asks for. */
+/**
+ * `basic` looks at the country, lengths and forbidden content; `strict` also at all that the country asks
+ * for.
+ */
 export const addressLevels = ["strict", "basic"] as const;
 export type AddressLevel = (typeof addressLevels)[number];

@@ -1,4 +1,7 @@
-/** Addresses that buyers keep for their next carts: found by the buyer's reference, shown masked, erased on request. */
+/**
+ * Addresses that buyers keep for their next carts: found by the buyer's reference, shown masked, erased on
+ * request.
+ */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { erasePersonalData, type MaskedAddress, sealPersonalData } from "./personal-data.ts";
@@ -39,12 +42,20 @@ const latestFirst = (reader: Reader, { merchantId, buyerReference }: Owner) =>
     .orderBy("createdAt", "desc")
     .orderBy("id", "desc");
 
-export async function findSavedAddresses(reader: Reader, { merchantId, buyerReference }: Owner): Promise<SavedAddress[]> {
+export async function findSavedAddresses(
+  reader: Reader,
+  { merchantId, buyerReference }: Owner,
+): Promise<SavedAddress[]> {
   const rows = await latestFirst(reader, { merchantId, buyerReference })
     .select(["id", "masked", "level", "createdAt"])
     .limit(savedAddressesMax)
     .execute();
-  return rows.map(({ id, masked, level, createdAt }) => ({ id, address: masked as MaskedAddress, level: level ?? "basic", createdAt }));
+  return rows.map(({ id, masked, level, createdAt }) => ({
+    id,
+    address: masked as MaskedAddress,
+    level: level ?? "basic",
+    createdAt,
+  }));
 }
 
 export interface AddressToKeep {
@@ -53,7 +64,10 @@ export interface AddressToKeep {
   readonly level: AddressLevel;
 }
 
-/** A row of its own beside the cart's, which goes with the cart. A buyer keeps so many; the oldest beyond that are erased. */
+/**
+ * A row of its own beside the cart's, which goes with the cart. A buyer keeps so many; the oldest beyond that
+ * are erased.
+ */
 export async function keepAddress(
   transaction: Transaction,
   { keyring, merchantId, now }: SavedAddressContext,
@@ -61,12 +75,24 @@ export async function keepAddress(
 ): Promise<void> {
   await lockKept(transaction, { merchantId, buyerReference });
   const id = createId("personalData", now.getTime());
-  const row = sealPersonalData(keyring, { id, merchantId, cartId: null, kind: "address", address, level, now, eraseAfter: null });
+  const row = sealPersonalData(keyring, {
+    id,
+    merchantId,
+    cartId: null,
+    kind: "address",
+    address,
+    level,
+    now,
+    eraseAfter: null,
+  });
   await transaction
     .insertInto("personalData")
     .values({ ...row, buyerReference })
     .execute();
-  const old = await latestFirst(transaction, { merchantId, buyerReference }).select("id").offset(savedAddressesMax).execute();
+  const old = await latestFirst(transaction, { merchantId, buyerReference })
+    .select("id")
+    .offset(savedAddressesMax)
+    .execute();
   await erasePersonalData(
     transaction,
     old.map((kept) => kept.id),
@@ -76,7 +102,10 @@ export async function keepAddress(
 
 /** A buyer's are kept one after the other: two at once would each count without the other's. */
 async function lockKept(transaction: Transaction, { merchantId, buyerReference }: Owner): Promise<void> {
-  const lock = createHash("sha256").update(`saved addresses\n${merchantId}\n${buyerReference}`).digest().readBigInt64BE();
+  const lock = createHash("sha256")
+    .update(`saved addresses\n${merchantId}\n${buyerReference}`)
+    .digest()
+    .readBigInt64BE();
   await sql`select pg_advisory_xact_lock(${String(lock)}::bigint)`.execute(transaction);
 }
 
@@ -86,7 +115,10 @@ export interface SavedAddressRemoveInput {
   readonly buyerReference: string;
 }
 
-/** Erases what is kept: no copy of its row opens again. The carts that were given the address keep a copy of their own until they end. */
+/**
+ * Erases what is kept: no copy of its row opens again. The carts that were given the address keep a copy of
+ * their own until they end.
+ */
 export async function removeSavedAddress(
   transaction: Transaction,
   tenant: SavedAddressContext,

@@ -3,8 +3,18 @@
  * policies. A pure function of the order, its policies, and a few facts; the request for a return is decided
  * by the same options, so the two cannot disagree.
  */
-import { bestDecision, type Decision, validUntil, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
-import type { LineQuantity, OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import {
+  bestDecision,
+  type Decision,
+  validUntil,
+  withoutRepeats,
+} from "#commerce/orders/eligibility-reason.ts";
+import type {
+  LineQuantity,
+  OrderAggregate,
+  OrderLine,
+  OrderReturn,
+} from "#commerce/orders/order-aggregate.ts";
 import { type ReturnKind, returnKinds } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
 import { policyOf, type Window, type WindowClock } from "#commerce/orders/order-terms.ts";
@@ -25,7 +35,10 @@ import { exchange, keepItem, notReceived, returnRefund, withdrawal } from "./ret
 import { returnValue } from "./return-rules.ts";
 import { remedy } from "./warranty-options.ts";
 
-type Quantities = Pick<OrderLine, "ordered" | "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded">;
+type Quantities = Pick<
+  OrderLine,
+  "ordered" | "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded"
+>;
 
 export interface AfterSalesLine {
   readonly lineId: string;
@@ -68,7 +81,10 @@ export function afterSalesEligibility(order: OrderAggregate, facts: AfterSalesFa
     openCases: order.returns.filter(isOpenReturn).map(toCase),
     policies: afterSalesPolicies(order),
     evaluatedAt: facts.now.toISOString(),
-    validUntil: validUntil(facts.now, [...facts.turns, ...asked.flatMap(({ windows }) => turnsOfWindows(windows))]),
+    validUntil: validUntil(facts.now, [
+      ...facts.turns,
+      ...asked.flatMap(({ windows }) => turnsOfWindows(windows)),
+    ]),
   };
 }
 
@@ -79,7 +95,11 @@ export interface OptionAsked {
 }
 
 /** For one reason alone: what it is decided by when a buyer asks for it. Undefined: there is no such line. */
-export function optionFor(order: OrderAggregate, facts: AfterSalesFacts, { lineId, kind, reason }: OptionAsked): AfterSalesOption | undefined {
+export function optionFor(
+  order: OrderAggregate,
+  facts: AfterSalesFacts,
+  { lineId, kind, reason }: OptionAsked,
+): AfterSalesOption | undefined {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined) return undefined;
   const asked = { order, facts, line, windows: windowsOf(order, line), isFault: isMerchantFault(reason) };
@@ -97,7 +117,10 @@ const optionBy: Readonly<Record<ReturnKind, (asked: Asked) => AfterSalesOption>>
 
 function optionOf(asked: AskedOfLine, kind: ReturnKind): AfterSalesOption {
   if (kind === "repair" || kind === "replacement") return remedy(asked, kind);
-  const option = betterOf(optionBy[kind]({ ...asked, isFault: false }), optionBy[kind]({ ...asked, isFault: true }));
+  const option = betterOf(
+    optionBy[kind]({ ...asked, isFault: false }),
+    optionBy[kind]({ ...asked, isFault: true }),
+  );
   return kind === "refund_only" ? withLost(asked, { kept: option, lost: notReceived(asked) }) : option;
 }
 
@@ -108,11 +131,18 @@ interface KeptAndLost {
 
 /** What is kept and what never came are other units of a line: both can be asked for. */
 function withLost({ order, line }: AskedOfLine, { kept, lost }: KeptAndLost): AfterSalesOption {
-  if (lost.decision === "denied") return kept.decision === "denied" && undeliveredUnits(order, line) > 0 ? lost : kept;
+  if (lost.decision === "denied")
+    return kept.decision === "denied" && undeliveredUnits(order, line) > 0 ? lost : kept;
   if (kept.decision === "denied") return lost;
   const eligibleQuantity = kept.eligibleQuantity + lost.eligibleQuantity;
   const lines = [{ lineId: line.id, quantity: eligibleQuantity }];
-  const { refundMinor } = returnValue(order, { kind: "refund_only", isFault: true, isLost: false, method: "keep_item", lines });
+  const { refundMinor } = returnValue(order, {
+    kind: "refund_only",
+    isFault: true,
+    isLost: false,
+    method: "keep_item",
+    lines,
+  });
   return {
     ...kept,
     eligibleQuantity,
@@ -122,7 +152,9 @@ function withLost({ order, line }: AskedOfLine, { kept, lost }: KeptAndLost): Af
 }
 
 function decisionOver(lines: readonly AfterSalesLine[]): AfterSalesEligibility["decision"] {
-  const decided: Decision[] = lines.map(({ options }) => bestDecision(options.map(({ decision }) => decision)));
+  const decided: Decision[] = lines.map(({ options }) =>
+    bestDecision(options.map(({ decision }) => decision)),
+  );
   if (decided.every((decision) => decision === "denied")) return "not_eligible";
   return decided.includes("denied") ? "partially_eligible" : "eligible";
 }
@@ -148,11 +180,19 @@ export interface AfterSalesPolicy {
 }
 
 function afterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
-  const [returns, withdrawals, warranty] = [policyOf(order, "return"), policyOf(order, "withdrawal"), policyOf(order, "warranty")];
+  const [returns, withdrawals, warranty] = [
+    policyOf(order, "return"),
+    policyOf(order, "withdrawal"),
+    policyOf(order, "warranty"),
+  ];
   return [
     show(returns, { type: "return", clock: "delivered", windowDays: returns.rules.windowDays }),
     show(withdrawals, { type: "withdrawal", clock: "delivered", windowDays: withdrawals.rules.windowDays }),
-    show(warranty, { type: "warranty", clock: "warranty_start", windowDays: warranty.rules.months === 0 ? 0 : null }),
+    show(warranty, {
+      type: "warranty",
+      clock: "warranty_start",
+      windowDays: warranty.rules.months === 0 ? 0 : null,
+    }),
   ];
 }
 
@@ -173,13 +213,20 @@ function wholeWithdrawal(lines: readonly AskedOfLine[]): OrderOption {
   return combineLines("withdrawal", lines, (asked) => withdrawal({ ...asked, isFault: false }));
 }
 
-function combineLines(kind: OrderOption["kind"], lines: readonly AskedOfLine[], optionFrom: (asked: AskedOfLine) => AfterSalesOption): OrderOption {
+function combineLines(
+  kind: OrderOption["kind"],
+  lines: readonly AskedOfLine[],
+  optionFrom: (asked: AskedOfLine) => AfterSalesOption,
+): OrderOption {
   const options = lines.map((asked) => ({ asked, option: optionFrom(asked) }));
   const decision = bestDecision(options.map(({ option }) => option.decision));
   const best = askedAtOnce(options.filter(({ option }) => option.decision === decision));
   const [first] = best;
   if (first === undefined) throw new Error("An order has no lines.");
-  const chosen = best.map(({ asked, option }) => ({ lineId: asked.line.id, quantity: option.eligibleQuantity }));
+  const chosen = best.map(({ asked, option }) => ({
+    lineId: asked.line.id,
+    quantity: option.eligibleQuantity,
+  }));
   const { option, asked } = first;
   return {
     ...option,
@@ -197,7 +244,10 @@ interface Offered {
   readonly option: AfterSalesOption;
 }
 
-/** What is sent back and what nobody has sent are no one request: where there is something to send back, that is meant. */
+/**
+ * What is sent back and what nobody has sent are no one request: where there is something to send back, that
+ * is meant.
+ */
 function askedAtOnce(best: readonly Offered[]): readonly Offered[] {
   const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));
   return sentBack.length > 0 ? sentBack : best;
@@ -224,7 +274,8 @@ function earliestWindow(windows: readonly Window[]): Window {
   const [first, ...rest] = windows;
   if (first === undefined) throw new Error("There is no window.");
   return rest.reduce(
-    (best, window) => (window.startsAt !== null && (best.startsAt === null || window.startsAt < best.startsAt) ? window : best),
+    (best, window) =>
+      window.startsAt !== null && (best.startsAt === null || window.startsAt < best.startsAt) ? window : best,
     first,
   );
 }

@@ -7,7 +7,12 @@ import { giveBackStock, reserveStock } from "#commerce/inventory/reservations.ts
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
-import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type {
+  LineQuantity,
+  OrderAggregate,
+  OrderFulfillment,
+  OrderReturn,
+} from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 import { sentStatuses } from "#commerce/orders/order-statuses.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -15,24 +20,44 @@ import { createId } from "#foundation/ids.ts";
 
 interface Replaced {
   readonly order: OrderAggregate;
-  readonly found: Pick<OrderReturn, "id" | "kind" | "exchangeVariantId"> & { readonly lines: readonly LineQuantity[] };
+  readonly found: Pick<OrderReturn, "id" | "kind" | "exchangeVariantId"> & {
+    readonly lines: readonly LineQuantity[];
+  };
 }
 
-export const sendsReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean => kind === "exchange" || kind === "replacement";
+export const sendsReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
+  kind === "exchange" || kind === "replacement";
 
-/** Repaired or replaced, the buyer has what was bought, with all that holds for it: nothing of the line was returned. */
-export const staysWithBuyer = ({ kind }: Pick<OrderReturn, "kind">): boolean => kind === "repair" || kind === "replacement";
+/**
+ * Repaired or replaced, the buyer has what was bought, with all that holds for it: nothing of the line was
+ * returned.
+ */
+export const staysWithBuyer = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
+  kind === "repair" || kind === "replacement";
 
 /** Refused where nothing is left to send: what was promised to somebody else is not promised again. */
-export async function createReplacement(transaction: Transaction, context: OrderCommandContext, { order, found }: Replaced): Promise<OrderEvent[]> {
+export async function createReplacement(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { order, found }: Replaced,
+): Promise<OrderEvent[]> {
   const lines = stockOf(order, found, found.lines);
   const shortages = await reserveStock(transaction, context, lines);
-  if (shortages.length > 0) throw refuseOrder("invalid_state", order, { reason: "exchange_out_of_stock", data: { shortages } });
+  if (shortages.length > 0)
+    throw refuseOrder("invalid_state", order, { reason: "exchange_out_of_stock", data: { shortages } });
   const { merchantId, now } = context;
   const id = createId("fulfillment", now.getTime());
   await transaction
     .insertInto("fulfillment")
-    .values({ id, orderId: order.id, merchantId, returnId: found.id, type: typeOf(order, found), createdAt: now, updatedAt: now })
+    .values({
+      id,
+      orderId: order.id,
+      merchantId,
+      returnId: found.id,
+      type: typeOf(order, found),
+      createdAt: now,
+      updatedAt: now,
+    })
     .execute();
   await transaction
     .insertInto("fulfillmentLine")
@@ -43,13 +68,19 @@ export async function createReplacement(transaction: Transaction, context: Order
 }
 
 function typeOf({ lines, delivery }: OrderAggregate, found: Replaced["found"]): OrderFulfillment["type"] {
-  const isShipped = found.lines.some(({ lineId }) => lines.find(({ id }) => id === lineId)?.requiresShipping === true);
+  const isShipped = found.lines.some(
+    ({ lineId }) => lines.find(({ id }) => id === lineId)?.requiresShipping === true,
+  );
   if (!isShipped) return "digital";
   return delivery?.pickup === true ? "pickup" : "shipping";
 }
 
 /** The return will not be. Nothing where nothing is to be sent, or it has left. */
-export async function cancelReplacement(transaction: Transaction, context: OrderCommandContext, { order, found }: Replaced): Promise<OrderEvent[]> {
+export async function cancelReplacement(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { order, found }: Replaced,
+): Promise<OrderEvent[]> {
   return cutReplacement(transaction, context, { order, found, keep: [] });
 }
 
@@ -68,14 +99,26 @@ export async function cutReplacement(
   if (fulfillment === undefined || !here.has(fulfillment.status)) return [];
   const kept = new Map(keep.map(({ lineId, quantity }) => [lineId, quantity]));
   const dropped = fulfillment.lines
-    .map(({ lineId, quantity, unreserved = 0 }) => toDropped({ lineId, quantity: quantity - (kept.get(lineId) ?? 0), unreserved }))
+    .map(({ lineId, quantity, unreserved = 0 }) =>
+      toDropped({ lineId, quantity: quantity - (kept.get(lineId) ?? 0), unreserved }),
+    )
     .filter(({ quantity }) => quantity > 0);
   if (dropped.length === 0) return [];
-  const promised = dropped.map(({ lineId, quantity, unreserved }) => ({ lineId, quantity: quantity - unreserved }));
-  await giveBackStock(transaction, context, unsent(fulfillment, stockOf(order, found, promised)), order.number);
+  const promised = dropped.map(({ lineId, quantity, unreserved }) => ({
+    lineId,
+    quantity: quantity - unreserved,
+  }));
+  await giveBackStock(
+    transaction,
+    context,
+    unsent(fulfillment, stockOf(order, found, promised)),
+    order.number,
+  );
   const isCanceled = [...kept.values()].every((quantity) => quantity === 0);
   await writeCut(transaction, context, { fulfillment, dropped, isCanceled });
-  return isCanceled ? [{ type: "fulfillment.canceled", id: fulfillment.id, previous: { status: fulfillment.status } }] : [];
+  return isCanceled
+    ? [{ type: "fulfillment.canceled", id: fulfillment.id, previous: { status: fulfillment.status } }]
+    : [];
 }
 
 interface DroppedLine extends LineQuantity {
@@ -83,22 +126,35 @@ interface DroppedLine extends LineQuantity {
   readonly unreserved: number;
 }
 
-const toDropped = ({ lineId, quantity, unreserved }: DroppedLine): DroppedLine => ({ lineId, quantity, unreserved: Math.min(quantity, unreserved) });
+const toDropped = ({ lineId, quantity, unreserved }: DroppedLine): DroppedLine => ({
+  lineId,
+  quantity,
+  unreserved: Math.min(quantity, unreserved),
+});
 
 const here: ReadonlySet<FulfillmentStatus> = new Set(["pending", "packing", "ready_for_pickup"]);
 
 /** The newest: one that was lost on its way may have been followed by another. */
-export function replacementOf({ fulfillments }: Pick<OrderAggregate, "fulfillments">, { id }: Pick<OrderReturn, "id">): OrderFulfillment | undefined {
+export function replacementOf(
+  { fulfillments }: Pick<OrderAggregate, "fulfillments">,
+  { id }: Pick<OrderReturn, "id">,
+): OrderFulfillment | undefined {
   return fulfillments.findLast(({ returnId }) => returnId === id);
 }
 
 /** Whether what is given for the thing is on its way, or there. */
-export function isReplacementSent(order: Pick<OrderAggregate, "fulfillments">, found: Pick<OrderReturn, "id">): boolean {
+export function isReplacementSent(
+  order: Pick<OrderAggregate, "fulfillments">,
+  found: Pick<OrderReturn, "id">,
+): boolean {
   return order.fulfillments.some(({ returnId, status }) => returnId === found.id && sentStatuses.has(status));
 }
 
 /** Until it is packed its units are only reserved; from then on they were taken from what is on hand. */
-function unsent({ status }: OrderFulfillment, lines: ReturnType<typeof stockOf>): { variantId: string; waiting: number; allocated: number }[] {
+function unsent(
+  { status }: OrderFulfillment,
+  lines: ReturnType<typeof stockOf>,
+): { variantId: string; waiting: number; allocated: number }[] {
   return lines.map(({ variantId, quantity }) => ({
     variantId,
     waiting: status === "pending" ? quantity : 0,
@@ -124,16 +180,25 @@ interface WrittenCut {
 }
 
 /** A fulfillment that is canceled still tells what it was to send. */
-async function writeCut(transaction: Transaction, { now }: OrderCommandContext, { fulfillment, dropped, isCanceled }: WrittenCut): Promise<void> {
+async function writeCut(
+  transaction: Transaction,
+  { now }: OrderCommandContext,
+  { fulfillment, dropped, isCanceled }: WrittenCut,
+): Promise<void> {
   await transaction
     .updateTable("fulfillment")
-    .set((row) => ({ version: row("version", "+", 1), updatedAt: now, ...(isCanceled ? { status: "canceled" as const } : {}) }))
+    .set((row) => ({
+      version: row("version", "+", 1),
+      updatedAt: now,
+      ...(isCanceled ? { status: "canceled" as const } : {}),
+    }))
     .where("id", "=", fulfillment.id)
     .execute();
   for (const { lineId, quantity, unreserved } of isCanceled ? [] : dropped) {
-    const line = transaction
-      .updateTable("fulfillmentLine")
-      .set((row) => ({ quantity: row("quantity", "-", quantity), unreserved: row("unreserved", "-", unreserved) }));
+    const line = transaction.updateTable("fulfillmentLine").set((row) => ({
+      quantity: row("quantity", "-", quantity),
+      unreserved: row("unreserved", "-", unreserved),
+    }));
     await line.where("fulfillmentId", "=", fulfillment.id).where("orderLineId", "=", lineId).execute();
   }
 }

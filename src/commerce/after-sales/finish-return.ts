@@ -6,19 +6,34 @@
  */
 import type { ChangedPart, OrderOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
+import type {
+  LineQuantity,
+  OrderAggregate,
+  OrderReturn,
+  OrderWarranty,
+} from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { restock } from "#commerce/inventory/reservations.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import { cutReplacement, isReplacementSent, sendsReplacement, staysWithBuyer } from "./exchange.ts";
-import { changeReturn, countedFaults, type FoundReturn, type LineCount, type ReturnTarget } from "./return-life.ts";
+import {
+  changeReturn,
+  countedFaults,
+  type FoundReturn,
+  type LineCount,
+  type ReturnTarget,
+} from "./return-life.ts";
 import { countReturnLines, moveOrderLines, moveReturn } from "./return-rows.ts";
 import { refuseReturn } from "./return-rules.ts";
 import { requireSettleable, settleReturn } from "./settle-return.ts";
 import { useBenefits, voidWarranties } from "./warranty-claims.ts";
 
-export function closeReturn(transaction: Transaction, context: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
+export function closeReturn(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  target: ReturnTarget,
+): Promise<ChangedPart> {
   return changeReturn(transaction, context, {
     target,
     step: "close",
@@ -29,10 +44,15 @@ export function closeReturn(transaction: Transaction, context: OrderCommandConte
 
 function requireClosable({ order, found }: FoundReturn): void {
   requireSent(order, found);
-  if (found.kind !== "repair" && !sendsReplacement(found)) requireSettleable({ order, found, units: acceptedUnits(found) });
+  if (found.kind !== "repair" && !sendsReplacement(found))
+    requireSettleable({ order, found, units: acceptedUnits(found) });
 }
 
-async function close(transaction: Transaction, context: OrderCommandContext, { order, found }: FoundReturn): Promise<OrderOutcome> {
+async function close(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { order, found }: FoundReturn,
+): Promise<OrderOutcome> {
   const closed: OrderEvent = { type: "return.closed", id: found.id };
   await moveReturn(transaction, context, { id: found.id, status: "closed" });
   if (staysWithBuyer(found)) {
@@ -44,10 +64,16 @@ async function close(transaction: Transaction, context: OrderCommandContext, { o
   }
   if (sendsReplacement(found)) {
     const isExchanged = found.kind === "exchange" && acceptedOf(found) > 0;
-    return { happenings: [closed, ...(isExchanged ? [{ type: "exchange.completed" as const, id: found.id }] : [])] };
+    return {
+      happenings: [closed, ...(isExchanged ? [{ type: "exchange.completed" as const, id: found.id }] : [])],
+    };
   }
   await voidWarranties(transaction, context, withoutObject(order, found));
-  const { happenings, ...patch } = await settleReturn(transaction, context, { order, found, units: acceptedUnits(found) });
+  const { happenings, ...patch } = await settleReturn(transaction, context, {
+    order,
+    found,
+    units: acceptedUnits(found),
+  });
   return { ...patch, happenings: [closed, ...happenings] };
 }
 
@@ -57,11 +83,14 @@ function requireSent(order: OrderAggregate, found: OrderReturn): void {
   throw refuseReturn("invalid_state", found, {
     reason: "replacement_not_sent",
     message: "What is sent instead has not left yet.",
-    data: { fulfillmentIds: order.fulfillments.filter(({ returnId }) => returnId === found.id).map(({ id }) => id) },
+    data: {
+      fulfillmentIds: order.fulfillments.filter(({ returnId }) => returnId === found.id).map(({ id }) => id),
+    },
   });
 }
 
-const acceptedUnits = ({ lines }: OrderReturn): LineQuantity[] => lines.map(({ lineId, accepted: quantity }) => ({ lineId, quantity }));
+const acceptedUnits = ({ lines }: OrderReturn): LineQuantity[] =>
+  lines.map(({ lineId, accepted: quantity }) => ({ lineId, quantity }));
 
 function acceptedOf({ lines }: OrderReturn): number {
   return lines.reduce((sum, { accepted }) => sum + accepted, 0);
@@ -70,9 +99,12 @@ function acceptedOf({ lines }: OrderReturn): number {
 /** Of lines that this brought back the last units of. */
 function withoutObject({ lines, warranties }: OrderAggregate, found: OrderReturn): OrderWarranty[] {
   const returned = lines.filter(
-    ({ id, ordered, canceled, returned: units }) => found.lines.some(({ lineId }) => lineId === id) && units === ordered - canceled,
+    ({ id, ordered, canceled, returned: units }) =>
+      found.lines.some(({ lineId }) => lineId === id) && units === ordered - canceled,
   );
-  return warranties.filter(({ lineId, status }) => status === "active" && returned.some(({ id }) => id === lineId));
+  return warranties.filter(
+    ({ lineId, status }) => status === "active" && returned.some(({ id }) => id === lineId),
+  );
 }
 
 interface InspectedLine extends LineCount {
@@ -86,7 +118,11 @@ interface ReturnInspectInput extends ReturnTarget {
   readonly note?: string | null | undefined;
 }
 
-export function inspectReturn(transaction: Transaction, context: OrderCommandContext, input: ReturnInspectInput): Promise<ChangedPart> {
+export function inspectReturn(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: ReturnInspectInput,
+): Promise<ChangedPart> {
   requireNoFaults(textFaults("/note", input.note, { max: noteMax, lines: "many" }));
   return changeReturn(transaction, context, {
     target: input,
@@ -99,20 +135,33 @@ interface Inspection extends FoundReturn {
   readonly input: ReturnInspectInput;
 }
 
-async function inspect(transaction: Transaction, context: OrderCommandContext, { order, found, input }: Inspection): Promise<OrderOutcome> {
+async function inspect(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { order, found, input }: Inspection,
+): Promise<OrderOutcome> {
   requireNoFaults(inspectedFaults(found, input.lines));
   const { id, lines } = found;
   const acceptedByLine = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));
   const accepted = lines.map(({ lineId }) => ({ lineId, quantity: acceptedByLine.get(lineId) ?? 0 }));
-  await countReturnLines(transaction, { returnId: id, lines: input.lines.map(({ restock: restocked, ...line }) => ({ ...line, restocked })) });
+  await countReturnLines(transaction, {
+    returnId: id,
+    lines: input.lines.map(({ restock: restocked, ...line }) => ({ ...line, restocked })),
+  });
   await moveReturn(transaction, context, { id, status: "inspected", inspectionNote: input.note ?? null });
   if (!staysWithBuyer(found))
     await moveOrderLines(
       transaction,
-      lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity, returned: acceptedByLine.get(lineId) ?? 0 })),
+      lines.map(({ lineId, quantity }) => ({
+        lineId,
+        returnRequested: -quantity,
+        returned: acceptedByLine.get(lineId) ?? 0,
+      })),
     );
   await useBenefits(transaction, context, { order, found, accepted });
-  const cut = sendsReplacement(found) ? await cutReplacement(transaction, context, { order, found, keep: accepted }) : [];
+  const cut = sendsReplacement(found)
+    ? await cutReplacement(transaction, context, { order, found, keep: accepted })
+    : [];
   await restock(transaction, context, toStock(order.lines, input.lines), order.number);
   return { happenings: [{ type: "return.inspected", id }, ...cut] };
 }

@@ -55,20 +55,31 @@ export function restrictionObstacles({ line, isFault }: Asked): AfterSalesReason
   ];
 }
 
-export function ruleObstacles({ order, facts, line, isFault }: Asked, rules: ReturnRules): AfterSalesReason[] {
+export function ruleObstacles(
+  { order, facts, line, isFault }: Asked,
+  rules: ReturnRules,
+): AfterSalesReason[] {
   const { excludedCountries, excludedCategoryIds } = rules;
   const waived = { blocking: !isFault };
   const [disabled, limited] = [selfServiceObstacles(rules), limitObstacles(rules, { facts, isFault })];
   return [
     ...disabled,
     ...(excludedCountries.includes(order.country) ? [obstacle("region_not_supported", waived)] : []),
-    ...(line.categoryIds.some((id) => excludedCategoryIds.includes(id)) ? [obstacle("category_excluded", waived)] : []),
+    ...(line.categoryIds.some((id) => excludedCategoryIds.includes(id))
+      ? [obstacle("category_excluded", waived)]
+      : []),
     ...limited,
   ];
 }
 
-/** What of the merchant's rules holds for what never came as well: where nothing comes back, it does not matter from where, or what it was. */
-export function askingObstacles(asked: Pick<Asked, "facts" | "isFault">, rules: ReturnRules): AfterSalesReason[] {
+/**
+ * What of the merchant's rules holds for what never came as well: where nothing comes back, it does not
+ * matter from where, or what it was.
+ */
+export function askingObstacles(
+  asked: Pick<Asked, "facts" | "isFault">,
+  rules: ReturnRules,
+): AfterSalesReason[] {
   return [...selfServiceObstacles(rules), ...limitObstacles(rules, asked)];
 }
 
@@ -76,16 +87,26 @@ function selfServiceObstacles({ mode }: ReturnRules): AfterSalesReason[] {
   return mode === "immediate" ? [] : [obstacle("self_service_disabled", { blocking: mode === "none" })];
 }
 
-function limitObstacles({ returnsPerBuyerMax: limit }: ReturnRules, { facts, isFault }: Pick<Asked, "facts" | "isFault">): AfterSalesReason[] {
+function limitObstacles(
+  { returnsPerBuyerMax: limit }: ReturnRules,
+  { facts, isFault }: Pick<Asked, "facts" | "isFault">,
+): AfterSalesReason[] {
   if (limit === null || facts.returnsOfBuyer < limit) return [];
-  return [obstacle("buyer_limit_reached", { blocking: !isFault, data: { limit, returns: facts.returnsOfBuyer } })];
+  return [
+    obstacle("buyer_limit_reached", { blocking: !isFault, data: { limit, returns: facts.returnsOfBuyer } }),
+  ];
 }
 
 /** The time for it; for a fault the longer one, in which the merchant decides. */
-export function timeObstacles({ facts, windows, isFault }: Asked, window: Window): { readonly window: Window; readonly reasons: AfterSalesReason[] } {
+export function timeObstacles(
+  { facts, windows, isFault }: Asked,
+  window: Window,
+): { readonly window: Window; readonly reasons: AfterSalesReason[] } {
   if (!isOver(window, facts.now)) return { window, reasons: [] };
   const isExtended = isFault && !isOver(windows.faults, facts.now);
-  const reasons = [obstacle("return_window_elapsed", { blocking: !isExtended, data: { endsAt: window.endsAt } })];
+  const reasons = [
+    obstacle("return_window_elapsed", { blocking: !isExtended, data: { endsAt: window.endsAt } }),
+  ];
   return { window: isExtended ? windows.faults : window, reasons };
 }
 
@@ -94,12 +115,21 @@ type Returns = Pick<OrderAggregate, "returns">;
 /** In the buyer's hands and paid for: neither returned nor about to be, nor given back the money for. */
 export function returnableUnits(order: Returns, line: OrderLine): number {
   const { delivered, returnRequested, returned } = line;
-  return Math.max(0, Math.min(delivered - returnRequested - returned, wantedOf(line) - returnRequested - settledUnits(order, line)));
+  return Math.max(
+    0,
+    Math.min(
+      delivered - returnRequested - returned,
+      wantedOf(line) - returnRequested - settledUnits(order, line),
+    ),
+  );
 }
 
 /** Given the money for, or something else, or about to be. */
 function settledUnits(order: Returns, line: OrderLine): number {
-  return Math.max(line.returned, line.refunded + acceptedUnits(order, line, isExchanged) + acceptedUnits(order, line, isUnpaid));
+  return Math.max(
+    line.returned,
+    line.refunded + acceptedUnits(order, line, isExchanged) + acceptedUnits(order, line, isUnpaid),
+  );
 }
 
 /** Of them, those that no money is kept for: what was exchanged is paid for as before. */
@@ -114,12 +144,15 @@ export function withdrawableUnsent({ returns }: Returns, line: OrderLine): numbe
 }
 
 /** Withdrawn from before anything was sent: nothing comes back, so it is settled with its approval. */
-export const isOfUnsent = ({ kind, method }: Pick<OrderReturn, "kind" | "method">): boolean => kind === "withdrawal" && method === "keep_item";
+export const isOfUnsent = ({ kind, method }: Pick<OrderReturn, "kind" | "method">): boolean =>
+  kind === "withdrawal" && method === "keep_item";
 
 /** Sent and not arrived, and not told to be lost before. */
 export function undeliveredUnits({ returns }: Pick<OrderAggregate, "returns">, line: OrderLine): number {
   const told = unitsOf(
-    returns.filter(({ reason, status }) => reason === "not_received" && status !== "declined" && status !== "canceled"),
+    returns.filter(
+      ({ reason, status }) => reason === "not_received" && status !== "declined" && status !== "canceled",
+    ),
     line,
   );
   return Math.max(0, Math.min(line.shipped - line.delivered - told, wantedOf(line) - line.refunded));
@@ -130,7 +163,8 @@ export function noUnitsReason(order: Pick<OrderAggregate, "returns">, line: Orde
   if (wantedOf(line) === 0) return obstacle("quantity_exhausted");
   if (shipped === 0) return obstacle("not_fulfilled");
   if (delivered === 0) return obstacle("not_delivered_yet");
-  if (returnRequested > 0) return obstacle("return_in_progress", { data: { returnIds: openReturnIds(order, line) } });
+  if (returnRequested > 0)
+    return obstacle("return_in_progress", { data: { returnIds: openReturnIds(order, line) } });
   return obstacle(returned >= delivered ? "already_returned" : "quantity_exhausted");
 }
 
@@ -139,16 +173,24 @@ function openReturnIds({ returns }: Pick<OrderAggregate, "returns">, line: Order
 }
 
 /** Came back, and something else went out for them: no money did. */
-const isExchanged = ({ kind, status }: OrderReturn): boolean => kind === "exchange" && (status === "inspected" || status === "closed");
+const isExchanged = ({ kind, status }: OrderReturn): boolean =>
+  kind === "exchange" && (status === "inspected" || status === "closed");
 
 /** Came back and was accepted; the money for them has not gone back yet. */
-const isUnpaid = ({ kind, status }: OrderReturn): boolean => (kind === "return_refund" || kind === "withdrawal") && status === "inspected";
+const isUnpaid = ({ kind, status }: OrderReturn): boolean =>
+  (kind === "return_refund" || kind === "withdrawal") && status === "inspected";
 
-function acceptedUnits({ returns }: Returns, { id }: OrderLine, isMeant: (found: OrderReturn) => boolean): number {
+function acceptedUnits(
+  { returns }: Returns,
+  { id }: OrderLine,
+  isMeant: (found: OrderReturn) => boolean,
+): number {
   const lines = returns.filter(isMeant).flatMap((found) => found.lines);
   return lines.reduce((sum, { lineId, accepted }) => (lineId === id ? sum + accepted : sum), 0);
 }
 
 function unitsOf(returns: readonly OrderReturn[], { id }: OrderLine): number {
-  return returns.flatMap(({ lines }) => lines).reduce((sum, { lineId, quantity }) => (lineId === id ? sum + quantity : sum), 0);
+  return returns
+    .flatMap(({ lines }) => lines)
+    .reduce((sum, { lineId, quantity }) => (lineId === id ? sum + quantity : sum), 0);
 }

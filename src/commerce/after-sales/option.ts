@@ -83,10 +83,24 @@ export interface OptionParts {
   readonly terms: (quantity: number) => OptionTerms;
 }
 
-const noTerms: OptionTerms = { methods: [], fees: [], estimatedRefund: null, settlement: [], evidenceRequired: [] };
+const noTerms: OptionTerms = {
+  methods: [],
+  fees: [],
+  estimatedRefund: null,
+  settlement: [],
+  evidenceRequired: [],
+};
 
 /** What is denied has no terms. */
-export function toOption({ kind, reasons, quantity, codes, window, policyId, terms }: OptionParts): AfterSalesOption {
+export function toOption({
+  kind,
+  reasons,
+  quantity,
+  codes,
+  window,
+  policyId,
+  terms,
+}: OptionParts): AfterSalesOption {
   const decision = decisionOf(reasons);
   const isDenied = decision === "denied";
   return {
@@ -132,7 +146,10 @@ export function windowsOf(order: OrderAggregate, line: OrderLine): LineWindows {
   const warranted = windowFrom(order, arrival, { months });
   return {
     returns,
-    exchanges: exchangeWindowDays === null ? null : windowFrom(order, arrival, { days: exchangeWindowDays, extendUntil }),
+    exchanges:
+      exchangeWindowDays === null
+        ? null
+        : windowFrom(order, arrival, { days: exchangeWindowDays, extendUntil }),
     faults: months > 0 ? longer(returns, warranted) : returns,
     loss: { clock: "shipped_plus_transit", startsAt: lostAt(order, line), endsAt: null, estimated: true },
     withdrawal: withdrawalOf(order, line),
@@ -144,10 +161,15 @@ export function windowsOf(order: OrderAggregate, line: OrderLine): LineWindows {
 
 function withdrawalOf(order: OrderAggregate, line: OrderLine): Window {
   const { windowDays } = policyOf(order, "withdrawal").rules;
-  return line.requiresShipping ? withdrawalWindow(order, windowDays) : withdrawalFromPlacing(order, windowDays);
+  return line.requiresShipping
+    ? withdrawalWindow(order, windowDays)
+    : withdrawalFromPlacing(order, windowDays);
 }
 
-export function registrationOf({ warranties }: Pick<OrderAggregate, "warranties">, line: Pick<OrderLine, "id">): OrderWarranty | undefined {
+export function registrationOf(
+  { warranties }: Pick<OrderAggregate, "warranties">,
+  line: Pick<OrderLine, "id">,
+): OrderWarranty | undefined {
   return warranties.find(({ lineId }) => lineId === line.id);
 }
 
@@ -165,5 +187,10 @@ function longer(one: Window, other: Window): Window {
 
 function registeredWindow(registration: OrderWarranty | undefined): Window | null {
   if (registration === undefined) return null;
-  return { clock: "warranty_start", startsAt: registration.startsAt, endsAt: registration.endsAt, estimated: false };
+  return {
+    clock: "warranty_start",
+    startsAt: registration.startsAt,
+    endsAt: registration.endsAt,
+    estimated: false,
+  };
 }

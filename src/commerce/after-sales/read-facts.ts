@@ -16,12 +16,19 @@ type Facts = Omit<AfterSalesFacts, "now">;
 interface FoundFacts {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
-  /** When the first of what is held is free again, the first price is another, and the first return counts no longer. */
+  /**
+   * When the first of what is held is free again, the first price is another, and the first return counts no
+   * longer.
+   */
   readonly turns: readonly (string | null)[];
 }
 
 /** By the order's id. */
-export async function findAfterSalesFacts(reader: Reader, orders: readonly OrderAggregate[], now: Date): Promise<Map<string, AfterSalesFacts>> {
+export async function findAfterSalesFacts(
+  reader: Reader,
+  orders: readonly OrderAggregate[],
+  now: Date,
+): Promise<Map<string, AfterSalesFacts>> {
   const since = new Date(now.getTime() - returnDays * dayMs);
   const { rows } = await sql<FoundFacts & { readonly orderId: string }>`
     select asked.id as order_id, coalesce(stocked.list, '[]'::json) as stocked, returns.count as returns,
@@ -56,19 +63,32 @@ export async function findAfterSalesFacts(reader: Reader, orders: readonly Order
   return new Map(rows.map(({ orderId, ...read }) => [orderId, { now, ...toFacts(read) }]));
 }
 
-/** Today, in the order's market. Nothing is paid for an exchange: a thing is exchanged for what costs the same as it does. */
+/**
+ * Today, in the order's market. Nothing is paid for an exchange: a thing is exchanged for what costs the same
+ * as it does.
+ */
 function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> {
   return sql<number>`(select x.amount_minor from price x where x.variant_id = ${variantId} and x.market_id = o.market_id
     and x.valid_from <= ${now}::timestamptz and (x.valid_until is null or x.valid_until > ${now}::timestamptz))`;
 }
 
-export async function readAfterSalesFacts(reader: Reader, order: OrderAggregate, now: Date): Promise<AfterSalesFacts> {
+export async function readAfterSalesFacts(
+  reader: Reader,
+  order: OrderAggregate,
+  now: Date,
+): Promise<AfterSalesFacts> {
   const facts = (await findAfterSalesFacts(reader, [order], now)).get(order.id);
   return facts ?? { now, ...toFacts({ stocked: [], returns: 0, turns: [] }) };
 }
 
 function toFacts({ stocked, returns, turns }: FoundFacts): Facts {
   const groups = Map.groupBy(stocked, ({ productId }) => productId);
-  const siblingsInStock = new Map([...groups].map(([productId, variants]) => [productId, variants.map(({ variantId }) => variantId)]));
-  return { siblingsInStock, returnsOfBuyer: returns, turns: turns.filter((at) => at !== null).map((at) => Date.parse(at)) };
+  const siblingsInStock = new Map(
+    [...groups].map(([productId, variants]) => [productId, variants.map(({ variantId }) => variantId)]),
+  );
+  return {
+    siblingsInStock,
+    returnsOfBuyer: returns,
+    turns: turns.filter((at) => at !== null).map((at) => Date.parse(at)),
+  };
 }

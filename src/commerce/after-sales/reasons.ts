@@ -1,6 +1,4 @@
-/**
- * The words of after-sales: why a buyer asks, and why something is not possible, or not without the merchant.
- */
+/** The words of after-sales: why a buyer asks, and why something is not possible, or not without the merchant. */
 import type { EligibilityReason } from "#commerce/orders/eligibility-reason.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 
@@ -39,11 +37,23 @@ export const isMerchantFault = (reason: ReturnReason): boolean => faults.has(rea
 export const isLost = ({ kind, reason }: { readonly kind: ReturnKind; readonly reason: string }): boolean =>
   kind === "refund_only" && reason === "not_received";
 
-const sentBack: readonly ReturnReason[] = returnReasons.filter((reason) => reason !== "not_received" && reason !== "missing_item");
+const sentBack: readonly ReturnReason[] = returnReasons.filter(
+  (reason) => reason !== "not_received" && reason !== "missing_item",
+);
 
 export const reasonsByKind: Readonly<Record<ReturnKind, readonly ReturnReason[]>> = {
   return_refund: sentBack,
-  exchange: ["size_too_small", "size_too_large", "color", "style", "not_as_described", "wrong_item", "defective", "damaged_in_transit", "other"],
+  exchange: [
+    "size_too_small",
+    "size_too_large",
+    "color",
+    "style",
+    "not_as_described",
+    "wrong_item",
+    "defective",
+    "damaged_in_transit",
+    "other",
+  ],
   refund_only: returnReasons,
   repair: ["defective", "damaged_in_transit", "not_as_described"],
   replacement: ["defective", "damaged_in_transit", "not_as_described", "wrong_item", "missing_item"],
@@ -88,7 +98,10 @@ export type AfterSalesReason = EligibilityReason<AfterSalesObstacle>;
 
 export function obstacle(
   code: AfterSalesObstacle,
-  { blocking = true, data = {} }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
+  {
+    blocking = true,
+    data = {},
+  }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
 ): AfterSalesReason {
   return { code, message: obstacles[code], blocking, data };
 }

@@ -3,7 +3,13 @@
  * placed with it, whatever is sold now.
  */
 import { type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { type ChangedPart, changeLocked, lockOrder, type OrderTarget, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import {
+  type ChangedPart,
+  changeLocked,
+  lockOrder,
+  type OrderTarget,
+  type OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
 import { dayEndAfter, deliveredAtOf, policyOf } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
@@ -17,7 +23,11 @@ export interface WarrantyRegisterInput extends OrderTarget {
 
 export const serialNumberMax = 100;
 
-export async function registerWarranty(transaction: Transaction, context: OrderCommandContext, input: WarrantyRegisterInput): Promise<ChangedPart> {
+export async function registerWarranty(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: WarrantyRegisterInput,
+): Promise<ChangedPart> {
   requireNoFaults(serialNumberFaults(input));
   const id = createId("warranty", context.now.getTime());
   const { lineId, serialNumber = null, expectedVersion } = input;
@@ -63,19 +73,31 @@ export interface PlannedWarranty {
 /** Pure. It begins when the last of what came of the line did: nobody loses by having been sent it in parts. */
 export function plannedWarranty(order: OrderAggregate, lineId: string): PlannedWarranty {
   const line = order.lines.find(({ id }) => id === lineId);
-  if (line === undefined) throw refuseAt("resource_not_found", "/lineId", { code: "unknown", message: "The order has no such line." });
+  if (line === undefined)
+    throw refuseAt("resource_not_found", "/lineId", {
+      code: "unknown",
+      message: "The order has no such line.",
+    });
   const registered = order.warranties.find((warranty) => warranty.lineId === lineId);
-  if (registered !== undefined) throw refuseOrder("already_exists", order, { data: { lineId, warrantyId: registered.id } });
+  if (registered !== undefined)
+    throw refuseOrder("already_exists", order, { data: { lineId, warrantyId: registered.id } });
   const { months, repairs, replacements } = policyOf(order, "warranty").rules;
-  if (months === 0) throw refuseOrder("invalid_state", order, { reason: "warranty_not_offered", data: { lineId } });
+  if (months === 0)
+    throw refuseOrder("invalid_state", order, { reason: "warranty_not_offered", data: { lineId } });
   const startsAt = beginningOf(order, line);
-  return { startsAt, endsAt: dayEndAfter(startsAt, { months }, order.timeZone), repairsLeft: repairs, replacementsLeft: replacements };
+  return {
+    startsAt,
+    endsAt: dayEndAfter(startsAt, { months }, order.timeZone),
+    repairsLeft: repairs,
+    replacementsLeft: replacements,
+  };
 }
 
 function beginningOf(order: OrderAggregate, line: OrderLine): string {
   const deliveredAt = deliveredAtOf(order, line);
   if (line.delivered === 0 || deliveredAt === null)
     throw refuseOrder("invalid_state", order, { reason: "not_delivered_yet", data: { lineId: line.id } });
-  if (line.delivered === line.returned) throw refuseOrder("invalid_state", order, { reason: "already_returned", data: { lineId: line.id } });
+  if (line.delivered === line.returned)
+    throw refuseOrder("invalid_state", order, { reason: "already_returned", data: { lineId: line.id } });
   return deliveredAt;
 }

@@ -12,7 +12,13 @@ import {
   type OrderTarget,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
-import { chosenFaults, noteMax, orderConflict, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
+import {
+  chosenFaults,
+  noteMax,
+  orderConflict,
+  requireChoosable,
+  requireKnownLines,
+} from "#commerce/orders/order-checks.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -30,7 +36,11 @@ import { returnValue } from "./return-rules.ts";
 
 export type ReturnRequestInput = OrderTarget & ReturnRequest;
 
-export async function requestReturn(transaction: Transaction, context: OrderCommandContext, input: ReturnRequestInput): Promise<ChangedPart> {
+export async function requestReturn(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: ReturnRequestInput,
+): Promise<ChangedPart> {
   requireNoFaults(requestFaults(input));
   const id = createId("return", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
@@ -52,8 +62,12 @@ function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequest):
     ...chosenFaults(lines),
     ...textFaults("/note", note, { max: noteMax, lines: "many" }),
     ...(isExchange && lines.length > 1 ? [faultAt("/lines", "too_long", "An exchange is of one line.")] : []),
-    ...(isExchange && !isGiven ? [faultAt("/exchangeVariantId", "required", "An exchange needs what shall be sent instead.")] : []),
-    ...(!isExchange && isGiven ? [faultAt("/exchangeVariantId", "not_allowed", "Only an exchange has it.")] : []),
+    ...(isExchange && !isGiven
+      ? [faultAt("/exchangeVariantId", "required", "An exchange needs what shall be sent instead.")]
+      : []),
+    ...(!isExchange && isGiven
+      ? [faultAt("/exchangeVariantId", "not_allowed", "Only an exchange has it.")]
+      : []),
   ];
 }
 
@@ -93,7 +107,10 @@ export interface ReturnRequest {
   readonly exchangeVariantId?: string | null | undefined;
 }
 
-export interface PlannedReturn extends Pick<OrderReturn, "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"> {
+export interface PlannedReturn extends Pick<
+  OrderReturn,
+  "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"
+> {
   readonly decision: Exclude<Decision, "denied">;
   readonly lines: readonly LineQuantity[];
 }
@@ -118,7 +135,13 @@ export function planReturn(order: OrderAggregate, { facts, input }: RequestAsked
     input.settlement,
     offeredByAll(options, (option) => option.settlement),
   );
-  const value = { kind, isFault: isMerchantFault(reason), isLost: isLost(input), method: method ?? "keep_item", lines };
+  const value = {
+    kind,
+    isFault: isMerchantFault(reason),
+    isLost: isLost(input),
+    method: method ?? "keep_item",
+    lines,
+  };
   const { refundMinor, restockingMinor, postageMinor } = returnValue(order, value);
   return {
     decision: decisionOf(order, { facts, input, options }),
@@ -140,17 +163,28 @@ function requireReason({ kind, reason }: ReturnRequest): void {
 /** What stands in the way comes before what only needs the merchant's consent. */
 function requireOffered(
   order: OrderAggregate,
-  { lines, options }: { readonly lines: readonly LineQuantity[]; readonly options: readonly AfterSalesOption[] },
+  {
+    lines,
+    options,
+  }: { readonly lines: readonly LineQuantity[]; readonly options: readonly AfterSalesOption[] },
 ): void {
   const choosable = options.map(({ eligibleQuantity, reasons }, index) => ({
     lineId: lines[index]?.lineId ?? "",
     quantity: eligibleQuantity,
     reasons: reasons.toSorted((one, other) => Number(other.blocking) - Number(one.blocking)),
   }));
-  requireChoosable(order, { lines, choosable, reason: "quantity_exhausted", message: "This cannot be asked for." });
+  requireChoosable(order, {
+    lines,
+    choosable,
+    reason: "quantity_exhausted",
+    message: "This cannot be asked for.",
+  });
 }
 
-function requireExchangeable(order: OrderAggregate, { facts, input: { kind, lines, exchangeVariantId } }: RequestAsked): void {
+function requireExchangeable(
+  order: OrderAggregate,
+  { facts, input: { kind, lines, exchangeVariantId } }: RequestAsked,
+): void {
   const line = order.lines.find(({ id }) => id === lines[0]?.lineId);
   if (kind !== "exchange" || line === undefined) return;
   const allowed = exchangeVariants({ order, facts, line });
@@ -159,12 +193,18 @@ function requireExchangeable(order: OrderAggregate, { facts, input: { kind, line
   throw fail("invalid_state", {
     message,
     details: [{ ...faultAt("/exchangeVariantId", "not_allowed", message), allowed }],
-    conflict: orderConflict(order, { reason: "exchange_out_of_stock", data: { exchangeVariantIds: allowed } }),
+    conflict: orderConflict(order, {
+      reason: "exchange_out_of_stock",
+      data: { exchangeVariantIds: allowed },
+    }),
   });
 }
 
 /** What every line of the request is offered with. */
-function offeredByAll<Term>(options: readonly AfterSalesOption[], termsOf: (option: AfterSalesOption) => readonly Term[]): readonly Term[] {
+function offeredByAll<Term>(
+  options: readonly AfterSalesOption[],
+  termsOf: (option: AfterSalesOption) => readonly Term[],
+): readonly Term[] {
   const [first, ...others] = options.map(termsOf);
   return (first ?? []).filter((term) => others.every((terms) => terms.includes(term)));
 }
@@ -172,13 +212,24 @@ function offeredByAll<Term>(options: readonly AfterSalesOption[], termsOf: (opti
 /** What is sent back and what nobody has sent yet go their own ways. */
 function requireOneWay(methods: readonly unknown[]): void {
   if (methods.length > 0) return;
-  requireNoFaults([faultAt("/lines", "not_allowed", "What is sent back, and what has never been sent, are asked for one by one.")]);
+  requireNoFaults([
+    faultAt(
+      "/lines",
+      "not_allowed",
+      "What is sent back, and what has never been sent, are asked for one by one.",
+    ),
+  ]);
 }
 
 /** The first that is offered, unless told. */
-function chosen<Term extends string>(field: string, wanted: Term | null | undefined, offered: readonly Term[]): Term | null {
+function chosen<Term extends string>(
+  field: string,
+  wanted: Term | null | undefined,
+  offered: readonly Term[],
+): Term | null {
   if (wanted === null || wanted === undefined) return offered[0] ?? null;
-  if (!offered.includes(wanted)) requireNoFaults([{ ...faultAt(field, "not_allowed", "It is not offered for this."), allowed: offered }]);
+  if (!offered.includes(wanted))
+    requireNoFaults([{ ...faultAt(field, "not_allowed", "It is not offered for this."), allowed: offered }]);
   return wanted;
 }
 
@@ -191,7 +242,8 @@ function decisionOf(
     input.kind === "replacement" &&
     order.lines.some(
       ({ id, productId, variantId }) =>
-        input.lines.some(({ lineId }) => lineId === id) && facts.siblingsInStock.get(productId)?.includes(variantId) !== true,
+        input.lines.some(({ lineId }) => lineId === id) &&
+        facts.siblingsInStock.get(productId)?.includes(variantId) !== true,
     );
   return isMissing || options.some(({ decision }) => decision !== "allowed") ? "request_required" : "allowed";
 }

@@ -5,10 +5,28 @@
  * is paid back.
  */
 import type { Expected } from "#commerce/carts/cart-aggregate.ts";
-import { faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { type ChangedPart, changePart, orderIdOf, type OrderOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import {
+  faultAt,
+  type Faults,
+  integerFaults,
+  repeatFaults,
+  requireNoFaults,
+  textFaults,
+} from "#foundation/faults.ts";
+import {
+  type ChangedPart,
+  changePart,
+  orderIdOf,
+  type OrderOutcome,
+  type OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import type { LineQuantity, OrderAggregate, OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
+import type {
+  LineQuantity,
+  OrderAggregate,
+  OrderReturn,
+  ReturnLine,
+} from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { unsentIntangibles } from "#commerce/orders/order-statuses.ts";
@@ -58,7 +76,11 @@ export async function changeReturn(
   return { order, id };
 }
 
-export function approveReturn(transaction: Transaction, context: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
+export function approveReturn(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  target: ReturnTarget,
+): Promise<ChangedPart> {
   return changeReturn(transaction, context, {
     target,
     step: "approve",
@@ -71,21 +93,31 @@ export function approveReturn(transaction: Transaction, context: OrderCommandCon
 }
 
 /** Nothing of it comes back. */
-const isSettledAtOnce = (found: Pick<OrderReturn, "kind" | "method">): boolean => found.kind === "refund_only" || isOfUnsent(found);
+const isSettledAtOnce = (found: Pick<OrderReturn, "kind" | "method">): boolean =>
+  found.kind === "refund_only" || isOfUnsent(found);
 
 /** What of a return its approval needs. */
 export interface ReturnToApprove {
   readonly order: OrderAggregate;
-  readonly found: Omit<ReturnToSettle["found"], "lines"> & Pick<OrderReturn, "exchangeVariantId"> & { readonly lines: readonly LineQuantity[] };
+  readonly found: Omit<ReturnToSettle["found"], "lines"> &
+    Pick<OrderReturn, "exchangeVariantId"> & { readonly lines: readonly LineQuantity[] };
 }
 
 /** Also what a request that needs nobody's consent goes through, in the same transaction. */
-export async function approve(transaction: Transaction, context: OrderCommandContext, { order, found }: ReturnToApprove): Promise<OrderOutcome> {
+export async function approve(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { order, found }: ReturnToApprove,
+): Promise<OrderOutcome> {
   const approved: OrderEvent = { type: "return.approved", id: found.id };
   if (isSettledAtOnce(found)) {
     await giveBackRequested(transaction, found);
     const settled = { order, found, units: found.lines };
-    const { happenings, ...patch } = await (isOfUnsent(found) ? withdrawUnsent : settleReturn)(transaction, context, settled);
+    const { happenings, ...patch } = await (isOfUnsent(found) ? withdrawUnsent : settleReturn)(
+      transaction,
+      context,
+      settled,
+    );
     await moveReturn(transaction, context, { id: found.id, status: "closed" });
     return { ...patch, happenings: [approved, { type: "return.closed", id: found.id }, ...happenings] };
   }
@@ -100,13 +132,21 @@ export interface ReturnDeclineInput extends ReturnTarget {
 
 export const declineReasonMax = 500;
 
-export function declineReturn(transaction: Transaction, context: OrderCommandContext, input: ReturnDeclineInput): Promise<ChangedPart> {
+export function declineReturn(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: ReturnDeclineInput,
+): Promise<ChangedPart> {
   requireNoFaults(declineFaults(input));
   return changeReturn(transaction, context, {
     target: input,
     step: "decline",
     work: async ({ found }) => {
-      await moveReturn(transaction, context, { id: found.id, status: "declined", declineReason: input.reason });
+      await moveReturn(transaction, context, {
+        id: found.id,
+        status: "declined",
+        declineReason: input.reason,
+      });
       await giveBackRequested(transaction, found);
       return { happenings: [{ type: "return.declined", id: found.id }] };
     },
@@ -117,7 +157,11 @@ function declineFaults({ reason }: ReturnDeclineInput): Faults {
   return textFaults("/reason", reason, { max: declineReasonMax, lines: "many" });
 }
 
-export function trackReturn(transaction: Transaction, context: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
+export function trackReturn(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  target: ReturnTarget,
+): Promise<ChangedPart> {
   return changeReturn(transaction, context, {
     target,
     step: "track",
@@ -132,7 +176,11 @@ export interface ReturnReceiveInput extends ReturnTarget {
   readonly lines: readonly (LineCount & { readonly received: number })[];
 }
 
-export function receiveReturn(transaction: Transaction, context: OrderCommandContext, input: ReturnReceiveInput): Promise<ChangedPart> {
+export function receiveReturn(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: ReturnReceiveInput,
+): Promise<ChangedPart> {
   return changeReturn(transaction, context, {
     target: input,
     step: "receive",
@@ -145,12 +193,17 @@ export function receiveReturn(transaction: Transaction, context: OrderCommandCon
   });
 }
 
-export function cancelReturn(transaction: Transaction, context: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
+export function cancelReturn(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  target: ReturnTarget,
+): Promise<ChangedPart> {
   return changeReturn(transaction, context, {
     target,
     step: "cancel",
     requireState: ({ order, found }) => {
-      if (isReplacementSent(order, found)) throw refuseReturn("invalid_state", found, { reason: "replacement_sent" });
+      if (isReplacementSent(order, found))
+        throw refuseReturn("invalid_state", found, { reason: "replacement_sent" });
     },
     work: async ({ order, found }) => {
       await moveReturn(transaction, context, { id: found.id, status: "canceled" });
@@ -169,15 +222,15 @@ async function giveBackRequested(transaction: Transaction, found: ReturnToApprov
   );
 }
 
-/**
- * A count of one line of a return: every line is counted once, and never more units than in the step before.
- */
+/** A count of one line of a return: every line is counted once, and never more units than in the step before. */
 export interface LineCount {
   readonly lineId: string;
 }
 
 /** Each counted figure with the most it may be, by the return's line and what else was counted of it. */
-type CountBounds<Count extends LineCount> = Readonly<Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>>;
+type CountBounds<Count extends LineCount> = Readonly<
+  Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
+>;
 
 export function countedFaults<Count extends LineCount>(
   { lines }: Pick<OrderReturn, "lines">,
@@ -189,24 +242,36 @@ export function countedFaults<Count extends LineCount>(
   return [
     ...repeatFaults(ids, (index) => `/lines/${index}/lineId`),
     ...counts.flatMap((count, index) => lineFaults(lines, { count, index, bounds })),
-    ...(missing.length === 0 ? [] : [{ ...faultAt("/lines", "required", "Every line of the return must be named."), allowed: missing }]),
+    ...(missing.length === 0
+      ? []
+      : [{ ...faultAt("/lines", "required", "Every line of the return must be named."), allowed: missing }]),
   ];
 }
 
 function lineFaults<Count extends LineCount>(
   lines: readonly ReturnLine[],
-  { count, index, bounds }: { readonly count: Count; readonly index: number; readonly bounds: CountBounds<Count> },
+  {
+    count,
+    index,
+    bounds,
+  }: { readonly count: Count; readonly index: number; readonly bounds: CountBounds<Count> },
 ): Faults {
   const line = lines.find(({ lineId }) => lineId === count.lineId);
-  if (line === undefined) return [faultAt(`/lines/${index}/lineId`, "unknown", "The return has no such line.")];
+  if (line === undefined)
+    return [faultAt(`/lines/${index}/lineId`, "unknown", "The return has no such line.")];
   return (Object.keys(bounds) as Exclude<keyof Count & string, "lineId">[]).flatMap((name) => {
     const max = bounds[name]?.(line, count) ?? 0;
     return integerFaults(`/lines/${index}/${name}`, count[name] as number, { min: 0, max: Math.max(0, max) });
   });
 }
 
-async function withdrawUnsent(transaction: Transaction, context: OrderCommandContext, { order, found }: ReturnToSettle): Promise<OrderOutcome> {
-  if (order.status === "completed") return settleReturn(transaction, context, { order, found, units: found.lines });
+async function withdrawUnsent(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { order, found }: ReturnToSettle,
+): Promise<OrderOutcome> {
+  if (order.status === "completed")
+    return settleReturn(transaction, context, { order, found, units: found.lines });
   const { id: returnId, lines } = found;
   const cancellation = { order, lines, reason: "changed_mind", note: null, actor: context.actor, returnId };
   const canceled = await cancelUnits(transaction, context, cancellation);
@@ -217,7 +282,9 @@ async function withdrawUnsent(transaction: Transaction, context: OrderCommandCon
     .execute();
   const { cancellationRequest, ...outcome } = canceled;
   // What somebody asks to have canceled beside it is still asked for, unless nothing is left.
-  return outcome.status === undefined ? outcome : { ...outcome, cancellationRequest: cancellationRequest ?? null };
+  return outcome.status === undefined
+    ? outcome
+    : { ...outcome, cancellationRequest: cancellationRequest ?? null };
 }
 
 /** It was unsent when it was asked for: whatever has been given out since is no longer. */
@@ -228,5 +295,9 @@ function requireUnsent({ lines }: OrderAggregate, found: OrderReturn): void {
   });
   if (sent.length === 0) return;
   const data = { lineIds: sent.map(({ lineId }) => lineId) };
-  throw refuseReturn("invalid_state", found, { reason: "units_sent", message: "It has been sent since it was asked for.", data });
+  throw refuseReturn("invalid_state", found, {
+    reason: "units_sent",
+    message: "It has been sent since it was asked for.",
+    data,
+  });
 }

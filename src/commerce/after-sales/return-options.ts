@@ -17,8 +17,21 @@ import {
   type Units,
   withdrawableUnsent,
 } from "./obstacles.ts";
-import { type AfterSalesOption, type Asked, type AskedOfLine, type OptionFee, type OptionTerms, toOption } from "./option.ts";
-import { type AfterSalesReason, isMerchantFault, obstacle, reasonsByKind, type ReturnReason } from "./reasons.ts";
+import {
+  type AfterSalesOption,
+  type Asked,
+  type AskedOfLine,
+  type OptionFee,
+  type OptionTerms,
+  toOption,
+} from "./option.ts";
+import {
+  type AfterSalesReason,
+  isMerchantFault,
+  obstacle,
+  reasonsByKind,
+  type ReturnReason,
+} from "./reasons.ts";
 import { returnValue, type ValuedReturn } from "./return-rules.ts";
 
 export function returnRefund(asked: Asked): AfterSalesOption {
@@ -32,14 +45,25 @@ export function returnRefund(asked: Asked): AfterSalesOption {
     codes: codesOf("return_refund", asked),
     window,
     policyId,
-    terms: (quantity) => refundTerms(asked, { kind: "return_refund", quantity, methods: sendingMethods(rules), hasStoreCredit: rules.storeCredit }),
+    terms: (quantity) =>
+      refundTerms(asked, {
+        kind: "return_refund",
+        quantity,
+        methods: sendingMethods(rules),
+        hasStoreCredit: rules.storeCredit,
+      }),
   });
 }
 
 export function exchange(asked: Asked): AfterSalesOption {
   const { id: policyId, rules } = policyOf(asked.order, "return");
   const { window, reasons } = timeObstacles(asked, asked.windows.exchanges ?? asked.windows.returns);
-  const rest = [...restrictionObstacles(asked), ...ruleObstacles(asked, rules), ...reasons, ...exchangeObstacles(asked)];
+  const rest = [
+    ...restrictionObstacles(asked),
+    ...ruleObstacles(asked, rules),
+    ...reasons,
+    ...exchangeObstacles(asked),
+  ];
   return toOption({
     kind: "exchange",
     ...withRest(unitsOf(asked), rest),
@@ -61,7 +85,12 @@ export function keepItem(asked: Asked): AfterSalesOption {
   const { id: policyId, rules } = policyOf(asked.order, "return");
   const { window, reasons } = timeObstacles(asked, asked.windows.returns);
   const units = unitsOf(asked);
-  const { refundMinor } = valueOf(asked, { kind: "refund_only", quantity: units.quantity, method: "keep_item", isLost: false });
+  const { refundMinor } = valueOf(asked, {
+    kind: "refund_only",
+    quantity: units.quantity,
+    method: "keep_item",
+    isLost: false,
+  });
   const isCheap = rules.keepItemMinor !== null && refundMinor <= rules.keepItemMinor;
   const rest = [
     ...restrictionObstacles(asked),
@@ -75,7 +104,13 @@ export function keepItem(asked: Asked): AfterSalesOption {
     codes: codesOf("refund_only", asked).filter((code) => code !== "not_received"),
     window,
     policyId,
-    terms: (quantity) => refundTerms(asked, { kind: "refund_only", quantity, methods: ["keep_item"], hasStoreCredit: rules.storeCredit }),
+    terms: (quantity) =>
+      refundTerms(asked, {
+        kind: "refund_only",
+        quantity,
+        methods: ["keep_item"],
+        hasStoreCredit: rules.storeCredit,
+      }),
   });
 }
 
@@ -86,17 +121,25 @@ export function notReceived(asked: AskedOfLine): AfterSalesOption {
   const { startsAt } = windows.loss;
   const isBegun = startsAt !== null && Date.parse(startsAt) <= facts.now.getTime();
   const missing = undeliveredUnits(order, line);
-  const none = missing > 0 ? [] : [line.shipped > 0 ? obstacle("quantity_exhausted") : obstacle("not_fulfilled")];
-  const early = missing === 0 || isBegun ? [] : [obstacle("return_window_not_started", { data: { startsAt } })];
+  const none =
+    missing > 0 ? [] : [line.shipped > 0 ? obstacle("quantity_exhausted") : obstacle("not_fulfilled")];
+  const early =
+    missing === 0 || isBegun ? [] : [obstacle("return_window_not_started", { data: { startsAt } })];
   const rest = [...askingObstacles({ facts, isFault: true }, rules), ...early];
   return toOption({
     kind: "refund_only",
-    ...withRest({ quantity: missing, reasons: [...orderObstacles(order, { isRight: false }), ...none] }, rest),
+    ...withRest(
+      { quantity: missing, reasons: [...orderObstacles(order, { isRight: false }), ...none] },
+      rest,
+    ),
     codes: ["not_received"],
     window: windows.loss,
     policyId,
     terms: (quantity) => ({
-      ...refundTerms({ ...asked, isFault: true }, { kind: "refund_only", quantity, methods: ["keep_item"], hasStoreCredit: false, isLost: true }),
+      ...refundTerms(
+        { ...asked, isFault: true },
+        { kind: "refund_only", quantity, methods: ["keep_item"], hasStoreCredit: false, isLost: true },
+      ),
       evidenceRequired: [],
     }),
   });
@@ -110,12 +153,19 @@ export function withdrawal(asked: Asked): AfterSalesOption {
   const { quantity, reasons } = unsent > 0 ? { quantity: unsent, reasons: [] } : returnable(order, line);
   const { endsAt } = windows.withdrawal;
   const isElapsed = isOver(windows.withdrawal, facts.now);
-  const rest = [...withdrawalExceptions(asked), ...(isElapsed ? [obstacle("return_window_elapsed", { data: { endsAt } })] : [])];
+  const rest = [
+    ...withdrawalExceptions(asked),
+    ...(isElapsed ? [obstacle("return_window_elapsed", { data: { endsAt } })] : []),
+  ];
   const none = rules.windowDays > 0 ? [] : [obstacle("region_not_supported")];
-  const methods: readonly ReturnMethod[] = unsent > 0 ? ["keep_item"] : sendingMethods(policyOf(order, "return").rules);
+  const methods: readonly ReturnMethod[] =
+    unsent > 0 ? ["keep_item"] : sendingMethods(policyOf(order, "return").rules);
   return toOption({
     kind: "withdrawal",
-    ...withRest({ quantity, reasons: [...none, ...orderObstacles(order, { isRight: true }), ...reasons] }, rest),
+    ...withRest(
+      { quantity, reasons: [...none, ...orderObstacles(order, { isRight: true }), ...reasons] },
+      rest,
+    ),
     codes: codesOf("withdrawal", asked),
     window: windows.withdrawal,
     policyId,
@@ -127,8 +177,8 @@ export function withdrawal(asked: Asked): AfterSalesOption {
 }
 
 /**
- * Directive 2011/83/EU, article 16; whether a seal or a gift card is untouched only the merchant can see, and what was not given out yet nobody has
- * used.
+ * Directive 2011/83/EU, article 16; whether a seal or a gift card is untouched only the merchant can see, and
+ * what was not given out yet nobody has used.
  */
 function withdrawalExceptions({ order, line }: Asked): AfterSalesReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
@@ -149,7 +199,9 @@ function exchangeObstacles({ order, facts, line, windows }: Asked): AfterSalesRe
 
 /** What a line may be exchanged for. */
 export function exchangeVariants({ facts, line }: Pick<Asked, "order" | "facts" | "line">): string[] {
-  return (facts.siblingsInStock.get(line.productId) ?? []).filter((variantId) => variantId !== line.variantId);
+  return (facts.siblingsInStock.get(line.productId) ?? []).filter(
+    (variantId) => variantId !== line.variantId,
+  );
 }
 
 function unitsOf({ order, line }: Asked): Units {
@@ -179,7 +231,10 @@ interface RefundOffer {
   readonly isLost?: boolean;
 }
 
-function refundTerms(asked: Asked, { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOffer): OptionTerms {
+function refundTerms(
+  asked: Asked,
+  { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOffer,
+): OptionTerms {
   const { order } = asked;
   const value = valueOf(asked, { kind, quantity, method: methods[0] ?? "mail", isLost });
   return {
@@ -198,15 +253,27 @@ function valueOf(
   return returnValue(order, { ...asked, isFault, lines: [{ lineId: line.id, quantity }] });
 }
 
-function feesOf(asked: Asked, { restockingMinor, postageMinor }: ReturnType<typeof returnValue>): OptionFee[] {
+function feesOf(
+  asked: Asked,
+  { restockingMinor, postageMinor }: ReturnType<typeof returnValue>,
+): OptionFee[] {
   const { order } = asked;
   const { restockingBasisPoints } = policyOf(order, "return").rules;
   const amount = (minor: number): OptionFee["amount"] => money(minor, order.currency);
   return [
     ...(restockingMinor > 0
-      ? [{ code: "restocking" as const, amount: amount(restockingMinor), basisPoints: restockingBasisPoints, payer: "buyer" as const }]
+      ? [
+          {
+            code: "restocking" as const,
+            amount: amount(restockingMinor),
+            basisPoints: restockingBasisPoints,
+            payer: "buyer" as const,
+          },
+        ]
       : []),
-    postageMinor > 0 ? { code: "return_shipping", amount: amount(postageMinor), basisPoints: null, payer: "buyer" } : merchantsPostage(asked),
+    postageMinor > 0
+      ? { code: "return_shipping", amount: amount(postageMinor), basisPoints: null, payer: "buyer" }
+      : merchantsPostage(asked),
   ];
 }
 
@@ -214,7 +281,8 @@ export function merchantsPostage({ order }: Pick<Asked, "order">): OptionFee {
   return { code: "return_shipping", amount: money(0, order.currency), basisPoints: null, payer: "merchant" };
 }
 
-const evidenceOf = ({ photoRequired }: ReturnRules): OptionTerms["evidenceRequired"] => (photoRequired ? ["photo"] : []);
+const evidenceOf = ({ photoRequired }: ReturnRules): OptionTerms["evidenceRequired"] =>
+  photoRequired ? ["photo"] : [];
 
 function upTo({ order }: Asked, { keepItemMinor }: ReturnRules): OptionFee["amount"] {
   return keepItemMinor === null ? null : money(keepItemMinor, order.currency);

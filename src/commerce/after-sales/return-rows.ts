@@ -18,7 +18,11 @@ export interface NewReturn extends Omit<
   readonly lines: readonly LineQuantity[];
 }
 
-export async function insertReturn(transaction: Transaction, { merchantId, now }: OrderCommandContext, { lines, ...row }: NewReturn): Promise<void> {
+export async function insertReturn(
+  transaction: Transaction,
+  { merchantId, now }: OrderCommandContext,
+  { lines, ...row }: NewReturn,
+): Promise<void> {
   await transaction
     .insertInto("orderReturn")
     .values({ ...row, merchantId, requestedAt: now, updatedAt: now })
@@ -29,7 +33,10 @@ export async function insertReturn(transaction: Transaction, { merchantId, now }
     .execute();
 }
 
-/** Units that never came, or were never sent, cannot be asked back: they are settled without the line's returns knowing of them. */
+/**
+ * Units that never came, or were never sent, cannot be asked back: they are settled without the line's
+ * returns knowing of them.
+ */
 export function holdsUnits(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
   return !isLost(found) && !isOfUnsent(found);
 }

@@ -37,18 +37,30 @@ const refunding: ReadonlySet<ReturnKind> = new Set(["return_refund", "refund_onl
 const sent: ReadonlySet<ReturnMethod> = new Set(["mail", "pickup"]);
 const wholeBasisPoints = 10_000;
 
-/** Nothing for what is exchanged, repaired or replaced; never more than the buyer still owes or has paid: something may have been forgiven. */
+/**
+ * Nothing for what is exchanged, repaired or replaced; never more than the buyer still owes or has paid:
+ * something may have been forgiven.
+ */
 export function returnValue(order: OrderAggregate, valued: ValuedReturn): ReturnValue {
   const { kind, isFault, method, lines: asked } = valued;
-  if (!refunding.has(kind)) return { lines: [], shippingMinor: 0, restockingMinor: 0, postageMinor: 0, refundMinor: 0 };
+  if (!refunding.has(kind))
+    return { lines: [], shippingMinor: 0, restockingMinor: 0, postageMinor: 0, refundMinor: 0 };
   const { restockingBasisPoints, returnShippingMinor } = policyOf(order, "return").rules;
-  const lines = asked.map(({ lineId, quantity }) => ({ lineId, quantity, amountMinor: valueOf(order, { lineId, quantity }) }));
+  const lines = asked.map(({ lineId, quantity }) => ({
+    lineId,
+    quantity,
+    amountMinor: valueOf(order, { lineId, quantity }),
+  }));
   const shippingMinor = endsDelivery(order, valued) ? Math.max(0, shippingLeftMinor(order)) : 0;
   const isRestocked = kind === "return_refund" && !isFault;
-  const fees = lines.map(({ amountMinor }) => (isRestocked ? mulDivHalfEven(amountMinor, restockingBasisPoints, wholeBasisPoints) : 0));
+  const fees = lines.map(({ amountMinor }) =>
+    isRestocked ? mulDivHalfEven(amountMinor, restockingBasisPoints, wholeBasisPoints) : 0,
+  );
   const restockingMinor = fees.reduce((sum, fee) => sum + fee, 0);
-  const leftMinor = lines.reduce((sum, { amountMinor }) => sum + amountMinor, shippingMinor) - restockingMinor;
-  const postageMinor = kind !== "refund_only" && !isFault && sent.has(method) ? Math.min(returnShippingMinor, leftMinor) : 0;
+  const leftMinor =
+    lines.reduce((sum, { amountMinor }) => sum + amountMinor, shippingMinor) - restockingMinor;
+  const postageMinor =
+    kind !== "refund_only" && !isFault && sent.has(method) ? Math.min(returnShippingMinor, leftMinor) : 0;
   const refundMinor = Math.min(leftMinor - postageMinor, Math.max(0, order.totalMinor - order.reducedMinor));
   return { lines, shippingMinor, restockingMinor, postageMinor, refundMinor };
 }
@@ -59,14 +71,16 @@ function valueOf({ lines }: OrderAggregate, { lineId, quantity }: LineQuantity):
 }
 
 /**
- * Whoever withdraws from the whole order gets the delivery back too (Directive 2011/83/EU, article 13), and so does whoever none of it ever came to
- * (article 18).
+ * Whoever withdraws from the whole order gets the delivery back too (Directive 2011/83/EU, article 13), and
+ * so does whoever none of it ever came to (article 18).
  */
 function endsDelivery(order: OrderAggregate, { kind, isLost, lines }: ValuedReturn): boolean {
   const carried = order.lines.filter(({ requiresShipping }) => requiresShipping);
   const quantities = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
   if (!carried.some(({ id }) => (quantities.get(id) ?? 0) > 0)) return false;
-  const isLast = carried.every((line) => line.canceled + paidBackUnits(order, line) + (quantities.get(line.id) ?? 0) >= line.ordered);
+  const isLast = carried.every(
+    (line) => line.canceled + paidBackUnits(order, line) + (quantities.get(line.id) ?? 0) >= line.ordered,
+  );
   return isLast && (kind === "withdrawal" || (isLost && carried.every(({ delivered }) => delivered === 0)));
 }
 
@@ -88,7 +102,10 @@ export const returnTransitions = {
 /** What needs no carrier: of these an approved return is received directly. */
 const withoutCarrier: ReadonlySet<OrderReturn["method"]> = new Set(["store", "pickup"]);
 
-function nextReturnStatus({ status, method }: Pick<OrderReturn, "status" | "method">, step: ReturnStep): ReturnStatus | undefined {
+function nextReturnStatus(
+  { status, method }: Pick<OrderReturn, "status" | "method">,
+  step: ReturnStep,
+): ReturnStatus | undefined {
   if (status === "approved" && step === "receive" && withoutCarrier.has(method)) return "received";
   const steps: Partial<Record<ReturnStep, ReturnStatus>> = returnTransitions[status];
   return steps[step];
@@ -118,6 +135,13 @@ export function refuseReturn(
   { id, status, version }: Pick<OrderReturn, "id" | "status" | "version">,
   { reason, data = {}, message }: RefusedReturn = {},
 ): Failure {
-  const conflict = { resource: "return", id, currentStatus: status, currentVersion: version, reason: reason ?? null, data };
+  const conflict = {
+    resource: "return",
+    id,
+    currentStatus: status,
+    currentVersion: version,
+    reason: reason ?? null,
+    data,
+  };
   return fail(code, { conflict, ...(message === undefined ? {} : { message }) });
 }

@@ -21,7 +21,9 @@ import { returnValue } from "./return-rules.ts";
 
 export interface ReturnToSettle {
   readonly order: OrderAggregate;
-  readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "settlement" | "refundMinor"> & { readonly lines: readonly LineQuantity[] };
+  readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "settlement" | "refundMinor"> & {
+    readonly lines: readonly LineQuantity[];
+  };
   /** The units that money is given back for, by the return's lines. */
   readonly units: readonly LineQuantity[];
 }
@@ -44,17 +46,33 @@ export function returnSettlement({ order, found, units }: ReturnToSettle): Retur
   const lines = units
     .map(({ lineId, quantity }) => ({ lineId, quantity: Math.min(quantity, leftOf(before, lineId)) }))
     .filter(({ quantity }) => quantity > 0);
-  const terms = { kind, isFault: isMerchantFault(reason as ReturnReason), isLost: isLost(found), method: method ?? ("keep_item" as const) };
+  const terms = {
+    kind,
+    isFault: isMerchantFault(reason as ReturnReason),
+    isLost: isLost(found),
+    method: method ?? ("keep_item" as const),
+  };
   const value = returnValue(before, { ...terms, lines });
-  const isWhole = asked.every(({ lineId, quantity }) => lines.some((line) => line.lineId === lineId && line.quantity === quantity));
-  const netMinor = isWhole ? Math.max(promisedMinor, value.refundMinor) : Math.min(promisedMinor, value.refundMinor);
+  const isWhole = asked.every(({ lineId, quantity }) =>
+    lines.some((line) => line.lineId === lineId && line.quantity === quantity),
+  );
+  const netMinor = isWhole
+    ? Math.max(promisedMinor, value.refundMinor)
+    : Math.min(promisedMinor, value.refundMinor);
   const covered = coverRefund(Math.min(netMinor, order.totalMinor - order.reducedMinor), {
     lines: withinLines(order, { lines: value.lines, wantedMinor: netMinor - value.shippingMinor }),
     shippingMinor: value.shippingMinor,
   });
-  const reducedMinor = covered.lines.reduce((sum, { amountMinor }) => sum + amountMinor, covered.shippingMinor);
+  const reducedMinor = covered.lines.reduce(
+    (sum, { amountMinor }) => sum + amountMinor,
+    covered.shippingMinor,
+  );
   const owedMinor = order.totalMinor - order.reducedMinor - reducedMinor;
-  return { ...covered, reducedMinor, refundMinor: Math.min(reducedMinor, Math.max(0, refundableMinor(order) - owedMinor)) };
+  return {
+    ...covered,
+    reducedMinor,
+    refundMinor: Math.min(reducedMinor, Math.max(0, refundableMinor(order) - owedMinor)),
+  };
 }
 
 /** As if it had not been inspected yet: its value is asked for as it was when it was promised. */
@@ -62,7 +80,11 @@ function beforeInspection({ order, found, units }: ReturnToSettle): OrderAggrega
   const returns = order.returns.filter(({ id }) => id !== found.id);
   if (found.kind === "refund_only" || isOfUnsent(found)) return { ...order, returns };
   const counted = new Map(units.map(({ lineId, quantity }) => [lineId, quantity]));
-  return { ...order, returns, lines: order.lines.map((line) => ({ ...line, returned: line.returned - (counted.get(line.id) ?? 0) })) };
+  return {
+    ...order,
+    returns,
+    lines: order.lines.map((line) => ({ ...line, returned: line.returned - (counted.get(line.id) ?? 0) })),
+  };
 }
 
 function leftOf({ lines }: OrderAggregate, lineId: string): number {
@@ -71,8 +93,8 @@ function leftOf({ lines }: OrderAggregate, lineId: string): number {
 }
 
 /**
- * A line gives what it still has. A promise may be a few minor units more than its units are worth by now, because units are rounded in the order in
- * which they go: those come from where there is room.
+ * A line gives what it still has. A promise may be a few minor units more than its units are worth by now,
+ * because units are rounded in the order in which they go: those come from where there is room.
  */
 function withinLines(
   { lines: all }: OrderAggregate,
@@ -95,15 +117,27 @@ export function requireSettleable(settled: ReturnToSettle): void {
 }
 
 /** Writes it down, on the return as well; the return itself is closed by who calls. */
-export async function settleReturn(transaction: Transaction, context: OrderCommandContext, settled: ReturnToSettle): Promise<OrderOutcome> {
+export async function settleReturn(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  settled: ReturnToSettle,
+): Promise<OrderOutcome> {
   const { found } = settled;
   const settlement = returnSettlement(settled);
   const isCredit = found.settlement === "store_credit";
   await moveOrderLines(
     transaction,
-    settlement.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, refunded: quantity, reducedMinor: isCredit ? 0 : amountMinor })),
+    settlement.lines.map(({ lineId, quantity, amountMinor }) => ({
+      lineId,
+      refunded: quantity,
+      reducedMinor: isCredit ? 0 : amountMinor,
+    })),
   );
-  await transaction.updateTable("orderReturn").set({ refundMinor: settlement.reducedMinor }).where("id", "=", found.id).execute();
+  await transaction
+    .updateTable("orderReturn")
+    .set({ refundMinor: settlement.reducedMinor })
+    .where("id", "=", found.id)
+    .execute();
   if (isCredit) return { happenings: [] };
   const patch = { reducedMinor: settlement.reducedMinor, shippingReducedMinor: settlement.shippingMinor };
   const happenings = await giveBack(transaction, context, { ...settled, settlement });
@@ -120,6 +154,12 @@ async function giveBack(
   const { refundMinor: amountMinor } = settlement;
   if (amountMinor === 0) return [];
   const covered = coverRefund(amountMinor, settlement);
-  const id = await queueRefund(transaction, context, { order, amountMinor, reason: "order_returned", returnId: found.id, ...covered });
+  const id = await queueRefund(transaction, context, {
+    order,
+    amountMinor,
+    reason: "order_returned",
+    returnId: found.id,
+    ...covered,
+  });
   return [{ type: "refund.created", id }];
 }

@@ -5,8 +5,18 @@
  */
 import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { type ChangedPart, changePart, orderIdOf, type OrderCommandContext } from "#commerce/orders/change-order.ts";
-import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
+import {
+  type ChangedPart,
+  changePart,
+  orderIdOf,
+  type OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
+import type {
+  LineQuantity,
+  OrderAggregate,
+  OrderReturn,
+  OrderWarranty,
+} from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
 import { createId, toId } from "#foundation/ids.ts";
@@ -29,7 +39,11 @@ export interface WarrantyClaimOpenInput extends Expected {
   readonly description: string;
 }
 
-export async function openWarrantyClaim(transaction: Transaction, context: OrderCommandContext, input: WarrantyClaimOpenInput): Promise<ChangedPart> {
+export async function openWarrantyClaim(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: WarrantyClaimOpenInput,
+): Promise<ChangedPart> {
   requireNoFaults(claimTextFaults("/description", input.description));
   const { warrantyId, kind, description } = input;
   const orderId = await orderIdOf(transaction, context, { part: "warranty", id: warrantyId });
@@ -42,7 +56,14 @@ export async function openWarrantyClaim(transaction: Transaction, context: Order
       const { merchantId, now } = context;
       await transaction
         .insertInto("warrantyClaim")
-        .values({ id: createId("warrantyClaim", now.getTime()), warrantyId, merchantId, kind, description, openedAt: now })
+        .values({
+          id: createId("warrantyClaim", now.getTime()),
+          warrantyId,
+          merchantId,
+          kind,
+          description,
+          openedAt: now,
+        })
         .execute();
       await touchWarranty(transaction, context, { id: warrantyId });
       return { happenings: [{ type: "warranty.claim_opened", id: warrantyId }] };
@@ -74,7 +95,10 @@ export async function resolveWarrantyClaim(
       if (input.outcome === "accepted") requireBenefit(warranty, claim.kind);
       requireWarrantyVersion(warranty, input);
       await writeResolution(transaction, context, { claim, input });
-      await touchWarranty(transaction, context, { id: warrantyId, used: input.outcome === "accepted" ? { [claim.kind]: 1 } : {} });
+      await touchWarranty(transaction, context, {
+        id: warrantyId,
+        used: input.outcome === "accepted" ? { [claim.kind]: 1 } : {},
+      });
       return { happenings: [{ type: "warranty.claim_resolved", id: warrantyId }] };
     },
   });
@@ -108,22 +132,30 @@ function warrantyOf({ warranties }: OrderAggregate, warrantyId: string): OrderWa
 }
 
 /** What a buyer asks for first is what is told first: a warranty that is void has no end to speak of. */
-function requireClaimable(warranty: OrderWarranty, { kind, now }: { readonly kind: ClaimKind; readonly now: Date }): void {
+function requireClaimable(
+  warranty: OrderWarranty,
+  { kind, now }: { readonly kind: ClaimKind; readonly now: Date },
+): void {
   if (warranty.status === "void") throw refuseWarranty(warranty, { reason: "warranty_void" });
-  if (new Date(warranty.endsAt) < now) throw refuseWarranty(warranty, { reason: "warranty_expired", data: { endsAt: warranty.endsAt } });
+  if (new Date(warranty.endsAt) < now)
+    throw refuseWarranty(warranty, { reason: "warranty_expired", data: { endsAt: warranty.endsAt } });
   const limit = { limit: claimsPerWarrantyMax };
-  if (warranty.claims.length >= claimsPerWarrantyMax) throw refuseWarranty(warranty, { reason: "claim_limit_reached", data: limit });
+  if (warranty.claims.length >= claimsPerWarrantyMax)
+    throw refuseWarranty(warranty, { reason: "claim_limit_reached", data: limit });
   const open = warranty.claims.find(({ status }) => status === "open");
-  if (open !== undefined) throw refuseWarranty(warranty, { reason: "claim_open", data: { claimId: open.id } });
+  if (open !== undefined)
+    throw refuseWarranty(warranty, { reason: "claim_open", data: { claimId: open.id } });
   requireBenefit(warranty, kind);
 }
 
 function requireBenefit(warranty: OrderWarranty, kind: ClaimKind): void {
-  if (benefitLeft(warranty, kind) < 1) throw refuseWarranty(warranty, { reason: "benefit_exhausted", data: { kind } });
+  if (benefitLeft(warranty, kind) < 1)
+    throw refuseWarranty(warranty, { reason: "benefit_exhausted", data: { kind } });
 }
 
 function requireOpenClaim(warranty: OrderWarranty, { id, status }: Claim): void {
-  if (status !== "open") throw refuseWarranty(warranty, { reason: "claim_resolved", data: { claimId: id, claimStatus: status } });
+  if (status !== "open")
+    throw refuseWarranty(warranty, { reason: "claim_resolved", data: { claimId: id, claimStatus: status } });
 }
 
 async function writeResolution(
@@ -164,7 +196,8 @@ export async function touchWarranty(
 
 /** The warranty's own. */
 function requireWarrantyVersion(warranty: OrderWarranty, { expectedVersion }: Expected): void {
-  if (expectedVersion === null || expectedVersion === undefined || expectedVersion === warranty.version) return;
+  if (expectedVersion === null || expectedVersion === undefined || expectedVersion === warranty.version)
+    return;
   throw fail("version_conflict", { conflict: warrantyConflict(warranty, {}) });
 }
 
@@ -178,8 +211,18 @@ function refuseWarranty(warranty: OrderWarranty, refused: RefusedWarranty): Fail
   return fail("invalid_state", { conflict: warrantyConflict(warranty, refused) });
 }
 
-function warrantyConflict({ id, status, version }: OrderWarranty, { reason, data = {} }: RefusedWarranty): FailureConflict {
-  return { resource: "warranty", id, currentStatus: status, currentVersion: version, reason: reason ?? null, data };
+function warrantyConflict(
+  { id, status, version }: OrderWarranty,
+  { reason, data = {} }: RefusedWarranty,
+): FailureConflict {
+  return {
+    resource: "warranty",
+    id,
+    currentStatus: status,
+    currentVersion: version,
+    reason: reason ?? null,
+    data,
+  };
 }
 
 interface Granted {
@@ -197,12 +240,15 @@ export async function useBenefits(
 ): Promise<void> {
   if (kind !== "repair" && kind !== "replacement") return;
   for (const { lineId, quantity } of accepted) {
-    const warranty = order.warranties.find((candidate) => candidate.lineId === lineId && candidate.status === "active");
+    const warranty = order.warranties.find(
+      (candidate) => candidate.lineId === lineId && candidate.status === "active",
+    );
     if (warranty === undefined || quantity === 0) continue;
     const claims = openGrants(warranty, kind).slice(0, quantity);
     await redeemClaims(transaction, { returnId: id, claims });
     const used = Math.min(quantity - claims.length, benefitLeft(warranty, kind));
-    if (used > 0 || claims.length > 0) await touchWarranty(transaction, context, { id: warranty.id, used: { [kind]: used } });
+    if (used > 0 || claims.length > 0)
+      await touchWarranty(transaction, context, { id: warranty.id, used: { [kind]: used } });
   }
 }
 
@@ -215,7 +261,11 @@ async function redeemClaims(
 }
 
 /** Nothing of these lines is with the buyer any more: what was promised for them has lost its object. */
-export async function voidWarranties(transaction: Transaction, { now }: OrderCommandContext, warranties: readonly OrderWarranty[]): Promise<void> {
+export async function voidWarranties(
+  transaction: Transaction,
+  { now }: OrderCommandContext,
+  warranties: readonly OrderWarranty[],
+): Promise<void> {
   for (const { id } of warranties)
     await transaction
       .updateTable("warrantyRegistration")

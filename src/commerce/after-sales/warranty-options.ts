@@ -5,7 +5,13 @@
 import { isOver, policyOf, type Window } from "#commerce/orders/order-terms.ts";
 import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
-import { type AfterSalesOption, type AskedOfLine, type OptionTerms, registrationOf, toOption } from "./option.ts";
+import {
+  type AfterSalesOption,
+  type AskedOfLine,
+  type OptionTerms,
+  registrationOf,
+  toOption,
+} from "./option.ts";
 import { orderObstacles, returnable } from "./obstacles.ts";
 import { type AfterSalesReason, obstacle, reasonsByKind } from "./reasons.ts";
 import { merchantsPostage, sendingMethods } from "./return-options.ts";
@@ -17,11 +23,17 @@ export function remedy(asked: AskedOfLine, kind: Remedy): AfterSalesOption {
   const registration = isGuaranteed(asked) ? undefined : registrationOf(order, line);
   const units = returnable(order, line);
   const first = [...orderObstacles(order, { isRight: false }), ...units.reasons];
-  const rest = registration === undefined ? guaranteeObstacles(asked) : registrationObstacles(asked, { registration, kind });
+  const rest =
+    registration === undefined
+      ? guaranteeObstacles(asked)
+      : registrationObstacles(asked, { registration, kind });
   return toOption({
     kind,
     reasons: first.length > 0 ? first : [...goodsObstacles(asked), ...rest],
-    quantity: registration === undefined ? units.quantity : Math.min(units.quantity, leftOf(asked, { registration, kind })),
+    quantity:
+      registration === undefined
+        ? units.quantity
+        : Math.min(units.quantity, leftOf(asked, { registration, kind })),
     codes: reasonsByKind[kind],
     window: shownWindow(asked),
     policyId: policyOf(order, "warranty").id,
@@ -30,7 +42,8 @@ export function remedy(asked: AskedOfLine, kind: Remedy): AfterSalesOption {
 }
 
 /** As long as the law's guarantee runs, a warranty takes nothing of it away, however little it grants itself. */
-const isGuaranteed = ({ facts, windows: { guarantee } }: AskedOfLine): boolean => guarantee !== null && !isOver(guarantee, facts.now);
+const isGuaranteed = ({ facts, windows: { guarantee } }: AskedOfLine): boolean =>
+  guarantee !== null && !isOver(guarantee, facts.now);
 
 interface Registered {
   readonly registration: OrderWarranty;
@@ -39,10 +52,18 @@ interface Registered {
 
 const notLookedAt: ReadonlySet<ReturnStatus> = new Set(["requested", "approved", "in_transit", "received"]);
 
-/** What a claim was granted is there for what comes back under it; what is on its way back already will be counted. */
+/**
+ * What a claim was granted is there for what comes back under it; what is on its way back already will be
+ * counted.
+ */
 function leftOf({ order, line }: AskedOfLine, { registration, kind }: Registered): number {
-  const asked = order.returns.filter((found) => found.kind === kind && notLookedAt.has(found.status)).flatMap(({ lines }) => lines);
-  const underWay = asked.reduce((sum, { lineId, quantity }) => (lineId === line.id ? sum + quantity : sum), 0);
+  const asked = order.returns
+    .filter((found) => found.kind === kind && notLookedAt.has(found.status))
+    .flatMap(({ lines }) => lines);
+  const underWay = asked.reduce(
+    (sum, { lineId, quantity }) => (lineId === line.id ? sum + quantity : sum),
+    0,
+  );
   return benefitLeft(registration, kind) + openGrants(registration, kind).length - underWay;
 }
 
@@ -58,8 +79,11 @@ function goodsObstacles({ line }: AskedOfLine): AfterSalesReason[] {
 function guaranteeObstacles({ facts, windows }: AskedOfLine): AfterSalesReason[] {
   const { guarantee, warranted } = windows;
   const isRegistrable = warranted !== null && !isOver(warranted, facts.now);
-  if (guarantee === null || (isRegistrable && isOver(guarantee, facts.now))) return [obstacle("warranty_not_registered")];
-  return isOver(guarantee, facts.now) ? [obstacle("warranty_expired", { data: { endsAt: guarantee.endsAt } })] : [];
+  if (guarantee === null || (isRegistrable && isOver(guarantee, facts.now)))
+    return [obstacle("warranty_not_registered")];
+  return isOver(guarantee, facts.now)
+    ? [obstacle("warranty_expired", { data: { endsAt: guarantee.endsAt } })]
+    : [];
 }
 
 function registrationObstacles(asked: AskedOfLine, { registration, kind }: Registered): AfterSalesReason[] {
@@ -98,5 +122,7 @@ export function benefitLeft({ repairsLeft, replacementsLeft }: OrderWarranty, ki
 
 /** Claims that were accepted, and that nothing has come back under yet: each grants one. */
 export function openGrants({ claims }: OrderWarranty, kind: Remedy): string[] {
-  return claims.filter((claim) => claim.kind === kind && claim.status === "accepted" && claim.returnId === null).map(({ id }) => id);
+  return claims
+    .filter((claim) => claim.kind === kind && claim.status === "accepted" && claim.returnId === null)
+    .map(({ id }) => id);
 }

@@ -1,7 +1,8 @@
 /**
- * The stored cart: its types, its status and its conflicts. Prices and texts are those of the last change; only the
- * stock of a line is current. The status depends on the clock: a cart whose checkout session has run out counts as
- * active again, and a cart that has not been changed for 30 days counts as expired, even before a sweep writes it.
+ * The stored cart: its types, its status and its conflicts. Prices and texts are those of the last change;
+ * only the stock of a line is current. The status depends on the clock: a cart whose checkout session has run
+ * out counts as active again, and a cart that has not been changed for 30 days counts as expired, even before
+ * a sweep writes it.
  */
 import type { Translated } from "#commerce/catalog/read-products.ts";
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
@@ -47,7 +48,12 @@ export interface LineDisplay {
   readonly title: string;
   readonly variantTitle: string | null;
   /** The address of our own pictures is a path. */
-  readonly image: { readonly url: string; readonly alt: string | null; readonly width: number; readonly height: number } | null;
+  readonly image: {
+    readonly url: string;
+    readonly alt: string | null;
+    readonly width: number;
+    readonly height: number;
+  } | null;
 }
 
 export interface StoredLine {
@@ -112,9 +118,18 @@ export interface StoredAddress {
 }
 
 export const revocationNoteMax = 280;
-export type RevocationReason = "buyer_request" | "merchant_request" | "security" | "duplicate" | "test" | "other";
+export type RevocationReason =
+  | "buyer_request"
+  | "merchant_request"
+  | "security"
+  | "duplicate"
+  | "test"
+  | "other";
 
-/** Settings that callers choose and that pricing leaves as they are: they pass from the cart to its draft and back. */
+/**
+ * Settings that callers choose and that pricing leaves as they are: they pass from the cart to its draft and
+ * back.
+ */
 export interface CartSettings {
   readonly marketId: string;
   readonly country: string;
@@ -126,7 +141,12 @@ export interface CartAggregate extends CartSettings {
   readonly id: string;
   readonly status: CartStatus;
   readonly version: number;
-  readonly merchant: { readonly id: string; readonly slug: string; readonly name: string; readonly defaultLocale: string };
+  readonly merchant: {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    readonly defaultLocale: string;
+  };
   /** All countries of its market. */
   readonly countries: readonly string[];
   readonly currency: string;
@@ -161,8 +181,9 @@ export interface CartAggregate extends CartSettings {
 }
 
 /**
- * Fields that a change of the cart sets and that are one column each, with the SQL type of the column. The statements
- * that read and save carts, and the comparison that decides whether a cart has changed, derive from this list.
+ * Fields that a change of the cart sets and that are one column each, with the SQL type of the column. The
+ * statements that read and save carts, and the comparison that decides whether a cart has changed, derive
+ * from this list.
  */
 export const cartColumnTypes = {
   marketId: "text",
@@ -180,7 +201,9 @@ export const cartColumnTypes = {
   deliveryMethodId: "text",
   deliveryOptions: "jsonb",
   warnings: "jsonb",
-} as const satisfies Partial<Record<keyof CartAggregate & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">> &
+} as const satisfies Partial<
+  Record<keyof CartAggregate & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">
+> &
   Record<keyof CartSettings & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">;
 
 export type CartColumn = keyof typeof cartColumnTypes;
@@ -188,13 +211,17 @@ export type CartColumn = keyof typeof cartColumnTypes;
 export const cartColumns = Object.keys(cartColumnTypes) as readonly CartColumn[];
 
 /** `marketId` → `market_id`. */
-export const toSqlName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const toSqlName = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const dayMs = 86_400_000;
 export const cartLifeMs = 30 * dayMs;
 /** How long an ended cart can still be read. */
 export const endedLifeMs = 90 * dayMs;
-/** A buyer's e-mail is kept for as long as the cart can be read, counted from the last change; an order keeps its own. */
+/**
+ * A buyer's e-mail is kept for as long as the cart can be read, counted from the last change; an order keeps
+ * its own.
+ */
 export const emailLifeMs = cartLifeMs + endedLifeMs;
 
 type Dated = Pick<CartAggregate, "status" | "session" | "expiresAt" | "endedAt">;
@@ -250,29 +277,53 @@ export function refuse(code: FailureCode, cart: CartAggregate, refused: Refused)
   return fail(code, { conflict: cartConflict(cart, refused) });
 }
 
-export function cartConflict(cart: CartAggregate, { now, reason = null, data = {} }: Refused): FailureConflict {
-  return { resource: "cart", id: cart.id, currentStatus: statusOf(cart, now), currentVersion: cart.version, reason, data };
+export function cartConflict(
+  cart: CartAggregate,
+  { now, reason = null, data = {} }: Refused,
+): FailureConflict {
+  return {
+    resource: "cart",
+    id: cart.id,
+    currentStatus: statusOf(cart, now),
+    currentVersion: cart.version,
+    reason,
+    data,
+  };
 }
 
 export function codeOf(cart: CartAggregate): CartAggregate["promotions"][number] | undefined {
   return cart.promotions.find(({ trigger }) => trigger === "code");
 }
 
-/** A frontend that serves a buyer sees no cart of another; a cart without a buyer belongs to whoever knows its id. */
-export function isForeign(cart: Pick<CartAggregate, "buyerReference">, buyerReference: string | null): boolean {
+/**
+ * A frontend that serves a buyer sees no cart of another; a cart without a buyer belongs to whoever knows its
+ * id.
+ */
+export function isForeign(
+  cart: Pick<CartAggregate, "buyerReference">,
+  buyerReference: string | null,
+): boolean {
   return buyerReference !== null && cart.buyerReference !== null && cart.buyerReference !== buyerReference;
 }
 
-export function warning(code: WarningCode, lineId: string | null, data: Readonly<Record<string, unknown>>): StoredWarning {
+export function warning(
+  code: WarningCode,
+  lineId: string | null,
+  data: Readonly<Record<string, unknown>>,
+): StoredWarning {
   return { code, lineId, data };
 }
 
 /** A checkout under way holds its address, and what has become an order stays what it was. */
 const lapsing: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
 
-/** An address that has run out takes with it what only an address tells: shipping, tax and the delivery options. */
+/**
+ * An address that has run out takes with it what only an address tells: shipping, tax and the delivery
+ * options.
+ */
 export function atTime(cart: CartAggregate, now: Date): CartAggregate {
-  if (cart.address === null || new Date(cart.address.expiresAt) > now || !lapsing.has(statusOf(cart, now))) return cart;
+  if (cart.address === null || new Date(cart.address.expiresAt) > now || !lapsing.has(statusOf(cart, now)))
+    return cart;
   return {
     ...cart,
     address: null,
@@ -283,10 +334,18 @@ export function atTime(cart: CartAggregate, now: Date): CartAggregate {
     taxMinor: null,
     discountMinor: cart.discountMinor - cart.shippingDiscountMinor,
     totalMinor: cart.subtotalMinor - cart.discountMinor + cart.shippingDiscountMinor,
-    lines: cart.lines.map((line) => ({ ...line, taxMinor: null, totalMinor: line.subtotalMinor - line.discountMinor })),
+    lines: cart.lines.map((line) => ({
+      ...line,
+      taxMinor: null,
+      totalMinor: line.subtotalMinor - line.discountMinor,
+    })),
     promotions: cart.promotions.map((promotion) => {
       const allocations = promotion.allocations.filter(({ lineId }) => lineId !== null);
-      return { ...promotion, allocations, discountMinor: allocations.reduce((sum, { amountMinor }) => sum + amountMinor, 0) };
+      return {
+        ...promotion,
+        allocations,
+        discountMinor: allocations.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
+      };
     }),
     warnings: [...cart.warnings, warning("address_expired", null, {})],
   };

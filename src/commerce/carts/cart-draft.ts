@@ -1,6 +1,6 @@
 /**
- * A change of a cart, before it is saved: the draft (what callers decide), the next cart (the draft with today's prices),
- * and the comparison that decides whether the next cart differs from the stored one.
+ * A change of a cart, before it is saved: the draft (what callers decide), the next cart (the draft with
+ * today's prices), and the comparison that decides whether the next cart differs from the stored one.
  */
 import type { PricedCart } from "#commerce/pricing/price-cart.ts";
 import {
@@ -63,7 +63,12 @@ export function draftOf(cart: CartAggregate): CartDraft {
   return {
     ...settingsOf(cart),
     buyerEmailId: cart.buyerEmail?.id ?? null,
-    lines: cart.lines.map((line) => ({ id: line.id, variantId: line.variantId, quantity: line.quantity, before: line })),
+    lines: cart.lines.map((line) => ({
+      id: line.id,
+      variantId: line.variantId,
+      quantity: line.quantity,
+      before: line,
+    })),
     deliveryMethodId: cart.deliveryMethodId,
     address: cart.address,
     addressTokenDigest: undefined,
@@ -100,9 +105,14 @@ export function isUnchanged(cart: CartAggregate, next: NextCart): boolean {
 }
 
 export type ComparableCart = Pick<CartAggregate, CartColumn> &
-  Pick<NextCart, "lines" | "promotions" | "buyerEmailId"> & { readonly address: Pick<StoredAddress, "id"> | null };
+  Pick<NextCart, "lines" | "promotions" | "buyerEmailId"> & {
+    readonly address: Pick<StoredAddress, "id"> | null;
+  };
 
-/** A new column is compared unless it is named here. Warnings alone are no change, and the other is part of the discount. */
+/**
+ * A new column is compared unless it is named here. Warnings alone are no change, and the other is part of
+ * the discount.
+ */
 const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "shippingDiscountMinor"]);
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
 
@@ -116,7 +126,8 @@ const lineFields: Readonly<Record<keyof StoredLine, boolean>> = {
   discountMinor: true,
   taxMinor: true,
   display: true,
-  // These follow from the fields above or from the variant; a change of them alone is saved with the next change.
+  // These follow from the fields above or from the variant; a change of them alone is saved with the next
+  // change.
   position: false,
   productId: false,
   subtotalMinor: false,
@@ -153,7 +164,10 @@ export function comparableState(cart: ComparableCart): string {
   ]);
 }
 
-/** The same value with sorted keys, because jsonb has an order of its own; a field that is null counts as absent. */
+/**
+ * The same value with sorted keys, because jsonb has an order of its own; a field that is null counts as
+ * absent.
+ */
 function canonical(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(canonical);

@@ -1,4 +1,7 @@
-/** The one code of a cart: given, taken away. A new one takes the old one's place whole, or is refused and the old one stays. */
+/**
+ * The one code of a cart: given, taken away. A new one takes the old one's place whole, or is refused and the
+ * old one stays.
+ */
 import { failAt, fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import { codeLengthMax, normalizeCode, type Refusal } from "#commerce/promotions/choose-promotions.ts";
@@ -31,7 +34,10 @@ export interface PromotionPlan {
 }
 
 /** Also for a cart that is being checked out. */
-export function promotionPlan(input: Pick<CartPromotionApplyInput, "code" | "onExisting">, tenant: CartCommandContext): PromotionPlan {
+export function promotionPlan(
+  input: Pick<CartPromotionApplyInput, "code" | "onExisting">,
+  tenant: CartCommandContext,
+): PromotionPlan {
   const codeNormalized = normalizeCode(input.code);
   if (codeNormalized === undefined) {
     const message = `A code has 1 to ${codeLengthMax} letters, digits, _ and -, and begins with a letter or digit.`;
@@ -60,7 +66,12 @@ function planOf(cart: CartAggregate, codeNormalized: string, tenant: CartCommand
     codeNormalized,
     review: ({ code }) => {
       if (code?.code === null || code === undefined) {
-        throw failAt("promotion_code_not_found", { in: "body", field: "/code", code: "unknown", message: "There is no such promotion code." });
+        throw failAt("promotion_code_not_found", {
+          in: "body",
+          field: "/code",
+          code: "unknown",
+          message: "There is no such promotion code.",
+        });
       }
       return { ...draft, promotionCodeId: code.code.id };
     },
@@ -80,7 +91,10 @@ function notApplicable(
   const amounts =
     requiredAmountMinor === undefined || missingAmountMinor === undefined
       ? {}
-      : { requiredAmount: money(requiredAmountMinor, currency), missingAmount: money(missingAmountMinor, currency) };
+      : {
+          requiredAmount: money(requiredAmountMinor, currency),
+          missingAmount: money(missingAmountMinor, currency),
+        };
   const message = refusalMessages[reason];
   return fail("promotion_not_applicable", {
     message,

@@ -1,6 +1,7 @@
 /**
- * Changes of a cart's status: revoked, expired, merged into another cart, unlocked by its checkout session, completed by
- * an order. The lines and prices stay as they are. The address and the e-mail of a cart that ends are erased a day later.
+ * Changes of a cart's status: revoked, expired, merged into another cart, unlocked by its checkout session,
+ * completed by an order. The lines and prices stay as they are. The address and the e-mail of a cart that
+ * ends are erased a day later.
  */
 import { sql } from "kysely";
 import { keepForOrder, personalIdsOf } from "#commerce/addresses/personal-data.ts";
@@ -58,13 +59,23 @@ const eraseAfterMs = 24 * 3_600_000;
 
 type Teller = Parameters<typeof tell>[0];
 
-/** Writes the end, and tells of it by its name. Whose session ran out before was free again by the clock: that is told first. */
-async function endAndNotify(transaction: Transaction, teller: Teller, ending: CartEnd): Promise<CartAggregate> {
+/**
+ * Writes the end, and tells of it by its name. Whose session ran out before was free again by the clock: that
+ * is told first.
+ */
+async function endAndNotify(
+  transaction: Transaction,
+  teller: Teller,
+  ending: CartEnd,
+): Promise<CartAggregate> {
   const { cart, status, now } = ending;
   await endCart(transaction, ending);
   await erasePersonalDataSoon(transaction, cart, now);
   const after = await readBack(transaction, cart.id, now);
-  tell(teller, [...(cart.status === "locked" ? (["cart.unlocked"] as const) : []), `cart.${status}`], { before: cart, after });
+  tell(teller, [...(cart.status === "locked" ? (["cart.unlocked"] as const) : []), `cart.${status}`], {
+    before: cart,
+    after,
+  });
   return after;
 }
 
@@ -76,8 +87,14 @@ interface CartEnd {
   readonly now: Date;
 }
 
-/** Ends a cart: its address goes, and with it what only an address tells. That it had run out before is still told. */
-async function endCart(transaction: Transaction, { cart, status, revocation, mergedIntoCartId, now }: CartEnd): Promise<void> {
+/**
+ * Ends a cart: its address goes, and with it what only an address tells. That it had run out before is still
+ * told.
+ */
+async function endCart(
+  transaction: Transaction,
+  { cart, status, revocation, mergedIntoCartId, now }: CartEnd,
+): Promise<void> {
   const { warnings } = atTime(cart, now);
   const { rows } = await sql`
     with saved as (
@@ -97,16 +114,23 @@ async function endCart(transaction: Transaction, { cart, status, revocation, mer
         where cart_id = ${cart.id} and a->>'lineId' is null) s
       where p.cart_id = s.cart_id and p.promotion_id = s.promotion_id)
     select id from saved`.execute(transaction);
-  if (rows.length !== 1) throw new Error(`Cart ${cart.id} was locked at version ${cart.version} and has another now.`);
+  if (rows.length !== 1)
+    throw new Error(`Cart ${cart.id} was locked at version ${cart.version} and has another now.`);
 }
 
-async function erasePersonalDataSoon(transaction: Transaction, cart: CartAggregate, now: Date): Promise<void> {
+async function erasePersonalDataSoon(
+  transaction: Transaction,
+  cart: CartAggregate,
+  now: Date,
+): Promise<void> {
   const ids = personalIdsOf(cart);
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
     // What is due earlier stays due then; `least` passes over null.
-    .set({ eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + eraseAfterMs)}::timestamptz)` })
+    .set({
+      eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + eraseAfterMs)}::timestamptz)`,
+    })
     .where("id", "in", ids)
     .where("erasedAt", "is", null)
     .execute();
@@ -120,14 +144,19 @@ interface ExpiryServices {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Writes the expiry of carts that the clock has ended already; gives how many. What another process writes at the same time is left to it. */
+/**
+ * Writes the expiry of carts that the clock has ended already; gives how many. What another process writes at
+ * the same time is left to it.
+ */
 export function expireCarts({ db, now, publicUrl, render, signal }: ExpiryServices): Promise<number> {
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return handleDueRows({
     find: (after: DueCart | undefined, rowsMax) => findDueCarts(db, { now, after, rowsMax }),
     handle: ({ id, merchantId }) =>
       inTransaction(db, (transaction) =>
-        withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => expireCart(transaction, id, { merchantId, outbox, now, publicUrl })),
+        withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+          expireCart(transaction, id, { merchantId, outbox, now, publicUrl }),
+        ),
       ),
     signal,
   });
@@ -143,7 +172,11 @@ interface DueCart {
 /** As `statusOf` has it: also those that a session has locked, once it has run out. */
 async function findDueCarts(
   db: Database,
-  { now, after, rowsMax }: { readonly now: Date; readonly after: DueCart | undefined; readonly rowsMax: number },
+  {
+    now,
+    after,
+    rowsMax,
+  }: { readonly now: Date; readonly after: DueCart | undefined; readonly rowsMax: number },
 ): Promise<readonly DueCart[]> {
   const { rows } = await sql<DueCart>`
     select c.id, c.merchant_id, c.expires_at::text as expires_at from cart c
@@ -156,10 +189,26 @@ async function findDueCarts(
   return rows;
 }
 
-async function expireCart(transaction: Transaction, cartId: string, teller: Teller & { readonly merchantId: string }): Promise<boolean> {
-  const locked = await transaction.selectFrom("cart").select("id").where("id", "=", cartId).forNoKeyUpdate().skipLocked().executeTakeFirst();
-  const cart = locked === undefined ? undefined : (await findCarts(transaction, [cartId], teller.now)).get(cartId);
-  if (cart === undefined || (cart.status !== "active" && cart.status !== "locked") || statusOf(cart, teller.now) !== "expired") return false;
+async function expireCart(
+  transaction: Transaction,
+  cartId: string,
+  teller: Teller & { readonly merchantId: string },
+): Promise<boolean> {
+  const locked = await transaction
+    .selectFrom("cart")
+    .select("id")
+    .where("id", "=", cartId)
+    .forNoKeyUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+  const cart =
+    locked === undefined ? undefined : (await findCarts(transaction, [cartId], teller.now)).get(cartId);
+  if (
+    cart === undefined ||
+    (cart.status !== "active" && cart.status !== "locked") ||
+    statusOf(cart, teller.now) !== "expired"
+  )
+    return false;
   if (cart.status === "locked") await expireSession(transaction, teller, cart);
   await endAndNotify(transaction, teller, { cart, status: "expired", now: teller.now });
   return true;
@@ -167,7 +216,10 @@ async function expireCart(transaction: Transaction, cartId: string, teller: Tell
 
 type Unlocker = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
-/** `isAsked`: somebody did it, and the lives of cart, address and e-mail begin anew as with any change; by the clock alone they go on. */
+/**
+ * `isAsked`: somebody did it, and the lives of cart, address and e-mail begin anew as with any change; by the
+ * clock alone they go on.
+ */
 export async function unlockCart(
   transaction: Transaction,
   tenant: Unlocker,
@@ -185,7 +237,9 @@ export async function unlockCart(
       expires_at = case when ${isAsked} then ${expiresAt}::timestamptz else expires_at end,
       address_expires_at = case when ${isAsked} and address_id is not null then least(${addressExpiresAt}::timestamptz, address_expires_at_max)
         else address_expires_at end
-    where id = ${cart.id} and version = ${cart.version} and status = 'locked' returning id`.execute(transaction);
+    where id = ${cart.id} and version = ${cart.version} and status = 'locked' returning id`.execute(
+    transaction,
+  );
   requireSaved(rows, cart);
   const after = await readBack(transaction, cart.id, now);
   tell(tenant, ["cart.unlocked"], { before: cart, after });
@@ -193,8 +247,8 @@ export async function unlockCart(
 }
 
 /**
- * Only for the transaction that places its order. The order has the address and the e-mail from now on, which are kept for it; the cart keeps all
- * amounts, and no address.
+ * Only for the transaction that places its order. The order has the address and the e-mail from now on, which
+ * are kept for it; the cart keeps all amounts, and no address.
  */
 export async function completeCart(
   transaction: Transaction,
@@ -205,7 +259,9 @@ export async function completeCart(
   const { rows } = await sql`
     update cart set status = 'completed', version = version + 1, updated_at = ${now}::timestamptz, ended_at = ${now}::timestamptz, order_id = ${orderId},
       address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max = null, delivery_options = null
-    where id = ${cart.id} and version = ${cart.version} and status = 'locked' returning id`.execute(transaction);
+    where id = ${cart.id} and version = ${cart.version} and status = 'locked' returning id`.execute(
+    transaction,
+  );
   requireSaved(rows, cart);
   await keepForOrder(transaction, personalIdsOf(cart));
   const after = await readBack(transaction, cart.id, now);
@@ -222,8 +278,9 @@ interface CartMergeInput extends Expected {
 }
 
 /**
- * Adds the lines of one cart to another, for example when a guest signs in; the source ends as merged. Returns the target
- * cart, which keeps its market, address and code, and takes the code of the source if it has none.
+ * Adds the lines of one cart to another, for example when a guest signs in; the source ends as merged.
+ * Returns the target cart, which keeps its market, address and code, and takes the code of the source if it
+ * has none.
  */
 export async function mergeCarts(
   transaction: Transaction,
@@ -231,27 +288,42 @@ export async function mergeCarts(
   input: CartMergeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { cartId, sourceCartId } = input;
-  if (cartId === sourceCartId) requireNoFaults([faultAt("/sourceCartId", "not_allowed", "A cart cannot be merged into itself.")]);
+  if (cartId === sourceCartId)
+    requireNoFaults([faultAt("/sourceCartId", "not_allowed", "A cart cannot be merged into itself.")]);
   const { now } = tenant;
   // Always in the same order: two merges of the same carts must not wait for each other.
   const locked = new Map<string, CartAggregate>();
-  for (const id of [cartId, sourceCartId].map(toId).toSorted()) locked.set(id, await lockCart(transaction, tenant, id));
+  for (const id of [cartId, sourceCartId].map(toId).toSorted())
+    locked.set(id, await lockCart(transaction, tenant, id));
   const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
   if (target === undefined || source === undefined) throw new Error("Both carts were locked.");
   requireChangeable(target, input, now);
   requireChangeable(source, {}, now);
-  if (target.buyerReference !== null && source.buyerReference !== null && target.buyerReference !== source.buyerReference)
+  if (
+    target.buyerReference !== null &&
+    source.buyerReference !== null &&
+    target.buyerReference !== source.buyerReference
+  )
     requireNoFaults([faultAt("/sourceCartId", "not_allowed", "The two carts belong to different buyers.")]);
-  const merged = await applyPlan(transaction, tenant, { cart: target, plan: () => ({ event: "cart.updated", draft: mergedDraft(target, source) }) });
+  const merged = await applyPlan(transaction, tenant, {
+    cart: target,
+    plan: () => ({ event: "cart.updated", draft: mergedDraft(target, source) }),
+  });
   if (source.status === "locked") await expireSession(transaction, tenant, source);
-  await endAndNotify(transaction, tenant, { cart: source, status: "merged", mergedIntoCartId: merged.id, now });
+  await endAndNotify(transaction, tenant, {
+    cart: source,
+    status: "merged",
+    mergedIntoCartId: merged.id,
+    now,
+  });
   return merged;
 }
 
 function mergedDraft(target: CartAggregate, source: CartAggregate): CartDraft {
   const draft = draftOf(target);
   const code = codeOf(source);
-  const isDropped = code !== undefined && draft.promotionCodeId !== null && draft.promotionCodeId !== code.promotionCodeId;
+  const isDropped =
+    code !== undefined && draft.promotionCodeId !== null && draft.promotionCodeId !== code.promotionCodeId;
   return {
     ...draft,
     lines: mergedLines(draft.lines, source),
@@ -267,6 +339,9 @@ function mergedLines(present: readonly DraftLine[], source: CartAggregate): Draf
     const line = lines.get(variantId) ?? { id: createId("cartLine"), variantId, quantity: 0, before: null };
     lines.set(variantId, { ...line, quantity: Math.min(quantityMax, quantity + line.quantity) });
   }
-  if (lines.size > linesMax) requireNoFaults([faultAt("/sourceCartId", "too_long", `Together they would have more than ${linesMax} lines.`)]);
+  if (lines.size > linesMax)
+    requireNoFaults([
+      faultAt("/sourceCartId", "too_long", `Together they would have more than ${linesMax} lines.`),
+    ]);
   return [...lines.values()];
 }

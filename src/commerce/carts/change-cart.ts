@@ -1,6 +1,7 @@
 /**
- * What every change of a cart has in common: the cart is locked before it is read, its state and version are checked, the whole of it is priced
- * anew, and where anything is different it is saved once and told of. A change that changes nothing leaves the version, and tells nothing.
+ * What every change of a cart has in common: the cart is locked before it is read, its state and version are
+ * checked, the whole of it is priced anew, and where anything is different it is saved once and told of. A
+ * change that changes nothing leaves the version, and tells nothing.
  */
 import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
@@ -13,7 +14,15 @@ import { fail, failAt } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
-import { type CartAggregate, codeOf, type Expected, isForeign, isGone, requireChangeable, type StoredWarning } from "./cart-aggregate.ts";
+import {
+  type CartAggregate,
+  codeOf,
+  type Expected,
+  isForeign,
+  isGone,
+  requireChangeable,
+  type StoredWarning,
+} from "./cart-aggregate.ts";
 import { type CartDraft, isUnchanged, type NextCart } from "./cart-draft.ts";
 import { loadOffer, type Offer, type Wanted } from "./offer.ts";
 import { previousOf } from "./render-cart.ts";
@@ -57,24 +66,41 @@ export interface CartChange {
   readonly plan: PlanCart;
 }
 
-export async function changeCart(transaction: Transaction, tenant: CartCommandContext, { target, plan }: CartChange): Promise<CartAggregate> {
+export async function changeCart(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  { target, plan }: CartChange,
+): Promise<CartAggregate> {
   const cart = await lockCart(transaction, tenant, target.cartId);
   requireChangeable(cart, target, tenant.now);
   return applyPlan(transaction, tenant, { cart, plan });
 }
 
 /** The newest there is of it, and nobody else changes it until the end of the transaction. */
-export async function lockCart(transaction: Transaction, tenant: CartCommandContext, cartId: string): Promise<CartAggregate> {
+export async function lockCart(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  cartId: string,
+): Promise<CartAggregate> {
   const cart = await tryLockCart(transaction, tenant, cartId);
   if (cart === undefined) throw fail("cart_not_found");
   return cart;
 }
 
 /** Undefined: there is none for the asker. */
-export async function tryLockCart(transaction: Transaction, tenant: CartCommandContext, cartId: string): Promise<CartAggregate | undefined> {
+export async function tryLockCart(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  cartId: string,
+): Promise<CartAggregate | undefined> {
   const id = toId(cartId);
-  // A statement of its own: one that waited for the lock would have read the lines from before. Nobody waits for the one before.
-  const lock = prepareStatement(transaction, { form: "lock cart", write: writeLock, values: { id, merchantId: tenant.merchantId } });
+  // A statement of its own: one that waited for the lock would have read the lines from before. Nobody waits
+  // for the one before.
+  const lock = prepareStatement(transaction, {
+    form: "lock cart",
+    write: writeLock,
+    values: { id, merchantId: tenant.merchantId },
+  });
   const [locked, read] = await runPipelined(transaction, [lock, cartsQuery(transaction, [id], tenant.now)]);
   const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartRow[]) : [];
   const cart = found?.cart;
@@ -100,7 +126,11 @@ export interface PlannedChange {
   readonly holder?: CartHolder;
 }
 
-export async function applyPlan(transaction: Transaction, tenant: CartCommandContext, { cart, plan, holder }: PlannedChange): Promise<CartAggregate> {
+export async function applyPlan(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  { cart, plan, holder }: PlannedChange,
+): Promise<CartAggregate> {
   const planned = plan(cart);
   if (planned === null) return cart;
   const { draft, event, codeNormalized, review, accept } = planned;
@@ -114,7 +144,8 @@ export async function applyPlan(transaction: Transaction, tenant: CartCommandCon
 }
 
 /** By a session that had it before. */
-const isKept = (holder: CartHolder | undefined): boolean => holder !== undefined && holder.begin === undefined;
+const isKept = (holder: CartHolder | undefined): boolean =>
+  holder !== undefined && holder.begin === undefined;
 
 interface ChangeToSave {
   readonly cart: CartAggregate;
@@ -123,14 +154,25 @@ interface ChangeToSave {
   readonly event: EventType | null;
 }
 
-async function saveChange(transaction: Transaction, tenant: CartCommandContext, { cart, holder, next, event }: ChangeToSave): Promise<CartAggregate> {
+async function saveChange(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  { cart, holder, next, event }: ChangeToSave,
+): Promise<CartAggregate> {
   const { now, merchantId } = tenant;
   // What a session has locked that is over is free again by the clock; now that is written.
   const isUnlocked = cart.status === "locked" && !isKept(holder);
   if (isUnlocked) await expireSession(transaction, tenant, cart);
   await holder?.begin?.(next);
   const status = holder === undefined ? "active" : "locked";
-  const after = await updateCart(transaction, { cartId: cart.id, merchantId, next, now, version: cart.version, status });
+  const after = await updateCart(transaction, {
+    cartId: cart.id,
+    merchantId,
+    next,
+    now,
+    version: cart.version,
+    status,
+  });
   const types: EventType[] = [
     ...(isUnlocked ? (["cart.unlocked"] as const) : []),
     ...promotionEvents(cart, after),
@@ -143,7 +185,9 @@ async function saveChange(transaction: Transaction, tenant: CartCommandContext, 
 
 /** Nothing is saved, but who asked for more than there is reads so. */
 function withWarnings(cart: CartAggregate, found: readonly StoredWarning[]): CartAggregate {
-  const kept = cart.warnings.filter(({ code, lineId }) => !found.some((warning) => warning.code === code && warning.lineId === lineId));
+  const kept = cart.warnings.filter(
+    ({ code, lineId }) => !found.some((warning) => warning.code === code && warning.lineId === lineId),
+  );
   return { ...cart, warnings: [...kept, ...found] };
 }
 
@@ -155,7 +199,12 @@ export async function readBack(transaction: Transaction, cartId: string, now: Da
 
 export function priceAnew(
   draft: CartDraft,
-  basis: { readonly before: CartAggregate | undefined; readonly offer: Offer; readonly now: Date; readonly isHeld?: boolean },
+  basis: {
+    readonly before: CartAggregate | undefined;
+    readonly offer: Offer;
+    readonly now: Date;
+    readonly isHeld?: boolean;
+  },
 ): ReturnType<typeof reprice> {
   try {
     return reprice({ draft, ...basis });
@@ -169,12 +218,28 @@ export function priceAnew(
 function wantedOf(
   { merchantId, now }: CartCommandContext,
   draft: CartDraft,
-  { codeNormalized, holder }: { readonly codeNormalized: string | undefined; readonly holder: CartHolder | undefined },
+  {
+    codeNormalized,
+    holder,
+  }: { readonly codeNormalized: string | undefined; readonly holder: CartHolder | undefined },
 ): Wanted {
   const { marketId, buyerReference, promotionCodeId } = draft;
-  const code = codeNormalized !== undefined ? { normalized: codeNormalized } : promotionCodeId === null ? null : { id: promotionCodeId };
+  const code =
+    codeNormalized !== undefined
+      ? { normalized: codeNormalized }
+      : promotionCodeId === null
+        ? null
+        : { id: promotionCodeId };
   const variantIds = draft.lines.map(({ variantId }) => variantId);
-  return { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId: holder?.sessionId ?? null, now };
+  return {
+    merchantId,
+    marketId,
+    variantIds,
+    buyerReference,
+    code,
+    heldBySessionId: holder?.sessionId ?? null,
+    now,
+  };
 }
 
 /** What became of the code, whether it was asked for or found. */
@@ -183,17 +248,29 @@ function promotionEvents(before: CartAggregate, after: CartAggregate): EventType
   if (is === undefined) return was === undefined ? [] : ["cart.promotion_removed"];
   const isNew = was?.promotionCodeId !== is.promotionCodeId;
   if (is.state === "suspended")
-    return isNew ? ["cart.promotion_applied", "cart.promotion_suspended"] : was.state === "suspended" ? [] : ["cart.promotion_suspended"];
+    return isNew
+      ? ["cart.promotion_applied", "cart.promotion_suspended"]
+      : was.state === "suspended"
+        ? []
+        : ["cart.promotion_suspended"];
   if (isNew) return ["cart.promotion_applied"];
   return was.state === "suspended" ? ["cart.promotion_restored"] : [];
 }
 
-/** Each with what was different before. `isLast`: no more of what it shows changes in this transaction, so that it need not be read again. */
+/**
+ * Each with what was different before. `isLast`: no more of what it shows changes in this transaction, so
+ * that it need not be read again.
+ */
 export function tell(
   { outbox, now, publicUrl }: Pick<CartCommandContext, "outbox" | "now" | "publicUrl">,
   types: readonly EventType[],
-  { before, after, isLast = true }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isLast?: boolean },
+  {
+    before,
+    after,
+    isLast = true,
+  }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isLast?: boolean },
 ): void {
   const previous = before === null ? null : previousOf({ before, after }, { now, publicUrl });
-  for (const type of types) outbox.append({ type, id: after.id, previous, ...(isLast ? { thing: after } : {}) });
+  for (const type of types)
+    outbox.append({ type, id: after.id, previous, ...(isLast ? { thing: after } : {}) });
 }

@@ -1,5 +1,15 @@
-/** Puts things into a cart, changes how many, and takes them out. Stock is looked at, not reserved: that is for the checkout. */
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
+/**
+ * Puts things into a cart, changes how many, and takes them out. Stock is looked at, not reserved: that is
+ * for the checkout.
+ */
+import {
+  countFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  repeatFaults,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -37,7 +47,10 @@ export async function addLines(
         event: "cart.updated",
         // What is offered is asked for the new ones as well.
         draft: { ...draft, lines: [...draft.lines, ...added] },
-        review: (offer) => ({ ...draft, lines: toNewLines(input.lines, { lines: draft.lines, offer, now: tenant.now }) }),
+        review: (offer) => ({
+          ...draft,
+          lines: toNewLines(input.lines, { lines: draft.lines, offer, now: tenant.now }),
+        }),
       };
     },
   });
@@ -56,18 +69,23 @@ export function toNewLines(wanted: readonly LineToAdd[], { lines, offer, now }: 
   for (const [index, { variantId, quantity }] of wanted.entries()) {
     const variant = offer.variants.get(variantId);
     const field = `/lines/${index}/variantId`;
-    if (variant === undefined || !variant.isPublished) faults.push(faultAt(field, "unknown", "The merchant sells no such variant."));
-    else if (!isSold(variant)) faults.push(faultAt(field, "not_sold_there", "It is not sold in the cart's market."));
+    if (variant === undefined || !variant.isPublished)
+      faults.push(faultAt(field, "unknown", "The merchant sells no such variant."));
+    else if (!isSold(variant))
+      faults.push(faultAt(field, "not_sold_there", "It is not sold in the cart's market."));
     const present = byVariant.get(variantId);
     const sum = Math.min(quantityMax, quantity + (present?.quantity ?? 0));
     byVariant.set(
       variantId,
-      present === undefined ? { id: createId("cartLine", now.getTime()), variantId, quantity: sum, before: null } : { ...present, quantity: sum },
+      present === undefined
+        ? { id: createId("cartLine", now.getTime()), variantId, quantity: sum, before: null }
+        : { ...present, quantity: sum },
     );
   }
   requireNoFaults(faults);
   for (const { variantId } of wanted) requireStock(offer, variantId);
-  if (byVariant.size > linesMax) requireNoFaults([faultAt("/lines", "too_long", `A cart has ${linesMax} lines at most.`)]);
+  if (byVariant.size > linesMax)
+    requireNoFaults([faultAt("/lines", "too_long", `A cart has ${linesMax} lines at most.`)]);
   return [...byVariant.values()];
 }
 
@@ -76,15 +94,27 @@ function requireStock(offer: Offer, variantId: string): void {
   if (variant === undefined || orderableQuantity(variant) > 0) return;
   throw fail("invalid_state", {
     message: "It is sold out.",
-    conflict: { resource: "variant", id: variantId, currentStatus: "out_of_stock", currentVersion: null, reason: "out_of_stock", data: {} },
+    conflict: {
+      resource: "variant",
+      id: variantId,
+      currentStatus: "out_of_stock",
+      currentVersion: null,
+      reason: "out_of_stock",
+      data: {},
+    },
   });
 }
 
 /** `field`s of the input; whether the variants are there only the rows can tell. */
-export function lineFaults(lines: readonly LineToAdd[], count: { readonly min: number; readonly max: number }): Faults {
+export function lineFaults(
+  lines: readonly LineToAdd[],
+  count: { readonly min: number; readonly max: number },
+): Faults {
   return [
     ...countFaults("/lines", lines, count),
-    ...lines.flatMap(({ quantity }, index) => integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax })),
+    ...lines.flatMap(({ quantity }, index) =>
+      integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax }),
+    ),
     ...repeatFaults(
       lines.map(({ variantId }) => variantId),
       (index) => `/lines/${index}/variantId`,
@@ -104,7 +134,9 @@ export async function updateLines(
   const { lines } = input;
   requireNoFaults([
     ...countFaults("/lines", lines, { min: 1, max: changedMax }),
-    ...lines.flatMap(({ quantity }, index) => integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax })),
+    ...lines.flatMap(({ quantity }, index) =>
+      integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax }),
+    ),
     ...repeatFaults(
       lines.map(({ lineId }) => lineId),
       (index) => `/lines/${index}/lineId`,
@@ -127,7 +159,8 @@ export async function updateLines(
   });
 }
 
-const withQuantity = (line: DraftLine, quantity: number | undefined): DraftLine => (quantity === undefined ? line : { ...line, quantity });
+const withQuantity = (line: DraftLine, quantity: number | undefined): DraftLine =>
+  quantity === undefined ? line : { ...line, quantity };
 
 export interface CartLinesRemoveInput extends Expected {
   readonly lineIds: readonly string[];
@@ -139,7 +172,10 @@ export async function removeLines(
   input: CartLinesRemoveInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lineIds } = input;
-  requireNoFaults([...countFaults("/lineIds", lineIds, { min: 1, max: linesMax }), ...repeatFaults(lineIds, (index) => `/lineIds/${index}`)]);
+  requireNoFaults([
+    ...countFaults("/lineIds", lineIds, { min: 1, max: linesMax }),
+    ...repeatFaults(lineIds, (index) => `/lineIds/${index}`),
+  ]);
   return changeCart(transaction, tenant, {
     target: input,
     plan: (cart) => {
@@ -148,12 +184,22 @@ export async function removeLines(
         cart,
         lineIds.map((lineId, index) => ({ lineId, field: `/lineIds/${index}` })),
       );
-      return { event: "cart.updated", draft: { ...draft, lines: draft.lines.filter(({ id }) => !lineIds.includes(id)) } };
+      return {
+        event: "cart.updated",
+        draft: { ...draft, lines: draft.lines.filter(({ id }) => !lineIds.includes(id)) },
+      };
     },
   });
 }
 
-function requireLines(cart: CartAggregate, asked: readonly { readonly lineId: string; readonly field: string }[]): void {
+function requireLines(
+  cart: CartAggregate,
+  asked: readonly { readonly lineId: string; readonly field: string }[],
+): void {
   const known = new Set(cart.lines.map(({ id }) => id));
-  requireNoFaults(asked.filter(({ lineId }) => !known.has(lineId)).map(({ field }) => faultAt(field, "unknown", "The cart has no such line.")));
+  requireNoFaults(
+    asked
+      .filter(({ lineId }) => !known.has(lineId))
+      .map(({ field }) => faultAt(field, "unknown", "The cart has no such line.")),
+  );
 }

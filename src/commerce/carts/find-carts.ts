@@ -1,6 +1,6 @@
 /**
- * Reads carts: by id, with everything that a view of a cart needs, in one statement for any number of carts; lists for
- * callers that run a merchant; and the cart that an address token belongs to.
+ * Reads carts: by id, with everything that a view of a cart needs, in one statement for any number of carts;
+ * lists for callers that run a merchant; and the cart that an address token belongs to.
  */
 import { createHash } from "node:crypto";
 import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
@@ -9,10 +9,24 @@ import type { Reader } from "#database/transaction.ts";
 import { reservedAt } from "#commerce/catalog/availability.ts";
 import { paddedInTemplate, parameter, prepareStatement } from "#database/prepared-template.ts";
 import { utc } from "#database/sql-fragments.ts";
-import { type CartAggregate, cartColumns, type CartStatus, endedLifeMs, type ReadLine, toSqlName } from "./cart-aggregate.ts";
+import {
+  type CartAggregate,
+  cartColumns,
+  type CartStatus,
+  endedLifeMs,
+  type ReadLine,
+  toSqlName,
+} from "./cart-aggregate.ts";
 
-/** Carts by id; ids without a cart are left out. The caller checks the merchant. Holds of stock that ended before `now` do not count. */
-export async function findCarts(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, CartAggregate>> {
+/**
+ * Carts by id; ids without a cart are left out. The caller checks the merchant. Holds of stock that ended
+ * before `now` do not count.
+ */
+export async function findCarts(
+  reader: Reader,
+  ids: readonly string[],
+  now: Date,
+): Promise<Map<string, CartAggregate>> {
   const { rows } = await reader.executeQuery(cartsQuery(reader, ids, now));
   return new Map(rows.map(({ cart }) => [cart.id, cart]));
 }
@@ -78,7 +92,10 @@ export interface CartFilter {
   readonly now: Date;
 }
 
-/** A query still to be paged or counted. What ended 90 days ago is not in it, and statuses are those of the clock. */
+/**
+ * A query still to be paged or counted. What ended 90 days ago is not in it, and statuses are those of the
+ * clock.
+ */
 export function cartList(
   reader: Reader,
   { merchantId, buyerReference, status, now }: CartFilter,
@@ -87,7 +104,9 @@ export function cartList(
   let list = reader
     .selectFrom("cart")
     .select("cart.id")
-    .where(sql<boolean>`(${current} in ('active', 'locked') or coalesce(cart.ended_at, cart.expires_at) > ${new Date(now.getTime() - endedLifeMs)})`);
+    .where(
+      sql<boolean>`(${current} in ('active', 'locked') or coalesce(cart.ended_at, cart.expires_at) > ${new Date(now.getTime() - endedLifeMs)})`,
+    );
   if (merchantId !== null) list = list.where("cart.merchantId", "=", merchantId);
   if (buyerReference !== null) list = list.where("cart.buyerReference", "=", buyerReference);
   if (status !== null) list = list.where(sql<boolean>`${current} = ${status}`);
@@ -117,7 +136,10 @@ export async function findCartByToken(
   return cart?.id;
 }
 
-/** The database keeps only the digest of an address token, so that a reader of the database cannot use the token. */
+/**
+ * The database keeps only the digest of an address token, so that a reader of the database cannot use the
+ * token.
+ */
 export function tokenDigest(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

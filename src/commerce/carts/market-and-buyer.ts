@@ -1,4 +1,7 @@
-/** The market and the buyer of a cart: creates a cart for a country, moves a cart to another country, and sets the buyer's reference and e-mail. */
+/**
+ * The market and the buyer of a cart: creates a cart for a country, moves a cart to another country, and sets
+ * the buyer's reference and e-mail.
+ */
 import { localeFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -7,7 +10,13 @@ import { isBuyerReference, isCountry } from "#foundation/text.ts";
 import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import { isEmail } from "#commerce/addresses/check-address.ts";
 import { lineFaults, linesMax, type LineToAdd, toNewLines } from "./change-lines.ts";
-import { type CartAggregate, emailLifeMs, type Expected, requireChangeable, warning } from "./cart-aggregate.ts";
+import {
+  type CartAggregate,
+  emailLifeMs,
+  type Expected,
+  requireChangeable,
+  warning,
+} from "./cart-aggregate.ts";
 import { draftOf, newDraft } from "./cart-draft.ts";
 import { applyPlan, type CartCommandContext, lockCart, priceAnew, tell } from "./change-cart.ts";
 import { loadOffer } from "./offer.ts";
@@ -23,7 +32,11 @@ export interface CartCreateInput {
   readonly lines?: readonly LineToAdd[] | null | undefined;
 }
 
-export async function createCart(transaction: Transaction, tenant: CartCommandContext, input: CartCreateInput): Promise<CartAggregate> {
+export async function createCart(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  input: CartCreateInput,
+): Promise<CartAggregate> {
   requireNoFaults(createFaults(input, tenant));
   const { merchantId, now } = tenant;
   const market = await requireCountry(transaction, tenant, input.market);
@@ -31,22 +44,39 @@ export async function createCart(transaction: Transaction, tenant: CartCommandCo
   const draft = newDraft({
     marketId: market.id,
     country: input.market,
-    locale: input.locale === null || input.locale === undefined ? market.defaultLocale : toLocale(input.locale),
+    locale:
+      input.locale === null || input.locale === undefined ? market.defaultLocale : toLocale(input.locale),
     buyerReference: input.buyerReference ?? tenant.buyerReference,
   });
   const wanted = input.lines ?? [];
   const variantIds = wanted.map(({ variantId }) => variantId);
-  const wants = { merchantId, marketId: market.id, variantIds, buyerReference: draft.buyerReference, code: null, heldBySessionId: null, now };
+  const wants = {
+    merchantId,
+    marketId: market.id,
+    variantIds,
+    buyerReference: draft.buyerReference,
+    code: null,
+    heldBySessionId: null,
+    now,
+  };
   const offer = await loadOffer(transaction, wants);
-  const { next } = priceAnew({ ...draft, lines: toNewLines(wanted, { lines: [], offer, now }) }, { before: undefined, offer, now });
+  const { next } = priceAnew(
+    { ...draft, lines: toNewLines(wanted, { lines: [], offer, now }) },
+    { before: undefined, offer, now },
+  );
   const after = await insertCart(transaction, { cartId, merchantId, next, now });
   tell(tenant, ["cart.created"], { before: null, after });
   return after;
 }
 
-function createFaults({ market, locale, buyerReference, lines }: CartCreateInput, tenant: CartCommandContext): Faults {
+function createFaults(
+  { market, locale, buyerReference, lines }: CartCreateInput,
+  tenant: CartCommandContext,
+): Faults {
   return [
-    ...(isCountry(market) ? [] : [faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]),
+    ...(isCountry(market)
+      ? []
+      : [faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]),
     ...(locale === null || locale === undefined ? [] : localeFaults("/locale", locale)),
     ...referenceFaults(buyerReference, tenant),
     ...(lines === null || lines === undefined ? [] : lineFaults(lines, { min: 0, max: linesMax })),
@@ -54,10 +84,19 @@ function createFaults({ market, locale, buyerReference, lines }: CartCreateInput
 }
 
 /** A frontend that serves one buyer cannot speak for another. */
-export function referenceFaults(reference: string | null | undefined, { buyerReference }: CartCommandContext): Faults {
+export function referenceFaults(
+  reference: string | null | undefined,
+  { buyerReference }: CartCommandContext,
+): Faults {
   if (reference === null || reference === undefined) return [];
   if (!isBuyerReference(reference))
-    return [faultAt("/buyerReference", "pattern_mismatch", "It has 1 to 128 printable ASCII characters without space and @.")];
+    return [
+      faultAt(
+        "/buyerReference",
+        "pattern_mismatch",
+        "It has 1 to 128 printable ASCII characters without space and @.",
+      ),
+    ];
   if (buyerReference !== null && buyerReference !== reference)
     return [faultAt("/buyerReference", "not_allowed", "It is another buyer than X-Buyer-Reference names.")];
   return [];
@@ -68,7 +107,11 @@ export interface MarketOfCountry {
   readonly defaultLocale: string;
 }
 
-export async function requireCountry(transaction: Transaction, { merchantId }: CartCommandContext, country: string): Promise<MarketOfCountry> {
+export async function requireCountry(
+  transaction: Transaction,
+  { merchantId }: CartCommandContext,
+  country: string,
+): Promise<MarketOfCountry> {
   const market = await transaction
     .selectFrom("marketCountry")
     .innerJoin("market", "market.id", "marketCountry.marketId")
@@ -77,7 +120,10 @@ export async function requireCountry(transaction: Transaction, { merchantId }: C
     .where("marketCountry.country", "=", country)
     .executeTakeFirst();
   if (market === undefined)
-    throw refuseAt("invalid_field", "/market", { code: "not_sold_there", message: "The merchant does not sell to this country." });
+    throw refuseAt("invalid_field", "/market", {
+      code: "not_sold_there",
+      message: "The merchant does not sell to this country.",
+    });
   return market;
 }
 
@@ -86,25 +132,35 @@ interface CartMarketChangeInput extends Expected {
   readonly market: string;
 }
 
-/** Moves a cart to another country: its lines get the prices of that market, and lines that are not sold there are removed. */
+/**
+ * Moves a cart to another country: its lines get the prices of that market, and lines that are not sold there
+ * are removed.
+ */
 export async function changeMarket(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: CartMarketChangeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  if (!isCountry(input.market)) requireNoFaults([faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]);
+  if (!isCountry(input.market))
+    requireNoFaults([
+      faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals."),
+    ]);
   const cart = await lockCart(transaction, tenant, input.cartId);
   requireChangeable(cart, input, tenant.now);
   const market = await requireCountry(transaction, tenant, input.market);
   // An address in another country than the cart's would be taxed as neither: it ends, and is erased at once.
-  const ended = cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
+  const ended =
+    cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
   if (ended !== null) await erasePersonalData(transaction, [ended.id], tenant.now);
   const draft = draftOf(cart);
   const address = ended === null ? draft.address : null;
   const warnings = ended === null ? [] : [warning("address_expired", null, {})];
   return applyPlan(transaction, tenant, {
     cart,
-    plan: () => ({ event: "cart.updated", draft: { ...draft, marketId: market.id, country: input.market, address, warnings } }),
+    plan: () => ({
+      event: "cart.updated",
+      draft: { ...draft, marketId: market.id, country: input.market, address, warnings },
+    }),
   });
 }
 
@@ -147,14 +203,21 @@ export function emailFaults(field: string, email: string | null | undefined): Fa
   ];
 }
 
-/** The same one stays, row and all. Another one takes its place, and the old one is erased at once: nothing points at it any more. */
+/**
+ * The same one stays, row and all. Another one takes its place, and the old one is erased at once: nothing
+ * points at it any more.
+ */
 export async function replaceEmail(
   transaction: Transaction,
   { keyring, merchantId, now }: CartCommandContext,
   { cart, email }: { readonly cart: CartAggregate; readonly email: string | null },
 ): Promise<string | null> {
   if (cart.buyerEmail !== null) {
-    const row = await transaction.selectFrom("personalData").selectAll().where("id", "=", cart.buyerEmail.id).executeTakeFirstOrThrow();
+    const row = await transaction
+      .selectFrom("personalData")
+      .selectAll()
+      .where("id", "=", cart.buyerEmail.id)
+      .executeTakeFirstOrThrow();
     const present = openPersonalData(keyring, row);
     if (present?.kind === "buyer_email" && present.email === email) return row.id;
     await erasePersonalData(transaction, [row.id], now);
@@ -164,7 +227,17 @@ export async function replaceEmail(
   const eraseAfter = new Date(now.getTime() + emailLifeMs);
   await transaction
     .insertInto("personalData")
-    .values(sealPersonalData(keyring, { id, merchantId, cartId: cart.id, kind: "buyer_email", email, now, eraseAfter }))
+    .values(
+      sealPersonalData(keyring, {
+        id,
+        merchantId,
+        cartId: cart.id,
+        kind: "buyer_email",
+        email,
+        now,
+        eraseAfter,
+      }),
+    )
     .execute();
   return id;
 }

@@ -1,12 +1,18 @@
 /**
- * What a cart could have now: today's price, stock and texts of its variants, the taxes and deliveries of its market, and the promotions there
- * are. All of it in one statement, read after the cart is locked.
+ * What a cart could have now: today's price, stock and texts of its variants, the taxes and deliveries of its
+ * market, and the promotions there are. All of it in one statement, read after the cart is locked.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { reservedAt } from "#commerce/catalog/availability.ts";
 import type { Translated } from "#commerce/catalog/read-products.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
-import { promotionCodeJson, type PromotionJson, promotionRuleJson, toPromotionRule, usedByBuyer } from "#commerce/promotions/read-promotions.ts";
+import {
+  promotionCodeJson,
+  type PromotionJson,
+  promotionRuleJson,
+  toPromotionRule,
+  usedByBuyer,
+} from "#commerce/promotions/read-promotions.ts";
 import { prepareStatement, paddedInTemplate, parameter } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 
@@ -26,9 +32,21 @@ export interface OfferedVariant {
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
   readonly options: Translated;
-  readonly choices: readonly { readonly code: string; readonly choices: readonly { readonly code: string; readonly labels: Translated }[] }[];
-  readonly translations: readonly { readonly locale: string; readonly slug: string; readonly title: string }[];
-  readonly image: { readonly url: string; readonly alts: Translated; readonly width: number; readonly height: number } | null;
+  readonly choices: readonly {
+    readonly code: string;
+    readonly choices: readonly { readonly code: string; readonly labels: Translated }[];
+  }[];
+  readonly translations: readonly {
+    readonly locale: string;
+    readonly slug: string;
+    readonly title: string;
+  }[];
+  readonly image: {
+    readonly url: string;
+    readonly alts: Translated;
+    readonly width: number;
+    readonly height: number;
+  } | null;
   /** Its categories and all above them. */
   readonly categoryIds: readonly string[];
 }
@@ -88,7 +106,11 @@ interface OfferRow {
   readonly market: OfferedMarket;
   readonly variants: readonly OfferedVariant[];
   readonly automatic: readonly { readonly rule: PromotionJson; readonly used: number }[];
-  readonly code: { readonly rule: PromotionJson; readonly used: number; readonly code: NonNullable<PromotionRule["code"]> } | null;
+  readonly code: {
+    readonly rule: PromotionJson;
+    readonly used: number;
+    readonly code: NonNullable<PromotionRule["code"]>;
+  } | null;
 }
 
 export async function loadOffer(transaction: Transaction, wanted: Wanted): Promise<Offer> {
@@ -99,8 +121,13 @@ export async function loadOffer(transaction: Transaction, wanted: Wanted): Promi
     merchantLocale: row.merchantLocale,
     market: row.market,
     variants: new Map(row.variants.map((variant) => [variant.id, variant])),
-    automatic: row.automatic.map(({ rule, used }) => toPromotionRule(rule, { usedByBuyer: used, code: null })),
-    code: row.code === null ? undefined : toPromotionRule(row.code.rule, { usedByBuyer: row.code.used, code: row.code.code }),
+    automatic: row.automatic.map(({ rule, used }) =>
+      toPromotionRule(rule, { usedByBuyer: used, code: null }),
+    ),
+    code:
+      row.code === null
+        ? undefined
+        : toPromotionRule(row.code.rule, { usedByBuyer: row.code.used, code: row.code.code }),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * A cart as the contract shows it: status and address by the clock, money with its currency, nothing personal. Pure; what is read from the
- * database a moment later is shown the same.
+ * A cart as the contract shows it: status and address by the clock, money with its currency, nothing
+ * personal. Pure; what is read from the database a moment later is shown the same.
  */
 import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
 import { type Availability, availabilityOf } from "#commerce/catalog/availability.ts";
@@ -18,7 +18,12 @@ import {
   type StoredWarning,
   type WarningCode,
 } from "./cart-aggregate.ts";
-import { type CartTotals, type PromotionStateView, toPromotionState, toTotals } from "./render-promotion-state.ts";
+import {
+  type CartTotals,
+  type PromotionStateView,
+  toPromotionState,
+  toTotals,
+} from "./render-promotion-state.ts";
 
 export interface CartLineView {
   readonly id: string;
@@ -37,7 +42,11 @@ export interface CartLineView {
   readonly discount: Money;
   readonly tax: Money | null;
   readonly total: Money;
-  readonly discountAllocations: readonly { readonly source: "code" | "automatic"; readonly promotionId: string; readonly amount: Money }[];
+  readonly discountAllocations: readonly {
+    readonly source: "code" | "automatic";
+    readonly promotionId: string;
+    readonly amount: Money;
+  }[];
   readonly availability: Availability;
   readonly availableQuantity: number | null;
   readonly requiresShipping: boolean;
@@ -68,11 +77,21 @@ export interface CartView {
   readonly promotion: PromotionStateView;
   readonly address: MaskedAddress | null;
   readonly addressTokenExpiresAt: string | null;
-  readonly delivery: { readonly selectedOptionId: string | null; readonly options: readonly DeliveryOptionView[] } | null;
-  readonly checkout: { readonly sessionId: string; readonly status: "open" | "processing" | "completed" } | null;
+  readonly delivery: {
+    readonly selectedOptionId: string | null;
+    readonly options: readonly DeliveryOptionView[];
+  } | null;
+  readonly checkout: {
+    readonly sessionId: string;
+    readonly status: "open" | "processing" | "completed";
+  } | null;
   readonly orderId: string | null;
   readonly warnings: readonly WarningView[];
-  readonly revocation: { readonly reason: RevocationReason; readonly note: string | null; readonly at: string } | null;
+  readonly revocation: {
+    readonly reason: RevocationReason;
+    readonly note: string | null;
+    readonly at: string;
+  } | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly expiresAt: string;
@@ -102,7 +121,10 @@ export function toCart(stored: CartAggregate, light: CartLight): CartView {
     promotion: toPromotionState(cart),
     address: address?.masked ?? null,
     addressTokenExpiresAt: address?.expiresAt ?? null,
-    delivery: cart.deliveryOptions === null ? null : { selectedOptionId: cart.deliveryMethodId, options: toDeliveryOptions(cart) },
+    delivery:
+      cart.deliveryOptions === null
+        ? null
+        : { selectedOptionId: cart.deliveryMethodId, options: toDeliveryOptions(cart) },
     checkout: checkoutOf(cart, now),
     orderId: cart.orderId,
     warnings: cart.warnings.map(toWarning),
@@ -118,18 +140,29 @@ export function previousOf(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
   light: CartLight,
 ): Record<string, unknown> {
-  // The stored status, not the status by the clock: this change writes what the clock had already made of the cart.
+  // The stored status, not the status by the clock: this change writes what the clock had already made of the
+  // cart.
   const was: CartView = { ...toCart(before, light), status: before.status };
   const is = toCart(after, light);
   // Every change raises the cart's version in the promotion, which alone is no change of the promotion.
-  const compared = new Map<string, unknown>(Object.entries({ ...was, promotion: { ...was.promotion, cartVersion: is.version } }));
+  const compared = new Map<string, unknown>(
+    Object.entries({ ...was, promotion: { ...was.promotion, cartVersion: is.version } }),
+  );
   const now = new Map<string, unknown>(Object.entries(is));
-  return Object.fromEntries(Object.entries(was).filter(([name]) => JSON.stringify(compared.get(name)) !== JSON.stringify(now.get(name))));
+  return Object.fromEntries(
+    Object.entries(was).filter(
+      ([name]) => JSON.stringify(compared.get(name)) !== JSON.stringify(now.get(name)),
+    ),
+  );
 }
 
 const availableMax = 100;
 
-function toLine(line: ReadLine, { currency, promotions }: CartAggregate, { now, publicUrl }: CartLight): CartLineView {
+function toLine(
+  line: ReadLine,
+  { currency, promotions }: CartAggregate,
+  { now, publicUrl }: CartLight,
+): CartLineView {
   const { display, stock } = line;
   return {
     id: line.id,
@@ -156,16 +189,24 @@ function toLine(line: ReadLine, { currency, promotions }: CartAggregate, { now, 
     availability:
       stock === null
         ? "discontinued"
-        : availabilityOf({ ...stock, availableFrom: stock.availableFrom === null ? null : new Date(stock.availableFrom) }, now),
+        : availabilityOf(
+            { ...stock, availableFrom: stock.availableFrom === null ? null : new Date(stock.availableFrom) },
+            now,
+          ),
     availableQuantity:
-      stock === null || stock.discontinued ? 0 : Math.min(availableMax, Math.max(0, stock.onHand - stock.reserved + stock.backorderLimit)),
+      stock === null || stock.discontinued
+        ? 0
+        : Math.min(availableMax, Math.max(0, stock.onHand - stock.reserved + stock.backorderLimit)),
     requiresShipping: line.requiresShipping,
     restrictions: line.restrictions,
   };
 }
 
 /** In the order of the contract: jsonb keeps none. */
-function toImage({ url, alt, width, height }: NonNullable<LineDisplay["image"]>, publicUrl: string): ImageView {
+function toImage(
+  { url, alt, width, height }: NonNullable<LineDisplay["image"]>,
+  publicUrl: string,
+): ImageView {
   return { url: absoluteUrl(url, publicUrl), alt, width, height };
 }
 
@@ -185,7 +226,9 @@ export function toDeliveryOptions({ deliveryOptions, currency }: CartAggregate):
 export function offeredDelivery(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
   const status = statusOf(cart, now);
   const present = atTime(cart, now);
-  return present.address === null || (status !== "active" && status !== "locked") ? undefined : toDeliveryOptions(present);
+  return present.address === null || (status !== "active" && status !== "locked")
+    ? undefined
+    : toDeliveryOptions(present);
 }
 
 /** A session that was canceled or has run out leaves the cart as if it had not been. */

@@ -1,4 +1,7 @@
-/** The totals and the promotions of a cart as the contract shows them: the code with its amounts, the automatic promotions beside it. */
+/**
+ * The totals and the promotions of a cart as the contract shows them: the code with its amounts, the
+ * automatic promotions beside it.
+ */
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import { type Money, money } from "#foundation/money.ts";
@@ -34,7 +37,10 @@ export interface PromotionStateView {
 }
 
 /** `replaced`: the code that the present one took the place of, in the answer to that change. */
-export function toPromotionState(cart: CartAggregate, { replaced = null }: { readonly replaced?: string | null } = {}): PromotionStateView {
+export function toPromotionState(
+  cart: CartAggregate,
+  { replaced = null }: { readonly replaced?: string | null } = {},
+): PromotionStateView {
   const { currency } = cart;
   const code = codeOf(cart);
   return {
@@ -45,7 +51,11 @@ export function toPromotionState(cart: CartAggregate, { replaced = null }: { rea
     promotion: code === undefined ? null : toPromotion(code, cart),
     automatic: cart.promotions
       .filter(({ trigger }) => trigger === "automatic")
-      .map((promotion) => ({ id: promotion.promotionId, title: titleOf(promotion, cart), discount: money(promotion.discountMinor, currency) })),
+      .map((promotion) => ({
+        id: promotion.promotionId,
+        title: titleOf(promotion, cart),
+        discount: money(promotion.discountMinor, currency),
+      })),
     discount: money(code?.discountMinor ?? 0, currency),
     allocations: code === undefined ? [] : toAllocations(code, currency),
     replaced: replaced === null ? null : { code: replaced },
@@ -53,7 +63,10 @@ export function toPromotionState(cart: CartAggregate, { replaced = null }: { rea
   };
 }
 
-function toAllocations({ promotionId, allocations }: ReadPromotion, currency: string): PromotionStateView["allocations"] {
+function toAllocations(
+  { promotionId, allocations }: ReadPromotion,
+  currency: string,
+): PromotionStateView["allocations"] {
   return allocations.map(({ lineId, amountMinor }) => ({
     target: lineId === null ? "shipping" : "line",
     lineId,
@@ -64,7 +77,8 @@ function toAllocations({ promotionId, allocations }: ReadPromotion, currency: st
 
 function toPromotion(promotion: ReadPromotion, cart: CartAggregate): PromotionView {
   const { amountMinor, basisPoints, kind, startsAt, endsAt } = promotion;
-  const amount = amountMinor === null || promotion.currency === null ? null : money(amountMinor, promotion.currency);
+  const amount =
+    amountMinor === null || promotion.currency === null ? null : money(amountMinor, promotion.currency);
   return {
     id: promotion.promotionId,
     code: promotion.code ?? "",

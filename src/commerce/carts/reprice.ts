@@ -1,6 +1,6 @@
 /**
- * A cart and what there is for sale become the cart as it is stored: every amount, promotion, delivery option and warning of it. Pure: every
- * change of a cart goes through here, so that it is never half re-priced.
+ * A cart and what there is for sale become the cart as it is stored: every amount, promotion, delivery option
+ * and warning of it. Pure: every change of a cart goes through here, so that it is never half re-priced.
  */
 import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
 import { type Choice, choosePromotions, type Refusal } from "#commerce/promotions/choose-promotions.ts";
@@ -42,7 +42,12 @@ export function reprice({ draft, before, offer, now, isHeld = false }: Basis): R
   const address = addressAt(draft.address, market, { now, isHeld });
   const options = address === null ? null : optionsFor(offered.lines, draft, offer);
   const chosen = options?.find(({ id }) => id === draft.deliveryMethodId);
-  const choice = choose(draft, offer, { now, lines: offered.lines, shippingMinor: shippingOf(offered.lines, { address, chosen }), address });
+  const choice = choose(draft, offer, {
+    now,
+    lines: offered.lines,
+    shippingMinor: shippingOf(offered.lines, { address, chosen }),
+    address,
+  });
   const { lines: pricedLines, discounts: _discounts, ...sums } = choice.priced;
   const refusal = choice.code?.refusal ?? null;
   const next: NextCart = {
@@ -61,7 +66,9 @@ export function reprice({ draft, before, offer, now, isHeld = false }: Basis): R
     warnings: [
       ...draft.warnings,
       ...marketWarnings(draft, before, market),
-      ...(draft.address !== null && address === null ? [warning("address_expired", null, {})] : keptExpiry(before, address)),
+      ...(draft.address !== null && address === null
+        ? [warning("address_expired", null, {})]
+        : keptExpiry(before, address)),
       ...offered.warnings,
       ...(refusal === null ? [] : [refusalWarning(refusal, before)]),
     ],
@@ -70,7 +77,11 @@ export function reprice({ draft, before, offer, now, isHeld = false }: Basis): R
 }
 
 /** What does not come back by itself leaves the cart; anything else stays suspended. */
-const overForGood: ReadonlySet<Refusal["reason"]> = new Set(["ended", "usage_limit_reached", "customer_usage_limit_reached"]);
+const overForGood: ReadonlySet<Refusal["reason"]> = new Set([
+  "ended",
+  "usage_limit_reached",
+  "customer_usage_limit_reached",
+]);
 
 const isOver = (refusal: Refusal | null): boolean => refusal !== null && overForGood.has(refusal.reason);
 
@@ -82,7 +93,10 @@ function refusalWarning(refusal: Refusal, before: CartAggregate | undefined): St
 }
 
 /** That an address ended is told until there is another. */
-function keptExpiry(before: CartAggregate | undefined, address: StoredAddress | null): readonly StoredWarning[] {
+function keptExpiry(
+  before: CartAggregate | undefined,
+  address: StoredAddress | null,
+): readonly StoredWarning[] {
   if (address !== null || before === undefined) return [];
   return before.warnings.filter(({ code }) => code === "address_expired");
 }
@@ -99,21 +113,37 @@ function addressAt(
   return { ...address, expiresAt: expiresAt.toISOString() };
 }
 
-const needShipping = (lines: readonly OfferedLine[]): boolean => lines.some(({ requiresShipping }) => requiresShipping);
+const needShipping = (lines: readonly OfferedLine[]): boolean =>
+  lines.some(({ requiresShipping }) => requiresShipping);
 
 /** What need not be shipped is not offered a way to. */
-function optionsFor(lines: readonly OfferedLine[], draft: CartDraft, { market, merchantLocale }: Offer): StoredOption[] {
+function optionsFor(
+  lines: readonly OfferedLine[],
+  draft: CartDraft,
+  { market, merchantLocale }: Offer,
+): StoredOption[] {
   if (lines.length > 0 && !needShipping(lines)) return [];
-  const subtotalMinor = priceCart({ taxIncluded: true, lines, shippingMinor: null, tax: null, discounts: [] }).subtotalMinor;
-  return market.deliveries.map(({ id, names, carrier, priceMinor, freeFromMinor, minDays, maxDays, pickup }) => ({
-    id,
-    name: names[chooseLocale(Object.keys(names), [draft.locale], [market.defaultLocale, merchantLocale]) ?? ""] ?? "",
-    carrier,
-    priceMinor: freeFromMinor !== null && subtotalMinor >= freeFromMinor ? 0 : priceMinor,
-    minDays,
-    maxDays,
-    pickup,
-  }));
+  const subtotalMinor = priceCart({
+    taxIncluded: true,
+    lines,
+    shippingMinor: null,
+    tax: null,
+    discounts: [],
+  }).subtotalMinor;
+  return market.deliveries.map(
+    ({ id, names, carrier, priceMinor, freeFromMinor, minDays, maxDays, pickup }) => ({
+      id,
+      name:
+        names[
+          chooseLocale(Object.keys(names), [draft.locale], [market.defaultLocale, merchantLocale]) ?? ""
+        ] ?? "",
+      carrier,
+      priceMinor: freeFromMinor !== null && subtotalMinor >= freeFromMinor ? 0 : priceMinor,
+      minDays,
+      maxDays,
+      pickup,
+    }),
+  );
 }
 
 /** Null while it is not known; nothing where nothing is shipped. */
@@ -132,14 +162,32 @@ interface Chosen {
   readonly address: StoredAddress | null;
 }
 
-function choose(draft: CartDraft, { market, automatic, code }: Offer, { now, lines, shippingMinor, address }: Chosen): Choice {
-  const pricing = { taxIncluded: market.taxIncluded, lines, shippingMinor, tax: address === null ? null : taxOf(market, address) };
-  const facts = { marketId: market.id, currency: market.currency, buyerReference: draft.buyerReference, now, pricing };
+function choose(
+  draft: CartDraft,
+  { market, automatic, code }: Offer,
+  { now, lines, shippingMinor, address }: Chosen,
+): Choice {
+  const pricing = {
+    taxIncluded: market.taxIncluded,
+    lines,
+    shippingMinor,
+    tax: address === null ? null : taxOf(market, address),
+  };
+  const facts = {
+    marketId: market.id,
+    currency: market.currency,
+    buyerReference: draft.buyerReference,
+    now,
+    pricing,
+  };
   return choosePromotions(facts, { automatic, code: draft.promotionCodeId === null ? null : (code ?? null) });
 }
 
 /** The region's own rate, else the country's, else none. */
-function taxOf({ taxes }: OfferedMarket, { masked }: StoredAddress): { basisPoints: number; appliesToShipping: boolean } {
+function taxOf(
+  { taxes }: OfferedMarket,
+  { masked }: StoredAddress,
+): { basisPoints: number; appliesToShipping: boolean } {
   const inCountry = taxes.filter(({ country }) => country === masked.countryCode);
   const rate =
     inCountry.find(({ regionCode }) => regionCode !== null && regionCode === masked.regionCode) ??
@@ -147,7 +195,11 @@ function taxOf({ taxes }: OfferedMarket, { masked }: StoredAddress): { basisPoin
   return rate ?? { basisPoints: 0, appliesToShipping: false };
 }
 
-function toStoredLine(line: OfferedLine, priced: PricedCart["lines"][number] | undefined, position: number): StoredLine {
+function toStoredLine(
+  line: OfferedLine,
+  priced: PricedCart["lines"][number] | undefined,
+  position: number,
+): StoredLine {
   if (priced === undefined) throw new Error(`Line ${line.id} was not priced.`);
   const { categoryIds: _categories, isAvailable: _available, ...stored } = line;
   const { allocations: _allocations, ...amounts } = priced;
@@ -156,13 +208,25 @@ function toStoredLine(line: OfferedLine, priced: PricedCart["lines"][number] | u
 
 function toStoredPromotions({ automatic, code, priced }: Choice): StoredPromotion[] {
   const taken = (promotionId: string): Pick<StoredPromotion, "discountMinor" | "allocations"> =>
-    priced.discounts.find((discount) => discount.promotionId === promotionId) ?? { discountMinor: 0, allocations: [] };
+    priced.discounts.find((discount) => discount.promotionId === promotionId) ?? {
+      discountMinor: 0,
+      allocations: [],
+    };
   const stored: StoredPromotion[] = automatic.map((rule) => {
     const { discountMinor, allocations } = taken(rule.id);
-    return { promotionId: rule.id, trigger: "automatic", promotionCodeId: null, state: "applied", suspendedReason: null, discountMinor, allocations };
+    return {
+      promotionId: rule.id,
+      trigger: "automatic",
+      promotionCodeId: null,
+      state: "applied",
+      suspendedReason: null,
+      discountMinor,
+      allocations,
+    };
   });
   if (code === null || isOver(code.refusal)) return stored;
-  const { discountMinor, allocations } = code.refusal === null ? taken(code.rule.id) : { discountMinor: 0, allocations: [] };
+  const { discountMinor, allocations } =
+    code.refusal === null ? taken(code.rule.id) : { discountMinor: 0, allocations: [] };
   return [
     ...stored,
     {
@@ -177,10 +241,18 @@ function toStoredPromotions({ automatic, code, priced }: Choice): StoredPromotio
   ];
 }
 
-function marketWarnings(draft: CartDraft, before: CartAggregate | undefined, market: OfferedMarket): readonly StoredWarning[] {
+function marketWarnings(
+  draft: CartDraft,
+  before: CartAggregate | undefined,
+  market: OfferedMarket,
+): readonly StoredWarning[] {
   if (before === undefined) return [];
   return [
-    ...(before.country === draft.country ? [] : [warning("market_changed", null, { before: before.country, now: draft.country })]),
-    ...(before.currency === market.currency ? [] : [warning("currency_changed", null, { before: before.currency, now: market.currency })]),
+    ...(before.country === draft.country
+      ? []
+      : [warning("market_changed", null, { before: before.country, now: draft.country })]),
+    ...(before.currency === market.currency
+      ? []
+      : [warning("currency_changed", null, { before: before.currency, now: market.currency })]),
   ];
 }

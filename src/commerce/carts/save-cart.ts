@@ -1,6 +1,6 @@
 /**
- * Writes a cart: the one place that does. Everything of it goes in one statement, and its version rises by one; the database refuses a cart that
- * changed in any other way.
+ * Writes a cart: the one place that does. Everything of it goes in one statement, and its version rises by
+ * one; the database refuses a cart that changed in any other way.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
@@ -27,14 +27,23 @@ export interface CartSave {
 
 /** Gives the cart as it is saved. */
 export function insertCart(transaction: Transaction, save: CartSave): Promise<CartAggregate> {
-  return saveAndRead(transaction, prepareStatement(transaction, { form: "insert cart", write: writeInsert, values: valuesOf(save) }), save);
+  return saveAndRead(
+    transaction,
+    prepareStatement(transaction, { form: "insert cart", write: writeInsert, values: valuesOf(save) }),
+    save,
+  );
 }
 
 /** Read by a statement of its own, which sees what triggers did. */
-async function saveAndRead(transaction: Transaction, write: CompiledQuery, { cartId: id, now }: CartSave): Promise<CartAggregate> {
+async function saveAndRead(
+  transaction: Transaction,
+  write: CompiledQuery,
+  { cartId: id, now }: CartSave,
+): Promise<CartAggregate> {
   const [saved, read] = await runPipelined(transaction, [write, cartsQuery(transaction, [id], now)]);
   const [after] = (read?.rows ?? []) as readonly CartRow[];
-  if (saved?.rows.length !== 1 || after === undefined) throw new Error(`Cart ${id} is not as it was when it was locked.`);
+  if (saved?.rows.length !== 1 || after === undefined)
+    throw new Error(`Cart ${id} is not as it was when it was locked.`);
   return after.cart;
 }
 
@@ -53,7 +62,10 @@ export interface CartUpdate extends CartSave {
 }
 
 /** Gives the cart as it is saved. */
-export function updateCart(transaction: Transaction, { version, status, ...save }: CartUpdate): Promise<CartAggregate> {
+export function updateCart(
+  transaction: Transaction,
+  { version, status, ...save }: CartUpdate,
+): Promise<CartAggregate> {
   const { next, now: at } = save;
   const values = {
     ...valuesOf(save),
@@ -66,7 +78,11 @@ export function updateCart(transaction: Transaction, { version, status, ...save 
     promotionIds: next.promotions.map(({ promotionId }) => promotionId),
     isWithoutCode: !next.promotions.some(({ trigger }) => trigger === "code"),
   };
-  return saveAndRead(transaction, prepareStatement(transaction, { form: "update cart", write: writeUpdate, values }), save);
+  return saveAndRead(
+    transaction,
+    prepareStatement(transaction, { form: "update cart", write: writeUpdate, values }),
+    save,
+  );
 }
 
 const writeUpdate = (): RawBuilder<unknown> => sql`
@@ -91,8 +107,15 @@ const merchantId = parameter<string>("merchantId");
 const time = parameter<Date>("now");
 
 /** Of all that both statements take. */
-function valuesOf({ cartId: id, merchantId: owner, next, now: at }: CartSave): Readonly<Record<string, unknown>> {
-  const rows = next.promotions.map((promotion, position) => ({ ...promotion, position }) satisfies StoredPromotion & { position: number });
+function valuesOf({
+  cartId: id,
+  merchantId: owner,
+  next,
+  now: at,
+}: CartSave): Readonly<Record<string, unknown>> {
+  const rows = next.promotions.map(
+    (promotion, position) => ({ ...promotion, position }) satisfies StoredPromotion & { position: number },
+  );
   return {
     cartId: id,
     merchantId: owner,
@@ -104,7 +127,10 @@ function valuesOf({ cartId: id, merchantId: owner, next, now: at }: CartSave): R
   };
 }
 
-/** Columns beside `cartColumns`, with their SQL types. The digest of the address token is set by a parameter, because JSON has no bytes. */
+/**
+ * Columns beside `cartColumns`, with their SQL types. The digest of the address token is set by a parameter,
+ * because JSON has no bytes.
+ */
 const furtherColumnTypes = {
   buyer_email_id: "text",
   address_id: "text",

@@ -1,10 +1,16 @@
 /**
- * Where a cart ships to and how: sets an address, a saved address or a delivery option. An address is stored encrypted and
- * is never returned. The answer has a token for it, which belongs to the cart and ends with the cart, with the next
- * address, or after half an hour without a change.
+ * Where a cart ships to and how: sets an address, a saved address or a delivery option. An address is stored
+ * encrypted and is never returned. The answer has a token for it, which belongs to the cart and ends with the
+ * cart, with the next address, or after half an hour without a change.
  */
 import { checkAddress } from "#commerce/addresses/check-address.ts";
-import { erasePersonalData, maskAddress, type MaskedAddress, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import {
+  erasePersonalData,
+  maskAddress,
+  type MaskedAddress,
+  openPersonalData,
+  sealPersonalData,
+} from "#commerce/addresses/personal-data.ts";
 import type { AddressLevel, PostalAddress, PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -67,7 +73,10 @@ export interface CheckedAddress {
 }
 
 /** Throws where the address breaks a rule. */
-export function checkInput({ address, validation }: Pick<CartAddressSetInput, "address" | "validation">): CheckedAddress {
+export function checkInput({
+  address,
+  validation,
+}: Pick<CartAddressSetInput, "address" | "validation">): CheckedAddress {
   const level = validation ?? "strict";
   return { level, ...checkAddress(address, level) };
 }
@@ -80,19 +89,30 @@ export async function keepForBuyer(
     cart,
     input,
     checked,
-  }: { readonly cart: CartAggregate; readonly input: Pick<CartAddressSetInput, "saveForBuyer">; readonly checked: CheckedAddress },
+  }: {
+    readonly cart: CartAggregate;
+    readonly input: Pick<CartAddressSetInput, "saveForBuyer">;
+    readonly checked: CheckedAddress;
+  },
 ): Promise<void> {
   const { buyerReference } = cart;
   if (input.saveForBuyer !== true) return;
   if (buyerReference === null)
-    throw refuseAt("invalid_field", "/saveForBuyer", { code: "buyer_required", message: "Only an address of a cart with a buyer can be kept." });
+    throw refuseAt("invalid_field", "/saveForBuyer", {
+      code: "buyer_required",
+      message: "Only an address of a cart with a buyer can be kept.",
+    });
   await keepAddress(transaction, tenant, { buyerReference, address: checked.address, level: checked.level });
 }
 
 export type AddressToSave = CheckedAddress & { readonly cart: CartAggregate };
 
 /** For a cart that is locked and may be changed. */
-export async function saveAddress(transaction: Transaction, tenant: CartCommandContext, save: AddressToSave): Promise<CartAddressToken> {
+export async function saveAddress(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  save: AddressToSave,
+): Promise<CartAddressToken> {
   const { level, corrected, cart } = save;
   const { token, plan } = await sealAddress(transaction, tenant, save);
   const after = await applyPlan(transaction, tenant, { cart, plan });
@@ -105,7 +125,10 @@ export interface SealedAddress {
   readonly plan: PlanCart;
 }
 
-/** Stores the address in place of the one that the cart has; the plan gives it to the cart, also to one that is being checked out. */
+/**
+ * Stores the address in place of the one that the cart has; the plan gives it to the cart, also to one that
+ * is being checked out.
+ */
 export async function sealAddress(
   transaction: Transaction,
   tenant: CartCommandContext,
@@ -114,13 +137,27 @@ export async function sealAddress(
   const { merchantId, now } = tenant;
   const masked = maskAddress(address);
   if (!cart.countries.includes(masked.countryCode)) {
-    throw refuse("address_market_mismatch", cart, { now, data: { market: cart.country, countries: cart.countries } });
+    throw refuse("address_market_mismatch", cart, {
+      now,
+      data: { market: cart.country, countries: cart.countries },
+    });
   }
   const token = createId("addressToken", now.getTime());
   const id = createId("personalData", now.getTime());
-  const [expiresAt, expiresAtMax] = [addressLifeMs, addressLifeMsMax].map((life) => new Date(now.getTime() + life).toISOString());
+  const [expiresAt, expiresAtMax] = [addressLifeMs, addressLifeMsMax].map((life) =>
+    new Date(now.getTime() + life).toISOString(),
+  );
   const eraseAfter = new Date(now.getTime() + addressLifeMsMax + erasedAfterMs);
-  const row = sealPersonalData(tenant.keyring, { id, merchantId, cartId: cart.id, kind: "address", address, level, now, eraseAfter });
+  const row = sealPersonalData(tenant.keyring, {
+    id,
+    merchantId,
+    cartId: cart.id,
+    kind: "address",
+    address,
+    level,
+    now,
+    eraseAfter,
+  });
   await transaction.insertInto("personalData").values(row).execute();
   // What is replaced is erased at once.
   if (cart.address !== null) await erasePersonalData(transaction, [cart.address.id], now);
@@ -155,16 +192,29 @@ function toToken(cart: CartAggregate, { token, level, corrected, now }: Issued):
     address: cart.address.masked,
     validation: { level, corrected },
     serviceability: serviceabilityOf(cart),
-    quote: isQuoted ? { totals: toTotals(cart), deliveryOptions: options, quotedAt: now, validUntil: cart.address.expiresAt } : null,
+    quote: isQuoted
+      ? {
+          totals: toTotals(cart),
+          deliveryOptions: options,
+          quotedAt: now,
+          validUntil: cart.address.expiresAt,
+        }
+      : null,
   };
 }
 
 /** What is no longer sold or sold out cannot be delivered; where nothing can, there are no options. */
 function serviceabilityOf(cart: CartAggregate): CartAddressToken["serviceability"] {
-  const isStopped = new Set(cart.warnings.filter(({ code }) => code === "line_unavailable" || code === "out_of_stock").map(({ lineId }) => lineId));
+  const isStopped = new Set(
+    cart.warnings
+      .filter(({ code }) => code === "line_unavailable" || code === "out_of_stock")
+      .map(({ lineId }) => lineId),
+  );
   const shipped = cart.lines.filter(({ requiresShipping }) => requiresShipping);
   const hasOptions = shipped.length === 0 || (cart.deliveryOptions ?? []).length > 0;
-  const undeliverable = cart.lines.filter((line) => isStopped.has(line.id) || (line.requiresShipping && !hasOptions));
+  const undeliverable = cart.lines.filter(
+    (line) => isStopped.has(line.id) || (line.requiresShipping && !hasOptions),
+  );
   const undeliverableLineIds = undeliverable.map(({ id }) => id);
   if (!hasOptions) return { status: "no_delivery_options", undeliverableLineIds };
   return { status: undeliverable.length > 0 ? "partially_deliverable" : "deliverable", undeliverableLineIds };
@@ -191,7 +241,10 @@ export async function setSavedAddress(
     .executeTakeFirst();
   const kept = row === undefined ? undefined : openPersonalData(tenant.keyring, row);
   if (kept?.kind !== "address") {
-    throw refuseAt("resource_not_found", "/savedAddressId", { code: "unknown", message: "The cart's buyer keeps no such address." });
+    throw refuseAt("resource_not_found", "/savedAddressId", {
+      code: "unknown",
+      message: "The cart's buyer keeps no such address.",
+    });
   }
   return saveAddress(transaction, tenant, { cart, address: kept.address, level: kept.level, corrected: [] });
 }
@@ -214,7 +267,8 @@ export function selectDelivery(
 export function deliveryPlan(input: Pick<CartDeliveryOptionSelectInput, "optionId">, now: Date): PlanCart {
   const optionId = input.optionId ?? null;
   return (cart) => {
-    if (optionId !== null && atTime(cart, now).address === null) throw refuse("invalid_state", cart, { now, reason: "address_required" });
+    if (optionId !== null && atTime(cart, now).address === null)
+      throw refuse("invalid_state", cart, { now, reason: "address_required" });
     return {
       event: "cart.updated",
       draft: { ...draftOf(cart), deliveryMethodId: optionId },

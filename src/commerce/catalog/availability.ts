@@ -1,11 +1,18 @@
 /**
- * Whether a variant can be bought, in one word, and the best of its variants for a product: in TypeScript for loaded rows, and in SQL for
- * statements that sort or aggregate many variants.
+ * Whether a variant can be bought, in one word, and the best of its variants for a product: in TypeScript for
+ * loaded rows, and in SQL for statements that sort or aggregate many variants.
  */
 import { type RawBuilder, sql } from "kysely";
 
 /** From the best for the buyer to the worst. */
-export const availabilities = ["in_stock", "low_stock", "backorder", "preorder", "out_of_stock", "discontinued"] as const;
+export const availabilities = [
+  "in_stock",
+  "low_stock",
+  "backorder",
+  "preorder",
+  "out_of_stock",
+  "discontinued",
+] as const;
 export type Availability = (typeof availabilities)[number];
 
 export interface Stock {
@@ -33,19 +40,24 @@ export function bestAvailability(list: readonly Availability[]): Availability {
 }
 
 /**
- * The reserved units of a variant at a time. Units held by a checkout that has expired by the clock are free, whether or not the expiry is written yet. For a
- * statement that has the stock level as `sl`; `own` is a condition on holds `h` that also count as free.
+ * The reserved units of a variant at a time. Units held by a checkout that has expired by the clock are free,
+ * whether or not the expiry is written yet. For a statement that has the stock level as `sl`; `own` is a
+ * condition on holds `h` that also count as free.
  */
-export function reservedAt(now: Date | RawBuilder<Date>, own: RawBuilder<unknown> = sql`false`): RawBuilder<number> {
+export function reservedAt(
+  now: Date | RawBuilder<Date>,
+  own: RawBuilder<unknown> = sql`false`,
+): RawBuilder<number> {
   const free = sql`select sum(h.quantity) from stock_hold h where h.variant_id = sl.variant_id and (h.expires_at <= ${now}::timestamptz or ${own})`;
   return sql`(coalesce(sl.reserved, 0) - coalesce((${free}), 0))::int`;
 }
 
-const place = (availability: Availability): RawBuilder<number> => sql<number>`${sql.raw(String(availabilities.indexOf(availability)))}`;
+const place = (availability: Availability): RawBuilder<number> =>
+  sql<number>`${sql.raw(String(availabilities.indexOf(availability)))}`;
 
 /**
- * `availabilityOf` in SQL, as an index into `availabilities`; the minimum of several is the best. For a statement that has the variant as `v` and
- * its stock level, which may be missing, as `sl`.
+ * `availabilityOf` in SQL, as an index into `availabilities`; the minimum of several is the best. For a
+ * statement that has the variant as `v` and its stock level, which may be missing, as `sl`.
  */
 export function availabilityRank(now: RawBuilder<Date>): RawBuilder<number> {
   // A subselect of its own, so that what is held is added up once.

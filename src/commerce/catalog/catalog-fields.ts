@@ -1,11 +1,23 @@
 /**
- * The bounds and validators of what a merchant enters: slugs, codes, locales, texts in several languages, addresses, GTINs, and the fields of a
- * variant. Pure; markets and promotions use them too.
+ * The bounds and validators of what a merchant enters: slugs, codes, locales, texts in several languages,
+ * addresses, GTINs, and the fields of a variant. Pure; markets and promotions use them too.
  */
-import { choiceFaults, countFaults, faultAt, type Faults, integerFaults, repeatFaults, textFaults, type TextRule } from "#foundation/faults.ts";
+import {
+  choiceFaults,
+  countFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  repeatFaults,
+  textFaults,
+  type TextRule,
+} from "#foundation/faults.ts";
 import { isCleanText, isSlug, parseLocale, slugLengthMax } from "#foundation/text.ts";
 
-/** How long texts and how many things may be. The graph declares the same bounds from here, so that what is documented is what is enforced. */
+/**
+ * How long texts and how many things may be. The graph declares the same bounds from here, so that what is
+ * documented is what is enforced.
+ */
 export const catalogBounds = {
   attributeValueMax: 500,
   attributeValuesMax: 50,
@@ -39,18 +51,32 @@ export const catalogBounds = {
 export function slugFaults(field: string, slug: string): Faults {
   return isSlug(slug)
     ? []
-    : [faultAt(field, "pattern_mismatch", `A slug has 1–${slugLengthMax} lower-case letters, digits and single hyphens between.`)];
+    : [
+        faultAt(
+          field,
+          "pattern_mismatch",
+          `A slug has 1–${slugLengthMax} lower-case letters, digits and single hyphens between.`,
+        ),
+      ];
 }
 
 const codePattern = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
 
 export function codeFaults(field: string, code: string): Faults {
   if (code.length <= catalogBounds.codeMax && codePattern.test(code)) return [];
-  return [faultAt(field, "pattern_mismatch", `A code has 1–${catalogBounds.codeMax} lower-case letters, digits and single - or _ between.`)];
+  return [
+    faultAt(
+      field,
+      "pattern_mismatch",
+      `A code has 1–${catalogBounds.codeMax} lower-case letters, digits and single - or _ between.`,
+    ),
+  ];
 }
 
 export function localeFaults(field: string, locale: string): Faults {
-  return parseLocale(locale) === undefined ? [faultAt(field, "invalid_locale", "It is not a well-formed BCP 47 tag.")] : [];
+  return parseLocale(locale) === undefined
+    ? [faultAt(field, "invalid_locale", "It is not a well-formed BCP 47 tag.")]
+    : [];
 }
 
 /** The canonical form of what `localeFaults` let pass. */
@@ -64,7 +90,11 @@ export interface LocalizedTextInput {
   readonly text: string;
 }
 
-export function localizedFaults(field: string, entries: readonly LocalizedTextInput[], rule: TextRule & { readonly optional?: boolean }): Faults {
+export function localizedFaults(
+  field: string,
+  entries: readonly LocalizedTextInput[],
+  rule: TextRule & { readonly optional?: boolean },
+): Faults {
   return [
     ...countFaults(field, entries, { min: rule.optional === true ? 0 : 1, max: catalogBounds.localesMax }),
     ...entries.flatMap(({ locale, text }, index) => [
@@ -82,14 +112,27 @@ export function toLocalizedMap(entries: readonly LocalizedTextInput[]): Record<s
   return Object.fromEntries(entries.map(({ locale, text }) => [toLocale(locale), text]));
 }
 
-/** An address that a page on https may show without a warning, and that carries no secret of whoever entered it. */
+/**
+ * An address that a page on https may show without a warning, and that carries no secret of whoever entered
+ * it.
+ */
 export function isHttpsUrl(text: string): boolean {
   if (text.length > catalogBounds.urlMax || !isCleanText(text) || /\s/.test(text)) return false;
   const url = URL.parse(text);
   return url !== null && url.protocol === "https:" && url.username === "" && url.password === "";
 }
 
-const restrictions = ["age_18", "hazmat", "no_returns", "final_sale", "custom_made", "perishable", "hygiene_sealed", "digital", "gift_card"] as const;
+const restrictions = [
+  "age_18",
+  "hazmat",
+  "no_returns",
+  "final_sale",
+  "custom_made",
+  "perishable",
+  "hygiene_sealed",
+  "digital",
+  "gift_card",
+] as const;
 type Restriction = (typeof restrictions)[number];
 
 interface VariantOptionInput {
@@ -117,7 +160,10 @@ export interface VariantFields {
   readonly lowStockThreshold?: number | null | undefined;
 }
 
-/** What can be typed and read out: no spaces at the ends, nothing outside of ASCII, so that case means the same everywhere. */
+/**
+ * What can be typed and read out: no spaces at the ends, nothing outside of ASCII, so that case means the
+ * same everywhere.
+ */
 const skuPattern = /^[!-~](?:[ -~]*[!-~])?$/;
 
 export function variantFaults(at: string, variant: VariantFields): Faults {
@@ -125,7 +171,13 @@ export function variantFaults(at: string, variant: VariantFields): Faults {
     ...textFaults(`${at}/sku`, variant.sku, { max: catalogBounds.skuMax }),
     ...(skuPattern.test(variant.sku)
       ? []
-      : [faultAt(`${at}/sku`, "pattern_mismatch", "A SKU has printable ASCII characters, no space at its ends.")]),
+      : [
+          faultAt(
+            `${at}/sku`,
+            "pattern_mismatch",
+            "A SKU has printable ASCII characters, no space at its ends.",
+          ),
+        ]),
     ...gtinFaults(`${at}/gtin`, variant.gtin),
     ...restrictionFaults(`${at}/restrictions`, variant.restrictions ?? []),
     ...countFaults(`${at}/options`, variant.options, { min: 0, max: catalogBounds.optionsMax }),
@@ -136,15 +188,23 @@ export function variantFaults(at: string, variant: VariantFields): Faults {
     ...integerFaults(`${at}/weightGrams`, variant.weightGrams, { min: 0, max: catalogBounds.weightGramsMax }),
     ...integerFaults(`${at}/maxOrderQuantity`, variant.maxOrderQuantity, { min: 1, max: 9999 }),
     ...integerFaults(`${at}/position`, variant.position, { min: 0, max: catalogBounds.positionMax }),
-    ...integerFaults(`${at}/backorderLimit`, variant.backorderLimit, { min: 0, max: catalogBounds.onHandMax }),
-    ...integerFaults(`${at}/lowStockThreshold`, variant.lowStockThreshold, { min: 0, max: catalogBounds.onHandMax }),
+    ...integerFaults(`${at}/backorderLimit`, variant.backorderLimit, {
+      min: 0,
+      max: catalogBounds.onHandMax,
+    }),
+    ...integerFaults(`${at}/lowStockThreshold`, variant.lowStockThreshold, {
+      min: 0,
+      max: catalogBounds.onHandMax,
+    }),
     ...dateFaults(`${at}/availableFrom`, variant.availableFrom),
   ];
 }
 
 function restrictionFaults(field: string, given: readonly string[]): Faults {
   return [
-    ...given.flatMap((restriction, index) => choiceFaults(`${field}/${index}`, restriction, { allowed: restrictions, noun: "restriction" })),
+    ...given.flatMap((restriction, index) =>
+      choiceFaults(`${field}/${index}`, restriction, { allowed: restrictions, noun: "restriction" }),
+    ),
     ...repeatFaults(given, (index) => `${field}/${index}`),
   ];
 }
@@ -156,12 +216,21 @@ function dateFaults(field: string, date: Date | null | undefined): Faults {
 
 function gtinFaults(field: string, gtin: string | null | undefined): Faults {
   if (gtin === null || gtin === undefined || isGtin(gtin)) return [];
-  return [faultAt(field, "pattern_mismatch", "A GTIN has 8, 12, 13 or 14 digits, the last of which checks the others.")];
+  return [
+    faultAt(
+      field,
+      "pattern_mismatch",
+      "A GTIN has 8, 12, 13 or 14 digits, the last of which checks the others.",
+    ),
+  ];
 }
 
 /** GS1 General Specifications 7.9: from the right, digits weigh 1, 3, 1, 3 …; the sum is a multiple of ten. */
 export function isGtin(text: string): boolean {
   if (!/^(?:\d{8}|\d{12,14})$/.test(text)) return false;
-  const sum = Array.from(text).reduce((total, digit, index) => total + Number(digit) * ((text.length - index) % 2 === 0 ? 3 : 1), 0);
+  const sum = Array.from(text).reduce(
+    (total, digit, index) => total + Number(digit) * ((text.length - index) % 2 === 0 ? 3 : 1),
+    0,
+  );
   return sum % 10 === 0;
 }

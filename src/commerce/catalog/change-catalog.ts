@@ -1,7 +1,8 @@
 /**
- * What every change of a catalog has in common. A change locks the merchant's row before it reads, so that the changes of
- * a catalog run one after the other and what was checked is still true when it is written. It raises each version once
- * and updates the search index. Locks are always taken in this order: merchant, products by id, the rest.
+ * What every change of a catalog has in common. A change locks the merchant's row before it reads, so that
+ * the changes of a catalog run one after the other and what was checked is still true when it is written. It
+ * raises each version once and updates the search index. Locks are always taken in this order: merchant,
+ * products by id, the rest.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -42,7 +43,10 @@ export interface LockedProduct {
 export async function lockProduct(
   transaction: Transaction,
   tenant: CommandContext,
-  { productId, expectedVersion }: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
+  {
+    productId,
+    expectedVersion,
+  }: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
 ): Promise<LockedProduct> {
   const product = await transaction
     .selectFrom("merchant as m")
@@ -63,13 +67,20 @@ export interface EditedProduct extends LockedProduct {
 }
 
 /** Of a product that is locked. */
-export async function withBefore(transaction: Transaction, { now }: CommandContext, product: LockedProduct): Promise<EditedProduct> {
+export async function withBefore(
+  transaction: Transaction,
+  { now }: CommandContext,
+  product: LockedProduct,
+): Promise<EditedProduct> {
   const before = (await findProductAggregates(transaction, [product.id], now)).get(product.id);
   if (before === undefined) throw new Error(`The product ${product.id} was locked and is not there.`);
   return { ...product, before };
 }
 
-/** An archived product stays as it was: it is taken back to a draft first. State is checked before version (as in carts). */
+/**
+ * An archived product stays as it was: it is taken back to a draft first. State is checked before version (as
+ * in carts).
+ */
 export async function lockEditableProduct(
   transaction: Transaction,
   tenant: CommandContext,
@@ -82,7 +93,8 @@ export async function lockEditableProduct(
 }
 
 export function requireEditable(product: Pick<LockedProduct, "id" | "status" | "version">): void {
-  if (product.status === "archived") throw fail("invalid_state", { conflict: conflictOf(product, "product_archived") });
+  if (product.status === "archived")
+    throw fail("invalid_state", { conflict: conflictOf(product, "product_archived") });
 }
 
 export function conflictOf(
@@ -90,7 +102,14 @@ export function conflictOf(
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
 ): FailureConflict {
-  return { resource: "product", id: product.id, currentStatus: product.status, currentVersion: product.version, reason, data };
+  return {
+    resource: "product",
+    id: product.id,
+    currentStatus: product.status,
+    currentVersion: product.version,
+    reason,
+    data,
+  };
 }
 
 export type ProductEvent = Extract<EventType, `product.${string}`>;
@@ -101,11 +120,17 @@ export interface ChangedProduct {
   readonly types: readonly ProductEvent[];
 }
 
-/** Raises each product's version and the catalog's, once, tells of it, and has those on sale indexed, with others whose place in the index changed. */
+/**
+ * Raises each product's version and the catalog's, once, tells of it, and has those on sale indexed, with
+ * others whose place in the index changed.
+ */
 export async function recordProductChange(
   transaction: Transaction,
   tenant: CommandContext,
-  { changed, alsoIndex = [] }: { readonly changed: readonly ChangedProduct[]; readonly alsoIndex?: readonly string[] },
+  {
+    changed,
+    alsoIndex = [],
+  }: { readonly changed: readonly ChangedProduct[]; readonly alsoIndex?: readonly string[] },
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     with raised as (update merchant set catalog_version = catalog_version + 1 where id = ${tenant.merchantId}),
@@ -113,8 +138,13 @@ export async function recordProductChange(
       update product set version = version + 1, updated_at = ${tenant.now}
       where id = any(${changed.map(({ before }) => before.id)}::text[]) and merchant_id = ${tenant.merchantId} returning id, status)
     select id from touched where status = 'published'`.execute(transaction);
-  for (const { before, types } of changed) for (const type of types) tenant.outbox.append({ type, id: before.id, before });
-  await reindexProducts(transaction, tenant, [...new Set([...rows.map(({ id }) => id), ...alsoIndex])].toSorted());
+  for (const { before, types } of changed)
+    for (const type of types) tenant.outbox.append({ type, id: before.id, before });
+  await reindexProducts(
+    transaction,
+    tenant,
+    [...new Set([...rows.map(({ id }) => id), ...alsoIndex])].toSorted(),
+  );
 }
 
 /** For what belongs to the catalog but to no product. */
@@ -126,7 +156,11 @@ export async function raiseCatalogVersion(transaction: Transaction, tenant: Comm
     .execute();
 }
 
-export async function reindexProducts(transaction: Transaction, tenant: CommandContext, productIds: readonly string[]): Promise<void> {
+export async function reindexProducts(
+  transaction: Transaction,
+  tenant: CommandContext,
+  productIds: readonly string[],
+): Promise<void> {
   for (let start = 0; start < productIds.length; start += reindexChunk) {
     await tenant.reindex(transaction, productIds.slice(start, start + reindexChunk));
   }

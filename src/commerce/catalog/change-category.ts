@@ -1,6 +1,6 @@
 /**
- * Creates, changes, moves and deletes categories. The tree has six levels at most and no circle; a category with children or products cannot be
- * deleted. A category is found by its id, else by its slug.
+ * Creates, changes, moves and deletes categories. The tree has six levels at most and no circle; a category
+ * with children or products cannot be deleted. A category is found by its id, else by its slug.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -8,7 +8,13 @@ import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { createId, toId } from "#foundation/ids.ts";
 import { faultAt, type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
-import { catalogBounds, localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "./catalog-fields.ts";
+import {
+  catalogBounds,
+  localizedFaults,
+  type LocalizedTextInput,
+  slugFaults,
+  toLocalizedMap,
+} from "./catalog-fields.ts";
 import { lockCatalog, raiseCatalogVersion, reindexProducts } from "./change-catalog.ts";
 
 export interface CategoryUpsertInput {
@@ -28,18 +34,30 @@ export interface CategoryDeleteInput {
   readonly expectedVersion?: number | null | undefined;
 }
 
-export async function upsertCategory(transaction: Transaction, tenant: CommandContext, input: CategoryUpsertInput): Promise<{ categoryId: string }> {
+export async function upsertCategory(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: CategoryUpsertInput,
+): Promise<{ categoryId: string }> {
   requireNoFaults(upsertFaults(input));
   await lockCatalog(transaction, tenant);
   const existing = await findCategory(transaction, tenant, input);
   const before = existing ?? { id: null, parentId: null, position: undefined };
   const parentId = input.parentId === undefined ? before.parentId : input.parentId;
   const isMoved = parentId !== before.parentId;
-  if (isMoved && parentId !== null) await requirePlace(transaction, tenant, { categoryId: before.id, parentId });
+  if (isMoved && parentId !== null)
+    await requirePlace(transaction, tenant, { categoryId: before.id, parentId });
   const names = JSON.stringify(toLocalizedMap(input.names));
   const stays = isMoved ? undefined : before.position;
-  const row = { slug: input.slug, names, parentId, position: input.position ?? stays ?? (await endOf(transaction, tenant, parentId)) };
-  return existing === undefined ? insertCategory(transaction, tenant, row) : updateCategory(transaction, tenant, { ...row, id: existing.id });
+  const row = {
+    slug: input.slug,
+    names,
+    parentId,
+    position: input.position ?? stays ?? (await endOf(transaction, tenant, parentId)),
+  };
+  return existing === undefined
+    ? insertCategory(transaction, tenant, row)
+    : updateCategory(transaction, tenant, { ...row, id: existing.id });
 }
 
 function upsertFaults({ slug, names, position }: CategoryUpsertInput): Faults {
@@ -58,7 +76,10 @@ interface Category {
   readonly version: number;
 }
 
-/** By its id, or by its slug where no id is given; a slug that another one has is refused, and so is another version than expected. */
+/**
+ * By its id, or by its slug where no id is given; a slug that another one has is refused, and so is another
+ * version than expected.
+ */
 async function findCategory(
   transaction: Transaction,
   tenant: CommandContext,
@@ -76,7 +97,11 @@ async function findCategory(
   if (existing === undefined) return undefined;
   if (withSlug !== undefined && withSlug.id !== existing.id) {
     const message = "Another category of the merchant has this slug.";
-    throw fail("already_exists", { message, details: [faultAt("/slug", "already_exists", message)], conflict: conflictOf(withSlug, "slug_taken") });
+    throw fail("already_exists", {
+      message,
+      details: [faultAt("/slug", "already_exists", message)],
+      conflict: conflictOf(withSlug, "slug_taken"),
+    });
   }
   requireVersion(conflictOf(existing), expectedVersion);
   return existing;
@@ -90,7 +115,11 @@ interface CategoryRow {
   readonly position: number;
 }
 
-async function insertCategory(transaction: Transaction, tenant: CommandContext, row: CategoryRow): Promise<{ categoryId: string }> {
+async function insertCategory(
+  transaction: Transaction,
+  tenant: CommandContext,
+  row: CategoryRow,
+): Promise<{ categoryId: string }> {
   const id = createId("category", tenant.now.getTime());
   await transaction
     .insertInto("category")
@@ -117,20 +146,32 @@ async function updateCategory(
   return { categoryId: id };
 }
 
-export async function deleteCategory(transaction: Transaction, tenant: CommandContext, input: CategoryDeleteInput): Promise<{ categoryId: string }> {
+export async function deleteCategory(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: CategoryDeleteInput,
+): Promise<{ categoryId: string }> {
   await lockCatalog(transaction, tenant);
   const { rows } = await sql<Category & { children: number; products: number }>`
     select id, slug, parent_id, position, version,
       (select count(*) from category c where c.parent_id = category.id) as children,
       (select count(*) from product_category pc where pc.category_id = category.id) as products
-    from category where id = ${toId(input.categoryId)} and merchant_id = ${tenant.merchantId}`.execute(transaction);
+    from category where id = ${toId(input.categoryId)} and merchant_id = ${tenant.merchantId}`.execute(
+    transaction,
+  );
   const [category] = rows;
   if (category === undefined) throw fail("resource_not_found");
   const { children, products } = category;
-  if (children > 0) throw fail("still_in_use", { conflict: conflictOf(category, "has_children", { children, products }) });
-  if (products > 0) throw fail("still_in_use", { conflict: conflictOf(category, "has_products", { children, products }) });
+  if (children > 0)
+    throw fail("still_in_use", { conflict: conflictOf(category, "has_children", { children, products }) });
+  if (products > 0)
+    throw fail("still_in_use", { conflict: conflictOf(category, "has_products", { children, products }) });
   requireVersion(conflictOf(category), input.expectedVersion);
-  await transaction.deleteFrom("category").where("id", "=", category.id).where("merchantId", "=", tenant.merchantId).execute();
+  await transaction
+    .deleteFrom("category")
+    .where("id", "=", category.id)
+    .where("merchantId", "=", tenant.merchantId)
+    .execute();
   await raiseCatalogVersion(transaction, tenant);
   return { categoryId: category.id };
 }
@@ -159,15 +200,27 @@ async function requirePlace(
     select (select count(*)::int from up) as depth, exists (select from up where id = ${categoryId}::text) as is_below,
       (select coalesce(max(level), 1) from down) as height`.execute(transaction);
   const { depth, isBelow, height } = rows[0] ?? { depth: 0, isBelow: false, height: 1 };
-  if (depth === 0) throw refuseAt("resource_not_found", "/parentId", { code: "resource_not_found", message: "There is no such category." });
-  if (isBelow) throw refuseAt("invalid_field", "/parentId", { code: "circle", message: "A category cannot hang below itself." });
+  if (depth === 0)
+    throw refuseAt("resource_not_found", "/parentId", {
+      code: "resource_not_found",
+      message: "There is no such category.",
+    });
+  if (isBelow)
+    throw refuseAt("invalid_field", "/parentId", {
+      code: "circle",
+      message: "A category cannot hang below itself.",
+    });
   if (depth + height > catalogBounds.categoryDepthMax) {
     const message = `The tree may have ${catalogBounds.categoryDepthMax} levels at most.`;
     throw refuseAt("invalid_field", "/parentId", { code: "too_deep", message });
   }
 }
 
-async function endOf(transaction: Transaction, tenant: CommandContext, parentId: string | null): Promise<number> {
+async function endOf(
+  transaction: Transaction,
+  tenant: CommandContext,
+  parentId: string | null,
+): Promise<number> {
   const { rows } = await sql<{ position: number }>`
     select coalesce(max(position) + 1, 0) as position from category where merchant_id = ${tenant.merchantId} and parent_id is not distinct from ${parentId}`.execute(
     transaction,

@@ -1,16 +1,37 @@
 /**
- * Creates a product, and changes its own fields, attributes and categories. A product starts as a draft: what it needs to be sold (texts, variants, prices) may
- * come in any order, and is asked for when it is published.
+ * Creates a product, and changes its own fields, attributes and categories. A product starts as a draft: what
+ * it needs to be sold (texts, variants, prices) may come in any order, and is asked for when it is
+ * published.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId, toId } from "#foundation/ids.ts";
-import { countFaults, faultAt, type Faults, integerFaults, listFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import {
+  countFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  listFaults,
+  repeatFaults,
+  requireNoFaults,
+  textFaults,
+} from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { catalogBounds, codeFaults, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./catalog-fields.ts";
+import {
+  catalogBounds,
+  codeFaults,
+  localizedFaults,
+  type LocalizedTextInput,
+  toLocalizedMap,
+} from "./catalog-fields.ts";
 import { type OptionInput, optionsFaults, requireVariantsFit, saveOptions } from "./product-options.ts";
-import { lockCatalog, lockEditableProduct, raiseCatalogVersion, recordProductChange } from "./change-catalog.ts";
+import {
+  lockCatalog,
+  lockEditableProduct,
+  raiseCatalogVersion,
+  recordProductChange,
+} from "./change-catalog.ts";
 import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
 
 export interface RatingInput {
@@ -21,7 +42,10 @@ export interface RatingInput {
 
 type AttributeValue = string | number | boolean | readonly string[];
 
-/** A fact that is the same for all variants: material, power, energy label. It is shown, never calculated with. */
+/**
+ * A fact that is the same for all variants: material, power, energy label. It is shown, never calculated
+ * with.
+ */
 interface AttributeInput {
   readonly code: string;
   readonly names: readonly LocalizedTextInput[];
@@ -49,7 +73,11 @@ export interface ProductUpdateInput extends ProductFields {
   readonly categoryIds?: readonly string[] | null | undefined;
 }
 
-export async function createProduct(transaction: Transaction, tenant: CommandContext, input: ProductCreateInput): Promise<{ productId: string }> {
+export async function createProduct(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: ProductCreateInput,
+): Promise<{ productId: string }> {
   requireNoFaults([
     ...productFaults("", input),
     ...categoryFaults("/categoryIds", input.categoryIds),
@@ -57,7 +85,11 @@ export async function createProduct(transaction: Transaction, tenant: CommandCon
   ]);
   await lockCatalog(transaction, tenant);
   const productId = await insertProduct(transaction, tenant);
-  await saveTranslations(transaction, tenant, { productId, translations: input.translations, fieldOf: (index) => `/translations/${index}/slug` });
+  await saveTranslations(transaction, tenant, {
+    productId,
+    translations: input.translations,
+    fieldOf: (index) => `/translations/${index}/slug`,
+  });
   await saveProductFields(transaction, tenant, { productId, fields: input });
   if (input.categoryIds !== null && input.categoryIds !== undefined) {
     await requireCategories(transaction, tenant, input.categoryIds);
@@ -68,7 +100,11 @@ export async function createProduct(transaction: Transaction, tenant: CommandCon
   return { productId };
 }
 
-export async function updateProduct(transaction: Transaction, tenant: CommandContext, input: ProductUpdateInput): Promise<{ productId: string }> {
+export async function updateProduct(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: ProductUpdateInput,
+): Promise<{ productId: string }> {
   requireNoFaults([...productFaults("", input), ...categoryFaults("/categoryIds", input.categoryIds)]);
   const product = await lockEditableProduct(transaction, tenant, input);
   let isChanged = await saveProductFields(transaction, tenant, { productId: product.id, fields: input });
@@ -77,7 +113,10 @@ export async function updateProduct(transaction: Transaction, tenant: CommandCon
     await requireCategories(transaction, tenant, input.categoryIds ?? []);
     isChanged = (await saveProductCategories(transaction, product.id, input.categoryIds ?? [])) || isChanged;
   }
-  if (isChanged) await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.updated"] }] });
+  if (isChanged)
+    await recordProductChange(transaction, tenant, {
+      changed: [{ before: product.before, types: ["product.updated"] }],
+    });
   return { productId: product.id };
 }
 
@@ -85,7 +124,11 @@ export function productFaults(at: string, { brand, rating, attributes, options }
   const average = rating?.average ?? 0;
   return [
     ...textFaults(`${at}/brand`, brand, { max: catalogBounds.brandMax }),
-    ...(average >= 0 && average <= 5 ? [] : [faultAt(`${at}/rating/average`, average > 5 ? "too_large" : "too_small", "It must be from 0 to 5.")]),
+    ...(average >= 0 && average <= 5
+      ? []
+      : [
+          faultAt(`${at}/rating/average`, average > 5 ? "too_large" : "too_small", "It must be from 0 to 5."),
+        ]),
     ...integerFaults(`${at}/rating/count`, rating?.count, { min: 0, max: 2_147_483_647 }),
     ...attributesFaults(`${at}/attributes`, attributes),
     ...optionsFaults(`${at}/options`, options),
@@ -116,11 +159,13 @@ function attributesFaults(field: string, attributes: readonly AttributeInput[] |
 function valueFaults(field: string, value: unknown): Faults {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
   if (typeof value === "string") return textFaults(field, value, { max: catalogBounds.attributeValueMax });
-  if (!Array.isArray(value)) return [faultAt(field, "wrong_type", "It must be a text, a number, a boolean or a list of texts.")];
+  if (!Array.isArray(value))
+    return [faultAt(field, "wrong_type", "It must be a text, a number, a boolean or a list of texts.")];
   return [
     ...countFaults(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
     ...value.flatMap((entry: unknown, index) => {
-      if (typeof entry !== "string") return [faultAt(`${field}/${index}`, "wrong_type", "It must be a text.")];
+      if (typeof entry !== "string")
+        return [faultAt(`${field}/${index}`, "wrong_type", "It must be a text.")];
       return textFaults(`${field}/${index}`, entry, { max: catalogBounds.attributeValueMax });
     }),
   ];
@@ -128,12 +173,20 @@ function valueFaults(field: string, value: unknown): Faults {
 
 /** As the column keeps them. */
 function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[] {
-  return attributes.map(({ code, names, value, unit }) => ({ code, names: toLocalizedMap(names), value, unit: unit ?? null }));
+  return attributes.map(({ code, names, value, unit }) => ({
+    code,
+    names: toLocalizedMap(names),
+    value,
+    unit: unit ?? null,
+  }));
 }
 
 export async function insertProduct(transaction: Transaction, tenant: CommandContext): Promise<string> {
   const id = createId("product", tenant.now.getTime());
-  await transaction.insertInto("product").values({ id, merchantId: tenant.merchantId, createdAt: tenant.now, updatedAt: tenant.now }).execute();
+  await transaction
+    .insertInto("product")
+    .values({ id, merchantId: tenant.merchantId, createdAt: tenant.now, updatedAt: tenant.now })
+    .execute();
   return id;
 }
 
@@ -143,8 +196,13 @@ interface FieldsToSave {
 }
 
 /** Says whether anything changed. */
-export async function saveProductFields(transaction: Transaction, tenant: CommandContext, { productId, fields }: FieldsToSave): Promise<boolean> {
-  const areOptionsChanged = fields.options === undefined ? false : await saveOptions(transaction, productId, fields.options ?? []);
+export async function saveProductFields(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { productId, fields }: FieldsToSave,
+): Promise<boolean> {
+  const areOptionsChanged =
+    fields.options === undefined ? false : await saveOptions(transaction, productId, fields.options ?? []);
   const patch = patchOf(fields);
   if (Object.keys(patch).length === 0) return areOptionsChanged;
   const saved = await sql`
@@ -172,7 +230,11 @@ function patchOf({ brand, rating, attributes }: ProductFields): Record<string, u
   };
 }
 
-async function requireCategories(transaction: Transaction, tenant: CommandContext, categoryIds: readonly string[]): Promise<void> {
+async function requireCategories(
+  transaction: Transaction,
+  tenant: CommandContext,
+  categoryIds: readonly string[],
+): Promise<void> {
   if (categoryIds.length === 0) return;
   const known = await transaction
     .selectFrom("category")
@@ -182,13 +244,19 @@ async function requireCategories(transaction: Transaction, tenant: CommandContex
     .execute();
   const found = new Set(known.map(({ id }) => id));
   const details = categoryIds.flatMap((id, index) =>
-    found.has(id) ? [] : [faultAt(`/categoryIds/${index}`, "resource_not_found", "There is no such category.")],
+    found.has(id)
+      ? []
+      : [faultAt(`/categoryIds/${index}`, "resource_not_found", "There is no such category.")],
   );
   if (details.length > 0) throw fail("resource_not_found", { details });
 }
 
 /** Makes these the product's categories, in this order; says whether anything changed. */
-export async function saveProductCategories(transaction: Transaction, productId: string, categoryIds: readonly string[]): Promise<boolean> {
+export async function saveProductCategories(
+  transaction: Transaction,
+  productId: string,
+  categoryIds: readonly string[],
+): Promise<boolean> {
   const { rows } = await sql<{ changes: number }>`
     with wanted as (select id, (place - 1)::int as position from unnest(${categoryIds}::text[]) with ordinality as w(id, place)),
     removed as (delete from product_category where product_id = ${productId} and category_id not in (select id from wanted) returning 1),

@@ -1,6 +1,8 @@
 /**
- * Creates and changes the variants of a product: reads the current rows, merges the input over them, and writes all of them in one statement. A variant is found by its id, else by its SKU; it is never removed (orders and prices speak of it) but
- * discontinued. Each variant on sale chooses exactly for the product's options, and no two variants of a product are the same choice.
+ * Creates and changes the variants of a product: reads the current rows, merges the input over them, and
+ * writes all of them in one statement. A variant is found by its id, else by its SKU; it is never removed
+ * (orders and prices speak of it) but discontinued. Each variant on sale chooses exactly for the product's
+ * options, and no two variants of a product are the same choice.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -10,7 +12,12 @@ import { faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/fau
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { conflictOf, lockEditableProduct, type LockedProduct, recordProductChange } from "./change-catalog.ts";
+import {
+  conflictOf,
+  lockEditableProduct,
+  type LockedProduct,
+  recordProductChange,
+} from "./change-catalog.ts";
 import { catalogBounds, variantFaults, type VariantFields } from "./catalog-fields.ts";
 import { type KnownOptions, misfitOf, readOptions, requireFit } from "./product-options.ts";
 
@@ -30,8 +37,14 @@ export async function upsertVariant(
 ): Promise<{ productId: string; variantId: string }> {
   requireNoFaults(variantFaults("", input));
   const product = await lockEditableProduct(transaction, tenant, input);
-  const { variantIds, isChanged, stockChanges } = await saveVariants(transaction, tenant, { product, variants: [{ ...input, at: "" }] });
-  if (isChanged) await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.updated"] }] });
+  const { variantIds, isChanged, stockChanges } = await saveVariants(transaction, tenant, {
+    product,
+    variants: [{ ...input, at: "" }],
+  });
+  if (isChanged)
+    await recordProductChange(transaction, tenant, {
+      changed: [{ before: product.before, types: ["product.updated"] }],
+    });
   tellStock(tenant, stockChanges);
   const [variantId] = variantIds;
   if (variantId === undefined) throw new Error("A variant was saved without an id.");
@@ -47,7 +60,10 @@ export interface SavedVariants {
   readonly stockChanges: readonly StockChange[];
 }
 
-/** The merchant's row must be locked: it keeps the SKUs still between look and write. The product's options must be written already. */
+/**
+ * The merchant's row must be locked: it keeps the SKUs still between look and write. The product's options
+ * must be written already.
+ */
 export async function saveVariants(
   transaction: Transaction,
   tenant: CommandContext,
@@ -55,7 +71,10 @@ export async function saveVariants(
 ): Promise<SavedVariants> {
   const current = await readVariants(transaction, tenant, { product, variants });
   const merged = mergeVariants(current, variants);
-  const isVariantChanged = await insertOrUpdateVariants(transaction, tenant, { productId: product.id, rows: merged });
+  const isVariantChanged = await insertOrUpdateVariants(transaction, tenant, {
+    productId: product.id,
+    rows: merged,
+  });
   const stock = await saveStockSettings(
     transaction,
     tenant,
@@ -114,7 +133,9 @@ async function readVariants(
     .selectFrom("variant")
     .selectAll()
     .where("merchantId", "=", tenant.merchantId)
-    .where((row) => row.or([row("productId", "=", product.id), sql<boolean>`lower(sku) = any(${skus}::text[])`]))
+    .where((row) =>
+      row.or([row("productId", "=", product.id), sql<boolean>`lower(sku) = any(${skus}::text[])`]),
+    )
     .execute();
   const foreign = found.filter(({ productId }) => productId !== product.id);
   return {
@@ -123,15 +144,25 @@ async function readVariants(
     rows: found
       .filter(({ productId }) => productId === product.id)
       .map((row) => Object.assign(row, { options: row.options as Record<string, string> })),
-    foreignSkus: new Map(foreign.map(({ sku, id, productId }) => [sku.toLowerCase(), { variantId: id, productId }])),
+    foreignSkus: new Map(
+      foreign.map(({ sku, id, productId }) => [sku.toLowerCase(), { variantId: id, productId }]),
+    ),
     options: await readOptions(transaction, product.id),
     mediaIds: await readMediaIds(transaction, product.id, variants),
   };
 }
 
-async function readMediaIds(transaction: Transaction, productId: string, variants: readonly VariantKeys[]): Promise<Set<string>> {
+async function readMediaIds(
+  transaction: Transaction,
+  productId: string,
+  variants: readonly VariantKeys[],
+): Promise<Set<string>> {
   if (variants.every(({ mediaId }) => mediaId === null || mediaId === undefined)) return new Set();
-  const rows = await transaction.selectFrom("media").select("id").where("productId", "=", productId).execute();
+  const rows = await transaction
+    .selectFrom("media")
+    .select("id")
+    .where("productId", "=", productId)
+    .execute();
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -173,7 +204,10 @@ interface MergedVariant extends VariantRow {
   readonly isNew: boolean;
 }
 
-/** Pure: merges the input over the current rows, and refuses what the rows cannot become. Returns the rows to write. */
+/**
+ * Pure: merges the input over the current rows, and refuses what the rows cannot become. Returns the rows to
+ * write.
+ */
 function mergeVariants(current: CurrentVariants, given: readonly GivenVariant[]): MergedVariant[] {
   let nextPosition = 1 + Math.max(-1, ...current.rows.map(({ position }) => position));
   const merged = given.map((variant) => {
@@ -187,22 +221,33 @@ function mergeVariants(current: CurrentVariants, given: readonly GivenVariant[])
   requireFit(current.product, current.options, others);
   requireDistinct({ ...current, rows: [...others, ...merged] }, merged, given);
   if (current.rows.length + merged.filter(({ isNew }) => isNew).length > catalogBounds.variantsMax) {
-    throw fail("invalid_state", { conflict: conflictOf(current.product, "variant_limit_reached", { limit: catalogBounds.variantsMax }) });
+    throw fail("invalid_state", {
+      conflict: conflictOf(current.product, "variant_limit_reached", { limit: catalogBounds.variantsMax }),
+    });
   }
   return merged;
 }
 
-function findExisting({ rows }: CurrentVariants, { at, variantId, sku }: GivenVariant): VariantRow | undefined {
+function findExisting(
+  { rows }: CurrentVariants,
+  { at, variantId, sku }: GivenVariant,
+): VariantRow | undefined {
   if (variantId === null || variantId === undefined) return rows.find((row) => isSameSku(row.sku, sku));
   const existing = rows.find(({ id }) => id === variantId);
   if (existing === undefined)
-    throw refuseAt("resource_not_found", `${at}/variantId`, { code: "resource_not_found", message: "The product has no such variant." });
+    throw refuseAt("resource_not_found", `${at}/variantId`, {
+      code: "resource_not_found",
+      message: "The product has no such variant.",
+    });
   return existing;
 }
 
 function requireMedium({ mediaIds }: CurrentVariants, { at, mediaId }: GivenVariant): void {
   if (mediaId === null || mediaId === undefined || mediaIds.has(mediaId)) return;
-  throw refuseAt("resource_not_found", `${at}/mediaId`, { code: "resource_not_found", message: "The product has no such medium." });
+  throw refuseAt("resource_not_found", `${at}/mediaId`, {
+    code: "resource_not_found",
+    message: "The product has no such medium.",
+  });
 }
 
 function blank({ now }: CurrentVariants, position: number): VariantRow {
@@ -254,26 +299,44 @@ function combinationFaults(current: CurrentVariants, row: MergedVariant, at: str
   return misfit === undefined ? [] : [faultAt(`${at}/options`, "options_mismatch", misfit)];
 }
 
-function requireDistinct({ rows, foreignSkus }: CurrentVariants, merged: readonly MergedVariant[], given: readonly GivenVariant[]): void {
+function requireDistinct(
+  { rows, foreignSkus }: CurrentVariants,
+  merged: readonly MergedVariant[],
+  given: readonly GivenVariant[],
+): void {
   for (const [index, row] of merged.entries()) {
     const at = given[index]?.at ?? "";
     const foreign = foreignSkus.get(row.sku.toLowerCase());
-    const sameSku = foreign?.variantId ?? rows.find((other) => other.id !== row.id && isSameSku(other.sku, row.sku))?.id;
+    const sameSku =
+      foreign?.variantId ?? rows.find((other) => other.id !== row.id && isSameSku(other.sku, row.sku))?.id;
     if (sameSku !== undefined) throw taken(`${at}/sku`, sameSku, "sku_taken");
-    const sameChoice = rows.find((other) => other.id !== row.id && combinationKey(other) === combinationKey(row));
+    const sameChoice = rows.find(
+      (other) => other.id !== row.id && combinationKey(other) === combinationKey(row),
+    );
     if (sameChoice !== undefined) throw taken(`${at}/options`, sameChoice.id, "options_taken");
   }
 }
 
 function taken(field: string, variantId: string, reason: "sku_taken" | "options_taken"): Failure {
-  const message = reason === "sku_taken" ? "Another variant of the merchant has this SKU." : "Another variant of the product has these options.";
+  const message =
+    reason === "sku_taken"
+      ? "Another variant of the merchant has this SKU."
+      : "Another variant of the product has these options.";
   return fail("already_exists", {
     message,
     details: [faultAt(field, "already_exists", message)],
-    conflict: { resource: "variant", id: variantId, currentStatus: null, currentVersion: null, reason, data: {} },
+    conflict: {
+      resource: "variant",
+      id: variantId,
+      currentStatus: null,
+      currentVersion: null,
+      reason,
+      data: {},
+    },
   });
 }
 
 const isSameSku = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-const combinationKey = ({ options }: VariantRow): string => JSON.stringify(Object.entries(options).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+const combinationKey = ({ options }: VariantRow): string =>
+  JSON.stringify(Object.entries(options).toSorted(([a], [b]) => (a < b ? -1 : 1)));

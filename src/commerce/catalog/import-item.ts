@@ -1,16 +1,30 @@
 /**
- * Imports one item: checks it, finds its product by slugs and SKUs or creates it, and saves what the item has; fields that are left out stay
- * as they are. Throws a failure if the item is refused.
+ * Imports one item: checks it, finds its product by slugs and SKUs or creates it, and saves what the item
+ * has; fields that are left out stay as they are. Throws a failure if the item is refused.
  */
 import { sql } from "kysely";
 import { setStock } from "#commerce/inventory/stock.ts";
 import type { StockChange } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
+import {
+  countFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  repeatFaults,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { currencyFaults, type PriceAmounts, priceFaults, type PriceInput, savePrices } from "./set-prices.ts";
-import { categoryFaults, insertProduct, productFaults, type ProductFields, saveProductCategories, saveProductFields } from "./change-product.ts";
+import {
+  categoryFaults,
+  insertProduct,
+  productFaults,
+  type ProductFields,
+  saveProductCategories,
+  saveProductFields,
+} from "./change-product.ts";
 import { requirePublishable, setStatus } from "./publish-product.ts";
 import type { ProductAggregate } from "./read-products.ts";
 import { type LockedProduct, lockProduct, type ProductEvent, requireEditable } from "./change-catalog.ts";
@@ -28,7 +42,10 @@ interface ImportVariantInput extends VariantFields {
   readonly onHand?: number | null | undefined;
 }
 
-/** Found by any of its slugs or SKUs, else made. Translations, variants and prices that are not listed stay as they are. */
+/**
+ * Found by any of its slugs or SKUs, else made. Translations, variants and prices that are not listed stay as
+ * they are.
+ */
 export interface ProductImportItem extends ProductFields {
   readonly categorySlugs?: readonly string[] | null | undefined;
   readonly translations: readonly TranslationInput[];
@@ -57,7 +74,9 @@ export interface ImportedItem {
 
 export function importItemFaults(item: ProductImportItem): Faults {
   return [
-    ...(item.translations.length + item.variants.length > 0 ? [] : [faultAt("", "too_short", "It has neither a slug nor a SKU to be known by.")]),
+    ...(item.translations.length + item.variants.length > 0
+      ? []
+      : [faultAt("", "too_short", "It has neither a slug nor a SKU to be known by.")]),
     ...productFaults("", item),
     ...categoryFaults("/categorySlugs", item.categorySlugs),
     ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
@@ -98,12 +117,17 @@ export async function importItem(
     translations: item.translations,
     fieldOf: (index) => `/translations/${index}/slug`,
   });
-  const areFieldsChanged = await saveProductFields(transaction, tenant, { productId: product.id, fields: item });
+  const areFieldsChanged = await saveProductFields(transaction, tenant, {
+    productId: product.id,
+    fields: item,
+  });
   const areCategoriesChanged =
-    item.categorySlugs !== undefined && (await saveProductCategories(transaction, product.id, categoryIdsOf(item, context)));
+    item.categorySlugs !== undefined &&
+    (await saveProductCategories(transaction, product.id, categoryIdsOf(item, context)));
   const variants = item.variants.map((variant, index) => ({ ...variant, at: `/variants/${index}` }));
   const saved = await saveVariants(transaction, tenant, { product, variants });
-  const arePricesChanged = (await savePrices(transaction, tenant, pricesOf(item, context, saved.variantIds))).length > 0;
+  const arePricesChanged =
+    (await savePrices(transaction, tenant, pricesOf(item, context, saved.variantIds))).length > 0;
   const counted = await setStock(transaction, tenant, countsOf(item.variants, saved));
   const status = await changeStatus(transaction, tenant, { product, status: item.status ?? product.status });
   const types: ProductEvent[] = [
@@ -118,7 +142,10 @@ export async function importItem(
     isCreated: found === undefined,
     types,
     // What is new has never been anything else.
-    stockChanges: [...saved.stockChanges, ...counted.filter(({ after }) => !saved.createdIds.has(after.variantId))],
+    stockChanges: [
+      ...saved.stockChanges,
+      ...counted.filter(({ after }) => !saved.createdIds.has(after.variantId)),
+    ],
     needsIndexing: isOnSale && types.length + counted.length > 0,
   };
 }
@@ -126,14 +153,20 @@ export async function importItem(
 function requireKnown(item: ProductImportItem, { markets, categoryIds }: ImportContext): void {
   const unknown: Faults = [
     ...(item.categorySlugs ?? []).flatMap((slug, index) =>
-      categoryIds.has(slug) ? [] : [faultAt(`/categorySlugs/${index}`, "resource_not_found", "There is no such category.")],
+      categoryIds.has(slug)
+        ? []
+        : [faultAt(`/categorySlugs/${index}`, "resource_not_found", "There is no such category.")],
     ),
     ...eachPrice(item, (at, { marketHandle }) =>
-      markets.has(marketHandle) ? [] : [faultAt(`${at}/marketHandle`, "resource_not_found", "There is no such market.")],
+      markets.has(marketHandle)
+        ? []
+        : [faultAt(`${at}/marketHandle`, "resource_not_found", "There is no such market.")],
     ),
   ];
   if (unknown.length > 0) throw fail("resource_not_found", { details: unknown });
-  requireNoFaults(eachPrice(item, (at, price) => currencyFaults(at, price, markets.get(price.marketHandle)?.currency)));
+  requireNoFaults(
+    eachPrice(item, (at, price) => currencyFaults(at, price, markets.get(price.marketHandle)?.currency)),
+  );
 }
 
 type ImportPrice = NonNullable<ImportVariantInput["prices"]>[number];
@@ -142,11 +175,17 @@ function eachPrice<Found>(
   { variants }: ProductImportItem,
   look: (at: string, price: ImportPrice, variantIndex: number) => readonly Found[],
 ): Found[] {
-  return variants.flatMap(({ prices }, index) => (prices ?? []).flatMap((price, place) => look(`/variants/${index}/prices/${place}`, price, index)));
+  return variants.flatMap(({ prices }, index) =>
+    (prices ?? []).flatMap((price, place) => look(`/variants/${index}/prices/${place}`, price, index)),
+  );
 }
 
 /** Slugs and SKUs must not point at two products: which of them was meant is not ours to guess. */
-async function findProduct(transaction: Transaction, tenant: CommandContext, item: ProductImportItem): Promise<LockedProduct | undefined> {
+async function findProduct(
+  transaction: Transaction,
+  tenant: CommandContext,
+  item: ProductImportItem,
+): Promise<LockedProduct | undefined> {
   const slugs = item.translations.map(({ slug }) => slug);
   const skus = item.variants.map(({ sku }) => sku.toLowerCase());
   const productIds = await findProductsNamed(transaction, tenant.merchantId, { slugs, skus });
@@ -156,7 +195,14 @@ async function findProduct(transaction: Transaction, tenant: CommandContext, ite
     const data = { productIds };
     throw fail("already_exists", {
       message: "The item's slugs and SKUs belong to more than one product.",
-      conflict: { resource: "product", id: first, currentStatus: null, currentVersion: null, reason: "several_products", data },
+      conflict: {
+        resource: "product",
+        id: first,
+        currentStatus: null,
+        currentVersion: null,
+        reason: "several_products",
+        data,
+      },
     });
   }
   const product = await lockProduct(transaction, tenant, { productId: first });
@@ -181,7 +227,11 @@ async function createDraft(
   tenant: CommandContext,
   { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
 ): Promise<LockedProduct> {
-  requireNoFaults(item.translations.length > 0 ? [] : [faultAt("/translations", "too_short", "A new product needs a translation.")]);
+  requireNoFaults(
+    item.translations.length > 0
+      ? []
+      : [faultAt("/translations", "too_short", "A new product needs a translation.")],
+  );
   const id = await insertProduct(transaction, tenant);
   return { id, status: "draft", version: 1, publishedAt: null, defaultLocale: context.defaultLocale };
 }
@@ -189,11 +239,17 @@ async function createDraft(
 const categoryIdsOf = ({ categorySlugs }: ProductImportItem, { categoryIds }: ImportContext): string[] =>
   (categorySlugs ?? []).flatMap((slug) => categoryIds.get(slug) ?? []);
 
-function pricesOf(item: ProductImportItem, { markets }: ImportContext, variantIds: readonly string[]): PriceInput[] {
+function pricesOf(
+  item: ProductImportItem,
+  { markets }: ImportContext,
+  variantIds: readonly string[],
+): PriceInput[] {
   return eachPrice(item, (_, { marketHandle, ...amounts }, index) => {
     const variantId = variantIds[index];
     const market = markets.get(marketHandle);
-    return variantId === undefined || market === undefined ? [] : [{ ...amounts, variantId, marketId: market.id }];
+    return variantId === undefined || market === undefined
+      ? []
+      : [{ ...amounts, variantId, marketId: market.id }];
   });
 }
 
@@ -203,7 +259,9 @@ function countsOf(
 ): { variantId: string; onHand: number; isNew: boolean }[] {
   return variants.flatMap(({ onHand }, index) => {
     const variantId = variantIds[index];
-    return variantId === undefined || typeof onHand !== "number" ? [] : [{ variantId, onHand, isNew: createdIds.has(variantId) }];
+    return variantId === undefined || typeof onHand !== "number"
+      ? []
+      : [{ variantId, onHand, isNew: createdIds.has(variantId) }];
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Many products in one call, each in a savepoint of its own: what one item breaks is undone and told in its result, and the others stand. A
- * fault that is none of the registry is ours, and ends the whole call.
+ * Many products in one call, each in a savepoint of its own: what one item breaks is undone and told in its
+ * result, and the others stand. A fault that is none of the registry is ours, and ends the whole call.
  */
 import { sql } from "kysely";
 import { tellStock } from "#commerce/inventory/stock-levels.ts";
@@ -10,7 +10,14 @@ import { catalogBounds } from "./catalog-fields.ts";
 import { countFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
-import { findProductsNamed, type ImportContext, type ImportedItem, importItem, importItemFaults, type ProductImportItem } from "./import-item.ts";
+import {
+  findProductsNamed,
+  type ImportContext,
+  type ImportedItem,
+  importItem,
+  importItemFaults,
+  type ProductImportItem,
+} from "./import-item.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 import { type ChangedProduct, lockCatalog, recordProductChange, reindexProducts } from "./change-catalog.ts";
 
@@ -52,9 +59,17 @@ export async function importProducts(
   return { results };
 }
 
-async function readContext(transaction: Transaction, tenant: CommandContext, items: readonly ProductImportItem[]): Promise<ImportContext> {
+async function readContext(
+  transaction: Transaction,
+  tenant: CommandContext,
+  items: readonly ProductImportItem[],
+): Promise<ImportContext> {
   const { defaultLocale } = await lockCatalog(transaction, tenant);
-  const markets = await transaction.selectFrom("market").select(["id", "handle", "currency"]).where("merchantId", "=", tenant.merchantId).execute();
+  const markets = await transaction
+    .selectFrom("market")
+    .select(["id", "handle", "currency"])
+    .where("merchantId", "=", tenant.merchantId)
+    .execute();
   const slugs = [...new Set(items.flatMap(({ categorySlugs }) => categorySlugs ?? []))];
   const categories = await transaction
     .selectFrom("category")
@@ -108,33 +123,51 @@ async function tryItem(
 
 function toResult(index: number, outcome: ImportedItem | Failure): ProductImportResult {
   if (!(outcome instanceof Failure)) {
-    return { index, status: outcome.isCreated ? "created" : "updated", productId: outcome.productId, error: null };
+    return {
+      index,
+      status: outcome.isCreated ? "created" : "updated",
+      productId: outcome.productId,
+      error: null,
+    };
   }
   const { details = [], conflict = null } = outcome.parts;
-  return { index, status: "failed", productId: null, error: { code: outcome.code, message: outcome.message, details, conflict } };
+  return {
+    index,
+    status: "failed",
+    productId: null,
+    error: { code: outcome.code, message: outcome.message, details, conflict },
+  };
 }
 
 /** A product that several items speak of changes once; one that was made here has its first version. */
 async function recordImport(
   transaction: Transaction,
   tenant: CommandContext,
-  { imported, befores }: { readonly imported: readonly ImportedItem[]; readonly befores: ImportContext["befores"] },
+  {
+    imported,
+    befores,
+  }: { readonly imported: readonly ImportedItem[]; readonly befores: ImportContext["befores"] },
 ): Promise<void> {
   const created = new Set(imported.filter(({ isCreated }) => isCreated).map(({ productId }) => productId));
   const changed = changedOf(imported, befores).filter(({ before }) => !created.has(before.id));
-  const toIndex = [...new Set(imported.filter(({ needsIndexing }) => needsIndexing).map(({ productId }) => productId))].toSorted();
+  const toIndex = [
+    ...new Set(imported.filter(({ needsIndexing }) => needsIndexing).map(({ productId }) => productId)),
+  ].toSorted();
   for (const id of created) tellCreated(tenant, id, imported);
   tellStock(
     tenant,
     imported.flatMap(({ stockChanges }) => stockChanges),
   );
-  if (created.size + changed.length > 0) await recordProductChange(transaction, tenant, { changed, alsoIndex: toIndex });
+  if (created.size + changed.length > 0)
+    await recordProductChange(transaction, tenant, { changed, alsoIndex: toIndex });
   else await reindexProducts(transaction, tenant, toIndex);
 }
 
 function tellCreated({ outbox }: CommandContext, id: string, imported: readonly ImportedItem[]): void {
   outbox.append({ type: "product.created", id });
-  const isPublished = imported.some(({ productId, types }) => productId === id && types.includes("product.published"));
+  const isPublished = imported.some(
+    ({ productId, types }) => productId === id && types.includes("product.published"),
+  );
   if (isPublished) outbox.append({ type: "product.published", id });
 }
 

@@ -1,12 +1,22 @@
 /**
- * The content of a product: its texts and slugs per locale, its pictures and films. A slug names one product of its merchant for ever: former
- * slugs stay with the product, which may take them back, and no other product ever gets them. Media are kept as addresses only: https, or a path
- * of this service, so that no page loads unencrypted content.
+ * The content of a product: its texts and slugs per locale, its pictures and films. A slug names one product
+ * of its merchant for ever: former slugs stay with the product, which may take them back, and no other
+ * product ever gets them. Media are kept as addresses only: https, or a path of this service, so that no page
+ * loads unencrypted content.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { choiceFaults, countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import {
+  choiceFaults,
+  countFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  repeatFaults,
+  requireNoFaults,
+  textFaults,
+} from "#foundation/faults.ts";
 import { createId, toId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
@@ -52,14 +62,27 @@ export async function upsertProductTranslation(
     .where("locale", "<>", toLocale(input.locale))
     .executeTakeFirstOrThrow();
   if (total >= catalogBounds.localesMax) {
-    throw fail("invalid_state", { conflict: conflictOf(product, "translation_limit_reached", { limit: catalogBounds.localesMax }) });
+    throw fail("invalid_state", {
+      conflict: conflictOf(product, "translation_limit_reached", { limit: catalogBounds.localesMax }),
+    });
   }
-  const isChanged = await saveTranslations(transaction, tenant, { productId: product.id, translations: [input], fieldOf: () => "/slug" });
-  if (isChanged) await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.translation_updated"] }] });
+  const isChanged = await saveTranslations(transaction, tenant, {
+    productId: product.id,
+    translations: [input],
+    fieldOf: () => "/slug",
+  });
+  if (isChanged)
+    await recordProductChange(transaction, tenant, {
+      changed: [{ before: product.before, types: ["product.translation_updated"] }],
+    });
   return { productId: product.id };
 }
 
-export function translationsFaults(field: string, translations: readonly TranslationInput[], min: number): Faults {
+export function translationsFaults(
+  field: string,
+  translations: readonly TranslationInput[],
+  min: number,
+): Faults {
   return [
     ...countFaults(field, translations, { min, max: catalogBounds.localesMax }),
     ...translations.flatMap((translation, index) => translationFaults(`${field}/${index}`, translation)),
@@ -76,9 +99,15 @@ function translationFaults(at: string, translation: TranslationInput): Faults {
     ...slugFaults(`${at}/slug`, translation.slug),
     ...textFaults(`${at}/title`, translation.title, { max: catalogBounds.titleMax }),
     ...textFaults(`${at}/summary`, translation.summary, { max: catalogBounds.summaryMax, lines: "many" }),
-    ...textFaults(`${at}/description`, translation.description, { max: catalogBounds.descriptionMax, lines: "many" }),
+    ...textFaults(`${at}/description`, translation.description, {
+      max: catalogBounds.descriptionMax,
+      lines: "many",
+    }),
     ...textFaults(`${at}/seoTitle`, translation.seoTitle, { max: catalogBounds.seoTitleMax }),
-    ...textFaults(`${at}/seoDescription`, translation.seoDescription, { max: catalogBounds.seoDescriptionMax, lines: "many" }),
+    ...textFaults(`${at}/seoDescription`, translation.seoDescription, {
+      max: catalogBounds.seoDescriptionMax,
+      lines: "many",
+    }),
   ];
 }
 
@@ -89,11 +118,21 @@ export interface TranslationsToSave {
   readonly fieldOf: (index: number) => string;
 }
 
-/** Says whether anything changed. The merchant's row must be locked: it keeps the slugs still between look and write. */
-export async function saveTranslations(transaction: Transaction, tenant: CommandContext, toSave: TranslationsToSave): Promise<boolean> {
+/**
+ * Says whether anything changed. The merchant's row must be locked: it keeps the slugs still between look and
+ * write.
+ */
+export async function saveTranslations(
+  transaction: Transaction,
+  tenant: CommandContext,
+  toSave: TranslationsToSave,
+): Promise<boolean> {
   if (toSave.translations.length === 0) return false;
   await reserveSlugs(transaction, tenant, toSave);
-  const rows = toSave.translations.map((translation) => ({ ...translation, locale: toLocale(translation.locale) }));
+  const rows = toSave.translations.map((translation) => ({
+    ...translation,
+    locale: toLocale(translation.locale),
+  }));
   const saved = await sql`
     insert into product_translation
       (product_id, locale, merchant_id, slug, title, summary, description, seo_title, seo_description, updated_at)
@@ -139,7 +178,9 @@ function slugTaken(
 ): Error {
   const taken = new Map(owners.map(({ slug, productId }) => [slug, productId]));
   const details = translations.flatMap(({ slug }, index) =>
-    taken.has(slug) ? [faultAt(fieldOf(index), "already_exists", "Another product of the merchant has or had this slug.")] : [],
+    taken.has(slug)
+      ? [faultAt(fieldOf(index), "already_exists", "Another product of the merchant has or had this slug.")]
+      : [],
   );
   const [owner] = owners;
   return fail("already_exists", {
@@ -188,7 +229,9 @@ export async function attachMedia(
     .where("productId", "=", product.id)
     .executeTakeFirstOrThrow();
   if (total >= catalogBounds.mediaMax) {
-    throw fail("invalid_state", { conflict: conflictOf(product, "media_limit_reached", { limit: catalogBounds.mediaMax }) });
+    throw fail("invalid_state", {
+      conflict: conflictOf(product, "media_limit_reached", { limit: catalogBounds.mediaMax }),
+    });
   }
   const end = ((last as number | null) ?? -1) + 1;
   const position = Math.min(input.position ?? end, end);
@@ -198,14 +241,28 @@ export async function attachMedia(
   const alts = JSON.stringify(toLocalizedMap(input.alts));
   await transaction
     .insertInto("media")
-    .values({ id: mediaId, merchantId: tenant.merchantId, productId: product.id, type, url, alts, width, height, position })
+    .values({
+      id: mediaId,
+      merchantId: tenant.merchantId,
+      productId: product.id,
+      type,
+      url,
+      alts,
+      width,
+      height,
+      position,
+    })
     .execute();
-  await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.updated"] }] });
+  await recordProductChange(transaction, tenant, {
+    changed: [{ before: product.before, types: ["product.updated"] }],
+  });
   return { productId: product.id, mediaId };
 }
 
 async function makeRoom(transaction: Transaction, productId: string, position: number): Promise<void> {
-  await sql`update media set position = position + 1 where product_id = ${productId} and position >= ${position}`.execute(transaction);
+  await sql`update media set position = position + 1 where product_id = ${productId} and position >= ${position}`.execute(
+    transaction,
+  );
 }
 
 function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): Faults {
@@ -214,7 +271,13 @@ function mediaFaults({ type, url, alts, width, height, position }: MediaAttachIn
     ...choiceFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
     ...(isMediaUrl(url)
       ? []
-      : [faultAt("/url", "pattern_mismatch", "It must be an https address without credentials, or a path that starts with /media/.")]),
+      : [
+          faultAt(
+            "/url",
+            "pattern_mismatch",
+            "It must be an https address without credentials, or a path that starts with /media/.",
+          ),
+        ]),
     ...localizedFaults("/alts", alts, { min: 0, max: catalogBounds.nameMax, optional: true }),
     ...integerFaults("/width", width, side),
     ...integerFaults("/height", height, side),
@@ -225,7 +288,9 @@ function mediaFaults({ type, url, alts, width, height, position }: MediaAttachIn
 /** A path must stay below /media/: neither `..` nor an empty segment, encoded or not, can lead out of it. */
 export function isMediaUrl(text: string): boolean {
   if (!text.startsWith("/")) return isHttpsUrl(text);
-  return text.length <= catalogBounds.urlMax && /^\/media(?:\/[\w-][\w.-]*)+$/.test(text) && !text.includes("..");
+  return (
+    text.length <= catalogBounds.urlMax && /^\/media(?:\/[\w-][\w.-]*)+$/.test(text) && !text.includes("..")
+  );
 }
 
 /** The variants that showed it show the product's first one again. */
@@ -243,6 +308,8 @@ export async function removeMedia(
     .returning("id")
     .executeTakeFirst();
   if (removed === undefined) throw fail("resource_not_found");
-  await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.updated"] }] });
+  await recordProductChange(transaction, tenant, {
+    changed: [{ before: product.before, types: ["product.updated"] }],
+  });
   return { productId: product.id, mediaId: removed.id };
 }

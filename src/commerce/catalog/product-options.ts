@@ -1,11 +1,17 @@
 /**
- * What a product's variants differ in. Each variant on sale chooses once for every option, so options may only change as far as its variants
- * still fit; discontinued ones keep what they were sold as.
+ * What a product's variants differ in. Each variant on sale chooses once for every option, so options may
+ * only change as far as its variants still fit; discontinued ones keep what they were sold as.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { catalogBounds, codeFaults, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./catalog-fields.ts";
+import {
+  catalogBounds,
+  codeFaults,
+  localizedFaults,
+  type LocalizedTextInput,
+  toLocalizedMap,
+} from "./catalog-fields.ts";
 import { countFaults, type Faults, repeatFaults } from "#foundation/faults.ts";
 import { conflictOf, type LockedProduct } from "./change-catalog.ts";
 
@@ -49,8 +55,15 @@ function optionFaults(at: string, { code, names, choices }: OptionInput): Faults
   ];
 }
 
-/** Makes these the product's options, says whether anything changed. Whether its variants still fit is the caller's to ask afterwards. */
-export async function saveOptions(transaction: Transaction, productId: string, options: readonly OptionInput[]): Promise<boolean> {
+/**
+ * Makes these the product's options, says whether anything changed. Whether its variants still fit is the
+ * caller's to ask afterwards.
+ */
+export async function saveOptions(
+  transaction: Transaction,
+  productId: string,
+  options: readonly OptionInput[],
+): Promise<boolean> {
   const rows = options.map(({ code, names, choices }, position) => ({
     code,
     names: toLocalizedMap(names),
@@ -74,8 +87,17 @@ export async function saveOptions(transaction: Transaction, productId: string, o
 export type KnownOptions = ReadonlyMap<string, ReadonlySet<string>>;
 
 export async function readOptions(transaction: Transaction, productId: string): Promise<KnownOptions> {
-  const rows = await transaction.selectFrom("productOption").select(["code", "choices"]).where("productId", "=", productId).execute();
-  return new Map(rows.map(({ code, choices }) => [code, new Set((choices as { code: string }[]).map((choice) => choice.code))]));
+  const rows = await transaction
+    .selectFrom("productOption")
+    .select(["code", "choices"])
+    .where("productId", "=", productId)
+    .execute();
+  return new Map(
+    rows.map(({ code, choices }) => [
+      code,
+      new Set((choices as { code: string }[]).map((choice) => choice.code)),
+    ]),
+  );
 }
 
 /** Reads what is on sale and refuses if the options, just written, no longer describe it. */
@@ -91,7 +113,11 @@ export async function requireVariantsFit(transaction: Transaction, product: Lock
   requireFit(
     product,
     options,
-    variants.map(({ id, discontinued, ...variant }) => ({ id, discontinued, options: variant.options as Record<string, string> })),
+    variants.map(({ id, discontinued, ...variant }) => ({
+      id,
+      discontinued,
+      options: variant.options as Record<string, string>,
+    })),
   );
 }
 
@@ -102,18 +128,31 @@ export interface Combination {
 }
 
 /** A discontinued variant may keep a combination that its product no longer offers. */
-export function requireFit(product: LockedProduct, options: KnownOptions, variants: readonly Combination[]): void {
-  const misfits = variants.filter((variant) => !variant.discontinued && misfitOf(options, variant.options) !== undefined);
+export function requireFit(
+  product: LockedProduct,
+  options: KnownOptions,
+  variants: readonly Combination[],
+): void {
+  const misfits = variants.filter(
+    (variant) => !variant.discontinued && misfitOf(options, variant.options) !== undefined,
+  );
   if (misfits.length === 0) return;
-  throw fail("still_in_use", { conflict: conflictOf(product, "options_in_use", { variantIds: misfits.map(({ id }) => id) }) });
+  throw fail("still_in_use", {
+    conflict: conflictOf(product, "options_in_use", { variantIds: misfits.map(({ id }) => id) }),
+  });
 }
 
 /** What a combination lacks, has too much or does not know; undefined when it fits. */
-export function misfitOf(options: KnownOptions, combination: Readonly<Record<string, string>>): string | undefined {
+export function misfitOf(
+  options: KnownOptions,
+  combination: Readonly<Record<string, string>>,
+): string | undefined {
   for (const [code, choices] of options) {
     const chosen = combination[code];
     if (chosen === undefined) return `It does not choose for the option "${code}".`;
     if (!choices.has(chosen)) return `The option "${code}" has no such choice.`;
   }
-  return Object.keys(combination).length === options.size ? undefined : "It chooses for an option that the product does not have.";
+  return Object.keys(combination).length === options.size
+    ? undefined
+    : "It chooses for an option that the product does not have.";
 }

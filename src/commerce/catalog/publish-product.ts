@@ -1,9 +1,10 @@
 /**
  * A product's life: draft → published → draft → … and, at its end, archived.
  *
- * Unpublishing leads back to the draft, because it is the state in which one works on a product. Deleting is for drafts only, so that nothing
- * vanishes from sale by a slip; a draft that was never published is removed with all it has, but one that the world has seen is archived:
- * its slugs stay its own for ever, its price history stays evidence, and orders still find it. Unpublishing takes it back from the archive.
+ * Unpublishing leads back to the draft, because it is the state in which one works on a product. Deleting is
+ * for drafts only, so that nothing vanishes from sale by a slip; a draft that was never published is removed
+ * with all it has, but one that the world has seen is archived: its slugs stay its own for ever, its price
+ * history stays evidence, and orders still find it. Unpublishing takes it back from the archive.
  */
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -32,7 +33,9 @@ export async function publishProduct(
   if (product.status === "published") return { productId: product.id };
   await requirePublishable(transaction, product);
   await setStatus(transaction, tenant, { product, status: "published" });
-  await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.published"] }] });
+  await recordProductChange(transaction, tenant, {
+    changed: [{ before: product.before, types: ["product.published"] }],
+  });
   return { productId: product.id };
 }
 
@@ -61,14 +64,21 @@ export async function deleteProduct(
   input: ProductTransitionInput,
 ): Promise<{ productId: string; archived: boolean }> {
   const product = await lockEditableProduct(transaction, tenant, { productId: input.productId });
-  if (product.status === "published") throw fail("invalid_state", { conflict: conflictOf(product, "product_published") });
+  if (product.status === "published")
+    throw fail("invalid_state", { conflict: conflictOf(product, "product_published") });
   requireVersion(conflictOf(product), input.expectedVersion);
   const wasSeen = product.publishedAt !== null;
   if (wasSeen) {
     await setStatus(transaction, tenant, { product, status: "archived" });
-    await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.deleted"] }] });
+    await recordProductChange(transaction, tenant, {
+      changed: [{ before: product.before, types: ["product.deleted"] }],
+    });
   } else {
-    await transaction.deleteFrom("product").where("id", "=", product.id).where("merchantId", "=", tenant.merchantId).execute();
+    await transaction
+      .deleteFrom("product")
+      .where("id", "=", product.id)
+      .where("merchantId", "=", tenant.merchantId)
+      .execute();
     await raiseCatalogVersion(transaction, tenant);
     // As it was, one version later: receivers drop what is not newer than what they have.
     const { before } = product;
@@ -83,7 +93,13 @@ export async function requirePublishable(transaction: Transaction, product: Lock
   const { hasTranslation, hasVariant, hasPrice } = await transaction
     .selectNoFrom((row) => [
       row
-        .exists(row.selectFrom("productTranslation").select("locale").where("productId", "=", product.id).where("locale", "=", product.defaultLocale))
+        .exists(
+          row
+            .selectFrom("productTranslation")
+            .select("locale")
+            .where("productId", "=", product.id)
+            .where("locale", "=", product.defaultLocale),
+        )
         .as("hasTranslation"),
       row.exists(row.selectFrom("variant").select("id").where("productId", "=", product.id)).as("hasVariant"),
       row
@@ -104,7 +120,10 @@ export async function requirePublishable(transaction: Transaction, product: Lock
     ...(hasPrice ? [] : ["missing_price"]),
   ];
   const [reason] = missing;
-  if (reason !== undefined) throw fail("invalid_state", { conflict: conflictOf(product, reason, { missing, defaultLocale: product.defaultLocale }) });
+  if (reason !== undefined)
+    throw fail("invalid_state", {
+      conflict: conflictOf(product, reason, { missing, defaultLocale: product.defaultLocale }),
+    });
 }
 
 interface StatusToSet {
@@ -113,7 +132,11 @@ interface StatusToSet {
 }
 
 /** The first publication's time stays: taking a product off for a day does not make it new. */
-export async function setStatus(transaction: Transaction, tenant: CommandContext, { product, status }: StatusToSet): Promise<void> {
+export async function setStatus(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { product, status }: StatusToSet,
+): Promise<void> {
   const publishedAt = status === "published" ? (product.publishedAt ?? tenant.now) : product.publishedAt;
   await transaction
     .updateTable("product")

@@ -1,10 +1,15 @@
 /**
- * Reads products: whole ones, each with all that any view of it needs, in one statement for any number of them; and a merchant's lists of products
- * and categories. A whole product is the same for every locale and market; the renderers choose among them, so that loads of many requests
- * can be combined.
+ * Reads products: whole ones, each with all that any view of it needs, in one statement for any number of
+ * them; and a merchant's lists of products and categories. A whole product is the same for every locale and
+ * market; the renderers choose among them, so that loads of many requests can be combined.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import { paddedInTemplate, padToPowerOfTwo, parameter, prepareStatement } from "#database/prepared-template.ts";
+import {
+  paddedInTemplate,
+  padToPowerOfTwo,
+  parameter,
+  prepareStatement,
+} from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
 import type { CategoryTable, Tables } from "#database/tables.ts";
@@ -90,20 +95,34 @@ export interface ProductAggregate {
   };
   readonly translations: readonly TranslationPart[];
   readonly categories: readonly { id: string; slug: string; names: Translated }[];
-  readonly options: readonly { code: string; names: Translated; choices: readonly { code: string; labels: Translated }[] }[];
+  readonly options: readonly {
+    code: string;
+    names: Translated;
+    choices: readonly { code: string; labels: Translated }[];
+  }[];
   readonly media: readonly MediaPart[];
   readonly variants: readonly VariantPart[];
   readonly markets: readonly MarketPart[];
-  readonly policies: readonly { marketId: string | null; type: string; summaries: Translated; url: string | null }[];
+  readonly policies: readonly {
+    marketId: string | null;
+    type: string;
+    summaries: Translated;
+    url: string | null;
+  }[];
 }
 
 /**
- * By id; a product that is not there is left out. Tenancy is the caller's: these ids came from its own rows. The time says which holds of stock have
- * ended.
+ * By id; a product that is not there is left out. Tenancy is the caller's: these ids came from its own rows.
+ * The time says which holds of stock have ended.
  */
-export async function findProductAggregates(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, ProductAggregate>> {
+export async function findProductAggregates(
+  reader: Reader,
+  ids: readonly string[],
+  now: Date,
+): Promise<Map<string, ProductAggregate>> {
   const list = paddedInTemplate(ids);
-  const write = (): RawBuilder<unknown> => sql`select ${aggregate} as product from product p join merchant m on m.id = p.merchant_id
+  const write =
+    (): RawBuilder<unknown> => sql`select ${aggregate} as product from product p join merchant m on m.id = p.merchant_id
     where p.id ${list.write()}`;
   const statement = prepareStatement<{ product: ProductAggregate }>(reader, {
     form: `products ${list.form}`,
@@ -115,7 +134,10 @@ export async function findProductAggregates(reader: Reader, ids: readonly string
 }
 
 /** The product of each variant, by the variant's id. */
-export async function findProductsOf(reader: Reader, variantIds: readonly string[]): Promise<Map<string, string>> {
+export async function findProductsOf(
+  reader: Reader,
+  variantIds: readonly string[],
+): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; productId: string }>`
     select id, product_id from variant where id = any(${variantIds}::text[])`.execute(reader);
   return new Map(rows.map(({ id, productId }) => [id, productId]));
@@ -133,8 +155,15 @@ export interface PublicProductRow {
   readonly product: ProductAggregate | null;
 }
 
-/** By merchant and slug, old slugs included: a row for every address whose merchant sells; the product only while it is published. */
-export async function findPublicProducts(reader: Reader, addresses: readonly PublicAddress[], now: Date): Promise<readonly PublicProductRow[]> {
+/**
+ * By merchant and slug, old slugs included: a row for every address whose merchant sells; the product only
+ * while it is published.
+ */
+export async function findPublicProducts(
+  reader: Reader,
+  addresses: readonly PublicAddress[],
+  now: Date,
+): Promise<readonly PublicProductRow[]> {
   const places = padToPowerOfTwo(addresses, nobodys);
   const values: Record<string, unknown> = { now };
   for (const [index, { merchantSlug, productSlug }] of places.entries()) {
@@ -142,7 +171,9 @@ export async function findPublicProducts(reader: Reader, addresses: readonly Pub
     values[`product${index}`] = productSlug;
   }
   const write = (): RawBuilder<unknown> => publicProducts(places.length);
-  const { rows } = await reader.executeQuery(prepareStatement<PublicProductRow>(reader, { form: `public products ${places.length}`, write, values }));
+  const { rows } = await reader.executeQuery(
+    prepareStatement<PublicProductRow>(reader, { form: `public products ${places.length}`, write, values }),
+  );
   return rows;
 }
 
@@ -150,7 +181,10 @@ export async function findPublicProducts(reader: Reader, addresses: readonly Pub
 const nobodys: PublicAddress = { merchantSlug: "", productSlug: "" };
 
 function publicProducts(length: number): RawBuilder<unknown> {
-  const places = Array.from({ length }, (_, index) => sql`(${parameter(`merchant${index}`)}::text, ${parameter(`product${index}`)}::text)`);
+  const places = Array.from(
+    { length },
+    (_, index) => sql`(${parameter(`merchant${index}`)}::text, ${parameter(`product${index}`)}::text)`,
+  );
   return sql`
     select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate} end as product
     from (values ${sql.join(places)}) as asked (merchant_slug, product_slug)
@@ -206,7 +240,10 @@ interface ProductFilter {
   readonly status?: "draft" | "published" | "archived" | null | undefined;
 }
 
-export function productList(reader: Reader, { merchantId, status }: ProductFilter): SelectQueryBuilder<Tables, "product", { id: string }> {
+export function productList(
+  reader: Reader,
+  { merchantId, status }: ProductFilter,
+): SelectQueryBuilder<Tables, "product", { id: string }> {
   return reader
     .selectFrom("product")
     .select("product.id")
@@ -214,7 +251,10 @@ export function productList(reader: Reader, { merchantId, status }: ProductFilte
     .$if(typeof status === "string", (query) => query.where("status", "=", status ?? "draft"));
 }
 
-export function categoryList(reader: Reader, merchantId: string | null): SelectQueryBuilder<Tables, "category", CategoryRow> {
+export function categoryList(
+  reader: Reader,
+  merchantId: string | null,
+): SelectQueryBuilder<Tables, "category", CategoryRow> {
   return reader
     .selectFrom("category")
     .selectAll("category")
@@ -242,7 +282,10 @@ export interface ProductList {
 }
 
 /** By merchant, however many are asked for in one statement. */
-export async function listPublishedProducts(reader: Reader, merchantIds: readonly string[]): Promise<Map<string, ProductList>> {
+export async function listPublishedProducts(
+  reader: Reader,
+  merchantIds: readonly string[],
+): Promise<Map<string, ProductList>> {
   const { rows } = await sql<ProductList & { readonly merchantId: string }>`
     select m.id as merchant_id, m.default_locale as locale, m.default_market as market, m.catalog_version,
       (select mk.currency from market_country c join market mk on mk.id = c.market_id where c.merchant_id = m.id and c.country = m.default_market) as currency,

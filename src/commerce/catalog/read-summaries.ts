@@ -1,7 +1,8 @@
 /**
- * What lists and search show of a product, as parts of a statement. What only changes with the catalogue is kept ready, a text for each locale, written
- * with the search index whenever that is; prices and what can be bought are read when they are asked for. `toSummary` shows the same of a whole
- * product; a test holds them together.
+ * What lists and search show of a product, as parts of a statement. What only changes with the catalogue is
+ * kept ready, a text for each locale, written with the search index whenever that is; prices and what can be
+ * bought are read when they are asked for. `toSummary` shows the same of a whole product; a test holds them
+ * together.
  */
 import { type RawBuilder, sql } from "kysely";
 import { utc } from "#database/sql-fragments.ts";
@@ -22,7 +23,12 @@ export interface KeptSummary {
   readonly updatedAt: string;
   /** Null: there is none. */
   readonly categories: readonly { readonly slug: string; readonly names: Translated }[] | null;
-  readonly image: { readonly url: string; readonly alts: Translated; readonly width: number; readonly height: number } | null;
+  readonly image: {
+    readonly url: string;
+    readonly alts: Translated;
+    readonly width: number;
+    readonly height: number;
+  } | null;
 }
 
 /** What is read: its merchant, its market in a country, and its variants there. */
@@ -45,7 +51,10 @@ export interface SummaryRow {
   readonly offeredRank: number | null;
 }
 
-/** For a statement that has the product as `p` and its texts as `t`. Whatever changes one of these has the product indexed. */
+/**
+ * For a statement that has the product as `p` and its texts as `t`. Whatever changes one of these has the
+ * product indexed.
+ */
 export const keptSummary = sql`json_build_object('id', p.id, 'slug', t.slug, 'locale', t.locale, 'title', t.title, 'summary', t.summary, 'brand', p.brand,
   'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
   'publishedAt', ${utc(sql`coalesce(p.published_at, p.created_at)`)}, 'updatedAt', ${utc(sql`p.updated_at`)},
@@ -64,7 +73,10 @@ export interface SummaryView {
 }
 
 /** What `summaryColumns` reads of the rows of `asked`, an alias with the columns `product_id` and `locale`. */
-export function summaryTables(asked: RawBuilder<unknown>, { country, now }: SummaryView): RawBuilder<unknown> {
+export function summaryTables(
+  asked: RawBuilder<unknown>,
+  { country, now }: SummaryView,
+): RawBuilder<unknown> {
   return sql`join search_summary kept on kept.product_id = ${asked}.product_id and kept.locale = ${asked}.locale
     join merchant m on m.id = kept.merchant_id
     left join market_country mc on mc.merchant_id = kept.merchant_id and mc.country = ${country}

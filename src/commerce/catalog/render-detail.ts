@@ -1,4 +1,7 @@
-/** One product in full: the summary and everything a product page shows, with the offers of every country it is sold in. */
+/**
+ * One product in full: the summary and everything a product page shows, with the offers of every country it
+ * is sold in.
+ */
 import { exponentOf, type Money, money } from "#foundation/money.ts";
 import {
   absoluteUrl,
@@ -56,9 +59,18 @@ export interface ProductDetail extends ProductSummary {
     readonly min: Money;
     readonly max: Money;
   }[];
-  readonly attributes: readonly { readonly code: string; readonly name: string; readonly value: unknown; readonly unit: string | null }[];
+  readonly attributes: readonly {
+    readonly code: string;
+    readonly name: string;
+    readonly value: unknown;
+    readonly unit: string | null;
+  }[];
   readonly seo: { readonly title: string | null; readonly description: string | null } | null;
-  readonly policies: readonly { readonly type: string; readonly summary: string; readonly url: string | null }[];
+  readonly policies: readonly {
+    readonly type: string;
+    readonly summary: string;
+    readonly url: string | null;
+  }[];
   readonly structuredData: Readonly<Record<string, unknown>>;
   readonly status: "published";
 }
@@ -73,12 +85,24 @@ export function toDetail(product: ProductAggregate, view: View): ProductDetail {
     ...summary,
     description: description === null ? null : { format: "markdown", text: description },
     localizedSlugs: product.translations.map(({ locale, slug }) => ({ locale, slug })),
-    media: product.media.map((media) => ({ ...toImage(media, names, view.publicUrl), type: media.type, position: media.position })),
+    media: product.media.map((media) => ({
+      ...toImage(media, names, view.publicUrl),
+      type: media.type,
+      position: media.position,
+    })),
     options: toOptions(product, names),
-    variants: product.variants.map((variant) => toVariant(product, variant, { view, names, title: translation.title })),
+    variants: product.variants.map((variant) =>
+      toVariant(product, variant, { view, names, title: translation.title }),
+    ),
     offers: toOffers(product),
-    attributes: product.attributes.map(({ code, names: translated, value, unit }) => ({ code, name: names(translated) ?? code, value, unit })),
-    seo: seoTitle === null && seoDescription === null ? null : { title: seoTitle, description: seoDescription },
+    attributes: product.attributes.map(({ code, names: translated, value, unit }) => ({
+      code,
+      name: names(translated) ?? code,
+      value,
+      unit,
+    })),
+    seo:
+      seoTitle === null && seoDescription === null ? null : { title: seoTitle, description: seoDescription },
     policies: toPolicies(product, market, view),
     structuredData: structuredDataOf(product, summary, view),
     status: "published",
@@ -93,7 +117,11 @@ function toOptions(product: ProductAggregate, names: Naming): ProductDetail["opt
   }));
 }
 
-function toVariant(product: ProductAggregate, variant: VariantPart, shown: { view: View; names: Naming; title: string }): VariantView {
+function toVariant(
+  product: ProductAggregate,
+  variant: VariantPart,
+  shown: { view: View; names: Naming; title: string },
+): VariantView {
   const { view, names, title } = shown;
   const labels = product.options.flatMap((option) => {
     const choice = option.choices.find(({ code }) => code === variant.options[option.code]);
@@ -109,7 +137,9 @@ function toVariant(product: ProductAggregate, variant: VariantPart, shown: { vie
     image: image === undefined ? null : toImage(image, names, view.publicUrl),
     offers: product.markets.flatMap((market) => {
       const price = variant.prices.find((candidate) => candidate.marketId === market.id);
-      return price === undefined ? [] : market.countries.map((country) => toOffer(country, price, market.currency));
+      return price === undefined
+        ? []
+        : market.countries.map((country) => toOffer(country, price, market.currency));
     }),
     availability: availabilityIn(variant, view.now),
     maxOrderQuantity: variant.maxOrderQuantity,
@@ -135,19 +165,30 @@ function toOffers(product: ProductAggregate): ProductDetail["offers"] {
     );
     return range === null
       ? []
-      : market.countries.map((country) => ({ market: country, currency: market.currency, taxIncluded: market.taxIncluded, ...range }));
+      : market.countries.map((country) => ({
+          market: country,
+          currency: market.currency,
+          taxIncluded: market.taxIncluded,
+          ...range,
+        }));
   });
 }
 
 const shownPolicies = ["return", "warranty", "cancellation"];
 
 /** A market's own policy comes before the one for all markets. */
-function toPolicies(product: ProductAggregate, market: MarketPart | undefined, view: View): ProductDetail["policies"] {
+function toPolicies(
+  product: ProductAggregate,
+  market: MarketPart | undefined,
+  view: View,
+): ProductDetail["policies"] {
   const locale = translationOf(product, view, market).locale;
   const names = namesIn(product, locale, market);
   return shownPolicies.flatMap((type) => {
     const candidates = product.policies.filter((policy) => policy.type === type);
-    const policy = candidates.find(({ marketId }) => marketId === market?.id) ?? candidates.find(({ marketId }) => marketId === null);
+    const policy =
+      candidates.find(({ marketId }) => marketId === market?.id) ??
+      candidates.find(({ marketId }) => marketId === null);
     return policy === undefined ? [] : [{ type, summary: names(policy.summaries) ?? "", url: policy.url }];
   });
 }
@@ -162,8 +203,14 @@ const schemaAvailability: Readonly<Record<Availability, string>> = {
 };
 
 /** JSON-LD of https://schema.org/Product; a page may put it into a script element after escaping `<`. */
-function structuredDataOf(product: ProductAggregate, summary: ProductSummary, view: View): Readonly<Record<string, unknown>> {
-  const images = product.media.filter((media) => media.type === "image").map((media) => absoluteUrl(media.url, view.publicUrl));
+function structuredDataOf(
+  product: ProductAggregate,
+  summary: ProductSummary,
+  view: View,
+): Readonly<Record<string, unknown>> {
+  const images = product.media
+    .filter((media) => media.type === "image")
+    .map((media) => absoluteUrl(media.url, view.publicUrl));
   const [first] = product.variants;
   const gtin = product.variants.length === 1 ? first?.gtin : null;
   return {
@@ -178,12 +225,21 @@ function structuredDataOf(product: ProductAggregate, summary: ProductSummary, vi
     ...(images.length > 0 ? { image: images } : {}),
     ...(summary.rating === null
       ? {}
-      : { aggregateRating: { "@type": "AggregateRating", ratingValue: summary.rating.average, reviewCount: summary.rating.count } }),
+      : {
+          aggregateRating: {
+            "@type": "AggregateRating",
+            ratingValue: summary.rating.average,
+            reviewCount: summary.rating.count,
+          },
+        }),
     ...(summary.priceRange === null ? {} : { offers: aggregateOffer(summary, summary.priceRange) }),
   };
 }
 
-function aggregateOffer(summary: ProductSummary, { min, max }: { readonly min: Money; readonly max: Money }): Readonly<Record<string, unknown>> {
+function aggregateOffer(
+  summary: ProductSummary,
+  { min, max }: { readonly min: Money; readonly max: Money },
+): Readonly<Record<string, unknown>> {
   return {
     "@type": "AggregateOffer",
     priceCurrency: min.currency,

@@ -1,11 +1,19 @@
 /**
- * Renders a product for a buyer in one locale and market: from the whole product, or from the row of a list or search. Pure functions; no row is
- * read here.
+ * Renders a product for a buyer in one locale and market: from the whole product, or from the row of a list
+ * or search. Pure functions; no row is read here.
  */
 import { type Money, money } from "#foundation/money.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import { type Availability, availabilityAt, availabilityOf, bestAvailability } from "./availability.ts";
-import type { MarketPart, MediaPart, PricePart, ProductAggregate, Translated, TranslationPart, VariantPart } from "./read-products.ts";
+import type {
+  MarketPart,
+  MediaPart,
+  PricePart,
+  ProductAggregate,
+  Translated,
+  TranslationPart,
+  VariantPart,
+} from "./read-products.ts";
 import type { SummaryRow } from "./read-summaries.ts";
 
 /** What a product is looked at through. */
@@ -66,7 +74,10 @@ export function toSummary(product: ProductAggregate, view: View): ProductSummary
     summary: translation.summary,
     brand: product.brand,
     merchant: { id: product.merchant.id, slug: product.merchant.slug, name: product.merchant.name },
-    categories: product.categories.map((category) => ({ slug: category.slug, name: names(category.names) ?? category.slug })),
+    categories: product.categories.map((category) => ({
+      slug: category.slug,
+      name: names(category.names) ?? category.slug,
+    })),
     image: image === undefined ? null : toImage(image, names, view.publicUrl),
     priceRange: rangeOf(
       offered.map(({ price }) => price.amountMinor),
@@ -77,20 +88,31 @@ export function toSummary(product: ProductAggregate, view: View): ProductSummary
       sold,
     ),
     availability: bestAvailability(
-      (offered.length > 0 ? offered.map(({ variant }) => variant) : product.variants).map((variant) => availabilityIn(variant, view.now)),
+      (offered.length > 0 ? offered.map(({ variant }) => variant) : product.variants).map((variant) =>
+        availabilityIn(variant, view.now),
+      ),
     ),
     variantCount: product.variants.length,
-    rating: product.ratingAverage === null || product.ratingCount === null ? null : { average: product.ratingAverage, count: product.ratingCount },
+    rating:
+      product.ratingAverage === null || product.ratingCount === null
+        ? null
+        : { average: product.ratingAverage, count: product.ratingCount },
     publishedAt: product.publishedAt ?? product.createdAt,
     updatedAt: product.updatedAt,
   };
 }
 
 export function availabilityIn(variant: VariantPart, now: Date): Availability {
-  return availabilityOf({ ...variant, availableFrom: variant.availableFrom === null ? null : new Date(variant.availableFrom) }, now);
+  return availabilityOf(
+    { ...variant, availableFrom: variant.availableFrom === null ? null : new Date(variant.availableFrom) },
+    now,
+  );
 }
 
-/** The market whose locale is fallen back to: the country's, or where nothing is sold there the merchant's default one. */
+/**
+ * The market whose locale is fallen back to: the country's, or where nothing is sold there the merchant's
+ * default one.
+ */
 export function marketOf(product: ProductAggregate, country: string): MarketPart | undefined {
   return (
     product.markets.find((market) => market.countries.includes(country)) ??
@@ -99,7 +121,11 @@ export function marketOf(product: ProductAggregate, country: string): MarketPart
   );
 }
 
-export function translationOf(product: ProductAggregate, view: View, market: MarketPart | undefined): TranslationPart {
+export function translationOf(
+  product: ProductAggregate,
+  view: View,
+  market: MarketPart | undefined,
+): TranslationPart {
   const available = product.translations.map((translation) => translation.locale);
   const locale = chooseLocale(
     available,
@@ -115,7 +141,9 @@ export type Naming = (names: Translated) => string | null;
 
 /** Chooses among translated names the way the product's own translation was chosen. */
 export function namesIn(product: ProductAggregate, locale: string, market: MarketPart | undefined): Naming {
-  const fallbacks = [market?.defaultLocale, product.merchant.defaultLocale].filter((tag) => tag !== undefined);
+  const fallbacks = [market?.defaultLocale, product.merchant.defaultLocale].filter(
+    (tag) => tag !== undefined,
+  );
   return (names) => {
     // Where there is one in the locale itself nothing else is looked at.
     if (Object.hasOwn(names, locale)) return names[locale] ?? null;
@@ -125,7 +153,12 @@ export function namesIn(product: ProductAggregate, locale: string, market: Marke
 }
 
 export function toImage(media: MediaPart, names: Naming, publicUrl: string): ImageView {
-  return { url: absoluteUrl(media.url, publicUrl), alt: names(media.alts), width: media.width, height: media.height };
+  return {
+    url: absoluteUrl(media.url, publicUrl),
+    alt: names(media.alts),
+    width: media.width,
+    height: media.height,
+  };
 }
 
 export function absoluteUrl(url: string, publicUrl: string): string {
@@ -146,7 +179,10 @@ export function offersIn(product: ProductAggregate, market: MarketPart | undefin
 
 export function rangeOf(amounts: readonly number[], market: MarketPart | undefined): PriceRange | null {
   if (market === undefined || amounts.length === 0) return null;
-  return { min: money(Math.min(...amounts), market.currency), max: money(Math.max(...amounts), market.currency) };
+  return {
+    min: money(Math.min(...amounts), market.currency),
+    max: money(Math.max(...amounts), market.currency),
+  };
 }
 
 /** `publicUrl` is put before the paths of our own pictures. */
@@ -162,13 +198,25 @@ export function renderSummary(row: SummaryRow, publicUrl: string): ProductSummar
     summary: kept.summary,
     brand: kept.brand,
     merchant: { id: row.merchantId, slug: row.merchantSlug, name: row.merchantName },
-    categories: (kept.categories ?? []).map((category) => ({ slug: category.slug, name: names(category.names) ?? category.slug })),
-    image: image === null ? null : { url: absoluteUrl(image.url, publicUrl), alt: names(image.alts), width: image.width, height: image.height },
+    categories: (kept.categories ?? []).map((category) => ({
+      slug: category.slug,
+      name: names(category.names) ?? category.slug,
+    })),
+    image:
+      image === null
+        ? null
+        : {
+            url: absoluteUrl(image.url, publicUrl),
+            alt: names(image.alts),
+            width: image.width,
+            height: image.height,
+          },
     priceRange: rangeIn(currency, row.minMinor, row.maxMinor),
     compareAtRange: rangeIn(currency, row.minCompareMinor, row.maxCompareMinor),
     availability: availabilityAt(row.offeredRank ?? row.rank),
     variantCount: row.variantCount,
-    rating: ratingAverage === null || ratingCount === null ? null : { average: ratingAverage, count: ratingCount },
+    rating:
+      ratingAverage === null || ratingCount === null ? null : { average: ratingAverage, count: ratingCount },
     publishedAt: kept.publishedAt,
     updatedAt: kept.updatedAt,
   };
@@ -186,5 +234,7 @@ function namesOf({ kept: { locale }, merchantLocale, marketLocale }: SummaryRow)
 }
 
 function rangeIn(currency: string | null, min: number | null, max: number | null): PriceRange | null {
-  return currency === null || min === null || max === null ? null : { min: money(min, currency), max: money(max, currency) };
+  return currency === null || min === null || max === null
+    ? null
+    : { min: money(min, currency), max: money(max, currency) };
 }

@@ -1,13 +1,21 @@
 /**
- * What a variant costs in each market. The price's history is evidence (the lowest price of 30 days must be shown beside a reduction): a new
- * price ends the open one and opens the next, and nothing of a prior row is ever changed but its end.
+ * What a variant costs in each market. The price's history is evidence (the lowest price of 30 days must be
+ * shown beside a reduction): a new price ends the open one and opens the next, and nothing of a prior row is
+ * ever changed but its end.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { catalogBounds } from "./catalog-fields.ts";
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
+import {
+  countFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  repeatFaults,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
 import { findProductAggregates } from "./read-products.ts";
@@ -32,7 +40,11 @@ export interface PricesSetInput {
 }
 
 /** The products whose prices changed. */
-export async function setPrices(transaction: Transaction, tenant: CommandContext, { prices }: PricesSetInput): Promise<{ productIds: string[] }> {
+export async function setPrices(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { prices }: PricesSetInput,
+): Promise<{ productIds: string[] }> {
   requireNoFaults([
     ...countFaults("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
     ...prices.flatMap((price, index) => priceFaults(`/prices/${index}`, price)),
@@ -56,11 +68,14 @@ export async function setPrices(transaction: Transaction, tenant: CommandContext
 }
 
 export function priceFaults(at: string, { amountMinor, compareAtMinor, currency }: PriceAmounts): Faults {
-  const isCompareAtTooLow = typeof compareAtMinor === "number" && (amountMinor === null || compareAtMinor <= amountMinor);
+  const isCompareAtTooLow =
+    typeof compareAtMinor === "number" && (amountMinor === null || compareAtMinor <= amountMinor);
   return [
     ...integerFaults(`${at}/amountMinor`, amountMinor, { min: 0, max: amountMinorMax }),
     ...integerFaults(`${at}/compareAtMinor`, compareAtMinor, { min: 1, max: amountMinorMax }),
-    ...(isCompareAtTooLow ? [faultAt(`${at}/compareAtMinor`, "out_of_range", "It must be above the amount.")] : []),
+    ...(isCompareAtTooLow
+      ? [faultAt(`${at}/compareAtMinor`, "out_of_range", "It must be above the amount.")]
+      : []),
     ...(typeof currency === "string" && !/^[A-Z]{3}$/.test(currency)
       ? [faultAt(`${at}/currency`, "pattern_mismatch", "It must be an ISO 4217 code in capitals.")]
       : []),
@@ -68,7 +83,11 @@ export function priceFaults(at: string, { amountMinor, compareAtMinor, currency 
 }
 
 /** The variants' products, held still in the order of their ids. */
-async function lockVariants(transaction: Transaction, tenant: CommandContext, prices: readonly PriceInput[]): Promise<Map<string, string>> {
+async function lockVariants(
+  transaction: Transaction,
+  tenant: CommandContext,
+  prices: readonly PriceInput[],
+): Promise<Map<string, string>> {
   const ids = prices.map(({ variantId }) => toId(variantId));
   const rows = await transaction
     .selectFrom("product as p")
@@ -80,23 +99,40 @@ async function lockVariants(transaction: Transaction, tenant: CommandContext, pr
     .forNoKeyUpdate("p")
     .execute();
   const archived = rows.find(({ status }) => status === "archived");
-  if (archived !== undefined) throw fail("invalid_state", { conflict: conflictOf(archived, "product_archived") });
+  if (archived !== undefined)
+    throw fail("invalid_state", { conflict: conflictOf(archived, "product_archived") });
   const productOf = new Map(rows.map(({ variantId, id }) => [variantId, id]));
   const details = prices.flatMap(({ variantId }, index) =>
-    productOf.has(variantId) ? [] : [faultAt(`/prices/${index}/variantId`, "resource_not_found", "There is no such variant.")],
+    productOf.has(variantId)
+      ? []
+      : [faultAt(`/prices/${index}/variantId`, "resource_not_found", "There is no such variant.")],
   );
   if (details.length > 0) throw fail("resource_not_found", { details });
   return productOf;
 }
 
-async function requireMarkets(transaction: Transaction, tenant: CommandContext, prices: readonly PriceInput[]): Promise<void> {
-  const rows = await transaction.selectFrom("market").select(["id", "currency"]).where("merchantId", "=", tenant.merchantId).execute();
+async function requireMarkets(
+  transaction: Transaction,
+  tenant: CommandContext,
+  prices: readonly PriceInput[],
+): Promise<void> {
+  const rows = await transaction
+    .selectFrom("market")
+    .select(["id", "currency"])
+    .where("merchantId", "=", tenant.merchantId)
+    .execute();
   const currencyOf = new Map(rows.map(({ id, currency }) => [id, currency]));
   const details = prices.flatMap(({ marketId }, index) =>
-    currencyOf.has(marketId) ? [] : [faultAt(`/prices/${index}/marketId`, "resource_not_found", "There is no such market.")],
+    currencyOf.has(marketId)
+      ? []
+      : [faultAt(`/prices/${index}/marketId`, "resource_not_found", "There is no such market.")],
   );
   if (details.length > 0) throw fail("resource_not_found", { details });
-  requireNoFaults(prices.flatMap((price, index) => currencyFaults(`/prices/${index}`, price, currencyOf.get(price.marketId))));
+  requireNoFaults(
+    prices.flatMap((price, index) =>
+      currencyFaults(`/prices/${index}`, price, currencyOf.get(price.marketId)),
+    ),
+  );
 }
 
 export function currencyFaults(at: string, { currency }: PriceAmounts, wanted: string | undefined): Faults {
@@ -105,10 +141,15 @@ export function currencyFaults(at: string, { currency }: PriceAmounts, wanted: s
 }
 
 /**
- * Ids of the variants whose price changed. The merchant's row must be locked. A price that began this very millisecond (or later, by another
- * machine's clock) lasts one millisecond and the next begins where it ends, so that each row of the history keeps its own time.
+ * Ids of the variants whose price changed. The merchant's row must be locked. A price that began this very
+ * millisecond (or later, by another machine's clock) lasts one millisecond and the next begins where it ends,
+ * so that each row of the history keeps its own time.
  */
-export async function savePrices(transaction: Transaction, tenant: CommandContext, prices: readonly PriceInput[]): Promise<string[]> {
+export async function savePrices(
+  transaction: Transaction,
+  tenant: CommandContext,
+  prices: readonly PriceInput[],
+): Promise<string[]> {
   if (prices.length === 0) return [];
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint)`;

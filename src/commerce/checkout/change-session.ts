@@ -1,11 +1,24 @@
 /**
- * What every change of a session has in common. The change locks the cart, then the session, and checks the session's state
- * and version. It prices the whole cart anew, which stays locked, holds the stock that the cart needs, and raises both
- * versions by one. A change without an effect leaves both versions. A cart that cannot be sold now is refused here.
+ * What every change of a session has in common. The change locks the cart, then the session, and checks the
+ * session's state and version. It prices the whole cart anew, which stays locked, holds the stock that the
+ * cart needs, and raises both versions by one. A change without an effect leaves both versions. A cart that
+ * cannot be sold now is refused here.
  */
-import { type CartAggregate, type Expected, refuse, statusOf, type StoredLine, type StoredWarning } from "#commerce/carts/cart-aggregate.ts";
+import {
+  type CartAggregate,
+  type Expected,
+  refuse,
+  statusOf,
+  type StoredLine,
+  type StoredWarning,
+} from "#commerce/carts/cart-aggregate.ts";
 import { type CartDraft, draftOf } from "#commerce/carts/cart-draft.ts";
-import { applyPlan, type CartCommandContext, type PlanCart, tryLockCart } from "#commerce/carts/change-cart.ts";
+import {
+  applyPlan,
+  type CartCommandContext,
+  type PlanCart,
+  tryLockCart,
+} from "#commerce/carts/change-cart.ts";
 import { holdStock, type Shortage } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -23,7 +36,11 @@ export interface LockedSession {
 }
 
 /** Locks the cart and the session until the end of the transaction, then reads both. */
-export async function lockSession(transaction: Transaction, tenant: CartCommandContext, sessionId: string): Promise<LockedSession> {
+export async function lockSession(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  sessionId: string,
+): Promise<LockedSession> {
   const found = await transaction
     .selectFrom("hostedCheckoutSession")
     .select(["id", "cartId"])
@@ -32,7 +49,12 @@ export async function lockSession(transaction: Transaction, tenant: CartCommandC
     .executeTakeFirst();
   const cart = found === undefined ? undefined : await tryLockCart(transaction, tenant, found.cartId);
   if (found === undefined || cart === undefined) throw fail("checkout_session_not_found");
-  await transaction.selectFrom("hostedCheckoutSession").select("id").where("id", "=", found.id).forNoKeyUpdate().execute();
+  await transaction
+    .selectFrom("hostedCheckoutSession")
+    .select("id")
+    .where("id", "=", found.id)
+    .forNoKeyUpdate()
+    .execute();
   return { cart, session: await readSession(transaction, found.id) };
 }
 
@@ -42,7 +64,10 @@ export async function readSession(transaction: Transaction, sessionId: string): 
   return session;
 }
 
-/** What becomes of a session's row; what is left out stays. How one ends without an order is `releaseSession`'s. */
+/**
+ * What becomes of a session's row; what is left out stays. How one ends without an order is
+ * `releaseSession`'s.
+ */
 export interface SessionPatch {
   readonly status?: Extract<SessionStatus, "open" | "processing" | "completed">;
   readonly country?: string;
@@ -60,14 +85,16 @@ export async function saveSession(
   { now }: Pick<CartCommandContext, "now">,
   { session, patch }: { readonly session: SessionAggregate; readonly patch: SessionPatch },
 ): Promise<SessionAggregate> {
-  const secretless = patch.status === "completed" ? { urlSealed: null, urlDataKey: null, urlKeyId: null } : {};
+  const secretless =
+    patch.status === "completed" ? { urlSealed: null, urlDataKey: null, urlKeyId: null } : {};
   const { numUpdatedRows } = await transaction
     .updateTable("hostedCheckoutSession")
     .set({ ...patch, ...secretless, version: session.version + 1, updatedAt: now })
     .where("id", "=", session.id)
     .where("version", "=", session.version)
     .executeTakeFirst();
-  if (numUpdatedRows !== 1n) throw new Error(`Session ${session.id} was locked at version ${session.version} and has another now.`);
+  if (numUpdatedRows !== 1n)
+    throw new Error(`Session ${session.id} was locked at version ${session.version} and has another now.`);
   return readSession(transaction, session.id);
 }
 
@@ -90,21 +117,53 @@ export function tellSession(
   { before, after, carts }: SessionTold,
 ): void {
   const [was, is] = [shown(before), shown(after)];
-  const ofSession = Object.entries(was).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(is[name]));
+  const ofSession = Object.entries(was).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(is[name]),
+  );
   const ofCart = carts === undefined ? [] : cartDifferences(carts, now);
   outbox.append({ type, id: after.id, previous: Object.fromEntries([...ofSession, ...ofCart]) });
 }
 
 /** What of the contract's fields can change. */
 function shown(session: SessionAggregate): Record<string, unknown> {
-  const { version, status, orderId, country: market, currency, locale, amountTotalMinor, completedAt, canceledAt, cancellation } = session;
+  const {
+    version,
+    status,
+    orderId,
+    country: market,
+    currency,
+    locale,
+    amountTotalMinor,
+    completedAt,
+    canceledAt,
+    cancellation,
+  } = session;
   const [amountTotal, paymentStatus] = [money(amountTotalMinor, currency), paymentStatusOf(session)];
-  return { version, status, orderId, market, currency, locale, amountTotal, paymentStatus, completedAt, canceledAt, cancellation };
+  return {
+    version,
+    status,
+    orderId,
+    market,
+    currency,
+    locale,
+    amountTotal,
+    paymentStatus,
+    completedAt,
+    canceledAt,
+    cancellation,
+  };
 }
 
-function cartDifferences({ before, after }: NonNullable<SessionTold["carts"]>, now: Date): [string, unknown][] {
-  const status: [string, unknown][] = before.status === statusOf(after, now) ? [] : [["cartStatus", before.status]];
-  return [...(before.version === after.version ? [] : [["cartVersion", before.version] as [string, unknown]]), ...status];
+function cartDifferences(
+  { before, after }: NonNullable<SessionTold["carts"]>,
+  now: Date,
+): [string, unknown][] {
+  const status: [string, unknown][] =
+    before.status === statusOf(after, now) ? [] : [["cartStatus", before.status]];
+  return [
+    ...(before.version === after.version ? [] : [["cartVersion", before.version] as [string, unknown]]),
+    ...status,
+  ];
 }
 
 export interface Repricing extends LockedSession {
@@ -120,7 +179,10 @@ export interface RepricedCart {
   readonly isChanged: boolean;
 }
 
-/** Prices the cart of an open session anew, and has the session hold exactly what is in it. The session itself is the caller's to save. */
+/**
+ * Prices the cart of an open session anew, and has the session hold exactly what is in it. The session itself
+ * is the caller's to save.
+ */
 export async function repriceLocked(
   transaction: Transaction,
   tenant: CartCommandContext,
@@ -139,7 +201,11 @@ export async function repriceLocked(
           },
         };
   };
-  const after = await applyPlan(transaction, tenant, { cart, plan: noting, holder: { sessionId: session.id } });
+  const after = await applyPlan(transaction, tenant, {
+    cart,
+    plan: noting,
+    holder: { sessionId: session.id },
+  });
   const shortages = await holdStock(transaction, tenant, {
     sessionId: session.id,
     expiresAt: new Date(session.expiresAt),
@@ -166,12 +232,23 @@ export interface SessionChange {
 }
 
 /** By the session's own page, while it is open. */
-export async function changeSession(transaction: Transaction, tenant: CartCommandContext, { target, work }: SessionChange): Promise<LockedSession> {
+export async function changeSession(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  { target, work }: SessionChange,
+): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, tenant, target.sessionId);
   requireOpen(session, target, tenant.now);
-  const { cart: after, isChanged } = await repriceLocked(transaction, tenant, { cart, session, plan: await work(cart, session) });
+  const { cart: after, isChanged } = await repriceLocked(transaction, tenant, {
+    cart,
+    session,
+    plan: await work(cart, session),
+  });
   if (!isChanged) return { cart: after, session };
-  return { cart: after, session: await saveSession(transaction, tenant, { session, patch: takenFrom(after) }) };
+  return {
+    cart: after,
+    session: await saveSession(transaction, tenant, { session, patch: takenFrom(after) }),
+  };
 }
 
 /** The context of commands that create or cancel sessions. */
@@ -190,13 +267,16 @@ function stoppedLineIds(warnings: readonly StoredWarning[]): string[] {
 
 function sellableLines(lines: readonly StoredLine[], warnings: readonly StoredWarning[]): VariantQuantity[] {
   const stopped = new Set(stoppedLineIds(warnings));
-  return lines.filter(({ id }) => !stopped.has(id)).map(({ variantId, quantity }) => ({ variantId, quantity }));
+  return lines
+    .filter(({ id }) => !stopped.has(id))
+    .map(({ variantId, quantity }) => ({ variantId, quantity }));
 }
 
 /** 409 `invalid_state`, reason `line_unavailable`, with the lines. */
 export function requireAvailable(cart: CartAggregate, warnings: readonly StoredWarning[], now: Date): void {
   const lineIds = stoppedLineIds(warnings);
-  if (lineIds.length > 0) throw refuse("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
+  if (lineIds.length > 0)
+    throw refuse("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
 }
 
 /** The same, with reason `insufficient_stock`, where a line had to be made less. */

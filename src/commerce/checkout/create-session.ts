@@ -1,10 +1,17 @@
 /**
- * Opens a checkout for a cart: the cart is priced anew and locked, what is in it is kept back from the stock, and the session's page gets an address
- * that nobody can guess. All of it, or nothing.
+ * Opens a checkout for a cart: the cart is priced anew and locked, what is in it is kept back from the stock,
+ * and the session's page gets an address that nobody can guess. All of it, or nothing.
  */
 import { randomBytes } from "node:crypto";
 import { personalIdsOf } from "#commerce/addresses/personal-data.ts";
-import { atTime, type CartAggregate, type Expected, refuse, requireChangeable, statusOf } from "#commerce/carts/cart-aggregate.ts";
+import {
+  atTime,
+  type CartAggregate,
+  type Expected,
+  refuse,
+  requireChangeable,
+  statusOf,
+} from "#commerce/carts/cart-aggregate.ts";
 import { draftOf, type NextCart } from "#commerce/carts/cart-draft.ts";
 import { applyPlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByToken } from "#commerce/carts/find-carts.ts";
@@ -12,7 +19,14 @@ import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundati
 import { holdStock } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toId } from "#foundation/ids.ts";
-import { type LockedSession, readSession, requireAvailable, requireHeld, requireWhole, type SessionCommandContext } from "./change-session.ts";
+import {
+  type LockedSession,
+  readSession,
+  requireAvailable,
+  requireHeld,
+  requireWhole,
+  type SessionCommandContext,
+} from "./change-session.ts";
 import { keepUntilOver } from "./keep-personal-data.ts";
 import { returnUrlFaults, secretDigest } from "./session-page.ts";
 import { secretPlaceOf } from "./session-aggregate.ts";
@@ -28,7 +42,11 @@ export interface SessionCreateInput extends Expected {
 
 export const lifetimeMinutes = { min: 30, max: 1440, usual: 60 } as const;
 
-export async function createSession(transaction: Transaction, tenant: SessionCommandContext, input: SessionCreateInput): Promise<LockedSession> {
+export async function createSession(
+  transaction: Transaction,
+  tenant: SessionCommandContext,
+  input: SessionCreateInput,
+): Promise<LockedSession> {
   requireNoFaults(createFaults(input));
   const { now } = tenant;
   const cart = await lockCart(transaction, tenant, input.cartId);
@@ -49,7 +67,10 @@ export async function createSession(transaction: Transaction, tenant: SessionCom
         requireWhole(cart, warnings, now);
       },
     }),
-    holder: { sessionId, begin: (next) => begin(transaction, tenant, { cart, next, input, sessionId, expiresAt }) },
+    holder: {
+      sessionId,
+      begin: (next) => begin(transaction, tenant, { cart, next, input, sessionId, expiresAt }),
+    },
   });
   tenant.outbox.append({ type: "checkout_session.created", id: sessionId });
   return { cart: after, session: await readSession(transaction, sessionId) };
@@ -70,8 +91,16 @@ function createFaults({ successUrl, cancelUrl, lifetimeMinutes: lifetime }: Sess
 }
 
 /** The built-in provider is for trying out: it moves no money. */
-async function requireProvider(transaction: Transaction, { merchantId, now }: SessionCommandContext, cart: CartAggregate): Promise<void> {
-  const { mode } = await transaction.selectFrom("merchant").select("mode").where("id", "=", merchantId).executeTakeFirstOrThrow();
+async function requireProvider(
+  transaction: Transaction,
+  { merchantId, now }: SessionCommandContext,
+  cart: CartAggregate,
+): Promise<void> {
+  const { mode } = await transaction
+    .selectFrom("merchant")
+    .select("mode")
+    .where("id", "=", merchantId)
+    .executeTakeFirstOrThrow();
   if (mode === "live") throw refuse("invalid_state", cart, { now, reason: "payment_provider_missing" });
 }
 
@@ -83,7 +112,10 @@ async function requireOwnToken(
   if (addressToken === null) return;
   const cartId = await findCartByToken(transaction, { merchantId, addressToken: toId(addressToken) });
   if (cartId === cart.id && atTime(cart, now).address !== null) return;
-  throw refuseAt("invalid_field", "/addressToken", { code: "unknown", message: "It is not the token of an address that the cart has now." });
+  throw refuseAt("invalid_field", "/addressToken", {
+    code: "unknown",
+    message: "It is not the token of an address that the cart has now.",
+  });
 }
 
 interface Beginning {
@@ -94,13 +126,21 @@ interface Beginning {
   readonly expiresAt: Date;
 }
 
-async function begin(transaction: Transaction, tenant: SessionCommandContext, beginning: Beginning): Promise<void> {
+async function begin(
+  transaction: Transaction,
+  tenant: SessionCommandContext,
+  beginning: Beginning,
+): Promise<void> {
   const { cart, next, sessionId, expiresAt } = beginning;
   await insertSession(transaction, tenant, beginning);
   const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
   requireHeld(cart, await holdStock(transaction, tenant, { sessionId, expiresAt, lines }), tenant.now);
   const { address, buyerEmailId } = next;
-  await keepUntilOver(transaction, personalIdsOf({ address, buyerEmail: buyerEmailId === null ? null : { id: buyerEmailId } }), expiresAt);
+  await keepUntilOver(
+    transaction,
+    personalIdsOf({ address, buyerEmail: buyerEmailId === null ? null : { id: buyerEmailId } }),
+    expiresAt,
+  );
 }
 
 const secretBytes = 32;

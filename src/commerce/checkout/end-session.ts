@@ -1,7 +1,7 @@
 /**
- * Writes the end of a checkout session without an order: releases the stock that it holds and deletes the secret of its
- * page. The caller writes the cart: a change of a cart whose session has run out ends the session, and so do the
- * commands in release-sessions.ts.
+ * Writes the end of a checkout session without an order: releases the stock that it holds and deletes the
+ * secret of its page. The caller writes the cart: a change of a cart whose session has run out ends the
+ * session, and so do the commands in release-sessions.ts.
  */
 import { releaseHolds } from "#commerce/inventory/reservations.ts";
 import type { StockOwner } from "#commerce/inventory/stock-levels.ts";
@@ -35,12 +35,21 @@ export type SessionEnd =
   | { readonly sessionId: string; readonly status: "canceled"; readonly cancellation: SessionCancellation };
 
 /** Returns the new version. The caller has locked the cart and has checked that the session has not ended. */
-export async function endSession(transaction: Transaction, owner: StockOwner, end: SessionEnd): Promise<number> {
+export async function endSession(
+  transaction: Transaction,
+  owner: StockOwner,
+  end: SessionEnd,
+): Promise<number> {
   const { sessionId, status } = end;
   const { now } = owner;
   const canceled =
     end.status === "canceled"
-      ? { canceledAt: now, cancelReason: end.cancellation.reason, cancelNote: end.cancellation.note, cancelActor: end.cancellation.actor }
+      ? {
+          canceledAt: now,
+          cancelReason: end.cancellation.reason,
+          cancelNote: end.cancellation.note,
+          cancelActor: end.cancellation.actor,
+        }
       : {};
   const ended = await transaction
     .updateTable("hostedCheckoutSession")
@@ -67,9 +76,18 @@ export interface SessionTeller extends StockOwner {
 }
 
 /** Expires the session of the cart if it is still stored as open. */
-export async function expireSession(transaction: Transaction, teller: SessionTeller, { session, version }: CartAggregate): Promise<void> {
+export async function expireSession(
+  transaction: Transaction,
+  teller: SessionTeller,
+  { session, version }: CartAggregate,
+): Promise<void> {
   if (session === null || session.status !== "open") return;
   const sessionVersion = await endSession(transaction, teller, { sessionId: session.id, status: "expired" });
-  const previous = { version: sessionVersion - 1, status: session.status, cartVersion: version, cartStatus: "locked" };
+  const previous = {
+    version: sessionVersion - 1,
+    status: session.status,
+    cartVersion: version,
+    cartStatus: "locked",
+  };
   teller.outbox.append({ type: "checkout_session.expired", id: session.id, previous });
 }

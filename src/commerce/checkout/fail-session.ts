@@ -1,6 +1,7 @@
 /**
- * A payment came to nothing: what the submission took is given back, and the buyer may try again while the session lasts. What the provider may
- * still do for a payment that nobody waits for any more is asked back by an operation of its own.
+ * A payment came to nothing: what the submission took is given back, and the buyer may try again while the
+ * session lasts. What the provider may still do for a payment that nobody waits for any more is asked back by
+ * an operation of its own.
  */
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-aggregate.ts";
@@ -23,13 +24,25 @@ export interface SessionFailInput extends Expected {
 }
 
 /** Nobody waits for the provider's answer any more. Should it say later that it was paid, the money goes back. */
-export async function failSession(transaction: Transaction, tenant: CartCommandContext, input: SessionFailInput): Promise<LockedSession> {
+export async function failSession(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  input: SessionFailInput,
+): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
   requireProcessing(session, input, tenant.now);
   const payment = await livePaymentOf(transaction, session.id);
-  if (payment === undefined) throw refuseSession("invalid_state", session, { now: tenant.now, reason: "no_payment" });
-  if (payment.status !== "pending") throw refuseSession("invalid_state", session, { now: tenant.now, reason: "payment_authorized" });
-  return failLocked(transaction, tenant, { cart, session, payment, failureCode: input.reason, isKnown: false });
+  if (payment === undefined)
+    throw refuseSession("invalid_state", session, { now: tenant.now, reason: "no_payment" });
+  if (payment.status !== "pending")
+    throw refuseSession("invalid_state", session, { now: tenant.now, reason: "payment_authorized" });
+  return failLocked(transaction, tenant, {
+    cart,
+    session,
+    payment,
+    failureCode: input.reason,
+    isKnown: false,
+  });
 }
 
 export interface FailedPayment extends LockedSession {
@@ -39,7 +52,11 @@ export interface FailedPayment extends LockedSession {
   readonly isKnown: boolean;
 }
 
-export async function failLocked(transaction: Transaction, tenant: CartCommandContext, failed: FailedPayment): Promise<LockedSession> {
+export async function failLocked(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  failed: FailedPayment,
+): Promise<LockedSession> {
   const { cart, session, payment, failureCode, isKnown } = failed;
   const { now } = tenant;
   if (isKnown) {
@@ -63,18 +80,40 @@ export async function abandonPayment(
   await savePayment(transaction, { payment, patch: { status: "canceled", failureCode }, now });
   outbox.append({ type: "payment.canceled", id: payment.id, previous: { status: payment.status } });
   await endAuthorizations(transaction, { paymentId: payment.id, failureCode, now });
-  await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "void", amountMinor: payment.amountMinor, now, events });
+  await queueOperation(transaction, {
+    merchantId,
+    paymentId: payment.id,
+    kind: "void",
+    amountMinor: payment.amountMinor,
+    now,
+    events,
+  });
 }
 
-async function reopen(transaction: Transaction, tenant: CartCommandContext, { cart, session }: LockedSession): Promise<LockedSession> {
+async function reopen(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  { cart, session }: LockedSession,
+): Promise<LockedSession> {
   await setHoldsEnd(transaction, { sessionId: session.id, expiresAt: new Date(session.expiresAt) });
-  const after = await saveSession(transaction, tenant, { session, patch: { status: "open", submittedAt: null } });
+  const after = await saveSession(transaction, tenant, {
+    session,
+    patch: { status: "open", submittedAt: null },
+  });
   tellSession(tenant, "checkout_session.payment_failed", { before: session, after });
   return { cart, session: after };
 }
 
 /** Its time ran out while it was paid for. */
-async function expire(transaction: Transaction, tenant: CartCommandContext, { cart, session }: LockedSession): Promise<LockedSession> {
-  tenant.outbox.append({ type: "checkout_session.payment_failed", id: session.id, previous: { status: session.status } });
+async function expire(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  { cart, session }: LockedSession,
+): Promise<LockedSession> {
+  tenant.outbox.append({
+    type: "checkout_session.payment_failed",
+    id: session.id,
+    previous: { status: session.status },
+  });
   return releaseSession(transaction, tenant, { cart, session, status: "expired" });
 }

@@ -1,6 +1,7 @@
 /**
- * How long a checkout keeps the personal data of its buyer: past the end of the session while the session is open. While
- * the session is being paid `keepForOrder` keeps the data without an end, because the order will refer to it.
+ * How long a checkout keeps the personal data of its buyer: past the end of the session while the session is
+ * open. While the session is being paid `keepForOrder` keeps the data without an end, because the order will
+ * refer to it.
  */
 import { sql } from "kysely";
 import { personalIdsOf } from "#commerce/addresses/personal-data.ts";
@@ -10,8 +11,15 @@ import type { Transaction } from "#database/transaction.ts";
 /** How long personal data outlives its session, so that problems can be looked into. */
 const keptAfterMs = 24 * 3_600_000;
 
-/** Keeps rows of personal data at least for as long as the session is open; rows that are kept longer stay as they are. */
-export async function keepUntilOver(transaction: Transaction, ids: readonly string[], expiresAt: Date): Promise<void> {
+/**
+ * Keeps rows of personal data at least for as long as the session is open; rows that are kept longer stay as
+ * they are.
+ */
+export async function keepUntilOver(
+  transaction: Transaction,
+  ids: readonly string[],
+  expiresAt: Date,
+): Promise<void> {
   if (ids.length === 0) return;
   await sql`update personal_data set erase_after = greatest(erase_after, ${new Date(expiresAt.getTime() + keptAfterMs)}::timestamptz)
     where id = any(${ids}::text[]) and erased_at is null`.execute(transaction);

@@ -1,6 +1,6 @@
 /**
- * Ends sessions without an order and unlocks their carts: sessions that the buyer or the merchant cancels, and sessions
- * that have expired. A session that is being paid does not expire; its payment ends it.
+ * Ends sessions without an order and unlocks their carts: sessions that the buyer or the merchant cancels,
+ * and sessions that have expired. A session that is being paid does not expire; its payment ends it.
  */
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
@@ -13,7 +13,13 @@ import type { CartAggregate, Expected } from "#commerce/carts/cart-aggregate.ts"
 import { type CancelReason, endSession, type SessionCancellation } from "./end-session.ts";
 import { unlockCart } from "#commerce/carts/cart-transitions.ts";
 import { requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { type LockedSession, lockSession, readSession, type SessionCommandContext, tellSession } from "./change-session.ts";
+import {
+  type LockedSession,
+  lockSession,
+  readSession,
+  type SessionCommandContext,
+  tellSession,
+} from "./change-session.ts";
 import { requireOpen } from "./session-aggregate.ts";
 
 interface ExpiryServices {
@@ -49,7 +55,11 @@ interface DueSession {
 
 async function findDueSessions(
   db: Database,
-  { now, after, rowsMax }: { readonly now: Date; readonly after: DueSession | undefined; readonly rowsMax: number },
+  {
+    now,
+    after,
+    rowsMax,
+  }: { readonly now: Date; readonly after: DueSession | undefined; readonly rowsMax: number },
 ): Promise<readonly DueSession[]> {
   const { rows } = await sql<DueSession>`
     select id, cart_id, merchant_id, expires_at::text as expires_at from hosted_checkout_session
@@ -64,28 +74,62 @@ async function expireSession(
   tenant: Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">,
   { id, cartId }: Pick<DueSession, "id" | "cartId">,
 ): Promise<boolean> {
-  const locked = await transaction.selectFrom("cart").select("id").where("id", "=", cartId).forNoKeyUpdate().skipLocked().executeTakeFirst();
+  const locked = await transaction
+    .selectFrom("cart")
+    .select("id")
+    .where("id", "=", cartId)
+    .forNoKeyUpdate()
+    .skipLocked()
+    .executeTakeFirst();
   if (locked === undefined) return false;
-  await transaction.selectFrom("hostedCheckoutSession").select("id").where("id", "=", id).forNoKeyUpdate().execute();
+  await transaction
+    .selectFrom("hostedCheckoutSession")
+    .select("id")
+    .where("id", "=", id)
+    .forNoKeyUpdate()
+    .execute();
   const session = await readSession(transaction, id);
   const cart = (await findCarts(transaction, [cartId], tenant.now)).get(cartId);
-  if (cart === undefined || session.status !== "open" || new Date(session.expiresAt) > tenant.now) return false;
+  if (cart === undefined || session.status !== "open" || new Date(session.expiresAt) > tenant.now)
+    return false;
   await releaseSession(transaction, tenant, { cart, session, status: "expired" });
   return true;
 }
 
-type SessionRelease = LockedSession & ({ readonly status: "expired" } | { readonly status: "canceled"; readonly cancellation: SessionCancellation });
+type SessionRelease = LockedSession &
+  (
+    | { readonly status: "expired" }
+    | { readonly status: "canceled"; readonly cancellation: SessionCancellation }
+  );
 
 type Releaser = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
 
-/** Both are locked, and the session open or processing; uses of promotions that it took are given back by who knows of them. */
-export async function releaseSession(transaction: Transaction, tenant: Releaser, release: SessionRelease): Promise<LockedSession> {
+/**
+ * Both are locked, and the session open or processing; uses of promotions that it took are given back by who
+ * knows of them.
+ */
+export async function releaseSession(
+  transaction: Transaction,
+  tenant: Releaser,
+  release: SessionRelease,
+): Promise<LockedSession> {
   const { cart, session, status } = release;
   const sessionId = session.id;
-  await endSession(transaction, tenant, status === "canceled" ? { sessionId, status, cancellation: release.cancellation } : { sessionId, status });
+  await endSession(
+    transaction,
+    tenant,
+    status === "canceled" ? { sessionId, status, cancellation: release.cancellation } : { sessionId, status },
+  );
   const after = await readSession(transaction, sessionId);
-  const unlocked: CartAggregate = await unlockCart(transaction, tenant, { cart, isAsked: status === "canceled" });
-  tellSession(tenant, `checkout_session.${status}`, { before: session, after, carts: { before: cart, after: unlocked } });
+  const unlocked: CartAggregate = await unlockCart(transaction, tenant, {
+    cart,
+    isAsked: status === "canceled",
+  });
+  tellSession(tenant, `checkout_session.${status}`, {
+    before: session,
+    after,
+    carts: { before: cart, after: unlocked },
+  });
   return { cart: unlocked, session: after };
 }
 

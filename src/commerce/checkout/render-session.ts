@@ -1,9 +1,17 @@
-/** A session as the contract shows it: status by the clock, money with its currency, and no way to its page, which only who made it is given. */
+/**
+ * A session as the contract shows it: status by the clock, money with its currency, and no way to its page,
+ * which only who made it is given.
+ */
 import { type CartAggregate, type CartStatus, statusOf } from "#commerce/carts/cart-aggregate.ts";
 import type { SessionCancellation } from "./end-session.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type Money, money } from "#foundation/money.ts";
-import { secretPlaceOf, type SessionAggregate, type SessionStatus, sessionStatusOf } from "./session-aggregate.ts";
+import {
+  secretPlaceOf,
+  type SessionAggregate,
+  type SessionStatus,
+  sessionStatusOf,
+} from "./session-aggregate.ts";
 
 export type SessionPaymentStatus = "unpaid" | "processing" | "paid" | "not_required";
 
@@ -30,8 +38,24 @@ export interface SessionView {
   readonly cartStatus: CartStatus;
 }
 
-export function toSession(session: SessionAggregate, cart: CartAggregate, { now }: { readonly now: Date }): SessionView {
-  const { id, version, orderId, merchant, successUrl, cancelUrl, expiresAt, createdAt, completedAt, canceledAt, cancellation } = session;
+export function toSession(
+  session: SessionAggregate,
+  cart: CartAggregate,
+  { now }: { readonly now: Date },
+): SessionView {
+  const {
+    id,
+    version,
+    orderId,
+    merchant,
+    successUrl,
+    cancelUrl,
+    expiresAt,
+    createdAt,
+    completedAt,
+    canceledAt,
+    cancellation,
+  } = session;
   return {
     id,
     version,
@@ -56,7 +80,10 @@ export function toSession(session: SessionAggregate, cart: CartAggregate, { now 
   };
 }
 
-export function paymentStatusOf({ status, amountTotalMinor }: Pick<SessionAggregate, "status" | "amountTotalMinor">): SessionPaymentStatus {
+export function paymentStatusOf({
+  status,
+  amountTotalMinor,
+}: Pick<SessionAggregate, "status" | "amountTotalMinor">): SessionPaymentStatus {
   if (status === "processing") return "processing";
   if (status !== "completed") return "unpaid";
   return amountTotalMinor === 0 ? "not_required" : "paid";
@@ -71,8 +98,17 @@ interface Asking {
 }
 
 /** Who knows it can check out as the buyer: only who made the session is told, and only while it is open. */
-export function pageUrlOf(session: SessionAggregate, { tokenId, keyring, publicUrl, now }: Asking): string | null {
+export function pageUrlOf(
+  session: SessionAggregate,
+  { tokenId, keyring, publicUrl, now }: Asking,
+): string | null {
   const { secret, createdBy } = session;
-  if (secret === null || createdBy === null || createdBy !== tokenId || sessionStatusOf(session, now) !== "open") return null;
+  if (
+    secret === null ||
+    createdBy === null ||
+    createdBy !== tokenId ||
+    sessionStatusOf(session, now) !== "open"
+  )
+    return null;
   return `${publicUrl}/checkout/${keyring.open(secret, secretPlaceOf(session.id)).toString("utf8")}`;
 }

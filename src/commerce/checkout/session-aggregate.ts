@@ -1,7 +1,7 @@
 /**
- * The stored checkout session: its type, the statement that reads any number of them, lists, its status and its conflicts.
- * The status depends on the clock: an open session that is past its time counts as expired, even before a sweep writes it.
- * The cart of the session has what is being checked out.
+ * The stored checkout session: its type, the statement that reads any number of them, lists, its status and
+ * its conflicts. The status depends on the clock: an open session that is past its time counts as expired,
+ * even before a sweep writes it. The cart of the session has what is being checked out.
  */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";
@@ -55,31 +55,60 @@ interface SessionRow extends Omit<SessionAggregate, "secret" | "cancellation" | 
 }
 
 /** By id; one that is not there is left out. Tenancy is the caller's. */
-export async function findSessions(reader: Reader, ids: readonly string[]): Promise<Map<string, SessionAggregate>> {
+export async function findSessions(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<Map<string, SessionAggregate>> {
   const { rows } = await sql<SessionRow>`
     select s.id, s.status, s.version, m.id as merchant_id, m.slug as merchant_slug, m.name as merchant_name, s.cart_id, s.order_id, s.country, s.currency,
       s.locale, s.amount_total_minor, s.success_url, s.cancel_url, s.created_by, s.url_sealed, s.url_data_key, s.url_key_id, s.cancel_reason,
       s.cancel_note, s.cancel_actor, ${utc(sql`s.created_at`)} as created_at, ${utc(sql`s.updated_at`)} as updated_at,
       ${utc(sql`s.expires_at`)} as expires_at, ${utc(sql`s.submitted_at`)} as submitted_at, ${utc(sql`s.completed_at`)} as completed_at,
       ${utc(sql`s.canceled_at`)} as canceled_at
-    from hosted_checkout_session s join merchant m on m.id = s.merchant_id where s.id = any(${ids}::text[])`.execute(reader);
+    from hosted_checkout_session s join merchant m on m.id = s.merchant_id where s.id = any(${ids}::text[])`.execute(
+    reader,
+  );
   return new Map(rows.map((row) => [row.id, toAggregate(row)]));
 }
 
 function toAggregate(row: SessionRow): SessionAggregate {
-  const { merchantId, merchantSlug, merchantName, urlSealed, urlDataKey, urlKeyId, cancelReason, cancelNote, cancelActor, ...session } = row;
+  const {
+    merchantId,
+    merchantSlug,
+    merchantName,
+    urlSealed,
+    urlDataKey,
+    urlKeyId,
+    cancelReason,
+    cancelNote,
+    cancelActor,
+    ...session
+  } = row;
   return {
     ...session,
     merchant: { id: merchantId, slug: merchantSlug, name: merchantName },
-    secret: urlSealed === null || urlDataKey === null || urlKeyId === null ? null : { sealed: urlSealed, dataKey: urlDataKey, keyId: urlKeyId },
-    cancellation: cancelReason === null ? null : { reason: cancelReason, note: cancelNote, actor: cancelActor ?? "system" },
+    secret:
+      urlSealed === null || urlDataKey === null || urlKeyId === null
+        ? null
+        : { sealed: urlSealed, dataKey: urlDataKey, keyId: urlKeyId },
+    cancellation:
+      cancelReason === null
+        ? null
+        : { reason: cancelReason, note: cancelNote, actor: cancelActor ?? "system" },
   };
 }
 
 /** What a session's secret is sealed for. */
-export const secretPlaceOf = (sessionId: string): Place => ({ table: "hosted_checkout_session", column: "url_sealed", rowId: sessionId });
+export const secretPlaceOf = (sessionId: string): Place => ({
+  table: "hosted_checkout_session",
+  column: "url_sealed",
+  rowId: sessionId,
+});
 
-export function sessionStatusOf({ status, expiresAt }: Pick<SessionAggregate, "status" | "expiresAt">, now: Date): SessionStatus {
+export function sessionStatusOf(
+  { status, expiresAt }: Pick<SessionAggregate, "status" | "expiresAt">,
+  now: Date,
+): SessionStatus {
   return status === "open" && new Date(expiresAt) <= now ? "expired" : status;
 }
 
@@ -105,13 +134,27 @@ interface RefusedSession {
 }
 
 /** A 409 that says what the session is like, so that the caller need not ask. */
-export function refuseSession(code: FailureCode, session: SessionAggregate, refused: RefusedSession): Failure {
+export function refuseSession(
+  code: FailureCode,
+  session: SessionAggregate,
+  refused: RefusedSession,
+): Failure {
   return fail(code, { conflict: sessionConflict(session, refused) });
 }
 
-function sessionConflict(session: SessionAggregate, { now, reason = null, data = {} }: RefusedSession): FailureConflict {
+function sessionConflict(
+  session: SessionAggregate,
+  { now, reason = null, data = {} }: RefusedSession,
+): FailureConflict {
   const { id, version } = session;
-  return { resource: "checkout_session", id, currentStatus: sessionStatusOf(session, now), currentVersion: version, reason, data };
+  return {
+    resource: "checkout_session",
+    id,
+    currentStatus: sessionStatusOf(session, now),
+    currentVersion: version,
+    reason,
+    data,
+  };
 }
 
 const ended = {
@@ -125,7 +168,10 @@ export function requireProcessing(session: SessionAggregate, { expectedVersion }
   const status = sessionStatusOf(session, now);
   if (status === "open") throw refuseSession("invalid_state", session, { now, reason: "not_submitted" });
   if (status !== "processing")
-    throw refuseSession(ended[status], session, { now, data: session.orderId === null ? {} : { orderId: session.orderId } });
+    throw refuseSession(ended[status], session, {
+      now,
+      data: session.orderId === null ? {} : { orderId: session.orderId },
+    });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
     throw refuseSession("checkout_session_version_conflict", session, { now });
 }

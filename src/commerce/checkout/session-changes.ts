@@ -1,4 +1,7 @@
-/** What a buyer may still change while checking out, by the rules of carts: the address, the e-mail, how it is delivered, the code. */
+/**
+ * What a buyer may still change while checking out, by the rules of carts: the address, the e-mail, how it is
+ * delivered, the code.
+ */
 import { type CartPromotionApplyInput, promotionPlan, removalPlan } from "#commerce/carts/cart-promotion.ts";
 import {
   type CartAddressSetInput,
@@ -21,7 +24,11 @@ export interface SessionAddressSetInput extends CartAddressSetInput, SessionTarg
   readonly contactEmail?: string | null | undefined;
 }
 
-export function setSessionAddress(transaction: Transaction, tenant: CartCommandContext, input: SessionAddressSetInput): Promise<LockedSession> {
+export function setSessionAddress(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  input: SessionAddressSetInput,
+): Promise<LockedSession> {
   const checked = checkInput(input);
   const email = input.contactEmail ?? null;
   requireNoFaults(emailFaults("/contactEmail", email));
@@ -50,7 +57,11 @@ export interface SessionContactSetInput extends SessionTarget {
   readonly email: string;
 }
 
-export function setSessionContact(transaction: Transaction, tenant: CartCommandContext, input: SessionContactSetInput): Promise<LockedSession> {
+export function setSessionContact(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  input: SessionContactSetInput,
+): Promise<LockedSession> {
   requireNoFaults(emailFaults("/email", input.email));
   return changeSession(transaction, tenant, {
     target: input,
@@ -79,6 +90,10 @@ export function applySessionPromotion(
   return changeSession(transaction, tenant, { target: input, work: () => plan });
 }
 
-export function removeSessionPromotion(transaction: Transaction, tenant: CartCommandContext, input: SessionTarget): Promise<LockedSession> {
+export function removeSessionPromotion(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  input: SessionTarget,
+): Promise<LockedSession> {
   return changeSession(transaction, tenant, { target: input, work: () => removalPlan(tenant.now) });
 }

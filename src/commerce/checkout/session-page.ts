@@ -1,7 +1,7 @@
 /**
- * The page of a session. The secret in its URL finds the session, and the browser that did something there first holds it:
- * another browser with the same URL sees nothing personal until the buyer has entered an address in it. Also checks the
- * URLs that the page sends the buyer back to.
+ * The page of a session. The secret in its URL finds the session, and the browser that did something there
+ * first holds it: another browser with the same URL sees nothing personal until the buyer has entered an
+ * address in it. Also checks the URLs that the page sends the buyer back to.
  */
 import { createHash } from "node:crypto";
 import type { Reader, Transaction } from "#database/transaction.ts";
@@ -35,9 +35,16 @@ export interface PageHolder {
 }
 
 /** After the change that it is for, whose locks it needs. False: another browser has it. */
-export async function holdSessionPage(transaction: Transaction, { sessionId, digest, takesOver }: PageHolder): Promise<boolean> {
-  let update = transaction.updateTable("hostedCheckoutSession").set({ pageDigest: digest }).where("id", "=", sessionId);
-  if (!takesOver) update = update.where((is) => is.or([is("pageDigest", "is", null), is("pageDigest", "=", digest)]));
+export async function holdSessionPage(
+  transaction: Transaction,
+  { sessionId, digest, takesOver }: PageHolder,
+): Promise<boolean> {
+  let update = transaction
+    .updateTable("hostedCheckoutSession")
+    .set({ pageDigest: digest })
+    .where("id", "=", sessionId);
+  if (!takesOver)
+    update = update.where((is) => is.or([is("pageDigest", "is", null), is("pageDigest", "=", digest)]));
   const { numUpdatedRows } = await update.executeTakeFirst();
   return numUpdatedRows === 1n;
 }
@@ -48,19 +55,25 @@ export function secretDigest(secret: string): Buffer {
 }
 
 const urlMax = 2048;
-/** Readers of addresses disagree about what begins otherwise, and about a backslash: some find another host in it. */
+/**
+ * Readers of addresses disagree about what begins otherwise, and about a backslash: some find another host in
+ * it.
+ */
 const plainStart = /^https?:\/\/[^/\\]/i;
 
 /** The URL of one of the merchant's pages: https, so that nobody reads it on the way. */
 export function returnUrlFaults(field: string, text: string): Faults {
   if (text.length > urlMax) return [faultAt(field, "too_long", `It may have ${urlMax} characters at most.`)];
-  const isPlain = isCleanText(text) && !/[\s\\]/.test(text) && (plainStart.test(text) || !/^https?:/i.test(text));
+  const isPlain =
+    isCleanText(text) && !/[\s\\]/.test(text) && (plainStart.test(text) || !/^https?:/i.test(text));
   const url = isPlain ? URL.parse(text) : null;
   if (url === null) return [faultAt(field, "invalid_url", "It is not the address of a page.")];
-  if (url.username !== "" || url.password !== "") return [faultAt(field, "not_allowed", "It must not have credentials in it.")];
+  if (url.username !== "" || url.password !== "")
+    return [faultAt(field, "not_allowed", "It must not have credentials in it.")];
   if (url.protocol === "https:" || (url.protocol === "http:" && isOwnMachine(url.hostname))) return [];
   return [faultAt(field, "not_allowed", "It must begin with https://; http:// is for localhost alone.")];
 }
 
 /** A developer runs the page on the local machine. */
-const isOwnMachine = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+const isOwnMachine = (host: string): boolean =>
+  host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

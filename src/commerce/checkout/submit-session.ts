@@ -1,6 +1,7 @@
 /**
- * The buyer confirms an amount and gives something to pay it with. Everything is checked against what is for sale now, and what the order will need
- * is taken, before any money is asked for: from here on the checkout is frozen until the provider has answered.
+ * The buyer confirms an amount and gives something to pay it with. Everything is checked against what is for
+ * sale now, and what the order will need is taken, before any money is asked for: from here on the checkout
+ * is frozen until the provider has answered.
  */
 import { keepForOrder, personalIdsOf } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate, Expected, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
@@ -38,12 +39,17 @@ export interface SubmittedSession extends LockedSession {
   readonly isCartChanged: boolean;
 }
 
-export async function submitSession(transaction: Transaction, tenant: CartCommandContext, input: SessionSubmitInput): Promise<SubmittedSession> {
+export async function submitSession(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  input: SessionSubmitInput,
+): Promise<SubmittedSession> {
   requireNoFaults(faultsOf(input));
   const locked = await lockSession(transaction, tenant, input.sessionId);
   const { session } = locked;
   requireOpen(session, input, tenant.now);
-  // Before the stock, as everybody does who needs both; and what is priced now is still so when the uses are taken.
+  // Before the stock, as everybody does who needs both; and what is priced now is still so when the uses are
+  // taken.
   await lockPromotions(
     transaction,
     locked.cart.promotions.map(({ promotionId }) => promotionId),
@@ -57,7 +63,11 @@ export async function submitSession(transaction: Transaction, tenant: CartComman
   await pay(transaction, tenant, { cart, session, token: input.paymentToken ?? null });
   const patch = { ...takenFrom(cart), status: "processing", submittedAt: tenant.now } as const;
   const after = await saveSession(transaction, tenant, { session, patch });
-  tellSession(tenant, "checkout_session.processing", { before: session, after, carts: { before: locked.cart, after: cart } });
+  tellSession(tenant, "checkout_session.processing", {
+    before: session,
+    after,
+    carts: { before: locked.cart, after: cart },
+  });
   return { cart, session: after, isCartChanged: isChanged };
 }
 
@@ -67,8 +77,12 @@ function faultsOf({ expectedAmount: { amountMinor, currency }, paymentToken }: S
   const isToken = paymentToken === null || paymentToken === undefined || tokenPattern.test(paymentToken);
   return [
     ...integerFaults("/expectedAmount/amountMinor", amountMinor, { min: 0, max: amountMinorMax }),
-    ...(isCurrency(currency) ? [] : [faultAt("/expectedAmount/currency", "unknown_currency", "It is not a currency code of ISO 4217.")]),
-    ...(isToken ? [] : [faultAt("/paymentToken", "pattern_mismatch", "A token has 1 to 255 printable ASCII characters.")]),
+    ...(isCurrency(currency)
+      ? []
+      : [faultAt("/expectedAmount/currency", "unknown_currency", "It is not a currency code of ISO 4217.")]),
+    ...(isToken
+      ? []
+      : [faultAt("/paymentToken", "pattern_mismatch", "A token has 1 to 255 printable ASCII characters.")]),
   ];
 }
 
@@ -86,7 +100,10 @@ function requireReady(priced: Priced, { expectedAmount, paymentToken }: SessionS
   requirePromotionLeft(priced, now);
   const { totalMinor, currency } = cart;
   if (totalMinor !== expectedAmount.amountMinor || currency !== expectedAmount.currency)
-    throw refuseSession("checkout_amount_changed", session, { now, data: { amountTotal: money(totalMinor, currency) } });
+    throw refuseSession("checkout_amount_changed", session, {
+      now,
+      data: { amountTotal: money(totalMinor, currency) },
+    });
   if (totalMinor > 0 && (paymentToken === null || paymentToken === undefined)) {
     const message = "There is something to be paid: a payment token is needed.";
     throw failAt("missing_field", { in: "body", field: "/paymentToken", code: "required", message });
@@ -96,28 +113,49 @@ function requireReady(priced: Priced, { expectedAmount, paymentToken }: SessionS
 function requireDelivery(cart: CartAggregate, session: SessionAggregate, now: Date): void {
   const lineIds = cart.lines.filter(({ requiresShipping }) => requiresShipping).map(({ id }) => id);
   if (lineIds.length === 0) return;
-  if (cart.address === null) throw refuseSession("invalid_state", session, { now, reason: "address_required", data: { lineIds } });
-  if (cart.deliveryMethodId === null) throw refuseSession("invalid_state", session, { now, reason: "delivery_option_required", data: { lineIds } });
+  if (cart.address === null)
+    throw refuseSession("invalid_state", session, { now, reason: "address_required", data: { lineIds } });
+  if (cart.deliveryMethodId === null)
+    throw refuseSession("invalid_state", session, {
+      now,
+      reason: "delivery_option_required",
+      data: { lineIds },
+    });
 }
 
-const usedUp: ReadonlySet<unknown> = new Set<RefusalReason>(["usage_limit_reached", "customer_usage_limit_reached"]);
+const usedUp: ReadonlySet<unknown> = new Set<RefusalReason>([
+  "usage_limit_reached",
+  "customer_usage_limit_reached",
+]);
 
 /** The code that the buyer confirmed was used up by others meanwhile. */
 function requirePromotionLeft({ session, warnings }: Priced, now: Date): void {
-  const removed = warnings.find(({ code, data }) => code === "promotion_removed" && usedUp.has(data["reason"]));
-  if (removed !== undefined) throw notLeft(session, { now, reason: String(removed.data["reason"]), data: { code: removed.data["code"] ?? null } });
+  const removed = warnings.find(
+    ({ code, data }) => code === "promotion_removed" && usedUp.has(data["reason"]),
+  );
+  if (removed !== undefined)
+    throw notLeft(session, {
+      now,
+      reason: String(removed.data["reason"]),
+      data: { code: removed.data["code"] ?? null },
+    });
 }
 
 function notLeft(session: SessionAggregate, refused: Parameters<typeof refuseSession>[2]): Failure {
   return refuseSession("promotion_not_applicable", session, refused);
 }
 
-async function takePromotions(transaction: Transaction, tenant: CartCommandContext, { cart, session }: LockedSession): Promise<void> {
+async function takePromotions(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  { cart, session }: LockedSession,
+): Promise<void> {
   const { buyerReference } = cart;
   const promotions = cart.promotions
     .filter(({ state }) => state === "applied")
     .map(({ promotionId, promotionCodeId }) => ({ promotionId, promotionCodeId }));
-  const refusal = (reason: RefusalReason, promotionId: string): Failure => notLeft(session, { now: tenant.now, reason, data: { promotionId } });
+  const refusal = (reason: RefusalReason, promotionId: string): Failure =>
+    notLeft(session, { now: tenant.now, reason, data: { promotionId } });
   await takeUses(transaction, { tenant, sessionId: session.id, buyerReference, promotions, refusal });
 }
 
@@ -128,5 +166,14 @@ async function pay(
 ): Promise<void> {
   const { totalMinor: amountMinor, currency } = cart;
   if (amountMinor === 0 || token === null) return;
-  await startPayment(transaction, { merchantId, sessionId: session.id, amountMinor, currency, token, keyring, now, events });
+  await startPayment(transaction, {
+    merchantId,
+    sessionId: session.id,
+    amountMinor,
+    currency,
+    token,
+    keyring,
+    now,
+    events,
+  });
 }

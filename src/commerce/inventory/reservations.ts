@@ -1,10 +1,19 @@
 /**
- * Stock that is kept back: by a checkout session until it ends, by an order until it is sent or given up. What is reserved of a variant is at
- * any time the sum of these. A session's hold ends by the clock; whoever is short of something takes back what has ended so before being refused.
+ * Stock that is kept back: by a checkout session until it ends, by an order until it is sent or given up.
+ * What is reserved of a variant is at any time the sum of these. A session's hold ends by the clock; whoever
+ * is short of something takes back what has ended so before being refused.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { lockLevels, moveStock, quantitiesOf, type StockLevel, type StockMove, type StockOwner, type VariantQuantity } from "./stock-levels.ts";
+import {
+  lockLevels,
+  moveStock,
+  quantitiesOf,
+  type StockLevel,
+  type StockMove,
+  type StockOwner,
+  type VariantQuantity,
+} from "./stock-levels.ts";
 
 /** More was wanted than there is. */
 export interface Shortage {
@@ -21,7 +30,10 @@ export interface HoldsOfSession {
   readonly lines: readonly VariantQuantity[];
 }
 
-/** Makes the session's holds exactly these. Where anything is short nothing is held, and the caller must refuse. */
+/**
+ * Makes the session's holds exactly these. Where anything is short nothing is held, and the caller must
+ * refuse.
+ */
 export async function holdStock(
   transaction: Transaction,
   tenant: StockOwner,
@@ -34,7 +46,9 @@ export async function holdStock(
   const variantIds = [...new Set([...wanted.keys(), ...held.holds.keys()])];
   const moves = variantIds.flatMap((variantId): StockMove[] => {
     const level = levels.get(variantId);
-    return level === undefined ? [] : [{ level, reserved: (wanted.get(variantId) ?? 0) - (held.holds.get(variantId) ?? 0) }];
+    return level === undefined
+      ? []
+      : [{ level, reserved: (wanted.get(variantId) ?? 0) - (held.holds.get(variantId) ?? 0) }];
   });
   await moveStock(transaction, tenant, { moves, cause: null });
   await writeHolds(transaction, tenant, { sessionId, expiresAt, wanted });
@@ -55,7 +69,11 @@ async function heldBy(
   { sessionId, alsoLock = [] }: { readonly sessionId: string; readonly alsoLock?: readonly string[] },
 ): Promise<Held> {
   const read = async (): Promise<Map<string, number>> => {
-    const rows = await transaction.selectFrom("stockHold").select(["variantId", "quantity"]).where("sessionId", "=", sessionId).execute();
+    const rows = await transaction
+      .selectFrom("stockHold")
+      .select(["variantId", "quantity"])
+      .where("sessionId", "=", sessionId)
+      .execute();
     return new Map(rows.map(({ variantId, quantity }) => [variantId, quantity]));
   };
   const levels = await lockLevels(transaction, tenant, [...new Set([...alsoLock, ...(await read()).keys()])]);
@@ -86,7 +104,10 @@ async function levelsFor(
 function shortagesOf(wanted: Wanted["wanted"], { holds, levels }: Held): Shortage[] {
   return [...wanted].flatMap(([variantId, quantity]) => {
     const level = levels.get(variantId);
-    const available = level === undefined ? 0 : level.onHand + level.backorderLimit - level.reserved + (holds.get(variantId) ?? 0);
+    const available =
+      level === undefined
+        ? 0
+        : level.onHand + level.backorderLimit - level.reserved + (holds.get(variantId) ?? 0);
     return quantity <= available ? [] : [{ variantId, wanted: quantity, available: Math.max(0, available) }];
   });
 }
@@ -99,20 +120,36 @@ interface ShortOf {
 }
 
 /** The holds of these variants that have ended by the clock; their levels are locked. */
-async function releaseEnded(transaction: Transaction, tenant: StockOwner, { sessionId, levels, variantIds }: ShortOf): Promise<StockLevel[]> {
+async function releaseEnded(
+  transaction: Transaction,
+  tenant: StockOwner,
+  { sessionId, levels, variantIds }: ShortOf,
+): Promise<StockLevel[]> {
   const { rows } = await sql<{ variantId: string; quantity: number }>`
     with ended as (
       delete from stock_hold where variant_id = any(${variantIds}::text[]) and expires_at <= ${tenant.now}
         and session_id is distinct from ${sessionId}::text
       returning variant_id, quantity)
-    select variant_id, sum(quantity)::int as quantity from ended group by variant_id order by variant_id`.execute(transaction);
-  return moveStock(transaction, tenant, { moves: movesOf(rows, levels, ({ quantity }) => ({ reserved: -quantity })), cause: null });
+    select variant_id, sum(quantity)::int as quantity from ended group by variant_id order by variant_id`.execute(
+    transaction,
+  );
+  return moveStock(transaction, tenant, {
+    moves: movesOf(rows, levels, ({ quantity }) => ({ reserved: -quantity })),
+    cause: null,
+  });
 }
 
 /** For who would be refused because of them. Says whether there were any. */
-export async function releaseEndedHolds(transaction: Transaction, tenant: StockOwner, variantIds: readonly string[]): Promise<boolean> {
+export async function releaseEndedHolds(
+  transaction: Transaction,
+  tenant: StockOwner,
+  variantIds: readonly string[],
+): Promise<boolean> {
   const levels = await lockLevels(transaction, tenant, variantIds);
-  return (await releaseEnded(transaction, tenant, { sessionId: null, levels, variantIds: [...levels.keys()] })).length > 0;
+  return (
+    (await releaseEnded(transaction, tenant, { sessionId: null, levels, variantIds: [...levels.keys()] }))
+      .length > 0
+  );
 }
 
 /** Of variants that are there; what was deleted has no stock to move. */
@@ -130,7 +167,11 @@ function movesOf<Row extends { readonly variantId: string }>(
 async function writeHolds(
   transaction: Transaction,
   { merchantId }: StockOwner,
-  { sessionId, expiresAt, wanted }: { readonly sessionId: string; readonly expiresAt: Date | null; readonly wanted: Wanted["wanted"] },
+  {
+    sessionId,
+    expiresAt,
+    wanted,
+  }: { readonly sessionId: string; readonly expiresAt: Date | null; readonly wanted: Wanted["wanted"] },
 ): Promise<void> {
   const [variantIds, quantities] = [[...wanted.keys()], [...wanted.values()]];
   await sql`
@@ -138,10 +179,15 @@ async function writeHolds(
     insert into stock_hold as h (session_id, variant_id, merchant_id, quantity, expires_at)
     select ${sessionId}, w.variant_id, ${merchantId}, w.quantity, ${expiresAt}::timestamptz
     from unnest(${variantIds}::text[], ${quantities}::int[]) as w(variant_id, quantity)
-    on conflict (session_id, variant_id) do update set quantity = excluded.quantity, expires_at = excluded.expires_at`.execute(transaction);
+    on conflict (session_id, variant_id) do update set quantity = excluded.quantity, expires_at = excluded.expires_at`.execute(
+    transaction,
+  );
 }
 
-/** Null: without end, while it is being paid. The caller has made sure, by `holdStock`, that they are still there. */
+/**
+ * Null: without end, while it is being paid. The caller has made sure, by `holdStock`, that they are still
+ * there.
+ */
 export async function setHoldsEnd(
   transaction: Transaction,
   { sessionId, expiresAt }: { readonly sessionId: string; readonly expiresAt: Date | null },
@@ -150,7 +196,11 @@ export async function setHoldsEnd(
 }
 
 /** Nothing the second time. */
-export async function releaseHolds(transaction: Transaction, tenant: StockOwner, { sessionId }: { readonly sessionId: string }): Promise<void> {
+export async function releaseHolds(
+  transaction: Transaction,
+  tenant: StockOwner,
+  { sessionId }: { readonly sessionId: string },
+): Promise<void> {
   const held = await heldBy(transaction, tenant, { sessionId });
   if (held.holds.size === 0) return;
   await dropHolds(transaction, sessionId);
@@ -165,7 +215,10 @@ async function dropHolds(transaction: Transaction, sessionId: string): Promise<v
   await transaction.deleteFrom("stockHold").where("sessionId", "=", sessionId).execute();
 }
 
-/** The session's holds become an order's. Gives how many of each were on hand; the rest stays reserved, and waits. */
+/**
+ * The session's holds become an order's. Gives how many of each were on hand; the rest stays reserved, and
+ * waits.
+ */
 export async function sellHeld(
   transaction: Transaction,
   tenant: StockOwner,
@@ -173,17 +226,29 @@ export async function sellHeld(
 ): Promise<ReadonlyMap<string, number>> {
   const { holds, levels } = await heldBy(transaction, tenant, { sessionId });
   await dropHolds(transaction, sessionId);
-  const sold = rowsOf(holds).map(({ variantId, quantity }) => ({ variantId, quantity: Math.min(quantity, levels.get(variantId)?.onHand ?? 0) }));
-  await moveStock(transaction, tenant, { moves: movesOf(sold, levels, taken), cause: { reason: "sold", note } });
+  const sold = rowsOf(holds).map(({ variantId, quantity }) => ({
+    variantId,
+    quantity: Math.min(quantity, levels.get(variantId)?.onHand ?? 0),
+  }));
+  await moveStock(transaction, tenant, {
+    moves: movesOf(sold, levels, taken),
+    cause: { reason: "sold", note },
+  });
   return quantitiesOf(sold);
 }
 
-const taken = ({ quantity }: VariantQuantity): Omit<StockMove, "level"> => ({ onHand: -quantity, reserved: -quantity });
+const taken = ({ quantity }: VariantQuantity): Omit<StockMove, "level"> => ({
+  onHand: -quantity,
+  reserved: -quantity,
+});
 
 /** Lines, and what their movements shall say: the order's number. */
 type Noted<Line> = readonly [lines: readonly Line[], note: string];
 
-/** What an order's lines wait for is taken from what is on hand. Where that is too little nothing is taken, and the caller must refuse. */
+/**
+ * What an order's lines wait for is taken from what is on hand. Where that is too little nothing is taken,
+ * and the caller must refuse.
+ */
 export async function allocateStock(
   transaction: Transaction,
   tenant: StockOwner,
@@ -197,10 +262,15 @@ export async function allocateStock(
   );
   const shortages = wanted.flatMap(({ variantId, quantity }): Shortage[] => {
     const level = levels.get(variantId);
-    return level === undefined || quantity <= level.onHand ? [] : [{ variantId, wanted: quantity, available: level.onHand }];
+    return level === undefined || quantity <= level.onHand
+      ? []
+      : [{ variantId, wanted: quantity, available: level.onHand }];
   });
   if (shortages.length > 0) return shortages;
-  await moveStock(transaction, tenant, { moves: movesOf(wanted, levels, taken), cause: { reason: "sold", note } });
+  await moveStock(transaction, tenant, {
+    moves: movesOf(wanted, levels, taken),
+    cause: { reason: "sold", note },
+  });
   return [];
 }
 
@@ -211,16 +281,29 @@ export interface UnitsBack {
   readonly allocated: number;
 }
 
-export async function giveBackStock(transaction: Transaction, tenant: StockOwner, ...[lines, note]: Noted<UnitsBack>): Promise<void> {
+export async function giveBackStock(
+  transaction: Transaction,
+  tenant: StockOwner,
+  ...[lines, note]: Noted<UnitsBack>
+): Promise<void> {
   const waiting = quantitiesOf(lines.map(({ variantId, waiting: quantity }) => ({ variantId, quantity })));
-  const allocated = quantitiesOf(lines.map(({ variantId, allocated: quantity }) => ({ variantId, quantity })));
+  const allocated = quantitiesOf(
+    lines.map(({ variantId, allocated: quantity }) => ({ variantId, quantity })),
+  );
   const levels = await lockLevels(transaction, tenant, [...waiting.keys()]);
-  const moves = movesOf(rowsOf(waiting), levels, ({ variantId, quantity }) => ({ reserved: -quantity, onHand: allocated.get(variantId) ?? 0 }));
+  const moves = movesOf(rowsOf(waiting), levels, ({ variantId, quantity }) => ({
+    reserved: -quantity,
+    onHand: allocated.get(variantId) ?? 0,
+  }));
   await moveStock(transaction, tenant, { moves, cause: { reason: "canceled", note } });
 }
 
 /** What came back and can be sold again. */
-export async function restock(transaction: Transaction, tenant: StockOwner, ...[lines, note]: Noted<VariantQuantity>): Promise<void> {
+export async function restock(
+  transaction: Transaction,
+  tenant: StockOwner,
+  ...[lines, note]: Noted<VariantQuantity>
+): Promise<void> {
   const back = rowsOf(quantitiesOf(lines));
   const levels = await lockLevels(
     transaction,
@@ -234,23 +317,43 @@ export async function restock(transaction: Transaction, tenant: StockOwner, ...[
 }
 
 /** Promises an order as much of it as there is, and gives what is missing. Of what was deleted nothing is. */
-export async function promiseStock(transaction: Transaction, tenant: StockOwner, lines: readonly VariantQuantity[]): Promise<readonly Shortage[]> {
+export async function promiseStock(
+  transaction: Transaction,
+  tenant: StockOwner,
+  lines: readonly VariantQuantity[],
+): Promise<readonly Shortage[]> {
   const wanted = quantitiesOf(lines);
   const held: Held = { holds: new Map(), levels: await lockLevels(transaction, tenant, [...wanted.keys()]) };
   const found = await levelsFor(transaction, tenant, { sessionId: null, wanted, held });
   const shortages = found.shortages.filter(({ variantId }) => held.levels.has(variantId));
   const missing = new Map(shortages.map((short) => [short.variantId, short.wanted - short.available]));
-  const promised = rowsOf(wanted).map(({ variantId, quantity }) => ({ variantId, quantity: quantity - (missing.get(variantId) ?? 0) }));
-  await moveStock(transaction, tenant, { moves: movesOf(promised, found.levels, ({ quantity }) => ({ reserved: quantity })), cause: null });
+  const promised = rowsOf(wanted).map(({ variantId, quantity }) => ({
+    variantId,
+    quantity: quantity - (missing.get(variantId) ?? 0),
+  }));
+  await moveStock(transaction, tenant, {
+    moves: movesOf(promised, found.levels, ({ quantity }) => ({ reserved: quantity })),
+    cause: null,
+  });
   return shortages;
 }
 
-/** Promises an order more, as what an exchange will send. Where anything is short nothing is promised, and the caller must refuse. */
-export async function reserveStock(transaction: Transaction, tenant: StockOwner, lines: readonly VariantQuantity[]): Promise<readonly Shortage[]> {
+/**
+ * Promises an order more, as what an exchange will send. Where anything is short nothing is promised, and the
+ * caller must refuse.
+ */
+export async function reserveStock(
+  transaction: Transaction,
+  tenant: StockOwner,
+  lines: readonly VariantQuantity[],
+): Promise<readonly Shortage[]> {
   const wanted = quantitiesOf(lines);
   const held: Held = { holds: new Map(), levels: await lockLevels(transaction, tenant, [...wanted.keys()]) };
   const { levels, shortages } = await levelsFor(transaction, tenant, { sessionId: null, wanted, held });
   if (shortages.length > 0) return shortages;
-  await moveStock(transaction, tenant, { moves: movesOf(rowsOf(wanted), levels, ({ quantity }) => ({ reserved: quantity })), cause: null });
+  await moveStock(transaction, tenant, {
+    moves: movesOf(rowsOf(wanted), levels, ({ quantity }) => ({ reserved: quantity })),
+    cause: null,
+  });
   return [];
 }

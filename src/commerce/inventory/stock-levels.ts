@@ -1,7 +1,8 @@
 /**
- * The stock levels of variants: locked and moved always in the order of variants, so that two transactions that move the same ones wait
- * for each other instead of deadlocking. Each unit that comes or goes leaves a movement; a product that is sold out by it, or for sale
- * again, is queued for the search index. Crossed thresholds are published as events.
+ * The stock levels of variants: locked and moved always in the order of variants, so that two transactions
+ * that move the same ones wait for each other instead of deadlocking. Each unit that comes or goes leaves a
+ * movement; a product that is sold out by it, or for sale again, is queued for the search index. Crossed
+ * thresholds are published as events.
  */
 import { sql } from "kysely";
 import { availabilityOf, type Stock } from "#commerce/catalog/availability.ts";
@@ -62,7 +63,11 @@ export async function moveStock(
   const { merchantId, now } = owner;
   const moved = moves.filter(({ onHand = 0, reserved = 0 }) => onHand !== 0 || reserved !== 0);
   if (moved.length === 0) return [];
-  const rows = moved.map(({ level, onHand = 0, reserved = 0 }) => ({ variantId: level.variantId, onHand, reserved }));
+  const rows = moved.map(({ level, onHand = 0, reserved = 0 }) => ({
+    variantId: level.variantId,
+    onHand,
+    reserved,
+  }));
   const changed = await sql<{ variantId: string; hasEndedHolds: boolean }>`
     with m as (select * from json_to_recordset(${JSON.stringify(rows)}::json) as m("variantId" text, "onHand" int, reserved int)),
     moved as (
@@ -76,27 +81,42 @@ export async function moveStock(
     select variant_id, exists (select from stock_hold h where h.variant_id = moved.variant_id and h.expires_at <= ${now}::timestamptz) as has_ended_holds
     from moved`.execute(transaction);
   if (changed.rows.length < rows.length)
-    throw new Error(`Stock of ${rows.map(({ variantId }) => variantId).join(", ")} was moved beyond what there is.`);
+    throw new Error(
+      `Stock of ${rows.map(({ variantId }) => variantId).join(", ")} was moved beyond what there is.`,
+    );
   const changes = moved.map(({ level, onHand = 0, reserved = 0 }) => ({
     before: level,
-    after: { ...level, version: level.version + 1, onHand: level.onHand + onHand, reserved: level.reserved + reserved },
+    after: {
+      ...level,
+      version: level.version + 1,
+      onHand: level.onHand + onHand,
+      reserved: level.reserved + reserved,
+    },
   }));
   tellStock(owner, changes);
-  // Who reads takes off what has ended by the clock, which is not in these figures: then any move may be another word.
-  const uncertain = new Set(changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])));
+  // Who reads takes off what has ended by the clock, which is not in these figures: then any move may be
+  // another word.
+  const uncertain = new Set(
+    changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])),
+  );
   await putDown(
     transaction,
-    changes.filter(({ before, after }) => uncertain.has(after.variantId) || isOtherwise(before, after, now)).map(({ after }) => after.productId),
+    changes
+      .filter(({ before, after }) => uncertain.has(after.variantId) || isOtherwise(before, after, now))
+      .map(({ after }) => after.productId),
   );
   return changes.map(({ after }) => after);
 }
 
-const isOtherwise = (before: Stock, after: Stock, now: Date): boolean => availabilityOf(before, now) !== availabilityOf(after, now);
+const isOtherwise = (before: Stock, after: Stock, now: Date): boolean =>
+  availabilityOf(before, now) !== availabilityOf(after, now);
 
 /** A row for each change, which is there when the change is: whoever takes it sees what it is about. */
 async function putDown(transaction: Transaction, productIds: readonly string[]): Promise<void> {
   if (productIds.length === 0) return;
-  await sql`insert into search_due (product_id) select distinct id from unnest(${productIds}::text[]) as p(id)`.execute(transaction);
+  await sql`insert into search_due (product_id) select distinct id from unnest(${productIds}::text[]) as p(id)`.execute(
+    transaction,
+  );
 }
 
 export interface VariantQuantity {
@@ -107,7 +127,8 @@ export interface VariantQuantity {
 /** How many of each, where one stands there several times. */
 export function quantitiesOf(lines: readonly VariantQuantity[]): Map<string, number> {
   const quantities = new Map<string, number>();
-  for (const { variantId, quantity } of lines) quantities.set(variantId, (quantities.get(variantId) ?? 0) + quantity);
+  for (const { variantId, quantity } of lines)
+    quantities.set(variantId, (quantities.get(variantId) ?? 0) + quantity);
   return quantities;
 }
 
@@ -131,20 +152,24 @@ export function stockLimitReached(variantId: string, data: Readonly<Record<strin
 }
 
 function refusal(variantId: string, reason: string, data: Readonly<Record<string, number>>): Failure {
-  return fail("invalid_state", { conflict: { resource: "variant", id: variantId, currentStatus: null, currentVersion: null, reason, data } });
+  return fail("invalid_state", {
+    conflict: { resource: "variant", id: variantId, currentStatus: null, currentVersion: null, reason, data },
+  });
 }
 
 /** Changes by variant, of transactions that are under way. */
 const untold = new WeakMap<Outbox, Map<string, StockChange>>();
 
 /**
- * Publishes events for crossed thresholds: sold out, low, back in stock; one for everything that a transaction does to a variant. Other changes
- * publish nothing. The caller has the levels locked, so a change starts from where the one before ended.
+ * Publishes events for crossed thresholds: sold out, low, back in stock; one for everything that a
+ * transaction does to a variant. Other changes publish nothing. The caller has the levels locked, so a change
+ * starts from where the one before ended.
  */
 export function tellStock({ outbox, now }: StockOwner, changes: readonly StockChange[]): void {
   if (changes.length === 0) return;
   const collected = untold.get(outbox) ?? new Map<string, StockChange>();
-  for (const { before, after } of changes) collected.set(after.variantId, { before: collected.get(after.variantId)?.before ?? before, after });
+  for (const { before, after } of changes)
+    collected.set(after.variantId, { before: collected.get(after.variantId)?.before ?? before, after });
   if (untold.has(outbox)) return;
   untold.set(outbox, collected);
   outbox.appendLast(() => {

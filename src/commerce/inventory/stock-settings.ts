@@ -1,8 +1,17 @@
-/** How a variant's stock is treated: how far below zero it may be sold, and from where on it is low. Opens the stock of a new variant at zero. */
+/**
+ * How a variant's stock is treated: how far below zero it may be sold, and from where on it is low. Opens the
+ * stock of a new variant at zero.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { insufficientStock, lockLevels, type StockChange, type StockFigures, type StockLevel } from "./stock-levels.ts";
+import {
+  insufficientStock,
+  lockLevels,
+  type StockChange,
+  type StockFigures,
+  type StockLevel,
+} from "./stock-levels.ts";
 import { releaseEndedHolds } from "./reservations.ts";
 
 export interface StockSettings {
@@ -30,12 +39,19 @@ export async function saveStockSettings(
 ): Promise<StockSettingsSaved> {
   const fresh = settings.filter(({ isNew }) => isNew);
   if (fresh.length > 0) await openStockLevels(transaction, tenant, fresh);
-  const given = settings.filter(({ isNew, backorderLimit, lowStockThreshold }) => !isNew && (backorderLimit !== null || lowStockThreshold !== null));
+  const given = settings.filter(
+    ({ isNew, backorderLimit, lowStockThreshold }) =>
+      !isNew && (backorderLimit !== null || lowStockThreshold !== null),
+  );
   const stockChanges = given.length > 0 ? await changeSettings(transaction, tenant, given) : [];
   return { isChanged: fresh.length + stockChanges.length > 0, stockChanges };
 }
 
-async function openStockLevels(transaction: Transaction, tenant: CommandContext, settings: readonly StockSettings[]): Promise<void> {
+async function openStockLevels(
+  transaction: Transaction,
+  tenant: CommandContext,
+  settings: readonly StockSettings[],
+): Promise<void> {
   await sql`
     insert into stock_level (variant_id, merchant_id, on_hand, reserved, backorder_limit, low_stock_threshold, updated_at)
     select s."variantId", ${tenant.merchantId}, 0, 0, coalesce(s."backorderLimit", 0), coalesce(s."lowStockThreshold", ${lowStockThresholdDefault}::int), ${tenant.now}::timestamptz
@@ -43,7 +59,11 @@ async function openStockLevels(transaction: Transaction, tenant: CommandContext,
     on conflict (variant_id) do nothing`.execute(transaction);
 }
 
-async function changeSettings(transaction: Transaction, tenant: CommandContext, settings: readonly StockSettings[]): Promise<StockChange[]> {
+async function changeSettings(
+  transaction: Transaction,
+  tenant: CommandContext,
+  settings: readonly StockSettings[],
+): Promise<StockChange[]> {
   await lockLevels(
     transaction,
     tenant,
@@ -53,7 +73,8 @@ async function changeSettings(transaction: Transaction, tenant: CommandContext, 
   const refused = await findRefused(transaction, settings);
   if (refused.length === 0) return changes;
   const refusedIds = refused.map(({ variantId }) => variantId);
-  if (await releaseEndedHolds(transaction, tenant, refusedIds)) changes.push(...(await writeSettings(transaction, tenant, settings)));
+  if (await releaseEndedHolds(transaction, tenant, refusedIds))
+    changes.push(...(await writeSettings(transaction, tenant, settings)));
   const [first] = await findRefused(transaction, settings);
   if (first !== undefined) throw insufficientStock(first);
   return changes;
@@ -63,7 +84,11 @@ const wantedOf = (settings: readonly StockSettings[]): RawBuilder<unknown> =>
   sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int, "lowStockThreshold" int)`;
 
 /** Passes over what is promised to buyers already. */
-async function writeSettings(transaction: Transaction, tenant: CommandContext, settings: readonly StockSettings[]): Promise<StockChange[]> {
+async function writeSettings(
+  transaction: Transaction,
+  tenant: CommandContext,
+  settings: readonly StockSettings[],
+): Promise<StockChange[]> {
   const { rows } = await sql<StockLevel & Was>`
     update stock_level s set backorder_limit = coalesce(w."backorderLimit", s.backorder_limit),
       low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), version = s.version + 1, updated_at = ${tenant.now}
@@ -72,9 +97,16 @@ async function writeSettings(transaction: Transaction, tenant: CommandContext, s
       and (s.backorder_limit, s.low_stock_threshold)
         is distinct from (coalesce(w."backorderLimit", s.backorder_limit), coalesce(w."lowStockThreshold", s.low_stock_threshold))
     returning s.variant_id, v.product_id, s.version, s.on_hand, s.reserved, s.backorder_limit, s.low_stock_threshold, v.discontinued, v.available_from,
-      was.backorder_limit as backorder_limit_was, was.low_stock_threshold as low_stock_threshold_was`.execute(transaction);
+      was.backorder_limit as backorder_limit_was, was.low_stock_threshold as low_stock_threshold_was`.execute(
+    transaction,
+  );
   return rows.map(({ backorderLimitWas, lowStockThresholdWas, ...after }) => ({
-    before: { ...after, version: after.version - 1, backorderLimit: backorderLimitWas, lowStockThreshold: lowStockThresholdWas },
+    before: {
+      ...after,
+      version: after.version - 1,
+      backorderLimit: backorderLimitWas,
+      lowStockThreshold: lowStockThresholdWas,
+    },
     after,
   }));
 }
@@ -85,7 +117,10 @@ interface Was {
 }
 
 /** What was passed over has another limit than wanted. */
-async function findRefused(transaction: Transaction, settings: readonly StockSettings[]): Promise<readonly StockFigures[]> {
+async function findRefused(
+  transaction: Transaction,
+  settings: readonly StockSettings[],
+): Promise<readonly StockFigures[]> {
   const { rows } = await sql<StockFigures>`
     select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s join ${wantedOf(settings)} on s.variant_id = w."variantId"
     where s.backorder_limit <> w."backorderLimit" order by s.variant_id`.execute(transaction);

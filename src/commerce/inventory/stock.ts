@@ -1,17 +1,32 @@
 /**
- * What is on hand of a variant. It never falls below zero nor below what is promised to buyers, and every change leaves a movement, so that the
- * movements always add up to the level. The level is not part of the catalog: it raises no version (orders change it all the time, and would
- * queue for the merchant's row), but a published product is indexed anew, because it may be sold out now.
+ * What is on hand of a variant. It never falls below zero nor below what is promised to buyers, and every
+ * change leaves a movement, so that the movements always add up to the level. The level is not part of the
+ * catalog: it raises no version (orders change it all the time, and would queue for the merchant's row), but
+ * a published product is indexed anew, because it may be sold out now.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
-import { choiceFaults, faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import {
+  choiceFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  requireNoFaults,
+  textFaults,
+} from "#foundation/faults.ts";
 import { reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { fail } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
-import { insufficientStock, lockLevels, type StockChange, type StockLevel, stockLimitReached, tellStock } from "./stock-levels.ts";
+import {
+  insufficientStock,
+  lockLevels,
+  type StockChange,
+  type StockLevel,
+  stockLimitReached,
+  tellStock,
+} from "./stock-levels.ts";
 import { releaseEndedHolds } from "./reservations.ts";
 
 /** `sold` is not among them: only orders sell. */
@@ -35,24 +50,37 @@ export interface StockAdjusted {
 
 const noteMax = 500;
 
-export async function adjustStock(transaction: Transaction, tenant: CommandContext, input: StockAdjustInput): Promise<StockAdjusted> {
+export async function adjustStock(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: StockAdjustInput,
+): Promise<StockAdjusted> {
   requireNoFaults(adjustFaults(input));
   const product = await lockProductOf(transaction, tenant, input.variantId);
   let figures = await move(transaction, tenant, input);
-  if (figures === undefined && (await releaseEndedHolds(transaction, tenant, [input.variantId]))) figures = await move(transaction, tenant, input);
+  if (figures === undefined && (await releaseEndedHolds(transaction, tenant, [input.variantId])))
+    figures = await move(transaction, tenant, input);
   if (figures === undefined) throw await whyNot(transaction, input);
   const { movementId, ...moved } = figures;
   const { id: productId, status, ...variant } = product;
   const after: StockLevel = { variantId: input.variantId, productId, ...variant, ...moved };
-  tellStock(tenant, [{ before: { ...after, version: after.version - 1, onHand: after.onHand - input.delta }, after }]);
+  tellStock(tenant, [
+    { before: { ...after, version: after.version - 1, onHand: after.onHand - input.delta }, after },
+  ]);
   if (status === "published") await reindexProducts(transaction, tenant, [productId]);
   return { variantId: input.variantId, productId, movementId, onHand: after.onHand };
 }
 
-type MovedLevel = Omit<StockLevel, "variantId" | "productId" | "discontinued" | "availableFrom"> & { readonly movementId: number };
+type MovedLevel = Omit<StockLevel, "variantId" | "productId" | "discontinued" | "availableFrom"> & {
+  readonly movementId: number;
+};
 
 /** Undefined: it would take what is not there, or is promised. */
-async function move(transaction: Transaction, tenant: CommandContext, input: StockAdjustInput): Promise<MovedLevel | undefined> {
+async function move(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: StockAdjustInput,
+): Promise<MovedLevel | undefined> {
   const { rows } = await sql<MovedLevel>`
     with moved as (
       update stock_level set on_hand = on_hand + ${input.delta}::int, version = version + 1, updated_at = ${tenant.now}
@@ -63,7 +91,9 @@ async function move(transaction: Transaction, tenant: CommandContext, input: Sto
       insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
       select ${tenant.merchantId}, variant_id, ${input.delta}::int, on_hand, ${input.reason}, ${input.note ?? null}::text, ${tenant.now}::timestamptz from moved
       returning id)
-    select told.id as movement_id, version, on_hand, reserved, backorder_limit, low_stock_threshold from moved, told`.execute(transaction);
+    select told.id as movement_id, version, on_hand, reserved, backorder_limit, low_stock_threshold from moved, told`.execute(
+    transaction,
+  );
   return rows[0];
 }
 
@@ -118,19 +148,28 @@ interface StockMove extends StockToSet {
 }
 
 /** Sets what was counted, for imports. Gives what changed, to be told when the import stands. */
-export async function setStock(transaction: Transaction, tenant: CommandContext, counts: readonly StockToSet[]): Promise<readonly StockChange[]> {
+export async function setStock(
+  transaction: Transaction,
+  tenant: CommandContext,
+  counts: readonly StockToSet[],
+): Promise<readonly StockChange[]> {
   if (counts.length === 0) return [];
   const ids = counts.map(({ variantId }) => variantId);
   let levels = await lockLevels(transaction, tenant, ids);
-  const short = counts.filter((count) => isTooLittle(count, levels.get(count.variantId))).map(({ variantId }) => variantId);
-  if (short.length > 0 && (await releaseEndedHolds(transaction, tenant, short))) levels = await lockLevels(transaction, tenant, ids);
+  const short = counts
+    .filter((count) => isTooLittle(count, levels.get(count.variantId)))
+    .map(({ variantId }) => variantId);
+  if (short.length > 0 && (await releaseEndedHolds(transaction, tenant, short)))
+    levels = await lockLevels(transaction, tenant, ids);
   const changes: StockChange[] = [];
   const moves = counts.flatMap((count): StockMove[] => {
     const before = levels.get(count.variantId);
     if (before === undefined || before.onHand === count.onHand) return [];
     if (isTooLittle(count, before)) throw insufficientStock(before, { asked: count.onHand });
     changes.push({ before, after: { ...before, version: before.version + 1, onHand: count.onHand } });
-    return [{ ...count, delta: count.onHand - before.onHand, reason: count.isNew ? "received" : "correction" }];
+    return [
+      { ...count, delta: count.onHand - before.onHand, reason: count.isNew ? "received" : "correction" },
+    ];
   });
   if (moves.length > 0) await writeMoves(transaction, tenant, moves);
   return changes;
@@ -141,11 +180,17 @@ function isTooLittle({ onHand }: StockToSet, level: StockLevel | undefined): boo
   return level !== undefined && level.onHand !== onHand && level.reserved > onHand + level.backorderLimit;
 }
 
-async function writeMoves(transaction: Transaction, tenant: CommandContext, moves: readonly StockMove[]): Promise<void> {
+async function writeMoves(
+  transaction: Transaction,
+  tenant: CommandContext,
+  moves: readonly StockMove[],
+): Promise<void> {
   await sql`
     with moves as (select * from json_to_recordset(${JSON.stringify(moves)}::json) as m("variantId" text, "onHand" int, delta int, reason text)),
     moved as (
       update stock_level s set on_hand = m."onHand", version = s.version + 1, updated_at = ${tenant.now} from moves m where s.variant_id = m."variantId")
     insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
-    select ${tenant.merchantId}, "variantId", delta, "onHand", reason, null, ${tenant.now}::timestamptz from moves`.execute(transaction);
+    select ${tenant.merchantId}, "variantId", delta, "onHand", reason, null, ${tenant.now}::timestamptz from moves`.execute(
+    transaction,
+  );
 }

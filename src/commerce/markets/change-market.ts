@@ -1,11 +1,21 @@
 /**
- * A market is a set of countries that are sold to alike: one currency, one way to show tax, one default locale. A country belongs to one market
- * of its merchant at most, and the currency stays once there are prices, because the amounts of the price history have no other.
+ * A market is a set of countries that are sold to alike: one currency, one way to show tax, one default
+ * locale. A country belongs to one market of its merchant at most, and the currency stays once there are
+ * prices, because the amounts of the price history have no other.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds, localeFaults, slugFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
-import { countFaults, countryFaults, currencyFaults, faultAt, type Faults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import {
+  countFaults,
+  countryFaults,
+  currencyFaults,
+  faultAt,
+  type Faults,
+  repeatFaults,
+  requireNoFaults,
+  textFaults,
+} from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion, reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { createId, toId } from "#foundation/ids.ts";
@@ -32,23 +42,32 @@ export interface MarketUpsertInput {
 
 const countriesMax = 249;
 
-export async function upsertMarket(transaction: Transaction, tenant: CommandContext, input: MarketUpsertInput): Promise<{ marketId: string }> {
+export async function upsertMarket(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: MarketUpsertInput,
+): Promise<{ marketId: string }> {
   requireNoFaults(marketFaults(input));
   await lockCatalog(transaction, tenant);
   const existing = await findMarket(transaction, tenant, input);
   if (existing !== undefined) requireVersion(conflictOf(existing), input.expectedVersion);
   const marketId = existing?.id ?? createId("market", tenant.now.getTime());
   await requireFreeCountries(transaction, tenant, { marketId, countries: input.countries });
-  if (existing !== undefined && existing.currency !== input.currency) await requireNoPrices(transaction, existing);
+  if (existing !== undefined && existing.currency !== input.currency)
+    await requireNoPrices(transaction, existing);
   const isRowChanged =
     existing === undefined
       ? await insertMarket(transaction, tenant, { ...input, marketId })
       : await updateMarket(transaction, tenant, { ...input, marketId });
-  const areCountriesChanged = await saveCountries(transaction, tenant, { marketId, countries: input.countries });
+  const areCountriesChanged = await saveCountries(transaction, tenant, {
+    marketId,
+    countries: input.countries,
+  });
   if (!isRowChanged && !areCountriesChanged) return { marketId };
   if (!isRowChanged) await raiseMarketVersion(transaction, tenant, marketId);
   await raiseCatalogVersion(transaction, tenant);
-  if (existing !== undefined) await reindexProducts(transaction, tenant, await publishedIn(transaction, marketId));
+  if (existing !== undefined)
+    await reindexProducts(transaction, tenant, await publishedIn(transaction, marketId));
   return { marketId };
 }
 
@@ -58,7 +77,9 @@ function marketFaults(input: MarketUpsertInput): Faults {
     ...textFaults("/name", input.name, { max: catalogBounds.nameMax }),
     ...currencyFaults("/currency", input.currency),
     ...localeFaults("/defaultLocale", input.defaultLocale),
-    ...(isTimeZone(input.timeZone) ? [] : [faultAt("/timeZone", "unknown_time_zone", "The IANA time zone database has no such name.")]),
+    ...(isTimeZone(input.timeZone)
+      ? []
+      : [faultAt("/timeZone", "unknown_time_zone", "The IANA time zone database has no such name.")]),
     ...countFaults("/countries", input.countries, { min: 1, max: countriesMax }),
     ...input.countries.flatMap((country, index) => countryFaults(`/countries/${index}`, country)),
     ...repeatFaults(input.countries, (index) => `/countries/${index}`),
@@ -72,7 +93,11 @@ interface Market {
   readonly version: number;
 }
 
-async function findMarket(transaction: Transaction, tenant: CommandContext, { marketId, handle }: MarketUpsertInput): Promise<Market | undefined> {
+async function findMarket(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { marketId, handle }: MarketUpsertInput,
+): Promise<Market | undefined> {
   const rows = await transaction
     .selectFrom("market")
     .select(["id", "handle", "currency", "version"])
@@ -99,7 +124,11 @@ interface MarketCountries {
   readonly countries: readonly string[];
 }
 
-async function requireFreeCountries(transaction: Transaction, tenant: CommandContext, { marketId, countries }: MarketCountries): Promise<void> {
+async function requireFreeCountries(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { marketId, countries }: MarketCountries,
+): Promise<void> {
   const taken = await transaction
     .selectFrom("marketCountry")
     .innerJoin("market", "market.id", "marketCountry.marketId")
@@ -112,21 +141,43 @@ async function requireFreeCountries(transaction: Transaction, tenant: CommandCon
   const [first] = taken;
   if (first === undefined) return;
   const details = taken.map(({ country, handle }) =>
-    faultAt(`/countries/${countries.indexOf(country)}`, "already_exists", `${country} belongs to the market "${handle}".`),
+    faultAt(
+      `/countries/${countries.indexOf(country)}`,
+      "already_exists",
+      `${country} belongs to the market "${handle}".`,
+    ),
   );
-  const conflict = conflictOf(first, "country_taken", { countries: taken.map(({ country }) => country), handle: first.handle });
-  throw fail("already_exists", { message: details[0]?.message ?? "A country belongs to another market.", details, conflict });
+  const conflict = conflictOf(first, "country_taken", {
+    countries: taken.map(({ country }) => country),
+    handle: first.handle,
+  });
+  throw fail("already_exists", {
+    message: details[0]?.message ?? "A country belongs to another market.",
+    details,
+    conflict,
+  });
 }
 
 async function requireNoPrices(transaction: Transaction, market: Market): Promise<void> {
-  const price = await transaction.selectFrom("price").select("variantId").where("marketId", "=", market.id).limit(1).executeTakeFirst();
+  const price = await transaction
+    .selectFrom("price")
+    .select("variantId")
+    .where("marketId", "=", market.id)
+    .limit(1)
+    .executeTakeFirst();
   if (price === undefined) return;
-  throw fail("invalid_state", { conflict: conflictOf(market, "market_has_prices", { currency: market.currency }) });
+  throw fail("invalid_state", {
+    conflict: conflictOf(market, "market_has_prices", { currency: market.currency }),
+  });
 }
 
 type MarketToSave = MarketUpsertInput & { readonly marketId: string };
 
-async function insertMarket(transaction: Transaction, tenant: CommandContext, { marketId, ...input }: MarketToSave): Promise<true> {
+async function insertMarket(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { marketId, ...input }: MarketToSave,
+): Promise<true> {
   const { handle, name, currency, taxIncluded, timeZone } = input;
   await transaction
     .insertInto("market")
@@ -146,7 +197,11 @@ async function insertMarket(transaction: Transaction, tenant: CommandContext, { 
   return true;
 }
 
-async function updateMarket(transaction: Transaction, tenant: CommandContext, { marketId, ...input }: MarketToSave): Promise<boolean> {
+async function updateMarket(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { marketId, ...input }: MarketToSave,
+): Promise<boolean> {
   const values = sql.join(
     [
       sql`${input.handle}::text`,
@@ -166,7 +221,11 @@ async function updateMarket(transaction: Transaction, tenant: CommandContext, { 
 }
 
 /** For a change of the countries alone. */
-async function raiseMarketVersion(transaction: Transaction, tenant: CommandContext, marketId: string): Promise<void> {
+async function raiseMarketVersion(
+  transaction: Transaction,
+  tenant: CommandContext,
+  marketId: string,
+): Promise<void> {
   await transaction
     .updateTable("market")
     .set((row) => ({ version: row("version", "+", 1), updatedAt: tenant.now }))
@@ -174,7 +233,11 @@ async function raiseMarketVersion(transaction: Transaction, tenant: CommandConte
     .execute();
 }
 
-async function saveCountries(transaction: Transaction, tenant: CommandContext, { marketId, countries }: MarketCountries): Promise<boolean> {
+async function saveCountries(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { marketId, countries }: MarketCountries,
+): Promise<boolean> {
   const { rows } = await sql<{ changes: number }>`
     with wanted as (select country, (place - 1)::int as position from unnest(${countries}::text[]) with ordinality as w(country, place)),
     removed as (delete from market_country where market_id = ${marketId} and country not in (select country from wanted) returning 1),
@@ -211,7 +274,11 @@ interface MarketOf {
 }
 
 /** A market of the merchant, for what belongs to it: policies, delivery methods, tax rates. */
-export async function requireMarket(transaction: Transaction, tenant: CommandContext, marketId: string): Promise<MarketOf> {
+export async function requireMarket(
+  transaction: Transaction,
+  tenant: CommandContext,
+  marketId: string,
+): Promise<MarketOf> {
   const rows = await transaction
     .selectFrom("market")
     .leftJoin("marketCountry", "marketCountry.marketId", "market.id")
@@ -220,6 +287,9 @@ export async function requireMarket(transaction: Transaction, tenant: CommandCon
     .where("market.id", "=", toId(marketId))
     .execute();
   const [first] = rows;
-  if (first === undefined) throw fail("resource_not_found", { details: [faultAt("/marketId", "resource_not_found", "There is no such market.")] });
+  if (first === undefined)
+    throw fail("resource_not_found", {
+      details: [faultAt("/marketId", "resource_not_found", "There is no such market.")],
+    });
   return { id: first.id, currency: first.currency, countries: rows.flatMap(({ country }) => country ?? []) };
 }

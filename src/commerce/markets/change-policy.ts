@@ -1,10 +1,16 @@
 /**
- * What the merchant promises about cancellations, returns, withdrawals and warranty: once for all markets, and for a market that has its own. Its
- * version rises with every change, because orders keep the one they were placed under. Rules that are left out have their defaults.
+ * What the merchant promises about cancellations, returns, withdrawals and warranty: once for all markets,
+ * and for a market that has its own. Its version rises with every change, because orders keep the one they
+ * were placed under. Rules that are left out have their defaults.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { isHttpsUrl, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
+import {
+  isHttpsUrl,
+  localizedFaults,
+  type LocalizedTextInput,
+  toLocalizedMap,
+} from "#commerce/catalog/catalog-fields.ts";
 import {
   choiceFaults,
   countFaults,
@@ -41,7 +47,11 @@ export interface PolicyUpsertInput {
 
 const summaryMax = 1000;
 
-export async function upsertPolicy(transaction: Transaction, tenant: CommandContext, input: PolicyUpsertInput): Promise<{ policyId: string }> {
+export async function upsertPolicy(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: PolicyUpsertInput,
+): Promise<{ policyId: string }> {
   requireNoFaults(policyFaults(input));
   await lockCatalog(transaction, tenant);
   const marketId = input.marketId ?? null;
@@ -56,10 +66,14 @@ export async function upsertPolicy(transaction: Transaction, tenant: CommandCont
     .executeTakeFirst();
   if (existing !== undefined) {
     const { id, version } = existing;
-    requireVersion({ resource: "policy", id, currentStatus: null, currentVersion: version, reason: null, data: {} }, input.expectedVersion);
+    requireVersion(
+      { resource: "policy", id, currentStatus: null, currentVersion: version, reason: null, data: {} },
+      input.expectedVersion,
+    );
   }
   const policyId = existing?.id ?? createId("policy", tenant.now.getTime());
-  if (await savePolicy(transaction, tenant, { ...input, policyId, marketId })) await raiseCatalogVersion(transaction, tenant);
+  if (await savePolicy(transaction, tenant, { ...input, policyId, marketId }))
+    await raiseCatalogVersion(transaction, tenant);
   return { policyId };
 }
 
@@ -67,7 +81,14 @@ export async function upsertPolicy(transaction: Transaction, tenant: CommandCont
 async function savePolicy(
   transaction: Transaction,
   { merchantId, now }: CommandContext,
-  { policyId, marketId, type, summaries, url, rules }: PolicyUpsertInput & { readonly policyId: string; readonly marketId: string | null },
+  {
+    policyId,
+    marketId,
+    type,
+    summaries,
+    url,
+    rules,
+  }: PolicyUpsertInput & { readonly policyId: string; readonly marketId: string | null },
 ): Promise<boolean> {
   const texts = JSON.stringify(toLocalizedMap(summaries));
   const stored = JSON.stringify(toStoredRules({ type, rules: rules ?? {} }));
@@ -123,8 +144,14 @@ function ruleFaults({ type, marketId, rules }: RulesToCheck): Faults {
   const groups = ["cancellation", "return", "withdrawal", "warranty"] as const;
   const foreign = groups.filter((group) => group !== type && isSaid(rules[group]));
   return [
-    ...foreign.map((group) => faultAt(`/rules/${group}`, "not_allowed", `A policy of type ${type} has no rules of type ${group}.`)),
-    ...integerFaults("/rules/cancellation/windowMinutes", rules.cancellation?.windowMinutes, ruleBounds.windowMinutes),
+    ...foreign.map((group) =>
+      faultAt(`/rules/${group}`, "not_allowed", `A policy of type ${type} has no rules of type ${group}.`),
+    ),
+    ...integerFaults(
+      "/rules/cancellation/windowMinutes",
+      rules.cancellation?.windowMinutes,
+      ruleBounds.windowMinutes,
+    ),
     ...returnFaults(rules.return ?? {}, marketId),
     ...integerFaults("/rules/withdrawal/windowDays", rules.withdrawal?.windowDays, ruleBounds.withdrawalDays),
     ...integerFaults("/rules/warranty/months", rules.warranty?.months, ruleBounds.warrantyMonths),
@@ -140,11 +167,17 @@ function returnFaults(rules: Given<ReturnRules>, marketId: string | null): Fault
   return [
     ...integerFaults(at("windowDays"), rules.windowDays, ruleBounds.windowDays),
     ...integerFaults(at("exchangeWindowDays"), rules.exchangeWindowDays, ruleBounds.windowDays),
-    ...integerFaults(at("restockingBasisPoints"), rules.restockingBasisPoints, ruleBounds.restockingBasisPoints),
+    ...integerFaults(
+      at("restockingBasisPoints"),
+      rules.restockingBasisPoints,
+      ruleBounds.restockingBasisPoints,
+    ),
     ...integerFaults(at("returnShippingMinor"), rules.returnShippingMinor, ruleBounds.returnShippingMinor),
     ...integerFaults(at("keepItemMinor"), rules.keepItemMinor, ruleBounds.keepItemMinor),
     ...integerFaults(at("returnsPerBuyerMax"), rules.returnsPerBuyerMax, ruleBounds.returnsPerBuyer),
-    ...(methods === null || methods === undefined ? [] : countFaults(at("methods"), methods, ruleBounds.methods)),
+    ...(methods === null || methods === undefined
+      ? []
+      : countFaults(at("methods"), methods, ruleBounds.methods)),
     ...repeatFaults(methods ?? [], (index) => `${at("methods")}/${index}`),
     ...(extendUntil === null || extendUntil === undefined || isDay(extendUntil)
       ? []
@@ -167,11 +200,14 @@ function excludedFaults({ excludedCategoryIds, excludedCountries }: Given<Return
 /** Amounts are in the currency of a market. */
 function amountFaults(rules: Given<ReturnRules>): Faults {
   return (["returnShippingMinor", "keepItemMinor"] as const).flatMap((name) =>
-    (rules[name] ?? 0) === 0 ? [] : [faultAt(at(name), "market_required", "An amount needs the market whose currency it is in.")],
+    (rules[name] ?? 0) === 0
+      ? []
+      : [faultAt(at(name), "market_required", "An amount needs the market whose currency it is in.")],
   );
 }
 
-const isSaid = <Value>(value: Value | null | undefined): value is Value => value !== null && value !== undefined;
+const isSaid = <Value>(value: Value | null | undefined): value is Value =>
+  value !== null && value !== undefined;
 
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
@@ -191,19 +227,35 @@ const nullable: ReadonlySet<string> = new Set([
 
 /** Of what is without faults: what was said and nothing else. */
 function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredRules {
-  const said = Object.entries(rules[type] ?? {}).filter(([name, value]) => isSaid(value) || (value === null && nullable.has(`${type}.${name}`)));
+  const said = Object.entries(rules[type] ?? {}).filter(
+    ([name, value]) => isSaid(value) || (value === null && nullable.has(`${type}.${name}`)),
+  );
   return Object.fromEntries(said);
 }
 
 /** What is not taken back must be a category of the merchant. */
-async function requireOwnCategories(transaction: Transaction, { merchantId }: CommandContext, rules: PolicyRulesInput): Promise<void> {
+async function requireOwnCategories(
+  transaction: Transaction,
+  { merchantId }: CommandContext,
+  rules: PolicyRulesInput,
+): Promise<void> {
   const ids = rules.return?.excludedCategoryIds ?? [];
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
-    select id from category where merchant_id = ${merchantId} and id = any(${ids.map(toId)}::text[])`.execute(transaction);
+    select id from category where merchant_id = ${merchantId} and id = any(${ids.map(toId)}::text[])`.execute(
+    transaction,
+  );
   const found = new Set(rows.map(({ id }) => id));
   const missing = ids.flatMap((id, index) =>
-    found.has(id) ? [] : [faultAt(`/rules/return/excludedCategoryIds/${index}`, "resource_not_found", "There is no such category.")],
+    found.has(id)
+      ? []
+      : [
+          faultAt(
+            `/rules/return/excludedCategoryIds/${index}`,
+            "resource_not_found",
+            "There is no such category.",
+          ),
+        ],
   );
   const [first] = missing;
   if (first !== undefined) throw fail("resource_not_found", { message: first.message, details: missing });

@@ -1,11 +1,26 @@
 /**
- * Creates and changes the delivery methods of a market, each found by its code, with prices in the market's currency; and its tax rates, each found
- * by its country and region, in basis points so that a rate is never a float.
+ * Creates and changes the delivery methods of a market, each found by its code, with prices in the market's
+ * currency; and its tax rates, each found by its country and region, in basis points so that a rate is never
+ * a float.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { catalogBounds, localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
-import { countryFaults, faultAt, type Faults, integerFaults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import {
+  catalogBounds,
+  localizedFaults,
+  type LocalizedTextInput,
+  slugFaults,
+  toLocalizedMap,
+} from "#commerce/catalog/catalog-fields.ts";
+import {
+  countryFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  refuseAt,
+  requireNoFaults,
+  textFaults,
+} from "#foundation/faults.ts";
 import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
 import { amountMinorMax } from "#foundation/money.ts";
@@ -43,7 +58,9 @@ export async function upsertDeliveryMethod(
   await lockCatalog(transaction, tenant);
   const market = await requireMarket(transaction, tenant, input.marketId);
   if (typeof input.currency === "string" && input.currency !== market.currency) {
-    requireNoFaults([faultAt("/currency", "currency_mismatch", `The market's currency is ${market.currency}.`)]);
+    requireNoFaults([
+      faultAt("/currency", "currency_mismatch", `The market's currency is ${market.currency}.`),
+    ]);
   }
   const { rows } = await sql<{ id: string }>`
     insert into delivery_method as d (id, merchant_id, market_id, code, names, carrier, pickup, price_minor, free_from_minor, min_days, max_days, active, position, updated_at)
@@ -72,7 +89,9 @@ function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
     ...integerFaults("/freeFromMinor", input.freeFromMinor, { min: 0, max: amountMinorMax }),
     ...integerFaults("/minDays", input.minDays, { min: 0, max: daysMax }),
     ...integerFaults("/maxDays", input.maxDays, { min: 0, max: daysMax }),
-    ...(input.maxDays < input.minDays ? [faultAt("/maxDays", "out_of_range", "It must not be below minDays.")] : []),
+    ...(input.maxDays < input.minDays
+      ? [faultAt("/maxDays", "out_of_range", "It must not be below minDays.")]
+      : []),
     ...integerFaults("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
   ];
 }
@@ -90,12 +109,19 @@ export interface TaxRateUpsertInput {
   readonly appliesToShipping: boolean;
 }
 
-export async function upsertTaxRate(transaction: Transaction, tenant: CommandContext, input: TaxRateUpsertInput): Promise<{ taxRateId: string }> {
+export async function upsertTaxRate(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: TaxRateUpsertInput,
+): Promise<{ taxRateId: string }> {
   requireNoFaults(taxRateFaults(input));
   await lockCatalog(transaction, tenant);
   const market = await requireMarket(transaction, tenant, input.marketId);
   if (!market.countries.includes(input.country)) {
-    throw refuseAt("invalid_field", "/country", { code: "not_in_market", message: "The market does not have this country." });
+    throw refuseAt("invalid_field", "/country", {
+      code: "not_in_market",
+      message: "The market does not have this country.",
+    });
   }
   const { country, name, basisPoints, appliesToShipping } = input;
   // The touch without a change makes `returning` speak of rows that stay as they are.
@@ -113,10 +139,14 @@ export async function upsertTaxRate(transaction: Transaction, tenant: CommandCon
 
 function taxRateFaults({ country, regionCode, name, basisPoints }: TaxRateUpsertInput): Faults {
   const isRegion =
-    regionCode === null || regionCode === undefined || (/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(regionCode) && regionCode.startsWith(`${country}-`));
+    regionCode === null ||
+    regionCode === undefined ||
+    (/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(regionCode) && regionCode.startsWith(`${country}-`));
   return [
     ...countryFaults("/country", country),
-    ...(isRegion ? [] : [faultAt("/regionCode", "pattern_mismatch", "It is not an ISO 3166-2 code of the country.")]),
+    ...(isRegion
+      ? []
+      : [faultAt("/regionCode", "pattern_mismatch", "It is not an ISO 3166-2 code of the country.")]),
     ...textFaults("/name", name, { max: catalogBounds.nameMax }),
     ...integerFaults("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
   ];

@@ -1,6 +1,6 @@
 /**
- * The rules of a policy, by which eligibility is decided: their types, the defaults for what a merchant leaves out, and the minimum that the law
- * of a country requires.
+ * The rules of a policy, by which eligibility is decided: their types, the defaults for what a merchant
+ * leaves out, and the minimum that the law of a country requires.
  */
 
 /** How somebody who asks is answered: at once, by the merchant, or never. */
@@ -68,9 +68,12 @@ export type StoredRules<Type extends RuledType = RuledType> = Partial<RulesByTyp
 
 /**
  * Where the consumer law of the European Union holds. Members as the Union lists them
- * (https://european-union.europa.eu/principles-countries-history/eu-countries_en); the European Economic Area adds Iceland, Liechtenstein and Norway (https://www.efta.int/eea).
+ * (https://european-union.europa.eu/principles-countries-history/eu-countries_en); the European Economic Area
+ * adds Iceland, Liechtenstein and Norway (https://www.efta.int/eea).
  */
-const europeanUnion = new Set("AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split(" "));
+const europeanUnion = new Set(
+  "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split(" "),
+);
 const economicArea = new Set([...europeanUnion, "IS", "LI", "NO"]);
 
 /** The legal guarantee of Directive (EU) 2019/771. */
@@ -106,7 +109,10 @@ export const defaultRules: RulesByType = {
   warranty: { months: 0, repairs: remediesDefault, replacements: remediesDefault },
 };
 
-/** What a policy says for a buyer of a country: its own words, else the defaults, and nowhere less than the law gives. */
+/**
+ * What a policy says for a buyer of a country: its own words, else the defaults, and nowhere less than the
+ * law gives.
+ */
 export function completeRules<Type extends RuledType>(
   type: Type,
   stored: StoredRules<Type>,
@@ -117,7 +123,9 @@ export function completeRules<Type extends RuledType>(
 
 function atLeastTheLaw(rules: RulesByType, country: string): RulesByType {
   const { withdrawal, warranty } = rules;
-  const windowDays = isInEconomicArea(country) ? Math.max(withdrawalDaysMin, withdrawal.windowDays) : withdrawal.windowDays;
+  const windowDays = isInEconomicArea(country)
+    ? Math.max(withdrawalDaysMin, withdrawal.windowDays)
+    : withdrawal.windowDays;
   const months = isInUnion(country) ? Math.max(guaranteeMonthsMin, warranty.months) : warranty.months;
   return { ...rules, withdrawal: { windowDays }, warranty: { ...warranty, months } };
 }

@@ -13,7 +13,13 @@ export function findMarkets(reader: Reader, merchantIds: readonly string[]): Pro
   return reader
     .selectFrom("market as m")
     .selectAll("m")
-    .select(sql<string[]>`array(select c.country from market_country c where c.market_id = m.id order by c.position)`.as("countries"))
+    .select(
+      sql<
+        string[]
+      >`array(select c.country from market_country c where c.market_id = m.id order by c.position)`.as(
+        "countries",
+      ),
+    )
     .where(sql<boolean>`m.merchant_id = any(${merchantIds}::text[])`)
     .orderBy("m.createdAt")
     .orderBy("m.handle")
@@ -30,7 +36,10 @@ export const findTaxRates = (reader: Reader, marketIds: readonly string[]): Prom
     .orderBy("id")
     .execute();
 
-export const findDeliveryMethods = (reader: Reader, marketIds: readonly string[]): Promise<DeliveryMethodRow[]> =>
+export const findDeliveryMethods = (
+  reader: Reader,
+  marketIds: readonly string[],
+): Promise<DeliveryMethodRow[]> =>
   reader
     .selectFrom("deliveryMethod")
     .selectAll()

@@ -46,7 +46,10 @@ export interface OrderOutcome extends OrderPatch {
   readonly happenings: readonly OrderEvent[];
 }
 
-/** Writes the parts (lines, fulfillments, payments, returns …), and says what becomes of the order. Null: nothing is to be done. */
+/**
+ * Writes the parts (lines, fulfillments, payments, returns …), and says what becomes of the order. Null:
+ * nothing is to be done.
+ */
 export type ChangeOrderWork = (order: OrderAggregate) => Promise<OrderOutcome | null>;
 
 export interface OrderChange {
@@ -80,7 +83,8 @@ export async function lockOrder(
     .forNoKeyUpdate()
     .executeTakeFirst();
   // A statement of its own: one that waited for the lock would have read the lines from before.
-  const order = locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
+  const order =
+    locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
   if (order === undefined || isForeignOrder(order, context)) throw fail("order_not_found");
   return order;
 }
@@ -92,7 +96,9 @@ export async function orderIdOf(
   { part, id }: { readonly part: OrderPart; readonly id: string },
 ): Promise<string> {
   const { rows } = await sql<{ orderId: string | null }>`
-    select order_id from ${sql.table(partTables[part])} where id = ${toId(id)} and merchant_id = ${merchantId}`.execute(transaction);
+    select order_id from ${sql.table(partTables[part])} where id = ${toId(id)} and merchant_id = ${merchantId}`.execute(
+    transaction,
+  );
   const orderId = rows[0]?.orderId;
   if (orderId === null || orderId === undefined) throw fail("resource_not_found");
   return orderId;
@@ -109,7 +115,8 @@ export async function changeLocked(
   context: OrderCommandContext,
   { order, expectedVersion, work }: LockedChange,
 ): Promise<OrderAggregate> {
-  if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== order.version) throw refuseOrder("version_conflict", order);
+  if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== order.version)
+    throw refuseOrder("version_conflict", order);
   const outcome = await work(order);
   return outcome === null ? order : saveOrder(transaction, context, { order, outcome });
 }
@@ -123,7 +130,12 @@ async function saveOrder(
   const read = (await findOrders(transaction, [order.id])).get(order.id);
   if (read === undefined) throw new Error(`Order ${order.id} was locked and is not there.`);
   const patched = patch(read, outcome, context);
-  const after: OrderAggregate = { ...patched, ...deriveStatuses(patched), version: order.version + 1, updatedAt: context.now.toISOString() };
+  const after: OrderAggregate = {
+    ...patched,
+    ...deriveStatuses(patched),
+    version: order.version + 1,
+    updatedAt: context.now.toISOString(),
+  };
   await writeOrder(transaction, after);
   const told = await noteCompletion(transaction, context, { before: order, after });
   publishOrder(context, outcome.happenings, { before: order, after: told });
@@ -131,13 +143,19 @@ async function saveOrder(
 }
 
 function patch(order: OrderAggregate, outcome: OrderOutcome, { now }: OrderCommandContext): OrderAggregate {
-  const { status = order.status, holdReason = order.holdReason, cancellationRequest = order.cancellationRequest, cancellation } = outcome;
+  const {
+    status = order.status,
+    holdReason = order.holdReason,
+    cancellationRequest = order.cancellationRequest,
+    cancellation,
+  } = outcome;
   return {
     ...order,
     status,
     holdReason,
     cancellationRequest,
-    cancellation: cancellation === undefined ? order.cancellation : { ...cancellation, at: now.toISOString() },
+    cancellation:
+      cancellation === undefined ? order.cancellation : { ...cancellation, at: now.toISOString() },
     reducedMinor: order.reducedMinor + (outcome.reducedMinor ?? 0),
     shippingReducedMinor: order.shippingReducedMinor + (outcome.shippingReducedMinor ?? 0),
   };
@@ -167,9 +185,7 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
     .execute();
 }
 
-/**
- * What a change needs that no request asked for: one by the clock, or by the answer of a payment provider.
- */
+/** What a change needs that no request asked for: one by the clock, or by the answer of a payment provider. */
 export interface SystemServices {
   readonly db: Database;
   readonly now: Date;
@@ -218,7 +234,11 @@ interface PartChange {
   readonly work: ChangeOrderWork;
 }
 
-export async function changePart(transaction: Transaction, context: OrderCommandContext, { orderId, work }: PartChange): Promise<OrderAggregate> {
+export async function changePart(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { orderId, work }: PartChange,
+): Promise<OrderAggregate> {
   try {
     return await changeOrder(transaction, context, { target: { orderId }, work });
   } catch (error) {

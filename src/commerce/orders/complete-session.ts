@@ -13,7 +13,11 @@ import { changeAsSystem, type OrderCommandContext, type SystemServices } from ".
 import { placeOrder, toOrderPayment } from "./place-order.ts";
 
 /** A cart is saved once in a transaction: one that was priced differently on the way is placed in the next. */
-export async function submitCheckout(transaction: Transaction, context: OrderCommandContext, input: SessionSubmitInput): Promise<LockedSession> {
+export async function submitCheckout(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: SessionSubmitInput,
+): Promise<LockedSession> {
   const { cart, session, isCartChanged } = await submitSession(transaction, context, input);
   if (session.amountTotalMinor > 0 || isCartChanged) return { cart, session };
   return placeOrder(transaction, context, { cart, session, payment: null });
@@ -23,17 +27,27 @@ export interface SessionCompleteInput extends Expected {
   readonly sessionId: string;
 }
 
-export async function completeSession(transaction: Transaction, context: OrderCommandContext, input: SessionCompleteInput): Promise<LockedSession> {
+export async function completeSession(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: SessionCompleteInput,
+): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, context, input.sessionId);
   requireProcessing(session, input, context.now);
   const payment = await livePaymentOf(transaction, session.id);
   const isReady = payment === undefined ? session.amountTotalMinor === 0 : payment.status === "authorized";
   if (!isReady) throw refuseSession("checkout_session_processing", session, { now: context.now });
-  return placeOrder(transaction, context, { cart, session, payment: payment === undefined ? null : toOrderPayment(payment) });
+  return placeOrder(transaction, context, {
+    cart,
+    session,
+    payment: payment === undefined ? null : toOrderPayment(payment),
+  });
 }
 
 /** Free checkouts that were submitted and not placed at once; gives how many. */
-export function placeFreeCheckouts(services: SystemServices & { readonly signal?: AbortSignal | undefined }): Promise<number> {
+export function placeFreeCheckouts(
+  services: SystemServices & { readonly signal?: AbortSignal | undefined },
+): Promise<number> {
   const { db, signal } = services;
   return handleDueRows({
     find: (after: FreeCheckout | undefined, rowsMax) =>
@@ -46,7 +60,8 @@ export function placeFreeCheckouts(services: SystemServices & { readonly signal?
         .orderBy("id")
         .limit(rowsMax)
         .execute(),
-    handle: ({ id, merchantId }) => changeAsSystem(services, merchantId, (transaction, context) => placeFree(transaction, context, id)),
+    handle: ({ id, merchantId }) =>
+      changeAsSystem(services, merchantId, (transaction, context) => placeFree(transaction, context, id)),
     signal,
   });
 }
@@ -56,7 +71,11 @@ interface FreeCheckout {
   readonly merchantId: string;
 }
 
-async function placeFree(transaction: Transaction, context: OrderCommandContext, sessionId: string): Promise<boolean> {
+async function placeFree(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  sessionId: string,
+): Promise<boolean> {
   const { cart, session } = await lockSession(transaction, context, sessionId);
   if (session.status !== "processing" || session.amountTotalMinor !== 0) return false;
   await placeOrder(transaction, context, { cart, session, payment: null });

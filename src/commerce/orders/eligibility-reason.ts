@@ -32,8 +32,13 @@ export function withoutRepeats<Reason extends EligibilityReason>(reasons: readon
 
 const answerMinutesMax = 15;
 
-/** Until when an answer holds if nobody changes the order: the next of the instants (milliseconds) at which time alone may change it. */
+/**
+ * Until when an answer holds if nobody changes the order: the next of the instants (milliseconds) at which
+ * time alone may change it.
+ */
 export function validUntil(now: Date, instants: readonly number[]): string {
   const at = now.getTime();
-  return new Date(Math.min(at + answerMinutesMax * 60_000, ...instants.filter((instant) => instant > at))).toISOString();
+  return new Date(
+    Math.min(at + answerMinutesMax * 60_000, ...instants.filter((instant) => instant > at)),
+  ).toISOString();
 }

@@ -39,14 +39,22 @@ export interface PartOwner {
 }
 
 /** Undefined: there is no such part. Tenancy is the caller's. */
-export async function findPartOwner(reader: Reader, { part, id }: { readonly part: OrderPart; readonly id: string }): Promise<PartOwner | undefined> {
-  const { rows } = await sql<PartOwner>`select merchant_id, order_id from ${sql.table(partTables[part])} where id = ${toId(id)}`.execute(reader);
+export async function findPartOwner(
+  reader: Reader,
+  { part, id }: { readonly part: OrderPart; readonly id: string },
+): Promise<PartOwner | undefined> {
+  const { rows } =
+    await sql<PartOwner>`select merchant_id, order_id from ${sql.table(partTables[part])} where id = ${toId(id)}`.execute(
+      reader,
+    );
   return rows[0];
 }
 
 /** Of a checkout that has no order, or none yet. */
 export async function findLonePayment(reader: Reader, id: string): Promise<PaymentView | null> {
-  const { rows } = await sql<Omit<OrderPayment, "pending" | "provider"> & { readonly sessionId: string; readonly currency: string }>`
+  const { rows } = await sql<
+    Omit<OrderPayment, "pending" | "provider"> & { readonly sessionId: string; readonly currency: string }
+  >`
     select id, session_id, currency, status, method_type, amount_minor, captured_minor, voided_minor, refunded_minor, failure_code,
       ${utc(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${utc(sql`created_at`)} as created_at, ${utc(sql`updated_at`)} as updated_at
     from payment where id = ${toId(id)} and order_id is null`.execute(reader);
@@ -84,11 +92,18 @@ export function isForeignOrder(
 }
 
 /** By id; one that is not there is left out. Tenancy is the caller's. */
-export async function findOrders(reader: Reader, ids: readonly string[]): Promise<Map<string, OrderAggregate>> {
+export async function findOrders(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<Map<string, OrderAggregate>> {
   const list = paddedInTemplate(ids);
   const write = (): RawBuilder<unknown> =>
     sql`select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id where o.id ${list.write()}`;
-  const statement = prepareStatement<{ order: OrderAggregate }>(reader, { form: `orders ${list.form}`, write, values: list.values });
+  const statement = prepareStatement<{ order: OrderAggregate }>(reader, {
+    form: `orders ${list.form}`,
+    write,
+    values: list.values,
+  });
   const { rows } = await reader.executeQuery(statement);
   return new Map(rows.map(({ order }) => [order.id, order]));
 }
@@ -165,9 +180,16 @@ const aggregate = sql<OrderAggregate>`json_build_object(
   'policies', ${policies}, 'warranties', ${warranties}, 'timeline', ${timeline})`;
 
 /** Of each session's last payment, where that failed; by session. */
-export async function findPaymentFailures(reader: Reader, sessionIds: readonly string[]): Promise<Map<string, string>> {
+export async function findPaymentFailures(
+  reader: Reader,
+  sessionIds: readonly string[],
+): Promise<Map<string, string>> {
   const { rows } = await sql<{ sessionId: string; failureCode: string | null }>`
     select distinct on (session_id) session_id, failure_code from payment where session_id = any(${sessionIds}::text[])
     order by session_id, created_at desc, id desc`.execute(reader);
-  return new Map(rows.flatMap(({ sessionId, failureCode }) => (failureCode === null ? [] : [[sessionId, failureCode] as const])));
+  return new Map(
+    rows.flatMap(({ sessionId, failureCode }) =>
+      failureCode === null ? [] : [[sessionId, failureCode] as const],
+    ),
+  );
 }

@@ -90,7 +90,10 @@ export interface OrderPayment {
   readonly createdAt: string;
   readonly updatedAt: string;
   /** What the provider was asked to do and has not answered yet. */
-  readonly pending: readonly { readonly kind: "authorize" | "capture" | "void" | "refund"; readonly amountMinor: number }[];
+  readonly pending: readonly {
+    readonly kind: "authorize" | "capture" | "void" | "refund";
+    readonly amountMinor: number;
+  }[];
 }
 
 export interface OrderRefund {

@@ -2,7 +2,14 @@
  * Checks that several commands of orders share: of lines, amounts and disputes; and the failure that refuses
  * a command.
  */
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
+import {
+  countFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  repeatFaults,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import type { LineQuantity, OrderAggregate } from "./order-aggregate.ts";
@@ -16,7 +23,9 @@ export function chosenFaults(lines: readonly LineQuantity[] | null | undefined):
   if (lines === null || lines === undefined) return [];
   return [
     ...countFaults("/lines", lines, { min: 1, max: linesMax }),
-    ...lines.flatMap(({ quantity }, index) => integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax })),
+    ...lines.flatMap(({ quantity }, index) =>
+      integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax }),
+    ),
     ...repeatFaults(
       lines.map(({ lineId }) => lineId),
       (index) => `/lines/${index}/lineId`,
@@ -27,7 +36,9 @@ export function chosenFaults(lines: readonly LineQuantity[] | null | undefined):
 export function requireKnownLines(order: OrderAggregate, lines: readonly LineQuantity[]): void {
   const known = new Set(order.lines.map(({ id }) => id));
   requireNoFaults(
-    lines.flatMap(({ lineId }, index) => (known.has(lineId) ? [] : [faultAt(`/lines/${index}/lineId`, "unknown", "The order has no such line.")])),
+    lines.flatMap(({ lineId }, index) =>
+      known.has(lineId) ? [] : [faultAt(`/lines/${index}/lineId`, "unknown", "The order has no such line.")],
+    ),
   );
 }
 
@@ -47,7 +58,10 @@ export interface Choice<Reason extends { readonly code: string }> {
 }
 
 /** Refused with every line that has fewer units than were chosen, and with the reasons why. */
-export function requireChoosable<Reason extends { readonly code: string }>(order: OrderAggregate, choice: Choice<Reason>): void {
+export function requireChoosable<Reason extends { readonly code: string }>(
+  order: OrderAggregate,
+  choice: Choice<Reason>,
+): void {
   const there = new Map(choice.choosable.map((line) => [line.lineId, line]));
   const short = choice.lines.flatMap(({ lineId, quantity }, index) => {
     const line = there.get(lineId);
@@ -55,10 +69,14 @@ export function requireChoosable<Reason extends { readonly code: string }>(order
     return quantity <= left ? [] : [{ index, lineId, quantity: left, reasons: line?.reasons ?? [] }];
   });
   if (short.length === 0) return;
-  const reasons = [...new Map(short.flatMap((line) => line.reasons).map((reason) => [reason.code, reason])).values()];
+  const reasons = [
+    ...new Map(short.flatMap((line) => line.reasons).map((reason) => [reason.code, reason])).values(),
+  ];
   throw fail("invalid_state", {
     message: choice.message,
-    details: short.map(({ index, quantity }) => faultAt(`/lines/${index}/quantity`, "too_large", `There are ${quantity} of it at most.`)),
+    details: short.map(({ index, quantity }) =>
+      faultAt(`/lines/${index}/quantity`, "too_large", `There are ${quantity} of it at most.`),
+    ),
     conflict: orderConflict(order, {
       reason: reasons[0]?.code ?? choice.reason,
       data: { reasons, lines: short.map(({ lineId, quantity }) => ({ lineId, quantity })) },
@@ -88,16 +106,36 @@ export interface RefusedOrder {
 }
 
 /** A 409 that says what the order is like, so that the caller need not ask. */
-export function refuseOrder(code: FailureCode, order: OrderAggregate, { message, ...refused }: RefusedOrder = {}): Failure {
-  return fail(code, { conflict: orderConflict(order, refused), ...(message === undefined ? {} : { message }) });
+export function refuseOrder(
+  code: FailureCode,
+  order: OrderAggregate,
+  { message, ...refused }: RefusedOrder = {},
+): Failure {
+  return fail(code, {
+    conflict: orderConflict(order, refused),
+    ...(message === undefined ? {} : { message }),
+  });
 }
 
-export function orderConflict(order: OrderAggregate, { reason = null, data = {} }: Omit<RefusedOrder, "message"> = {}): FailureConflict {
-  return { resource: "order", id: order.id, currentStatus: order.status, currentVersion: order.version, reason, data };
+export function orderConflict(
+  order: OrderAggregate,
+  { reason = null, data = {} }: Omit<RefusedOrder, "message"> = {},
+): FailureConflict {
+  return {
+    resource: "order",
+    id: order.id,
+    currentStatus: order.status,
+    currentVersion: order.version,
+    reason,
+    data,
+  };
 }
 
 /** A payment that is disputed is with the bank: nothing is taken from it or added to it meanwhile. */
 export function requireNoDispute(order: OrderAggregate): void {
   if (!order.payments.some(({ disputedAt }) => disputedAt !== null)) return;
-  throw refuseOrder("invalid_state", order, { reason: "payment_disputed", message: "The order's payment is disputed." });
+  throw refuseOrder("invalid_state", order, {
+    reason: "payment_disputed",
+    message: "The order's payment is disputed.",
+  });
 }

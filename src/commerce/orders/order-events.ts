@@ -23,7 +23,8 @@ interface Acting {
   readonly actor: OrderActor;
 }
 
-const isCompletedBy = ({ before, after }: Changed): boolean => before.status !== "completed" && after.status === "completed";
+const isCompletedBy = ({ before, after }: Changed): boolean =>
+  before.status !== "completed" && after.status === "completed";
 
 interface Changed {
   readonly before: OrderAggregate;
@@ -31,7 +32,11 @@ interface Changed {
 }
 
 /** That it is completed follows from what was read back, so its line in the timeline comes after all others. */
-export async function noteCompletion(transaction: Transaction, acting: Acting, changed: Changed): Promise<OrderAggregate> {
+export async function noteCompletion(
+  transaction: Transaction,
+  acting: Acting,
+  changed: Changed,
+): Promise<OrderAggregate> {
   const { after } = changed;
   if (!isCompletedBy(changed)) return after;
   await writeTimeline(transaction, acting, { orderId: after.id, happenings: [{ type: "order.completed" }] });
@@ -42,7 +47,10 @@ export async function noteCompletion(transaction: Transaction, acting: Acting, c
 /** So many lines an order shows. */
 const timelineMax = 50;
 
-/** What a buyer reads of an order's life: everything that is told of, but for changes that have no name of their own. */
+/**
+ * What a buyer reads of an order's life: everything that is told of, but for changes that have no name of
+ * their own.
+ */
 export async function writeTimeline(
   transaction: Transaction,
   { now, actor }: Acting,
@@ -56,7 +64,10 @@ export async function writeTimeline(
     order by t.position`.execute(transaction);
 }
 
-/** The order itself is told of with every change: by the change's own name where it has one, else as updated; by status where that followed. */
+/**
+ * The order itself is told of with every change: by the change's own name where it has one, else as updated;
+ * by status where that followed.
+ */
 export function publishOrder(
   { outbox }: { readonly outbox: Outbox },
   happenings: readonly OrderEvent[],
@@ -72,7 +83,12 @@ export function publishOrder(
   ];
   for (const { type, id, previous } of all) {
     const isOfOrder = eventTypes[type].subject === "order";
-    outbox.append({ type, id: id ?? after.id, previous: previous ?? (isOfOrder ? statuses : null), ...(isOfOrder ? { thing: after } : {}) });
+    outbox.append({
+      type,
+      id: id ?? after.id,
+      previous: previous ?? (isOfOrder ? statuses : null),
+      ...(isOfOrder ? { thing: after } : {}),
+    });
   }
 }
 

@@ -28,7 +28,13 @@ export const fulfillmentStatusesOfOrder = [
 ] as const;
 export type OrderFulfillmentStatus = (typeof fulfillmentStatusesOfOrder)[number];
 
-export const returnStatusesOfOrder = ["none", "requested", "in_progress", "partially_returned", "returned"] as const;
+export const returnStatusesOfOrder = [
+  "none",
+  "requested",
+  "in_progress",
+  "partially_returned",
+  "returned",
+] as const;
 export type OrderReturnStatus = (typeof returnStatusesOfOrder)[number];
 
 export const fulfillmentStatuses = [
@@ -45,16 +51,40 @@ export const fulfillmentStatuses = [
 ] as const;
 export type FulfillmentStatus = (typeof fulfillmentStatuses)[number];
 
-export const paymentStatuses = ["pending", "authorized", "captured", "partially_refunded", "refunded", "failed", "canceled"] as const;
+export const paymentStatuses = [
+  "pending",
+  "authorized",
+  "captured",
+  "partially_refunded",
+  "refunded",
+  "failed",
+  "canceled",
+] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
 export const refundStatuses = ["pending", "succeeded", "failed", "canceled"] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
 
-export const returnStatuses = ["requested", "approved", "declined", "in_transit", "received", "inspected", "closed", "canceled"] as const;
+export const returnStatuses = [
+  "requested",
+  "approved",
+  "declined",
+  "in_transit",
+  "received",
+  "inspected",
+  "closed",
+  "canceled",
+] as const;
 export type ReturnStatus = (typeof returnStatuses)[number];
 
-export const returnKinds = ["return_refund", "exchange", "refund_only", "repair", "replacement", "withdrawal"] as const;
+export const returnKinds = [
+  "return_refund",
+  "exchange",
+  "refund_only",
+  "repair",
+  "replacement",
+  "withdrawal",
+] as const;
 export type ReturnKind = (typeof returnKinds)[number];
 
 /** Who did something to an order, as its buyer sees it. */

@@ -36,7 +36,10 @@ export interface CancellationValue {
   readonly cuts: readonly FulfillmentCut[];
 }
 
-type Valued = Pick<OrderAggregate, "lines" | "totalMinor" | "reducedMinor" | "shippingReducedMinor" | "payments" | "refunds" | "fulfillments">;
+type Valued = Pick<
+  OrderAggregate,
+  "lines" | "totalMinor" | "reducedMinor" | "shippingReducedMinor" | "payments" | "refunds" | "fulfillments"
+>;
 
 /** Of units that are there and not sent; `lines` name no line twice. */
 export function cancellationValue(order: Valued, lines: readonly LineQuantity[]): CancellationValue {
@@ -45,7 +48,10 @@ export function cancellationValue(order: Valued, lines: readonly LineQuantity[])
     const quantity = quantities.get(line.id) ?? 0;
     return quantity === 0 ? [] : [unitsOf(order, { line, quantity })];
   });
-  const left = order.lines.map((line) => ({ ...line, canceled: line.canceled + (quantities.get(line.id) ?? 0) }));
+  const left = order.lines.map((line) => ({
+    ...line,
+    canceled: line.canceled + (quantities.get(line.id) ?? 0),
+  }));
   const isAnyShipped = left.some((line) => line.requiresShipping && wantedOf(line) > 0);
   const shippingMinor = isAnyShipped || units.length === 0 ? 0 : shippingLeftMinor(order);
   const amountMinor = units.reduce((sum, unit) => sum + unit.amountMinor, shippingMinor);
@@ -61,7 +67,10 @@ export function cancellationValue(order: Valued, lines: readonly LineQuantity[])
 }
 
 /** What stock of a line goes: what waits for it first, so that what is packed already is given up last. */
-function unitsOf(order: Valued, { line, quantity }: { readonly line: OrderLine; readonly quantity: number }): CanceledUnits {
+function unitsOf(
+  order: Valued,
+  { line, quantity }: { readonly line: OrderLine; readonly quantity: number },
+): CanceledUnits {
   const waiting = Math.min(quantity, wantedOf(line) - line.allocated);
   return {
     lineId: line.id,
@@ -74,9 +83,18 @@ function unitsOf(order: Valued, { line, quantity }: { readonly line: OrderLine; 
   };
 }
 
-/** The next units of a line that its buyer no longer pays for; what was given back for others beyond their worth is no longer there. */
-export function unitsValueMinor({ totalMinor, reducedMinor, ordered, canceled, refunded }: OrderLine, quantity: number): number {
-  return Math.min(totalMinor - reducedMinor, unitShare({ amountMinor: totalMinor, ordered, gone: canceled + refunded, quantity }));
+/**
+ * The next units of a line that its buyer no longer pays for; what was given back for others beyond their
+ * worth is no longer there.
+ */
+export function unitsValueMinor(
+  { totalMinor, reducedMinor, ordered, canceled, refunded }: OrderLine,
+  quantity: number,
+): number {
+  return Math.min(
+    totalMinor - reducedMinor,
+    unitShare({ amountMinor: totalMinor, ordered, gone: canceled + refunded, quantity }),
+  );
 }
 
 /** Of the order's shipping, what the buyer still owes or has paid for. */
@@ -94,7 +112,10 @@ export function refundableMinor(order: Pick<Valued, "payments" | "refunds">): nu
 }
 
 function pendingRefundsMinor({ refunds }: Pick<Valued, "refunds">): number {
-  return refunds.reduce((sum, { status, amountMinor }) => (status === "pending" ? sum + amountMinor : sum), 0);
+  return refunds.reduce(
+    (sum, { status, amountMinor }) => (status === "pending" ? sum + amountMinor : sum),
+    0,
+  );
 }
 
 function refundAfter(order: Valued, reducedMinor: number): number {
@@ -102,13 +123,23 @@ function refundAfter(order: Valued, reducedMinor: number): number {
 }
 
 /** Captured by one payment, and neither given back nor about to be. */
-export function refundableOfPayment({ capturedMinor, refundedMinor, pending }: OrderAggregate["payments"][number]): number {
-  return pending.reduce((left, { kind, amountMinor }) => (kind === "refund" ? left - amountMinor : left), capturedMinor - refundedMinor);
+export function refundableOfPayment({
+  capturedMinor,
+  refundedMinor,
+  pending,
+}: OrderAggregate["payments"][number]): number {
+  return pending.reduce(
+    (left, { kind, amountMinor }) => (kind === "refund" ? left - amountMinor : left),
+    capturedMinor - refundedMinor,
+  );
 }
 
 /** Authorized, and neither captured nor let go, nor about to be. */
 export function uncapturedMinor(payment: OrderAggregate["payments"][number]): number {
-  const isAsked = payment.pending.reduce((sum, { kind, amountMinor }) => (kind === "capture" || kind === "void" ? sum + amountMinor : sum), 0);
+  const isAsked = payment.pending.reduce(
+    (sum, { kind, amountMinor }) => (kind === "capture" || kind === "void" ? sum + amountMinor : sum),
+    0,
+  );
   return Math.max(0, authorizedMinor(payment) - isAsked);
 }
 
@@ -118,14 +149,18 @@ const keepers: readonly OrderFulfillment["status"][] = ["ready_for_pickup", "pac
 /** What an exchange sends is nothing that was ordered. */
 function cutsOf(fulfillments: readonly OrderFulfillment[], lines: readonly OrderLine[]): FulfillmentCut[] {
   const room = new Map(lines.map((line) => [line.id, wantedOf(line) - line.shipped]));
-  const open = keepers.flatMap((status) => fulfillments.filter((fulfillment) => fulfillment.status === status && fulfillment.returnId === null));
+  const open = keepers.flatMap((status) =>
+    fulfillments.filter((fulfillment) => fulfillment.status === status && fulfillment.returnId === null),
+  );
   return open.flatMap(({ id, lines: planned }) => {
     const kept = planned.flatMap(({ lineId, quantity }) => {
       const left = Math.min(quantity, room.get(lineId) ?? 0);
       room.set(lineId, (room.get(lineId) ?? 0) - left);
       return left === 0 ? [] : [{ lineId, quantity: left }];
     });
-    const isWhole = kept.length === planned.length && kept.every(({ quantity }, index) => quantity === planned[index]?.quantity);
+    const isWhole =
+      kept.length === planned.length &&
+      kept.every(({ quantity }, index) => quantity === planned[index]?.quantity);
     return isWhole ? [] : [{ fulfillmentId: id, lines: kept }];
   });
 }
@@ -140,8 +175,8 @@ interface Portion {
 }
 
 /**
- * The line's amount is cut at each unit by rounding down what all units up to it are worth together, so that the
- * shares of all its units, in whatever portions they go, add up to the line exactly.
+ * The line's amount is cut at each unit by rounding down what all units up to it are worth together, so that
+ * the shares of all its units, in whatever portions they go, add up to the line exactly.
  */
 export function unitShare({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);

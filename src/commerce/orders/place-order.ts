@@ -44,7 +44,14 @@ export async function placeOrder(
   await redeemUses(transaction, { sessionId: session.id, orderId, now });
   const allocated = await sellHeld(transaction, context, { sessionId: session.id, note: number });
   const lines = toOrderLines(cart, { allocated, categories: await categoriesOf(transaction, cart), now });
-  await insertOrder(transaction, context, { id: orderId, number, cart, sessionId: session.id, lines, payment });
+  await insertOrder(transaction, context, {
+    id: orderId,
+    number,
+    cart,
+    sessionId: session.id,
+    lines,
+    payment,
+  });
   await insertLines(transaction, context, { orderId, lines });
   await snapshotPolicies(transaction, context, {
     orderId,
@@ -53,15 +60,23 @@ export async function placeOrder(
     locale: cart.locale,
     currency: cart.currency,
   });
-  if (payment !== null) await transaction.updateTable("payment").set({ orderId }).where("id", "=", payment.id).execute();
+  if (payment !== null)
+    await transaction.updateTable("payment").set({ orderId }).where("id", "=", payment.id).execute();
   const happenings: OrderEvent[] = [...paymentHappenings(payment), { type: "order.placed" }];
   await writeTimeline(transaction, context, { orderId, happenings });
-  const completed = await saveSession(transaction, context, { session, patch: { status: "completed", completedAt: now, orderId } });
+  const completed = await saveSession(transaction, context, {
+    session,
+    patch: { status: "completed", completedAt: now, orderId },
+  });
   const order = (await findOrders(transaction, [orderId])).get(orderId);
   if (order === undefined) throw new Error(`Order ${orderId} was placed and is not there.`);
   publishOrder(context, happenings, { before: order, after: order });
   const ordered = await completeCart(transaction, context, { cart, orderId });
-  tellSession(context, "checkout_session.completed", { before: session, after: completed, carts: { before: cart, after: ordered } });
+  tellSession(context, "checkout_session.completed", {
+    before: session,
+    after: completed,
+    carts: { before: cart, after: ordered },
+  });
   return { order, cart: ordered, session: completed };
 }
 
@@ -92,17 +107,25 @@ function paymentHappenings(payment: OrderPayment | null): OrderEvent[] {
   const { id, capturedMinor } = payment;
   // Nothing was told of it in between.
   const previous = { status: "pending" };
-  return [{ type: "payment.authorized", id, previous }, ...(capturedMinor > 0 ? [{ type: "payment.captured" as const, id, previous }] : [])];
+  return [
+    { type: "payment.authorized", id, previous },
+    ...(capturedMinor > 0 ? [{ type: "payment.captured" as const, id, previous }] : []),
+  ];
 }
 
 /** Each product's categories and all above them, as they are now. */
-async function categoriesOf(transaction: Transaction, { lines }: CartAggregate): Promise<ReadonlyMap<string, readonly string[]>> {
+async function categoriesOf(
+  transaction: Transaction,
+  { lines }: CartAggregate,
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const productIds = [...new Set(lines.map(({ productId }) => productId))];
   const { rows } = await sql<{ productId: string; categoryIds: string[] }>`
     with recursive above as (
       select product_id, category_id from product_category where product_id = any(${productIds}::text[])
       union select a.product_id, c.parent_id from above a join category c on c.id = a.category_id where c.parent_id is not null)
-    select product_id, array_agg(category_id order by category_id) as category_ids from above group by product_id`.execute(transaction);
+    select product_id, array_agg(category_id order by category_id) as category_ids from above group by product_id`.execute(
+    transaction,
+  );
   return new Map(rows.map(({ productId, categoryIds }) => [productId, categoryIds]));
 }
 
@@ -152,13 +175,29 @@ interface OrderToInsert {
   readonly payment: OrderPayment | null;
 }
 
-async function insertOrder(transaction: Transaction, { merchantId, now }: OrderCommandContext, order: OrderToInsert): Promise<void> {
+async function insertOrder(
+  transaction: Transaction,
+  { merchantId, now }: OrderCommandContext,
+  order: OrderToInsert,
+): Promise<void> {
   const { id, number, cart, sessionId, lines, payment } = order;
-  const { timeZone } = await transaction.selectFrom("market").select("timeZone").where("id", "=", cart.marketId).executeTakeFirstOrThrow();
+  const { timeZone } = await transaction
+    .selectFrom("market")
+    .select("timeZone")
+    .where("id", "=", cart.marketId)
+    .executeTakeFirstOrThrow();
   const { totalMinor } = cart;
   const payments = payment === null ? [] : [payment];
   const promotions = await placedPromotions(transaction, cart, lines);
-  const statuses = deriveStatuses({ status: "pending", totalMinor, reducedMinor: 0, lines, fulfillments: [], payments, returns: [] });
+  const statuses = deriveStatuses({
+    status: "pending",
+    totalMinor,
+    reducedMinor: 0,
+    lines,
+    fulfillments: [],
+    payments,
+    returns: [],
+  });
   const delivery = cart.deliveryOptions?.find((option) => option.id === cart.deliveryMethodId);
   await transaction
     .insertInto("salesOrder")
@@ -223,19 +262,30 @@ const groupLength = 5;
 
 /** `XXXXX-XXXXX`: 50 random bits. */
 function createOrderNumber(): string {
-  const characters = Array.from(randomBytes(2 * groupLength), (byte) => alphabet.charAt(byte % alphabet.length)).join("");
+  const characters = Array.from(randomBytes(2 * groupLength), (byte) =>
+    alphabet.charAt(byte % alphabet.length),
+  ).join("");
   return `${characters.slice(0, groupLength)}-${characters.slice(groupLength)}`;
 }
 
 /** The promotions that count: what each took off which of the order's lines, and what it was given for. */
-async function placedPromotions(transaction: Transaction, cart: CartAggregate, lines: readonly PlacedLine[]): Promise<OrderPromotion[]> {
+async function placedPromotions(
+  transaction: Transaction,
+  cart: CartAggregate,
+  lines: readonly PlacedLine[],
+): Promise<OrderPromotion[]> {
   const applied = cart.promotions.filter(({ state }) => state === "applied");
   const rules = await findPromotionRules(
     transaction,
     applied.map(({ promotionId }) => promotionId),
   );
   const orderLines = new Map(lines.map(({ id, cartLineId }) => [cartLineId, id]));
-  const conditionLines = lines.map(({ id, productId, categoryIds, ordered }) => ({ id, productId, categoryIds, quantity: ordered }));
+  const conditionLines = lines.map(({ id, productId, categoryIds, ordered }) => ({
+    id,
+    productId,
+    categoryIds,
+    quantity: ordered,
+  }));
   return applied.map(({ promotionId, trigger, kind, code, titles, discountMinor, allocations }) => {
     const rule = rules.get(promotionId);
     const { boughtLineIds, minimum } = rule === undefined ? noConditions : conditionsOf(rule, conditionLines);

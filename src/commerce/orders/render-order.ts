@@ -14,7 +14,16 @@ import { unitsValueMinor } from "./order-value.ts";
 import { keptMinor, outstandingMinor, wantedOf } from "./order-statuses.ts";
 import { type OrderPartViews, toParts } from "./render-parts.ts";
 
-const quantityNames = ["ordered", "canceled", "allocated", "shipped", "delivered", "returnRequested", "returned", "refunded"] as const;
+const quantityNames = [
+  "ordered",
+  "canceled",
+  "allocated",
+  "shipped",
+  "delivered",
+  "returnRequested",
+  "returned",
+  "refunded",
+] as const;
 export type LineQuantities = Readonly<Record<(typeof quantityNames)[number], number>>;
 
 export interface OrderLineView {
@@ -62,14 +71,23 @@ export interface OrderView extends Pick<
   readonly market: string;
   readonly lines: readonly OrderLineView[];
   readonly totals: OrderTotals;
-  readonly promotions: readonly { readonly code: string | null; readonly title: string; readonly discount: Money }[];
+  readonly promotions: readonly {
+    readonly code: string | null;
+    readonly title: string;
+    readonly discount: Money;
+  }[];
   readonly fulfillments: readonly OrderPartViews["fulfillments"][];
   readonly payments: readonly OrderPartViews["payments"][];
   readonly refunds: readonly OrderPartViews["refunds"][];
   readonly returns: readonly OrderPartViews["returns"][];
   readonly buyer: { readonly reference: string; readonly guest: boolean; readonly emailHint: string | null };
   readonly deliveryAddress: MaskedAddress | null;
-  readonly policies: readonly { readonly id: string; readonly type: PolicyType; readonly summary: string; readonly capturedAt: string }[];
+  readonly policies: readonly {
+    readonly id: string;
+    readonly type: PolicyType;
+    readonly summary: string;
+    readonly capturedAt: string;
+  }[];
   readonly checkoutSessionId: string;
   readonly links: { readonly cancellationEligibility: string; readonly afterSalesEligibility: string };
 }
@@ -80,7 +98,18 @@ export interface OrderLight {
 }
 
 export function toOrder(order: OrderAggregate, { publicUrl }: OrderLight): OrderView {
-  const { id, number, version, status, paymentStatus, fulfillmentStatus, returnStatus, merchant, currency, locale } = order;
+  const {
+    id,
+    number,
+    version,
+    status,
+    paymentStatus,
+    fulfillmentStatus,
+    returnStatus,
+    merchant,
+    currency,
+    locale,
+  } = order;
   return {
     id,
     number,
@@ -169,9 +198,15 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
   };
 }
 
-/** What its units still cost that were neither canceled nor settled, be it with money or with credit; as far as anything of the payment is kept. */
+/**
+ * What its units still cost that were neither canceled nor settled, be it with money or with credit; as far
+ * as anything of the payment is kept.
+ */
 export function refundableMinor(line: OrderLine, order: Pick<OrderAggregate, "payments">): number {
-  return Math.max(0, Math.min(unitsValueMinor(line, Math.max(0, wantedOf(line) - line.refunded)), keptMinor(order)));
+  return Math.max(
+    0,
+    Math.min(unitsValueMinor(line, Math.max(0, wantedOf(line) - line.refunded)), keptMinor(order)),
+  );
 }
 
 function toTotals(order: OrderAggregate): OrderTotals {
@@ -200,15 +235,23 @@ function titleOf({ titles }: OrderPromotion, { locale, merchant }: OrderAggregat
 const referenceDigits = 26;
 
 /**
- * The same for all orders of a buyer at this merchant, and told to integrators in place of the frontend's own name for the buyer. A guest has one an
- * order. Its key is the merchant's own secret rather than one of ENCRYPTION_KEYS: those are replaced, and integrators keep the name.
+ * The same for all orders of a buyer at this merchant, and told to integrators in place of the frontend's own
+ * name for the buyer. A guest has one an order. Its key is the merchant's own secret rather than one of
+ * ENCRYPTION_KEYS: those are replaced, and integrators keep the name.
  */
-export function opaqueReference({ id, merchant, buyerReference }: Pick<OrderAggregate, "id" | "merchant" | "buyerReference">): string {
+export function opaqueReference({
+  id,
+  merchant,
+  buyerReference,
+}: Pick<OrderAggregate, "id" | "merchant" | "buyerReference">): string {
   const known = buyerReference === null ? `order:${id}` : `buyer:${buyerReference}`;
   return `byr_${createHmac("sha256", merchant.referenceKey).update(known).digest("hex").slice(0, referenceDigits)}`;
 }
 
 function linksOf({ id }: OrderAggregate, publicUrl: string): OrderView["links"] {
   const order = `${publicUrl}/api/v1/open/storefront/orders/${id}`;
-  return { cancellationEligibility: `${order}/cancellation-eligibility`, afterSalesEligibility: `${order}/after-sales-eligibility` };
+  return {
+    cancellationEligibility: `${order}/cancellation-eligibility`,
+    afterSalesEligibility: `${order}/after-sales-eligibility`,
+  };
 }

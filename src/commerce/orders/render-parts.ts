@@ -75,7 +75,10 @@ export interface OrderPartViews {
   readonly warranties: WarrantyView;
 }
 
-export function toFulfillment(fulfillment: OrderFulfillment, { id: orderId }: Pick<OrderAggregate, "id">): FulfillmentView {
+export function toFulfillment(
+  fulfillment: OrderFulfillment,
+  { id: orderId }: Pick<OrderAggregate, "id">,
+): FulfillmentView {
   return { ...fulfillment, orderId };
 }
 
@@ -86,8 +89,12 @@ export interface PaymentOwner {
   readonly currency: string;
 }
 
-export function toPayment(payment: Omit<OrderPayment, "pending" | "provider">, { orderId, sessionId, currency }: PaymentOwner): PaymentView {
-  const { id, status, methodType, failureCode, disputedAt, disputeReason, version, createdAt, updatedAt } = payment;
+export function toPayment(
+  payment: Omit<OrderPayment, "pending" | "provider">,
+  { orderId, sessionId, currency }: PaymentOwner,
+): PaymentView {
+  const { id, status, methodType, failureCode, disputedAt, disputeReason, version, createdAt, updatedAt } =
+    payment;
   return {
     id,
     orderId,
@@ -107,7 +114,10 @@ export function toPayment(payment: Omit<OrderPayment, "pending" | "provider">, {
   };
 }
 
-export function toRefund(refund: OrderRefund, { orderId, currency }: Pick<PaymentOwner, "orderId" | "currency">): RefundView {
+export function toRefund(
+  refund: OrderRefund,
+  { orderId, currency }: Pick<PaymentOwner, "orderId" | "currency">,
+): RefundView {
   const { id, paymentId, returnId, status, reason, note, version, createdAt, updatedAt } = refund;
   return {
     id,
@@ -118,7 +128,11 @@ export function toRefund(refund: OrderRefund, { orderId, currency }: Pick<Paymen
     amount: money(refund.amountMinor, currency),
     reason,
     note,
-    lines: refund.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, quantity, amount: money(amountMinor, currency) })),
+    lines: refund.lines.map(({ lineId, quantity, amountMinor }) => ({
+      lineId,
+      quantity,
+      amount: money(amountMinor, currency),
+    })),
     shipping: money(refund.shippingMinor, currency),
     version,
     createdAt,
@@ -126,7 +140,10 @@ export function toRefund(refund: OrderRefund, { orderId, currency }: Pick<Paymen
   };
 }
 
-export function toReturn(part: OrderReturn, order: Pick<OrderAggregate, "id" | "currency" | "fulfillments">): ReturnView {
+export function toReturn(
+  part: OrderReturn,
+  order: Pick<OrderAggregate, "id" | "currency" | "fulfillments">,
+): ReturnView {
   const { refundMinor, feeMinor, ...shown } = part;
   return {
     ...shown,
@@ -137,11 +154,16 @@ export function toReturn(part: OrderReturn, order: Pick<OrderAggregate, "id" | "
   };
 }
 
-export function toWarranty(warranty: OrderWarranty, { id: orderId }: Pick<OrderAggregate, "id">): WarrantyView {
+export function toWarranty(
+  warranty: OrderWarranty,
+  { id: orderId }: Pick<OrderAggregate, "id">,
+): WarrantyView {
   return { ...warranty, orderId };
 }
 
-type Renderers = { readonly [Part in keyof OrderPartViews]: (order: OrderAggregate) => readonly OrderPartViews[Part][] };
+type Renderers = {
+  readonly [Part in keyof OrderPartViews]: (order: OrderAggregate) => readonly OrderPartViews[Part][];
+};
 
 const renderers: Renderers = {
   fulfillments: (order) => order.fulfillments.map((part) => toFulfillment(part, order)),
@@ -152,6 +174,9 @@ const renderers: Renderers = {
 };
 
 /** All of one kind that an order has, in the order in which they came to be. */
-export function toParts<Part extends keyof OrderPartViews>(order: OrderAggregate, part: Part): readonly OrderPartViews[Part][] {
+export function toParts<Part extends keyof OrderPartViews>(
+  order: OrderAggregate,
+  part: Part,
+): readonly OrderPartViews[Part][] {
   return renderers[part](order);
 }

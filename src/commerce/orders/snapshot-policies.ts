@@ -5,7 +5,13 @@
  */
 import { sql } from "kysely";
 import { type PolicyType, policyTypes } from "#commerce/markets/change-policy.ts";
-import { type CancellationRules, completeRules, type ReturnRules, type RulesByType, type StoredRules } from "#commerce/markets/policy-rules.ts";
+import {
+  type CancellationRules,
+  completeRules,
+  type ReturnRules,
+  type RulesByType,
+  type StoredRules,
+} from "#commerce/markets/policy-rules.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { chooseLocale } from "#foundation/text.ts";
@@ -42,7 +48,16 @@ export async function snapshotPolicies(
     order by p.market_id nulls last`.execute(transaction);
   const snapshots = policyTypes.map((type) => {
     const { summary, url, rules } = snapshotOf(type, { found: rows.find((row) => row.type === type), order });
-    return { id: createId("policy", now.getTime()), orderId: order.orderId, merchantId, type, summary, url, rules, capturedAt: now };
+    return {
+      id: createId("policy", now.getTime()),
+      orderId: order.orderId,
+      merchantId,
+      type,
+      summary,
+      url,
+      rules,
+      capturedAt: now,
+    };
   });
   await transaction.insertInto("policySnapshot").values(snapshots).execute();
 }
@@ -53,21 +68,35 @@ interface Snapshot {
   readonly rules: string;
 }
 
-function snapshotOf(type: PolicyType, { found, order }: { readonly found: PolicyFound | undefined; readonly order: PoliciesToSnapshot }): Snapshot {
+function snapshotOf(
+  type: PolicyType,
+  { found, order }: { readonly found: PolicyFound | undefined; readonly order: PoliciesToSnapshot },
+): Snapshot {
   const stored: StoredRules = found === undefined ? {} : inCurrency(found, order.currency);
   const rules = completeRules(type, stored, order);
   const summary = found === undefined ? undefined : summaryOf(found, order.locale);
-  return { summary: summary ?? defaultSummary(type, rules), url: found?.url ?? null, rules: JSON.stringify(rules) };
+  return {
+    summary: summary ?? defaultSummary(type, rules),
+    url: found?.url ?? null,
+    rules: JSON.stringify(rules),
+  };
 }
 
-function summaryOf({ summaries, marketLocale, merchantLocale }: PolicyFound, locale: string): string | undefined {
+function summaryOf(
+  { summaries, marketLocale, merchantLocale }: PolicyFound,
+  locale: string,
+): string | undefined {
   return summaries[chooseLocale(Object.keys(summaries), [locale], [marketLocale, merchantLocale]) ?? ""];
 }
 
 /** An order keeps its currency though its market may have another by now: its amounts are none of the order's. */
 function inCurrency({ rules, currency }: PolicyFound, orderCurrency: string): StoredRules {
   if (currency === orderCurrency) return rules;
-  const { returnShippingMinor: _postage, keepItemMinor: _threshold, ...rest } = rules as Partial<RulesByType["return"]>;
+  const {
+    returnShippingMinor: _postage,
+    keepItemMinor: _threshold,
+    ...rest
+  } = rules as Partial<RulesByType["return"]>;
   return rest;
 }
 
@@ -94,10 +123,14 @@ function cancellationSummary({ mode, windowMinutes, afterWindow }: CancellationR
   if (mode === "none") return "An order cannot be canceled by its buyer.";
   const may = mode === "request" ? "You may ask for the cancellation of an order" : "You may cancel an order";
   if (windowMinutes === null)
-    return mode === "request" ? `${may} until it is shipped.` : `${may} until it is being packed; after that you may ask for it.`;
+    return mode === "request"
+      ? `${may} until it is shipped.`
+      : `${may} until it is being packed; after that you may ask for it.`;
   const within = `${may} within ${counted(windowMinutes, "minute")}`;
   if (afterWindow === "deny") return `${within}, and not after that.`;
-  return mode === "request" ? `${may} until it is shipped.` : `${within}; after that you may ask for it until it is shipped.`;
+  return mode === "request"
+    ? `${may} until it is shipped.`
+    : `${within}; after that you may ask for it until it is shipped.`;
 }
 
 function returnSummary(rules: ReturnRules): string {
@@ -105,10 +138,14 @@ function returnSummary(rules: ReturnRules): string {
   if (mode === "none") return "The merchant takes nothing back but what the law asks for.";
   const may = mode === "request" ? "You may ask to" : "You may";
   const returned = `${may} return what you bought ${within(windowDays)}`;
-  const exchanged = exchangeWindowDays === null ? "; there are no exchanges" : `, and exchange it ${within(exchangeWindowDays)}`;
+  const exchanged =
+    exchangeWindowDays === null
+      ? "; there are no exchanges"
+      : `, and exchange it ${within(exchangeWindowDays)}`;
   return `${returned}${exchanged}${extendUntil === null ? "" : `; in no case does that end before the end of ${extendUntil}`}.`;
 }
 
-const within = (windowDays: number | null): string => (windowDays === null ? "at any time" : `within ${days(windowDays)} of its delivery`);
+const within = (windowDays: number | null): string =>
+  windowDays === null ? "at any time" : `within ${days(windowDays)} of its delivery`;
 const days = (count: number): string => counted(count, "day");
 const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? "" : "s"}`;

@@ -34,7 +34,10 @@ export interface Answered {
 }
 
 export async function askProvider(operation: ClaimedOperation, asking: Asking): Promise<Answered> {
-  const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(asking.answerMsMax ?? usualAnswerMsMax)]);
+  const signal = AbortSignal.any([
+    asking.signal,
+    AbortSignal.timeout(asking.answerMsMax ?? usualAnswerMsMax),
+  ]);
   const isOver = asking.now.getTime() - operation.createdAt.getTime() >= patienceMs(operation);
   const timedOut: Outcome = { outcome: "timed_out" };
   try {
@@ -42,7 +45,8 @@ export async function askProvider(operation: ClaimedOperation, asking: Asking): 
     if (outcome.outcome !== "pending") return { outcome };
     return { outcome: isOver ? timedOut : undefined };
   } catch (error) {
-    // Only a buyer is not kept waiting for a provider that is out of reach: what became of that payment is then asked for without end.
+    // Only a buyer is not kept waiting for a provider that is out of reach: what became of that payment is
+    // then asked for without end.
     const isGivenUp = isOver && operation.kind === "authorize" && !asking.signal.aborted;
     return { outcome: isGivenUp ? timedOut : undefined, error };
   }
@@ -78,8 +82,15 @@ function ask(operation: ClaimedOperation, asking: Patient): Promise<Authorizatio
   return provider[kind](asked);
 }
 
-/** One whose answer may have been lost is looked for first; what the provider has not heard of in time it is not told any more. */
-async function authorize(operation: ClaimedOperation, asked: Asked, { provider, keyring, isOver }: Patient): Promise<Authorization> {
+/**
+ * One whose answer may have been lost is looked for first; what the provider has not heard of in time it is
+ * not told any more.
+ */
+async function authorize(
+  operation: ClaimedOperation,
+  asked: Asked,
+  { provider, keyring, isOver }: Patient,
+): Promise<Authorization> {
   if (operation.attempts > 1 || isOver) {
     const found = await provider.lookup(asked);
     if (found.outcome === "voided") return { outcome: "declined", code: "voided" };
@@ -89,16 +100,27 @@ async function authorize(operation: ClaimedOperation, asked: Asked, { provider, 
   return provider.authorize({ ...asked, currency: operation.currency, token: tokenOf(operation, keyring) });
 }
 
-function tokenOf({ paymentId, tokenSealed, tokenDataKey, tokenKeyId }: ClaimedOperation, keyring: Keyring): string {
-  if (tokenSealed === null || tokenDataKey === null || tokenKeyId === null) throw new Error(`Payment ${paymentId} has no token to be paid with.`);
-  return keyring.open({ sealed: tokenSealed, dataKey: tokenDataKey, keyId: tokenKeyId }, tokenPlaceOf(paymentId)).toString("utf8");
+function tokenOf(
+  { paymentId, tokenSealed, tokenDataKey, tokenKeyId }: ClaimedOperation,
+  keyring: Keyring,
+): string {
+  if (tokenSealed === null || tokenDataKey === null || tokenKeyId === null)
+    throw new Error(`Payment ${paymentId} has no token to be paid with.`);
+  return keyring
+    .open({ sealed: tokenSealed, dataKey: tokenDataKey, keyId: tokenKeyId }, tokenPlaceOf(paymentId))
+    .toString("utf8");
 }
 
 /**
- * What was set aside is let go. What is there afterwards decides, so that one who comes after a lost answer finds the same. What is let go is what was
- * seen, so each attempt has a key of its own; at worst there is nothing left of it.
+ * What was set aside is let go. What is there afterwards decides, so that one who comes after a lost answer
+ * finds the same. What is let go is what was seen, so each attempt has a key of its own; at worst there is
+ * nothing left of it.
  */
-async function abandon({ id, attempts }: ClaimedOperation, asked: Asked, { provider, isOver }: Patient): Promise<Authorization | Movement> {
+async function abandon(
+  { id, attempts }: ClaimedOperation,
+  asked: Asked,
+  { provider, isOver }: Patient,
+): Promise<Authorization | Movement> {
   const before = await provider.lookup(asked);
   const amountMinor = before.outcome === "unknown" ? asked.amountMinor : restMinor(before);
   if (amountMinor === 0) return resultOf(before, isOver);
@@ -114,7 +136,8 @@ function restMinor(found: Found): number {
 /** Money that was taken meanwhile is told of, even where the rest of it cannot be let go. */
 function resultOf(found: Found, isOver: boolean): Authorization | Movement {
   if (found.outcome === "unknown") return { outcome: "pending" };
-  if (found.outcome === "voided") return found.amountMinor === 0 ? { outcome: "succeeded" } : { ...found, outcome: "authorized" };
+  if (found.outcome === "voided")
+    return found.amountMinor === 0 ? { outcome: "succeeded" } : { ...found, outcome: "authorized" };
   if (found.outcome !== "authorized" || restMinor(found) === 0) return found;
   return isOver && found.capturedMinor > 0 ? found : { outcome: "pending" };
 }

@@ -23,7 +23,10 @@ export interface PaymentDrive {
   readonly workersMax: number;
   /** So long an answer of the provider may take; without it, as long as usual. */
   readonly answerMsMax?: number;
-  /** Writes what is known for good, in a transaction of its own; an operation that was settled before stays as it is. */
+  /**
+   * Writes what is known for good, in a transaction of its own; an operation that was settled before stays as
+   * it is.
+   */
   readonly settle: (operation: ClaimedOperation, outcome: Outcome) => Promise<void>;
 }
 
@@ -31,8 +34,14 @@ const secondMs = 1_000;
 const backoffMs = [secondMs, 2 * secondMs, 5 * secondMs, 15 * secondMs, 60 * secondMs];
 const watchMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 * secondMs, 900 * secondMs];
 
-/** All that is due now, and what follows from it at once. Throws the first fault after everything else is done. */
-export async function drivePayments(drive: PaymentDrive, signal: AbortSignal = new AbortController().signal): Promise<void> {
+/**
+ * All that is due now, and what follows from it at once. Throws the first fault after everything else is
+ * done.
+ */
+export async function drivePayments(
+  drive: PaymentDrive,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
   const faults: unknown[] = [];
   const crew = createCrew(drive, { signal, onFault: (fault) => void faults.push(fault) });
   crew.call();
@@ -51,7 +60,10 @@ export interface PaymentDriver {
 const pollMs = 2 * secondMs;
 const usualStopMsMax = 3 * secondMs;
 
-export function createPaymentDriver(drive: PaymentDrive, { stopMsMax = usualStopMsMax }: { readonly stopMsMax?: number } = {}): PaymentDriver {
+export function createPaymentDriver(
+  drive: PaymentDrive,
+  { stopMsMax = usualStopMsMax }: { readonly stopMsMax?: number } = {},
+): PaymentDriver {
   const stopping = new AbortController();
   const { log } = drive;
   const onFault = (err: unknown): void => log.error({ err }, "A payment could not be driven.");
@@ -107,7 +119,10 @@ interface CrewRules {
   readonly onFault: (fault: unknown) => void;
 }
 
-/** So many at once. Who finds work calls another before it begins, so that one that takes long keeps nobody waiting. */
+/**
+ * So many at once. Who finds work calls another before it begins, so that one that takes long keeps nobody
+ * waiting.
+ */
 function createCrew(drive: PaymentDrive, { signal, onFault }: CrewRules): Crew {
   const working = new Set<Promise<void>>();
   let isDismissed = false;
@@ -141,25 +156,50 @@ function createCrew(drive: PaymentDrive, { signal, onFault }: CrewRules): Crew {
   };
 }
 
-/** Settling it is a part of it, and the events that tell of it have it as their cause. Whoever asked for it does not wait. */
+/**
+ * Settling it is a part of it, and the events that tell of it have it as their cause. Whoever asked for it
+ * does not wait.
+ */
 function spanOf({ id, paymentId, kind, attempts, traceparent }: ClaimedOperation): SpanStart {
-  const attributes = { "commerce.payment.id": paymentId, "commerce.payment_operation.id": id, "commerce.payment_operation.attempt": attempts };
-  return { name: `payment ${kind}`, ownTrace: {}, causes: traceparent === null ? [] : [traceparent], attributes };
+  const attributes = {
+    "commerce.payment.id": paymentId,
+    "commerce.payment_operation.id": id,
+    "commerce.payment_operation.attempt": attempts,
+  };
+  return {
+    name: `payment ${kind}`,
+    ownTrace: {},
+    causes: traceparent === null ? [] : [traceparent],
+    attributes,
+  };
 }
 
 async function work(drive: PaymentDrive, operation: ClaimedOperation, signal: AbortSignal): Promise<void> {
   const { db, clock, provider, keyring, log, answerMsMax, settle } = drive;
-  const { outcome, error } = await traced({ name: `provider ${operation.kind}`, kind: "client" }, async (span) => {
-    const answered = await askProvider(operation, { provider, keyring, signal, answerMsMax, now: clock.now() });
-    if (answered.error !== undefined) span?.fail(answered.error);
-    span?.set({ "commerce.payment_operation.outcome": answered.outcome?.outcome ?? "unknown" });
-    return answered;
-  });
+  const { outcome, error } = await traced(
+    { name: `provider ${operation.kind}`, kind: "client" },
+    async (span) => {
+      const answered = await askProvider(operation, {
+        provider,
+        keyring,
+        signal,
+        answerMsMax,
+        now: clock.now(),
+      });
+      if (answered.error !== undefined) span?.fail(answered.error);
+      span?.set({ "commerce.payment_operation.outcome": answered.outcome?.outcome ?? "unknown" });
+      return answered;
+    },
+  );
   const { id: operationId, paymentId, kind, attempts } = operation;
-  if (error !== undefined) log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
+  if (error !== undefined)
+    log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
   // Whoever is started next goes on with what this process was not left the time for.
   if (outcome === undefined)
-    await postponeOperation(db, { id: operationId, dueAt: signal.aborted ? clock.now() : nextAttemptAt(operation, clock.now()) });
+    await postponeOperation(db, {
+      id: operationId,
+      dueAt: signal.aborted ? clock.now() : nextAttemptAt(operation, clock.now()),
+    });
   else await settle(operation, outcome);
 }
 

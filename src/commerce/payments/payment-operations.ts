@@ -24,12 +24,24 @@ export interface OperationToQueue {
 }
 
 /** Gives its id. */
-export async function queueOperation(transaction: Transaction, { events, now, dueAt = now, ...operation }: OperationToQueue): Promise<string> {
+export async function queueOperation(
+  transaction: Transaction,
+  { events, now, dueAt = now, ...operation }: OperationToQueue,
+): Promise<string> {
   const id = createId("paymentOperation", now.getTime());
   const traceparent = recordedSpan()?.traceparent ?? null;
   await transaction
     .insertInto("paymentOperation")
-    .values({ id, ...operation, dueAt, createdAt: now, leasedUntil: null, failureCode: null, settledAt: null, traceparent })
+    .values({
+      id,
+      ...operation,
+      dueAt,
+      createdAt: now,
+      leasedUntil: null,
+      failureCode: null,
+      settledAt: null,
+      traceparent,
+    })
     .execute();
   afterCommit(transaction, () => events.emit("paymentsDue"));
   return id;
@@ -75,20 +87,32 @@ export async function claimOperation(db: Database, now: Date): Promise<ClaimedOp
           and ${isFirst}
         order by d.due_at, d.id limit 1 for update skip locked)
       returning o.id, o.merchant_id, o.payment_id, o.kind, o.amount_minor, p.currency, o.attempts, o.created_at,
-        o.kind = 'void' and p.order_id is null as is_abandoned, o.traceparent, p.token_sealed, p.token_data_key, p.token_key_id`.execute(transaction);
+        o.kind = 'void' and p.order_id is null as is_abandoned, o.traceparent, p.token_sealed, p.token_data_key, p.token_key_id`.execute(
+      transaction,
+    );
     return rows[0];
   });
 }
 
 /** Its outcome is still not known. Nothing where somebody else has settled it meanwhile. */
-export async function postponeOperation(db: Database, { id, dueAt }: { readonly id: string; readonly dueAt: Date }): Promise<void> {
-  await db.updateTable("paymentOperation").set({ dueAt, leasedUntil: null }).where("id", "=", id).where("status", "=", "pending").execute();
+export async function postponeOperation(
+  db: Database,
+  { id, dueAt }: { readonly id: string; readonly dueAt: Date },
+): Promise<void> {
+  await db
+    .updateTable("paymentOperation")
+    .set({ dueAt, leasedUntil: null })
+    .where("id", "=", id)
+    .where("status", "=", "pending")
+    .execute();
 }
 
 /** When there is something to do next; null: nothing is waiting. */
 export async function nextDueAt(db: Database): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
-    select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending' and ${isFirst}`.execute(db);
+    select min(greatest(due_at, leased_until)) as at from payment_operation d where status = 'pending' and ${isFirst}`.execute(
+    db,
+  );
   return rows[0]?.at ?? null;
 }
 
@@ -100,10 +124,18 @@ export interface OperationEnd {
 }
 
 /** False: it was settled before, and nothing may follow from it again. */
-export async function endOperation(transaction: Transaction, { id, failureCode, now }: OperationEnd): Promise<boolean> {
+export async function endOperation(
+  transaction: Transaction,
+  { id, failureCode, now }: OperationEnd,
+): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable("paymentOperation")
-    .set({ status: failureCode === null ? "succeeded" : "failed", failureCode, settledAt: now, leasedUntil: null })
+    .set({
+      status: failureCode === null ? "succeeded" : "failed",
+      failureCode,
+      settledAt: now,
+      leasedUntil: null,
+    })
     .where("id", "=", id)
     .where("status", "=", "pending")
     .executeTakeFirst();
@@ -113,7 +145,11 @@ export async function endOperation(transaction: Transaction, { id, failureCode, 
 /** What was still asked for of a payment that is not wanted any more. */
 export async function endAuthorizations(
   transaction: Transaction,
-  { paymentId, failureCode, now }: { readonly paymentId: string; readonly failureCode: string; readonly now: Date },
+  {
+    paymentId,
+    failureCode,
+    now,
+  }: { readonly paymentId: string; readonly failureCode: string; readonly now: Date },
 ): Promise<void> {
   await transaction
     .updateTable("paymentOperation")

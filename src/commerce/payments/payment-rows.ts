@@ -18,7 +18,12 @@ export type PaymentPatch = Pick<
 
 /** Whoever changes it holds its order, or as long as it has none its session; so nobody waits for it here. */
 export function lockPayment(transaction: Transaction, id: string): Promise<PaymentRow> {
-  return transaction.selectFrom("payment").selectAll().where("id", "=", id).forNoKeyUpdate().executeTakeFirstOrThrow();
+  return transaction
+    .selectFrom("payment")
+    .selectAll()
+    .where("id", "=", id)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
 }
 
 /** The session's payment that may still succeed, or has; there is one at most. */
@@ -40,7 +45,14 @@ export function savePayment(
 ): Promise<PaymentRow> {
   return transaction
     .updateTable("payment")
-    .set({ ...patch, tokenSealed: null, tokenDataKey: null, tokenKeyId: null, version: payment.version + 1, updatedAt: now })
+    .set({
+      ...patch,
+      tokenSealed: null,
+      tokenDataKey: null,
+      tokenKeyId: null,
+      version: payment.version + 1,
+      updatedAt: now,
+    })
     .where("id", "=", payment.id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -52,7 +64,10 @@ export function statusByAmounts({
   capturedMinor,
   voidedMinor,
   refundedMinor,
-}: Pick<PaymentRow, "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor">): PaymentRow["status"] {
+}: Pick<
+  PaymentRow,
+  "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor"
+>): PaymentRow["status"] {
   if (capturedMinor === 0) return voidedMinor === amountMinor ? "canceled" : "authorized";
   if (refundedMinor === 0) return "captured";
   return refundedMinor === capturedMinor ? "refunded" : "partially_refunded";
@@ -70,7 +85,11 @@ interface PaymentToStart {
 }
 
 /** What a token is sealed for: it opens for no other payment. */
-export const tokenPlaceOf = (paymentId: string): Place => ({ table: "payment", column: "token_sealed", rowId: paymentId });
+export const tokenPlaceOf = (paymentId: string): Place => ({
+  table: "payment",
+  column: "token_sealed",
+  rowId: paymentId,
+});
 
 /** Gives its id. */
 export async function startPayment(transaction: Transaction, started: PaymentToStart): Promise<string> {
@@ -98,6 +117,13 @@ export async function startPayment(transaction: Transaction, started: PaymentToS
       updatedAt: now,
     })
     .execute();
-  await queueOperation(transaction, { merchantId, paymentId: id, kind: "authorize", amountMinor, now, events });
+  await queueOperation(transaction, {
+    merchantId,
+    paymentId: id,
+    kind: "authorize",
+    amountMinor,
+    now,
+    events,
+  });
   return id;
 }

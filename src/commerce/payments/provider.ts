@@ -55,7 +55,10 @@ export type Found = { readonly outcome: "unknown" } | LetGo | Authorization;
 export interface PaymentProvider {
   readonly authorize: (asked: AuthorizationAsked) => Promise<Authorization>;
   readonly capture: (asked: Asked) => Promise<Movement>;
-  /** Lets go what was authorised and not captured. Of a payment nobody knows: an authorisation that comes after it is declined. */
+  /**
+   * Lets go what was authorised and not captured. Of a payment nobody knows: an authorisation that comes
+   * after it is declined.
+   */
   readonly void: (asked: Asked) => Promise<Movement>;
   readonly refund: (asked: Asked) => Promise<Movement>;
   readonly lookup: (asked: Pick<Asked, "reference" | "signal">) => Promise<Found>;

@@ -9,7 +9,16 @@ import type { Database } from "#database/connect.ts";
 import type { TestProviderPaymentTable } from "#database/tables.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { Amounts, Asked, Authorization, AuthorizationAsked, Found, Held, Movement, PaymentProvider } from "./provider.ts";
+import type {
+  Amounts,
+  Asked,
+  Authorization,
+  AuthorizationAsked,
+  Found,
+  Held,
+  Movement,
+  PaymentProvider,
+} from "./provider.ts";
 
 export interface TestProviderParts {
   readonly db: Database;
@@ -27,15 +36,22 @@ const declines: Readonly<Record<string, string>> = {
 };
 
 /** What somebody else gives as a token may be a real card's: of that the books keep nothing. */
-const known: ReadonlySet<string> = new Set(["tok_success", "tok_slow", "tok_late_success", ...Object.keys(declines)]);
+const known: ReadonlySet<string> = new Set([
+  "tok_success",
+  "tok_slow",
+  "tok_late_success",
+  ...Object.keys(declines),
+]);
 const keptOf = (token: string): string => (known.has(token) ? token : "unknown");
 
 type Books = Selectable<TestProviderPaymentTable>;
 type Entry = "authorize" | "capture" | "void" | "refund";
 
 export function createTestProvider({ db, clock, wait = waitFor }: TestProviderParts): PaymentProvider {
-  const move = (kind: Exclude<Entry, "authorize">, decide: (books: Books, asked: Asked) => Decision) => async (asked: Asked) =>
-    inTransaction(db, (transaction) => moveOnce(transaction, { kind, asked, now: clock.now(), decide }));
+  const move =
+    (kind: Exclude<Entry, "authorize">, decide: (books: Books, asked: Asked) => Decision) =>
+    async (asked: Asked) =>
+      inTransaction(db, (transaction) => moveOnce(transaction, { kind, asked, now: clock.now(), decide }));
   return {
     authorize: async (asked) => {
       const answer = await inTransaction(db, (transaction) => authorizeOnce(transaction, asked, clock.now()));
@@ -46,7 +62,11 @@ export function createTestProvider({ db, clock, wait = waitFor }: TestProviderPa
     refund: move("refund", refund),
     void: async (asked) => inTransaction(db, (transaction) => voidOnce(transaction, asked, clock.now())),
     lookup: async ({ reference }) => {
-      const books = await db.selectFrom("testProviderPayment").selectAll().where("reference", "=", reference).executeTakeFirst();
+      const books = await db
+        .selectFrom("testProviderPayment")
+        .selectAll()
+        .where("reference", "=", reference)
+        .executeTakeFirst();
       return books === undefined ? { outcome: "unknown" } : foundOf(decided(books, clock.now()), clock.now());
     },
   };
@@ -56,11 +76,22 @@ async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal });
 }
 
-async function authorizeOnce(transaction: Transaction, asked: AuthorizationAsked, now: Date): Promise<Authorization> {
+async function authorizeOnce(
+  transaction: Transaction,
+  asked: AuthorizationAsked,
+  now: Date,
+): Promise<Authorization> {
   const { reference, token, currency, amountMinor } = asked;
   const inserted = await transaction
     .insertInto("testProviderPayment")
-    .values({ reference, token: keptOf(token), currency, amountMinor, createdAt: now, ...beginningOf(token, now) })
+    .values({
+      reference,
+      token: keptOf(token),
+      currency,
+      amountMinor,
+      createdAt: now,
+      ...beginningOf(token, now),
+    })
     .onConflict((conflict) => conflict.column("reference").doNothing())
     .returning("reference")
     .executeTakeFirst();
@@ -73,7 +104,8 @@ async function authorizeOnce(transaction: Transaction, asked: AuthorizationAsked
 }
 
 function beginningOf(token: string, now: Date): Pick<Books, "status" | "decidedAt"> {
-  if (token === "tok_late_success") return { status: "pending", decidedAt: new Date(now.getTime() + lateSuccessMs) };
+  if (token === "tok_late_success")
+    return { status: "pending", decidedAt: new Date(now.getTime() + lateSuccessMs) };
   const isAuthorized = token === "tok_success" || token === "tok_slow";
   return { status: isAuthorized ? "authorized" : "declined", decidedAt: now };
 }
@@ -85,7 +117,9 @@ function outcomeOf(books: Books, now: Date): string {
 
 function authorizationOf(outcome: string, books: Books): Authorization {
   if (outcome === "authorized") return heldOf(books);
-  return outcome === "pending" ? { outcome } : { outcome: "declined", code: outcome.slice("declined:".length) };
+  return outcome === "pending"
+    ? { outcome }
+    : { outcome: "declined", code: outcome.slice("declined:".length) };
 }
 
 /** A payment that is decided late is authorised and captured at once, as a bank transfer is. */
@@ -96,7 +130,8 @@ function decided(books: Books, now: Date): Books {
 
 function foundOf(books: Books, now: Date): Found {
   if (books.status === "pending" && books.decidedAt > now) return { outcome: "pending" };
-  if (books.status === "declined") return { outcome: "declined", code: declines[books.token] ?? "token_unknown" };
+  if (books.status === "declined")
+    return { outcome: "declined", code: declines[books.token] ?? "token_unknown" };
   return books.status === "voided" ? { outcome: "voided", ...amountsOf(books) } : heldOf(books);
 }
 
@@ -113,7 +148,8 @@ type Decision = Partial<Pick<Books, "status" | "capturedMinor" | "voidedMinor" |
 
 function capture(books: Books, { amountMinor }: Asked): Decision {
   if (books.status !== "authorized") return "payment_not_authorized";
-  if (amountMinor > books.amountMinor - books.capturedMinor - books.voidedMinor) return "amount_exceeds_authorized";
+  if (amountMinor > books.amountMinor - books.capturedMinor - books.voidedMinor)
+    return "amount_exceeds_authorized";
   return { capturedMinor: books.capturedMinor + amountMinor };
 }
 
@@ -124,15 +160,26 @@ function refund(books: Books, { amountMinor }: Asked): Decision {
 
 function letGo(books: Books, { amountMinor }: Asked): Decision {
   if (books.status !== "authorized") return "payment_not_authorized";
-  if (amountMinor > books.amountMinor - books.capturedMinor - books.voidedMinor) return "amount_exceeds_authorized";
+  if (amountMinor > books.amountMinor - books.capturedMinor - books.voidedMinor)
+    return "amount_exceeds_authorized";
   const voidedMinor = books.voidedMinor + amountMinor;
   return { voidedMinor, status: voidedMinor === books.amountMinor ? "voided" : "authorized" };
 }
 
-/** Of a payment that nobody has heard of a tombstone is left. Before it is decided it is too late to stop it, and too early to tell. */
+/**
+ * Of a payment that nobody has heard of a tombstone is left. Before it is decided it is too late to stop it,
+ * and too early to tell.
+ */
 async function voidOnce(transaction: Transaction, asked: Asked, now: Date): Promise<Movement> {
   const { reference } = asked;
-  const tombstone = { token: "", currency: "", status: "voided", amountMinor: 0, decidedAt: now, createdAt: now } as const;
+  const tombstone = {
+    token: "",
+    currency: "",
+    status: "voided",
+    amountMinor: 0,
+    decidedAt: now,
+    createdAt: now,
+  } as const;
   const inserted = await transaction
     .insertInto("testProviderPayment")
     .values({ reference, ...tombstone })
@@ -155,7 +202,10 @@ interface MoneyMoved {
   readonly decide: (books: Books, asked: Asked) => Decision;
 }
 
-async function moveOnce(transaction: Transaction, { kind, asked, now, decide }: MoneyMoved): Promise<Movement> {
+async function moveOnce(
+  transaction: Transaction,
+  { kind, asked, now, decide }: MoneyMoved,
+): Promise<Movement> {
   const stored = await findBooks(transaction, asked.reference);
   if (stored === undefined) return { outcome: "declined", code: "payment_unknown" };
   const before = await answered(transaction, asked);
@@ -176,12 +226,19 @@ async function moveOnce(transaction: Transaction, { kind, asked, now, decide }: 
 }
 
 function movementOf(outcome: string): Movement {
-  return outcome === "succeeded" ? { outcome } : { outcome: "declined", code: outcome.slice("declined:".length) };
+  return outcome === "succeeded"
+    ? { outcome }
+    : { outcome: "declined", code: outcome.slice("declined:".length) };
 }
 
 /** Whatever is asked of one payment follows each other. */
 function findBooks(transaction: Transaction, reference: string): Promise<Books | undefined> {
-  return transaction.selectFrom("testProviderPayment").selectAll().where("reference", "=", reference).forUpdate().executeTakeFirst();
+  return transaction
+    .selectFrom("testProviderPayment")
+    .selectAll()
+    .where("reference", "=", reference)
+    .forUpdate()
+    .executeTakeFirst();
 }
 
 async function lockBooks(transaction: Transaction, reference: string): Promise<Books> {
@@ -191,7 +248,11 @@ async function lockBooks(transaction: Transaction, reference: string): Promise<B
 }
 
 async function answered(transaction: Transaction, { idempotencyKey }: Asked): Promise<string | undefined> {
-  const entry = await transaction.selectFrom("testProviderEntry").select("outcome").where("idempotencyKey", "=", idempotencyKey).executeTakeFirst();
+  const entry = await transaction
+    .selectFrom("testProviderEntry")
+    .select("outcome")
+    .where("idempotencyKey", "=", idempotencyKey)
+    .executeTakeFirst();
   return entry?.outcome;
 }
 
@@ -204,5 +265,8 @@ interface ToRecord {
 
 async function record(transaction: Transaction, { kind, asked, outcome, now }: ToRecord): Promise<void> {
   const { idempotencyKey, reference, amountMinor } = asked;
-  await transaction.insertInto("testProviderEntry").values({ idempotencyKey, reference, kind, amountMinor, outcome, createdAt: now }).execute();
+  await transaction
+    .insertInto("testProviderEntry")
+    .values({ idempotencyKey, reference, kind, amountMinor, outcome, createdAt: now })
+    .execute();
 }

@@ -1,7 +1,7 @@
 /**
- * The rules of promotions as arithmetic: which lines a rule is about, how often "buy X, get Y" applies, and what a rule
- * takes off a cart from which other rules may have taken something before. A rule never takes more than is left of a line
- * or of the shipping.
+ * The rules of promotions as arithmetic: which lines a rule is about, how often "buy X, get Y" applies, and
+ * what a rule takes off a cart from which other rules may have taken something before. A rule never takes
+ * more than is left of a line or of the shipping.
  */
 import { amountMinorMax } from "#foundation/money.ts";
 
@@ -73,7 +73,9 @@ export function boughtFor(rule: BuyXGetYRule): (line: EntitledLine) => boolean {
 export function applicationsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
-  return Math.floor(Math.min(entitled / getQuantity, bought / buyQuantity, either / (buyQuantity + getQuantity)));
+  return Math.floor(
+    Math.min(entitled / getQuantity, bought / buyQuantity, either / (buyQuantity + getQuantity)),
+  );
 }
 
 /** The fewest units, of the right kinds, that a cart lacks for its first application; 0 when it applies. */
@@ -115,21 +117,32 @@ export function takeOff(rule: DiscountRule, cart: OpenCart): TakenOff {
     : { linesMinor: takeOffLines(rule, cart), shippingMinor: 0 };
 }
 
-function takeOffLines(rule: Exclude<DiscountRule, { readonly kind: "free_shipping" }>, cart: OpenCart): readonly number[] {
+function takeOffLines(
+  rule: Exclude<DiscountRule, { readonly kind: "free_shipping" }>,
+  cart: OpenCart,
+): readonly number[] {
   if (rule.kind === "buy_x_get_y") return takeOffTheGot(rule, cart);
   const isEntitled = entitledTo(rule.entitled);
   if (rule.kind === "gift") {
-    return takeOffUnits(unitsOf(cart, isEntitled), { lineCount: cart.lines.length, quantity: rule.getQuantity, basisPoints: wholeBasisPoints });
+    return takeOffUnits(unitsOf(cart, isEntitled), {
+      lineCount: cart.lines.length,
+      quantity: rule.getQuantity,
+      basisPoints: wholeBasisPoints,
+    });
   }
-  const entitledMinor = cart.lines.map((line, position) => (isEntitled(line) ? (cart.linesMinor[position] ?? 0) : 0));
-  if (rule.kind === "percentage") return entitledMinor.map((leftMinor) => mulDivHalfEven(leftMinor, rule.basisPoints, wholeBasisPoints));
+  const entitledMinor = cart.lines.map((line, position) =>
+    isEntitled(line) ? (cart.linesMinor[position] ?? 0) : 0,
+  );
+  if (rule.kind === "percentage")
+    return entitledMinor.map((leftMinor) => mulDivHalfEven(leftMinor, rule.basisPoints, wholeBasisPoints));
   return allocate(Math.min(rule.amountMinor, sumMinor(entitledMinor)), entitledMinor);
 }
 
 function takeOffTheGot(rule: BuyXGetYRule, cart: OpenCart): readonly number[] {
   const applications = applicationsOf(rule, cart.lines);
   const isBought = boughtFor(rule);
-  // What is bought must remain bought: of the units that could be either, only those beyond all the X may be among the Y.
+  // What is bought must remain bought: of the units that could be either, only those beyond all the X may be
+  // among the Y.
   let spare = quantityOf(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
   const offered: UnitGroup[] = [];
   for (const group of unitsOf(cart, entitledTo(rule.entitled))) {
@@ -154,8 +167,9 @@ interface UnitGroup {
 }
 
 /**
- * The units of the wanted lines, the cheapest first and of the same price the earlier line's. What is left of a line counts as spread evenly
- * over its units, whatever took the rest off: each has the whole part, and as many as there are minor units over have one more.
+ * The units of the wanted lines, the cheapest first and of the same price the earlier line's. What is left of
+ * a line counts as spread evenly over its units, whatever took the rest off: each has the whole part, and as
+ * many as there are minor units over have one more.
  */
 function unitsOf({ lines, linesMinor }: OpenCart, isWanted: (line: EntitledLine) => boolean): UnitGroup[] {
   const groups: UnitGroup[] = [];
@@ -173,20 +187,29 @@ function unitsOf({ lines, linesMinor }: OpenCart, isWanted: (line: EntitledLine)
 /** Rounded unit by unit: of equal units, each is as much cheaper as the next. */
 function takeOffUnits(
   cheapestFirst: readonly UnitGroup[],
-  { lineCount, quantity, basisPoints }: { readonly lineCount: number; readonly quantity: number; readonly basisPoints: number },
+  {
+    lineCount,
+    quantity,
+    basisPoints,
+  }: { readonly lineCount: number; readonly quantity: number; readonly basisPoints: number },
 ): readonly number[] {
   const linesMinor = Array.from({ length: lineCount }, () => 0);
   let open = quantity;
   for (const { position, unitMinor, count } of cheapestFirst) {
     if (open === 0) break;
     const taken = Math.min(open, count);
-    linesMinor[position] = (linesMinor[position] ?? 0) + multiplyMinor(mulDivHalfEven(unitMinor, basisPoints, wholeBasisPoints), taken);
+    linesMinor[position] =
+      (linesMinor[position] ?? 0) +
+      multiplyMinor(mulDivHalfEven(unitMinor, basisPoints, wholeBasisPoints), taken);
     open -= taken;
   }
   return linesMinor;
 }
 
-/** Prices and quantities were allowed one by one, and their result is too large: the caller refuses what made it so. */
+/**
+ * Prices and quantities were allowed one by one, and their result is too large: the caller refuses what made
+ * it so.
+ */
 export class AmountOutOfRange extends Error {
   constructor() {
     super(`An amount is beyond ±${amountMinorMax} minor units.`);
@@ -207,17 +230,23 @@ export function mulDivHalfEven(value: number, numerator: number, denominator: nu
 }
 
 /**
- * Splits a total in proportion to weights: each share is rounded down, and the units left go one each to the largest rests, the earlier
- * position first. So no share is above its weight while the total is not above all weights together.
+ * Splits a total in proportion to weights: each share is rounded down, and the units left go one each to the
+ * largest rests, the earlier position first. So no share is above its weight while the total is not above all
+ * weights together.
  */
 export function allocate(totalMinor: number, weights: readonly number[]): number[] {
-  if (totalMinor < 0 || weights.some((weight) => weight < 0)) throw new RangeError("Neither a total nor a weight may be negative.");
+  if (totalMinor < 0 || weights.some((weight) => weight < 0))
+    throw new RangeError("Neither a total nor a weight may be negative.");
   if (totalMinor === 0) return weights.map(() => 0);
   const total = BigInt(totalMinor);
   const weighed = weights.map(BigInt);
   const sum = weighed.reduce((left, right) => left + right, 0n);
   if (sum === 0n) throw new RangeError("There is nothing to split the total over.");
-  const parts = weighed.map((weight, position) => ({ position, share: Number((total * weight) / sum), rest: (total * weight) % sum }));
+  const parts = weighed.map((weight, position) => ({
+    position,
+    share: Number((total * weight) / sum),
+    rest: (total * weight) % sum,
+  }));
   const left = totalMinor - parts.reduce((shared, { share }) => shared + share, 0);
   const byRest = parts.toSorted((a, b) => compare(b.rest, a.rest) || a.position - b.position);
   const raised = new Set(byRest.slice(0, left).map(({ position }) => position));

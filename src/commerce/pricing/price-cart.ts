@@ -1,8 +1,17 @@
 /**
- * A cart's whole money from its lines, its shipping, its tax and its promotions. Pure: the same input always has the same answer, and
- * total = subtotal − discount + shipping + the tax that prices do not include.
+ * A cart's whole money from its lines, its shipping, its tax and its promotions. Pure: the same input always
+ * has the same answer, and total = subtotal − discount + shipping + the tax that prices do not include.
  */
-import { type DiscountRule, type EntitledLine, mulDivHalfEven, multiplyMinor, type OpenCart, sumMinor, type TakenOff, takeOff } from "./discounts.ts";
+import {
+  type DiscountRule,
+  type EntitledLine,
+  mulDivHalfEven,
+  multiplyMinor,
+  type OpenCart,
+  sumMinor,
+  type TakenOff,
+  takeOff,
+} from "./discounts.ts";
 
 export interface PricingLine extends EntitledLine {
   readonly id: string;
@@ -56,24 +65,39 @@ export function priceCart(input: PricingInput): PricedCart {
   const subtotals = input.lines.map((line) => multiplyMinor(line.unitPriceMinor, line.quantity));
   const subtotalMinor = sumMinor(subtotals);
   const taken = takeOffInTurn(input, subtotals);
-  const lines = input.lines.map((line, position) => pricedLine(input, { line, position, subtotalMinor: subtotals[position] ?? 0 }, taken));
+  const lines = input.lines.map((line, position) =>
+    pricedLine(input, { line, position, subtotalMinor: subtotals[position] ?? 0 }, taken),
+  );
   const shippingDiscountMinor = sumMinor(taken.map(({ shippingMinor }) => shippingMinor));
   const discountMinor = sumMinor([...lines.map((line) => line.discountMinor), shippingDiscountMinor]);
   const shippingMinor = input.shippingMinor ?? 0;
-  const taxMinor = input.tax && sumMinor([...lines.map((line) => line.taxMinor ?? 0), shippingTaxOf(input, shippingMinor - shippingDiscountMinor)]);
+  const taxMinor =
+    input.tax &&
+    sumMinor([
+      ...lines.map((line) => line.taxMinor ?? 0),
+      shippingTaxOf(input, shippingMinor - shippingDiscountMinor),
+    ]);
   return {
     subtotalMinor,
     discountMinor,
     shippingMinor: input.shippingMinor,
     shippingDiscountMinor,
     taxMinor,
-    totalMinor: sumMinor([subtotalMinor, -discountMinor, shippingMinor, input.taxIncluded ? 0 : (taxMinor ?? 0)]),
+    totalMinor: sumMinor([
+      subtotalMinor,
+      -discountMinor,
+      shippingMinor,
+      input.taxIncluded ? 0 : (taxMinor ?? 0),
+    ]),
     lines,
     discounts: input.discounts.map((rule, turn) => pricedDiscount(rule, input.lines, taken[turn])),
   };
 }
 
-function takeOffInTurn({ lines, shippingMinor, discounts }: PricingInput, subtotals: readonly number[]): TakenOff[] {
+function takeOffInTurn(
+  { lines, shippingMinor, discounts }: PricingInput,
+  subtotals: readonly number[],
+): TakenOff[] {
   let open: OpenCart = { lines, linesMinor: subtotals, shippingMinor: shippingMinor ?? 0 };
   return discounts.map((rule) => {
     const taken = takeOff(rule, open);
@@ -88,24 +112,37 @@ function takeOffInTurn({ lines, shippingMinor, discounts }: PricingInput, subtot
 
 function pricedLine(
   input: PricingInput,
-  { line, position, subtotalMinor }: { readonly line: PricingLine; readonly position: number; readonly subtotalMinor: number },
+  {
+    line,
+    position,
+    subtotalMinor,
+  }: { readonly line: PricingLine; readonly position: number; readonly subtotalMinor: number },
   taken: readonly TakenOff[],
 ): PricedLine {
   const allocations = input.discounts
     .map(({ id }, turn) => ({ promotionId: id, amountMinor: taken[turn]?.linesMinor[position] ?? 0 }))
     .filter(({ amountMinor }) => amountMinor > 0);
   const discountMinor = sumMinor(allocations.map(({ amountMinor }) => amountMinor));
-  const taxMinor = input.tax && taxOn(subtotalMinor - discountMinor, input.tax.basisPoints, input.taxIncluded);
+  const taxMinor =
+    input.tax && taxOn(subtotalMinor - discountMinor, input.tax.basisPoints, input.taxIncluded);
   const totalMinor = sumMinor([subtotalMinor, -discountMinor, input.taxIncluded ? 0 : (taxMinor ?? 0)]);
   return { id: line.id, subtotalMinor, discountMinor, taxMinor, totalMinor, allocations };
 }
 
-function pricedDiscount(rule: DiscountRule, lines: readonly PricingLine[], taken: TakenOff | undefined): PricedDiscount {
+function pricedDiscount(
+  rule: DiscountRule,
+  lines: readonly PricingLine[],
+  taken: TakenOff | undefined,
+): PricedDiscount {
   const allocations = [
     ...lines.map(({ id }, position) => ({ lineId: id, amountMinor: taken?.linesMinor[position] ?? 0 })),
     { lineId: null, amountMinor: taken?.shippingMinor ?? 0 },
   ].filter(({ amountMinor }) => amountMinor > 0);
-  return { promotionId: rule.id, discountMinor: sumMinor(allocations.map(({ amountMinor }) => amountMinor)), allocations };
+  return {
+    promotionId: rule.id,
+    discountMinor: sumMinor(allocations.map(({ amountMinor }) => amountMinor)),
+    allocations,
+  };
 }
 
 function shippingTaxOf({ tax, taxIncluded }: PricingInput, netShippingMinor: number): number {

@@ -1,6 +1,7 @@
 /**
- * Creates promotions and changes their fields. A promotion starts as a draft. Its kind and trigger are fixed, because its codes, its uses and the
- * carts that have it depend on them. Products, categories, markets and the currency that it names must be the merchant's own.
+ * Creates promotions and changes their fields. A promotion starts as a draft. Its kind and trigger are fixed,
+ * because its codes, its uses and the carts that have it depend on them. Products, categories, markets and
+ * the currency that it names must be the merchant's own.
  */
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
@@ -11,7 +12,14 @@ import { createId, toId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { money } from "#foundation/money.ts";
 import { conflictOf, lockLivingPromotion, type PromotionTransitionInput, startOf } from "./promotion-life.ts";
-import { fieldFaults, mergeFields, noValues, type PromotionFields, type PromotionValues, ruleFaults } from "./promotion-fields.ts";
+import {
+  fieldFaults,
+  mergeFields,
+  noValues,
+  type PromotionFields,
+  type PromotionValues,
+  ruleFaults,
+} from "./promotion-fields.ts";
 import { type PromotionKind, promotionKinds, type PromotionRule } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
 
@@ -45,7 +53,15 @@ export async function createPromotion(
   const { merchantId, now } = tenant;
   await transaction
     .insertInto("promotion")
-    .values({ id: promotionId, merchantId, trigger, kind, ...toColumns(values), createdAt: now, updatedAt: now })
+    .values({
+      id: promotionId,
+      merchantId,
+      trigger,
+      kind,
+      ...toColumns(values),
+      createdAt: now,
+      updatedAt: now,
+    })
     .execute();
   return { promotionId };
 }
@@ -63,22 +79,35 @@ export async function updatePromotion(
   if (isDeepStrictEqual(values, before)) return { promotionId: promotion.id };
   requireLimitAboveUsed(promotion, values);
   await requireOwnThings(transaction, tenant, input);
-  if (values.currency !== before.currency || input.marketIds !== undefined) await requireOwnCurrency(transaction, tenant, values);
-  const startedAt = promotion.status === "active" ? startOf({ ...values, startedAt: promotion.startedAt }, tenant.now) : promotion.startedAt;
+  if (values.currency !== before.currency || input.marketIds !== undefined)
+    await requireOwnCurrency(transaction, tenant, values);
+  const startedAt =
+    promotion.status === "active"
+      ? startOf({ ...values, startedAt: promotion.startedAt }, tenant.now)
+      : promotion.startedAt;
   const after = await transaction
     .updateTable("promotion")
     .set({ ...toColumns(values), startedAt, version: promotion.version + 1, updatedAt: tenant.now })
     .where("id", "=", promotion.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  tenant.outbox.append({ type: "promotion.updated", id: promotion.id, previous: previousOf(promotion, after) });
+  tenant.outbox.append({
+    type: "promotion.updated",
+    id: promotion.id,
+    previous: previousOf(promotion, after),
+  });
   if (promotion.startedAt === null && startedAt !== null && promotion.status === "active")
     tenant.outbox.append({ type: "promotion.started", id: promotion.id, previous: {} });
   return { promotionId: promotion.id };
 }
 
 async function requireMerchant(transaction: Transaction, tenant: CommandContext): Promise<void> {
-  const merchant = await transaction.selectFrom("merchant").select("id").where("id", "=", tenant.merchantId).forKeyShare().executeTakeFirst();
+  const merchant = await transaction
+    .selectFrom("merchant")
+    .select("id")
+    .where("id", "=", tenant.merchantId)
+    .forKeyShare()
+    .executeTakeFirst();
   if (merchant === undefined) throw fail("merchant_not_found");
 }
 
@@ -113,7 +142,9 @@ function toColumns({ titles, ...values }: PromotionValues): Columns {
 }
 
 type Columns = {
-  readonly [Name in Exclude<keyof PromotionValues, "titles">]: PromotionValues[Name] extends readonly string[] ? string[] : PromotionValues[Name];
+  readonly [Name in Exclude<keyof PromotionValues, "titles">]: PromotionValues[Name] extends readonly string[]
+    ? string[]
+    : PromotionValues[Name];
 } & {
   readonly titles: string;
 };
@@ -127,7 +158,11 @@ const lists = [
 ] as const;
 
 /** Only what was given is looked up: what was deleted since does not stand in the way of another change. */
-async function requireOwnThings(transaction: Transaction, tenant: CommandContext, input: PromotionFields): Promise<void> {
+async function requireOwnThings(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: PromotionFields,
+): Promise<void> {
   const missing: FailureDetail[] = [];
   for (const { name, table, thing } of lists) {
     const ids = input[name] ?? [];
@@ -144,26 +179,47 @@ interface Named {
   readonly thing: string;
 }
 
-async function missingOf(transaction: Transaction, tenant: CommandContext, { ids, table, name, thing }: Named): Promise<Faults> {
+async function missingOf(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { ids, table, name, thing }: Named,
+): Promise<Faults> {
   const { rows } = await sql<{ id: string }>`
-    select id from ${sql.table(table)} where merchant_id = ${tenant.merchantId} and id = any(${ids.map(toId)}::text[])`.execute(transaction);
+    select id from ${sql.table(table)} where merchant_id = ${tenant.merchantId} and id = any(${ids.map(toId)}::text[])`.execute(
+    transaction,
+  );
   const found = new Set(rows.map(({ id }) => id));
-  return ids.flatMap((id, index) => (found.has(id) ? [] : [faultAt(`/${name}/${index}`, "resource_not_found", `There is no such ${thing}.`)]));
+  return ids.flatMap((id, index) =>
+    found.has(id) ? [] : [faultAt(`/${name}/${index}`, "resource_not_found", `There is no such ${thing}.`)],
+  );
 }
 
 /** Of one of the promotion's markets, or it would never apply. */
-async function requireOwnCurrency(transaction: Transaction, tenant: CommandContext, { currency, marketIds }: PromotionValues): Promise<void> {
+async function requireOwnCurrency(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { currency, marketIds }: PromotionValues,
+): Promise<void> {
   if (currency === null) return;
   const { rows } = await sql`
     select 1 from market where merchant_id = ${tenant.merchantId} and currency = ${currency}
-      and (cardinality(${marketIds}::text[]) = 0 or id = any(${marketIds}::text[])) limit 1`.execute(transaction);
+      and (cardinality(${marketIds}::text[]) = 0 or id = any(${marketIds}::text[])) limit 1`.execute(
+    transaction,
+  );
   if (rows.length > 0) return;
-  throw refuseAt("invalid_field", "/currency", { code: "currency_mismatch", message: "None of the promotion's markets sells in this currency." });
+  throw refuseAt("invalid_field", "/currency", {
+    code: "currency_mismatch",
+    message: "None of the promotion's markets sells in this currency.",
+  });
 }
 
-/** The promotion in the words of its public document, without the buyers it is for: events give the former values of changed fields. */
+/**
+ * The promotion in the words of its public document, without the buyers it is for: events give the former
+ * values of changed fields.
+ */
 function documentOf(row: PromotionRow): Readonly<Record<string, unknown>> {
-  const toMoney = (amountMinor: number | null): unknown => (amountMinor === null || row.currency === null ? null : money(amountMinor, row.currency));
+  const toMoney = (amountMinor: number | null): unknown =>
+    amountMinor === null || row.currency === null ? null : money(amountMinor, row.currency);
   return {
     status: row.status,
     titles: row.titles,
@@ -192,5 +248,7 @@ function documentOf(row: PromotionRow): Readonly<Record<string, unknown>> {
 /** What the fields that differ were. */
 function previousOf(before: PromotionRow, after: PromotionRow): Readonly<Record<string, unknown>> {
   const now = documentOf(after);
-  return Object.fromEntries(Object.entries(documentOf(before)).filter(([name, was]) => !isDeepStrictEqual(was, now[name])));
+  return Object.fromEntries(
+    Object.entries(documentOf(before)).filter(([name, was]) => !isDeepStrictEqual(was, now[name])),
+  );
 }

@@ -1,10 +1,23 @@
 /**
- * Chooses the promotions of a cart: the automatic ones whose conditions it meets, then its code, or the reason why the code is refused. A rule
- * with a broken condition is never applied, and a refused one is never counted. Also how codes are compared, and which lines of an order a promotion
- * was given for. Pure.
+ * Chooses the promotions of a cart: the automatic ones whose conditions it meets, then its code, or the
+ * reason why the code is refused. A rule with a broken condition is never applied, and a refused one is never
+ * counted. Also how codes are compared, and which lines of an order a promotion was given for. Pure.
  */
-import { priceCart, type PricedCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
-import { boughtFor, type EntitledLine, entitledTo, missingUnitsOf, multiplyMinor, quantityOf, sumMinor } from "#commerce/pricing/discounts.ts";
+import {
+  priceCart,
+  type PricedCart,
+  type PricingInput,
+  type PricingLine,
+} from "#commerce/pricing/price-cart.ts";
+import {
+  boughtFor,
+  type EntitledLine,
+  entitledTo,
+  missingUnitsOf,
+  multiplyMinor,
+  quantityOf,
+  sumMinor,
+} from "#commerce/pricing/discounts.ts";
 import type { PromotionRule, RefusalReason } from "./promotion-rule.ts";
 
 export interface CartFacts {
@@ -52,7 +65,11 @@ export function choosePromotions(facts: CartFacts, offered: OfferedPromotions): 
 }
 
 function choice(facts: CartFacts, automatic: readonly PromotionRule[], code: Choice["code"]): Choice {
-  return { automatic, code, priced: priceWith(facts, code?.refusal === null ? [...automatic, code.rule] : automatic) };
+  return {
+    automatic,
+    code,
+    priced: priceWith(facts, code?.refusal === null ? [...automatic, code.rule] : automatic),
+  };
 }
 
 /** An exclusive one takes part only as the first that takes something off, and then alone. */
@@ -92,21 +109,36 @@ function priceWith(facts: CartFacts, rules: readonly PromotionRule[]): PricedCar
 
 type Condition = (rule: PromotionRule, facts: CartFacts) => Refusal | null;
 
-const unless = (isBroken: (rule: PromotionRule, facts: CartFacts) => boolean, reason: RefusalReason): Condition => {
+const unless = (
+  isBroken: (rule: PromotionRule, facts: CartFacts) => boolean,
+  reason: RefusalReason,
+): Condition => {
   return (rule, facts) => (isBroken(rule, facts) ? { reason, data: {} } : null);
 };
 
-/** The first that is broken is the reason. What has ended is over, whatever else is wrong: no waiting brings it back, as it may for a pause. */
+/**
+ * The first that is broken is the reason. What has ended is over, whatever else is wrong: no waiting brings
+ * it back, as it may for a pause.
+ */
 const conditions: readonly Condition[] = [
   unless((rule, { now }) => rule.status === "ended" || (rule.endsAt !== null && rule.endsAt <= now), "ended"),
   unless((rule) => rule.status === "paused", "paused"),
-  unless((rule, { now }) => rule.status === "draft" || (rule.startsAt !== null && rule.startsAt > now), "not_started"),
-  unless((rule, { marketId }) => rule.marketIds.length > 0 && !rule.marketIds.includes(marketId), "market_not_eligible"),
+  unless(
+    (rule, { now }) => rule.status === "draft" || (rule.startsAt !== null && rule.startsAt > now),
+    "not_started",
+  ),
+  unless(
+    (rule, { marketId }) => rule.marketIds.length > 0 && !rule.marketIds.includes(marketId),
+    "market_not_eligible",
+  ),
   unless((rule, { currency }) => rule.currency !== null && rule.currency !== currency, "currency_mismatch"),
   unless((rule) => isUsedUp(rule) || (rule.code !== null && isUsedUp(rule.code)), "usage_limit_reached"),
   unless((rule, { buyerReference }) => buyerReference === null && needsBuyer(rule), "sign_in_required"),
   unless((rule) => !rule.isForThisBuyer, "customer_not_eligible"),
-  unless((rule) => rule.perBuyerLimit !== null && rule.usedByBuyer >= rule.perBuyerLimit, "customer_usage_limit_reached"),
+  unless(
+    (rule) => rule.perBuyerLimit !== null && rule.usedByBuyer >= rule.perBuyerLimit,
+    "customer_usage_limit_reached",
+  ),
   unless((rule, facts) => entitledLinesOf(rule, facts).length === 0, "no_entitled_lines"),
   requireMinimumSubtotal,
   requireMinimumQuantity,
@@ -120,7 +152,13 @@ function findRefusal(rule: PromotionRule, facts: CartFacts): Refusal | null {
   return null;
 }
 
-function isUsedUp({ used, usageLimit }: { readonly used: number; readonly usageLimit: number | null }): boolean {
+function isUsedUp({
+  used,
+  usageLimit,
+}: {
+  readonly used: number;
+  readonly usageLimit: number | null;
+}): boolean {
   return usageLimit !== null && used >= usageLimit;
 }
 
@@ -135,24 +173,39 @@ function entitledLinesOf(rule: PromotionRule, { pricing }: CartFacts): PricingLi
 /** Before discounts: one promotion must not take away what another was promised for. */
 function requireMinimumSubtotal(rule: PromotionRule, facts: CartFacts): Refusal | null {
   const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;
-  const subtotals = entitledLinesOf(rule, facts).map(({ unitPriceMinor, quantity }) => multiplyMinor(unitPriceMinor, quantity));
+  const subtotals = entitledLinesOf(rule, facts).map(({ unitPriceMinor, quantity }) =>
+    multiplyMinor(unitPriceMinor, quantity),
+  );
   const missingAmountMinor = requiredAmountMinor - sumMinor(subtotals);
-  return missingAmountMinor > 0 ? { reason: "minimum_subtotal_not_met", data: { requiredAmountMinor, missingAmountMinor } } : null;
+  return missingAmountMinor > 0
+    ? { reason: "minimum_subtotal_not_met", data: { requiredAmountMinor, missingAmountMinor } }
+    : null;
 }
 
-/** Of entitled units; "buy X, get Y" asks besides for what one application needs. Told is what is missing for both. */
+/**
+ * Of entitled units; "buy X, get Y" asks besides for what one application needs. Told is what is missing for
+ * both.
+ */
 function requireMinimumQuantity(rule: PromotionRule, facts: CartFacts): Refusal | null {
   const minimum = rule.minimumQuantity ?? 0;
-  const asked = [{ requiredQuantity: minimum, missingQuantity: minimum - quantityOf(entitledLinesOf(rule, facts)) }];
+  const asked = [
+    { requiredQuantity: minimum, missingQuantity: minimum - quantityOf(entitledLinesOf(rule, facts)) },
+  ];
   if (rule.discount.kind === "buy_x_get_y") {
     const { buyQuantity, getQuantity } = rule.discount;
-    asked.push({ requiredQuantity: buyQuantity + getQuantity, missingQuantity: missingUnitsOf(rule.discount, facts.pricing.lines) });
+    asked.push({
+      requiredQuantity: buyQuantity + getQuantity,
+      missingQuantity: missingUnitsOf(rule.discount, facts.pricing.lines),
+    });
   }
   const data = asked.reduce((most, other) => (other.missingQuantity > most.missingQuantity ? other : most));
   return data.missingQuantity > 0 ? { reason: "minimum_quantity_not_met", data } : null;
 }
 
-/** Codes are compared as people read them: without case, without the compatibility forms of Unicode, without space around. */
+/**
+ * Codes are compared as people read them: without case, without the compatibility forms of Unicode, without
+ * space around.
+ */
 export const codeLengthMax = 64;
 const codePattern = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u;
 
@@ -160,7 +213,11 @@ const codePattern = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u;
 export function normalizeCode(text: string): string | undefined {
   // Upper case first: some letters fold only that way (ß and SS are one).
   const normalized = text.trim().normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
-  return normalized.length > 0 && Array.from(normalized).length <= codeLengthMax && codePattern.test(normalized) ? normalized : undefined;
+  return normalized.length > 0 &&
+    Array.from(normalized).length <= codeLengthMax &&
+    codePattern.test(normalized)
+    ? normalized
+    : undefined;
 }
 
 interface ConditionLine extends EntitledLine {
@@ -171,14 +228,20 @@ export interface PromotionConditions {
   /** What had to be bought for what it gives; empty: nothing. */
   readonly boughtLineIds: readonly string[];
   /** What the cart had to have of its entitled lines; null: it asks for no minimum. */
-  readonly minimum: { readonly lineIds: readonly string[]; readonly subtotalMinor: number | null; readonly quantity: number | null } | null;
+  readonly minimum: {
+    readonly lineIds: readonly string[];
+    readonly subtotalMinor: number | null;
+    readonly quantity: number | null;
+  } | null;
 }
 
 /** The lines that a promotion was given for; an order keeps them for later cancellations and returns. */
 export function conditionsOf(rule: PromotionRule, lines: readonly ConditionLine[]): PromotionConditions {
   const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
   const entitled = lines.filter(entitledTo(discount.entitled)).map(({ id }) => id);
-  const minimum = subtotalMinor === null && quantity === null ? null : { lineIds: entitled, subtotalMinor, quantity };
-  if (discount.kind === "buy_x_get_y") return { boughtLineIds: lines.filter(boughtFor(discount)).map(({ id }) => id), minimum };
+  const minimum =
+    subtotalMinor === null && quantity === null ? null : { lineIds: entitled, subtotalMinor, quantity };
+  if (discount.kind === "buy_x_get_y")
+    return { boughtLineIds: lines.filter(boughtFor(discount)).map(({ id }) => id), minimum };
   return { boughtLineIds: discount.kind === "gift" && minimum !== null ? entitled : [], minimum };
 }

@@ -1,6 +1,6 @@
 /**
- * The codes of a promotion: drawn at random, so that nobody finds one by guessing, or given by the merchant. A code belongs to one promotion of
- * its merchant for ever, whatever becomes of the promotion.
+ * The codes of a promotion: drawn at random, so that nobody finds one by guessing, or given by the merchant.
+ * A code belongs to one promotion of its merchant for ever, whatever becomes of the promotion.
  */
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
@@ -44,11 +44,16 @@ export async function generatePromotionCodes(
 ): Promise<PromotionCodesGenerated> {
   requireNoFaults(generateFaults(input));
   const promotion = await lockLivingPromotion(transaction, tenant, { promotionId: input.promotionId });
-  if (promotion.trigger !== "code") throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_is_automatic") });
+  if (promotion.trigger !== "code")
+    throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_is_automatic") });
   const batch = { promotionId: promotion.id, usageLimit: input.usageLimit ?? null };
   const codes =
     input.codes === null || input.codes === undefined
-      ? await saveDrawn(transaction, tenant, { ...batch, count: input.count ?? 0, draw: () => drawCode(input) })
+      ? await saveDrawn(transaction, tenant, {
+          ...batch,
+          count: input.count ?? 0,
+          draw: () => drawCode(input),
+        })
       : await saveGiven(transaction, tenant, { ...batch, texts: input.codes.map((code) => code.trim()) });
   return { promotionId: promotion.id, codes };
 }
@@ -64,11 +69,21 @@ function generateFaults({ count, prefix, length, codes, usageLimit }: PromotionC
   ];
 }
 
-function choiceFaults({ count, prefix, length, codes }: Omit<PromotionCodesGenerateInput, "promotionId" | "usageLimit">): Faults {
+function choiceFaults({
+  count,
+  prefix,
+  length,
+  codes,
+}: Omit<PromotionCodesGenerateInput, "promotionId" | "usageLimit">): Faults {
   const isGiven = codes !== null && codes !== undefined;
-  if (!isGiven) return count === null || count === undefined ? [faultAt("/count", "required", "Either count or codes is needed.")] : [];
+  if (!isGiven)
+    return count === null || count === undefined
+      ? [faultAt("/count", "required", "Either count or codes is needed.")]
+      : [];
   return Object.entries({ count, prefix, length }).flatMap(([name, value]) =>
-    value === null || value === undefined ? [] : [faultAt(`/${name}`, "not_allowed", "It has no place beside codes.")],
+    value === null || value === undefined
+      ? []
+      : [faultAt(`/${name}`, "not_allowed", "It has no place beside codes.")],
   );
 }
 
@@ -76,8 +91,18 @@ function choiceFaults({ count, prefix, length, codes }: Omit<PromotionCodesGener
 function prefixFaults(prefix: string | null | undefined): Faults {
   if (prefix === null || prefix === undefined) return [];
   const normalized = prefix.trim() === prefix ? normalizeCode(prefix) : undefined;
-  if (normalized !== undefined && Math.max(Array.from(prefix).length, Array.from(normalized).length) <= bounds.prefixMax) return [];
-  return [faultAt("/prefix", "pattern_mismatch", `It must have 1–${bounds.prefixMax} letters, digits, - or _, and begin with a letter or digit.`)];
+  if (
+    normalized !== undefined &&
+    Math.max(Array.from(prefix).length, Array.from(normalized).length) <= bounds.prefixMax
+  )
+    return [];
+  return [
+    faultAt(
+      "/prefix",
+      "pattern_mismatch",
+      `It must have 1–${bounds.prefixMax} letters, digits, - or _, and begin with a letter or digit.`,
+    ),
+  ];
 }
 
 function codesFaults(codes: readonly string[] | undefined): Faults {
@@ -87,7 +112,13 @@ function codesFaults(codes: readonly string[] | undefined): Faults {
     const field = `/codes/${index}`;
     const normalized = normalizeCode(code);
     if (normalized === undefined || Array.from(code.trim()).length > codeLengthMax) {
-      return [faultAt(field, "pattern_mismatch", `A code has 1–${codeLengthMax} letters, digits, - or _, and begins with a letter or digit.`)];
+      return [
+        faultAt(
+          field,
+          "pattern_mismatch",
+          `A code has 1–${codeLengthMax} letters, digits, - or _, and begins with a letter or digit.`,
+        ),
+      ];
     }
     if (seen.has(normalized)) return [faultAt(field, "duplicate", "It stands there twice.")];
     seen.add(normalized);
@@ -97,7 +128,9 @@ function codesFaults(codes: readonly string[] | undefined): Faults {
 }
 
 function drawCode({ prefix, length }: Pick<PromotionCodesGenerateInput, "prefix" | "length">): string {
-  const drawn = Array.from({ length: length ?? bounds.drawnLengthDefault }, () => signs.charAt(randomInt(signs.length))).join("");
+  const drawn = Array.from({ length: length ?? bounds.drawnLengthDefault }, () =>
+    signs.charAt(randomInt(signs.length)),
+  ).join("");
   return `${prefix ?? ""}${drawn}`;
 }
 
@@ -125,14 +158,18 @@ async function saveGiven(
   tenant: CommandContext,
   { texts, ...batch }: Batch & { readonly texts: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
-  const saved = new Map((await insertCodes(transaction, tenant, { ...batch, texts })).map((row) => [row.code, row]));
+  const saved = new Map(
+    (await insertCodes(transaction, tenant, { ...batch, texts })).map((row) => [row.code, row]),
+  );
   const taken = texts.flatMap((code, index) => (saved.has(code) ? [] : [{ code, index }]));
   if (taken.length > 0) throw alreadyTaken(taken);
   return texts.flatMap((code) => saved.get(code) ?? []);
 }
 
 function alreadyTaken(taken: readonly { readonly code: string; readonly index: number }[]): Failure {
-  const details = taken.map(({ code, index }) => faultAt(`/codes/${index}`, "already_exists", `The merchant has the code ${code} already.`));
+  const details = taken.map(({ code, index }) =>
+    faultAt(`/codes/${index}`, "already_exists", `The merchant has the code ${code} already.`),
+  );
   return fail("already_exists", {
     message: details[0]?.message ?? "The merchant has the code already.",
     details,
@@ -147,14 +184,21 @@ function alreadyTaken(taken: readonly { readonly code: string; readonly index: n
   });
 }
 
-/** Leaves out what is taken. In the order of what they are found by, so that two that insert the same ones do not wait for each other in a circle. */
+/**
+ * Leaves out what is taken. In the order of what they are found by, so that two that insert the same ones do
+ * not wait for each other in a circle.
+ */
 async function insertCodes(
   transaction: Transaction,
   tenant: CommandContext,
   { promotionId, usageLimit, texts }: Batch & { readonly texts: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const rows = texts
-    .map((code) => ({ id: createId("promotionCode", tenant.now.getTime()), code, codeNormalized: normalizeCode(code) ?? "" }))
+    .map((code) => ({
+      id: createId("promotionCode", tenant.now.getTime()),
+      code,
+      codeNormalized: normalizeCode(code) ?? "",
+    }))
     .toSorted((one, other) => (one.codeNormalized < other.codeNormalized ? -1 : 1));
   const inserted = await sql<PromotionCodeRow>`
     insert into promotion_code (id, merchant_id, promotion_id, code, code_normalized, usage_limit, created_at)

@@ -1,13 +1,28 @@
 /**
- * The fields of a promotion, their bounds, and the rules they must keep. `fieldFaults` looks at each field alone; `ruleFaults` at a whole promotion,
- * because what belongs to its kind, its currency and its window hang together whichever of them was changed.
+ * The fields of a promotion, their bounds, and the rules they must keep. `fieldFaults` looks at each field
+ * alone; `ruleFaults` at a whole promotion, because what belongs to its kind, its currency and its window
+ * hang together whichever of them was changed.
  */
-import { localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
-import { currencyFaults, faultAt, type Faults, integerFaults, listFaults, textFaults } from "#foundation/faults.ts";
+import {
+  localizedFaults,
+  type LocalizedTextInput,
+  toLocalizedMap,
+} from "#commerce/catalog/catalog-fields.ts";
+import {
+  currencyFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  listFaults,
+  textFaults,
+} from "#foundation/faults.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import type { PromotionKind } from "./promotion-rule.ts";
 
-/** How much a promotion may have of everything. The graph declares the same bounds from here, so that what is documented is what is enforced. */
+/**
+ * How much a promotion may have of everything. The graph declares the same bounds from here, so that what is
+ * documented is what is enforced.
+ */
 export const promotionBounds = {
   /** Per merchant, at one time. */
   activeAutomaticMax: 50,
@@ -111,7 +126,10 @@ const names = Object.keys(noValues) as (keyof PromotionValues)[];
 /** What was given in place of what there is; null is what a promotion without it has. */
 export function mergeFields(values: PromotionValues, fields: PromotionFields): PromotionValues {
   const { titles } = fields;
-  const given = { ...fields, titles: titles === null || titles === undefined ? titles : toLocalizedMap(titles) };
+  const given = {
+    ...fields,
+    titles: titles === null || titles === undefined ? titles : toLocalizedMap(titles),
+  };
   const merged = Object.fromEntries(
     names.map((name) => [name, given[name] === undefined ? values[name] : (given[name] ?? noValues[name])]),
   ) as unknown as PromotionValues;
@@ -121,14 +139,19 @@ export function mergeFields(values: PromotionValues, fields: PromotionFields): P
 
 export function fieldFaults(input: PromotionFields): Faults {
   return [
-    ...(input.titles === undefined ? [] : localizedFaults("/titles", input.titles ?? [], { max: promotionBounds.titleMax })),
+    ...(input.titles === undefined
+      ? []
+      : localizedFaults("/titles", input.titles ?? [], { max: promotionBounds.titleMax })),
     ...integerFaults("/basisPoints", input.basisPoints, { min: 1, max: promotionBounds.basisPointsMax }),
     ...integerFaults("/amountMinor", input.amountMinor, { min: 1, max: amountMinorMax }),
     ...currencyFaults("/currency", input.currency),
     ...integerFaults("/buyQuantity", input.buyQuantity, { min: 1, max: promotionBounds.quantityMax }),
     ...integerFaults("/getQuantity", input.getQuantity, { min: 1, max: promotionBounds.quantityMax }),
     ...integerFaults("/minimumSubtotalMinor", input.minimumSubtotalMinor, { min: 1, max: amountMinorMax }),
-    ...integerFaults("/minimumQuantity", input.minimumQuantity, { min: 1, max: promotionBounds.minimumQuantityMax }),
+    ...integerFaults("/minimumQuantity", input.minimumQuantity, {
+      min: 1,
+      max: promotionBounds.minimumQuantityMax,
+    }),
     ...listFaults("/entitledProductIds", input.entitledProductIds, promotionBounds.productsMax),
     ...listFaults("/entitledCategoryIds", input.entitledCategoryIds, promotionBounds.categoriesMax),
     ...listFaults("/buyProductIds", input.buyProductIds, promotionBounds.productsMax),
@@ -142,7 +165,10 @@ export function fieldFaults(input: PromotionFields): Faults {
     ...instantFaults("/endsAt", input.endsAt),
     ...integerFaults("/usageLimit", input.usageLimit, { min: 1, max: promotionBounds.limitMax }),
     ...integerFaults("/perBuyerLimit", input.perBuyerLimit, { min: 1, max: promotionBounds.limitMax }),
-    ...integerFaults("/priority", input.priority, { min: -promotionBounds.priorityMax, max: promotionBounds.priorityMax }),
+    ...integerFaults("/priority", input.priority, {
+      min: -promotionBounds.priorityMax,
+      max: promotionBounds.priorityMax,
+    }),
   ];
 }
 
@@ -150,7 +176,9 @@ export function fieldFaults(input: PromotionFields): Faults {
 function instantFaults(field: string, instant: Date | null | undefined): Faults {
   if (instant === null || instant === undefined) return [];
   const year = instant.getUTCFullYear();
-  return year >= 2000 && year <= 9999 ? [] : [faultAt(field, "out_of_range", "It must be in a year from 2000 to 9999.")];
+  return year >= 2000 && year <= 9999
+    ? []
+    : [faultAt(field, "out_of_range", "It must be in a year from 2000 to 9999.")];
 }
 
 const kindFields = ["basisPoints", "amountMinor", "buyQuantity", "getQuantity"] as const;
@@ -169,13 +197,17 @@ export function ruleFaults(kind: PromotionKind, values: PromotionValues): Faults
   const { startsAt, endsAt } = values;
   return [
     ...kindFields.flatMap((name) =>
-      values[name] === null ? requiredFaults(name, kind, needed.includes(name)) : strangeFaults(name, kind, needed.includes(name)),
+      values[name] === null
+        ? requiredFaults(name, kind, needed.includes(name))
+        : strangeFaults(name, kind, needed.includes(name)),
     ),
     ...(["buyProductIds", "buyCategoryIds"] as const).flatMap((name) =>
       values[name].length === 0 ? [] : strangeFaults(name, kind, kind === "buy_x_get_y"),
     ),
     ...moneyFaults(values),
-    ...(startsAt !== null && endsAt !== null && endsAt <= startsAt ? [faultAt("/endsAt", "out_of_range", "It must be after startsAt.")] : []),
+    ...(startsAt !== null && endsAt !== null && endsAt <= startsAt
+      ? [faultAt("/endsAt", "out_of_range", "It must be after startsAt.")]
+      : []),
   ];
 }
 
@@ -187,7 +219,9 @@ const strangeFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Fa
 
 function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: PromotionValues): Faults {
   const hasAmount = amountMinor !== null || minimumSubtotalMinor !== null;
-  if (hasAmount && currency === null) return [faultAt("/currency", "required", "An amount needs its currency.")];
-  if (!hasAmount && currency !== null) return [faultAt("/currency", "not_allowed", "There is no amount that it could be of.")];
+  if (hasAmount && currency === null)
+    return [faultAt("/currency", "required", "An amount needs its currency.")];
+  if (!hasAmount && currency !== null)
+    return [faultAt("/currency", "not_allowed", "There is no amount that it could be of.")];
   return [];
 }

@@ -1,6 +1,7 @@
 /**
- * The status of a promotion: draft → active ⇄ paused, and from each of them → ended, which is final. Changed by commands, and by a background job
- * when its window begins or is over. Carts do not wait for the job: their rules check the window themselves.
+ * The status of a promotion: draft → active ⇄ paused, and from each of them → ended, which is final. Changed
+ * by commands, and by a background job when its window begins or is over. Carts do not wait for the job:
+ * their rules check the window themselves.
  */
 import { type RawBuilder, sql } from "kysely";
 import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
@@ -22,7 +23,11 @@ export interface PromotionTransitionInput {
 }
 
 /** Locks the promotion while it is changed; checkouts that take a use of it wait for the change. */
-async function lockPromotion(transaction: Transaction, tenant: CommandContext, promotionId: string): Promise<PromotionRow> {
+async function lockPromotion(
+  transaction: Transaction,
+  tenant: CommandContext,
+  promotionId: string,
+): Promise<PromotionRow> {
   const promotion = await transaction
     .selectFrom("promotion")
     .selectAll()
@@ -35,9 +40,14 @@ async function lockPromotion(transaction: Transaction, tenant: CommandContext, p
 }
 
 /** One that has ended stays as it was. State is checked before version (as in carts). */
-export async function lockLivingPromotion(transaction: Transaction, tenant: CommandContext, input: PromotionTransitionInput): Promise<PromotionRow> {
+export async function lockLivingPromotion(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: PromotionTransitionInput,
+): Promise<PromotionRow> {
   const promotion = await lockPromotion(transaction, tenant, input.promotionId);
-  if (promotion.status === "ended") throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_ended") });
+  if (promotion.status === "ended")
+    throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_ended") });
   requireVersion(conflictOf(promotion), input.expectedVersion);
   return promotion;
 }
@@ -53,8 +63,8 @@ export function conflictOf(
 type Window = Pick<PromotionRow, "startsAt" | "endsAt" | "startedAt">;
 
 /**
- * When an active promotion began to apply, for its event: by activation, by a change of its window, or by the clock. Null if it has not begun yet; a
- * promotion whose window was moved into the future begins once more.
+ * When an active promotion began to apply, for its event: by activation, by a change of its window, or by the
+ * clock. Null if it has not begun yet; a promotion whose window was moved into the future begins once more.
  */
 export function startOf({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
   if (startsAt !== null && startsAt > now) return null;
@@ -73,7 +83,9 @@ export async function activatePromotion(
   const promotion = await lockLivingPromotion(transaction, tenant, input);
   if (promotion.status === "active") return { promotionId: promotion.id };
   if (promotion.endsAt !== null && promotion.endsAt <= tenant.now) {
-    throw fail("invalid_state", { conflict: conflictOf(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }) });
+    throw fail("invalid_state", {
+      conflict: conflictOf(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }),
+    });
   }
   if (promotion.trigger === "automatic") await requireRoom(transaction, promotion);
   const startedAt = startOf({ ...promotion, startedAt: null }, tenant.now);
@@ -95,7 +107,9 @@ async function requireRoom(transaction: Transaction, promotion: PromotionRow): P
     .where("status", "=", "active")
     .executeTakeFirstOrThrow();
   if (count < promotionBounds.activeAutomaticMax) return;
-  throw fail("invalid_state", { conflict: conflictOf(promotion, "too_many_automatic", { limit: promotionBounds.activeAutomaticMax }) });
+  throw fail("invalid_state", {
+    conflict: conflictOf(promotion, "too_many_automatic", { limit: promotionBounds.activeAutomaticMax }),
+  });
 }
 
 export async function pausePromotion(
@@ -104,7 +118,8 @@ export async function pausePromotion(
   input: PromotionTransitionInput,
 ): Promise<{ promotionId: string }> {
   const promotion = await lockLivingPromotion(transaction, tenant, { promotionId: input.promotionId });
-  if (promotion.status === "draft") throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_not_active") });
+  if (promotion.status === "draft")
+    throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_not_active") });
   requireVersion(conflictOf(promotion), input.expectedVersion);
   if (promotion.status === "paused") return { promotionId: promotion.id };
   return changeStatus(transaction, tenant, { promotion, to: "paused", type: "promotion.updated" });
@@ -124,7 +139,11 @@ export async function endPromotion(
 
 /* By the clock. What was due may have been put off before it was locked: only what is due still is moved. Each gives whether it was. */
 
-export async function startDuePromotion(transaction: Transaction, tenant: CommandContext, promotionId: string): Promise<boolean> {
+export async function startDuePromotion(
+  transaction: Transaction,
+  tenant: CommandContext,
+  promotionId: string,
+): Promise<boolean> {
   const promotion = await lockPromotion(transaction, tenant, promotionId);
   const startedAt = startOf(promotion, tenant.now);
   if (promotion.status !== "active" || promotion.startedAt !== null || startedAt === null) return false;
@@ -132,7 +151,11 @@ export async function startDuePromotion(transaction: Transaction, tenant: Comman
   return true;
 }
 
-export async function endDuePromotion(transaction: Transaction, tenant: CommandContext, promotionId: string): Promise<boolean> {
+export async function endDuePromotion(
+  transaction: Transaction,
+  tenant: CommandContext,
+  promotionId: string,
+): Promise<boolean> {
   const promotion = await lockPromotion(transaction, tenant, promotionId);
   const isLiving = promotion.status === "active" || promotion.status === "paused";
   if (!isLiving || promotion.endsAt === null || promotion.endsAt > tenant.now) return false;
@@ -157,7 +180,11 @@ async function changeStatus(
     .set({ status: to, startedAt, version: promotion.version + 1, updatedAt: tenant.now })
     .where("id", "=", promotion.id)
     .execute();
-  tenant.outbox.append({ type, id: promotion.id, previous: promotion.status === to ? {} : { status: promotion.status } });
+  tenant.outbox.append({
+    type,
+    id: promotion.id,
+    previous: promotion.status === to ? {} : { status: promotion.status },
+  });
   return { promotionId: promotion.id };
 }
 
@@ -168,7 +195,10 @@ interface DueServices {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Starts promotions whose window has begun; returns how many. A window that is already over again is only reported as ended. */
+/**
+ * Starts promotions whose window has begun; returns how many. A window that is already over again is only
+ * reported as ended.
+ */
 export function startDuePromotions(services: DueServices): Promise<number> {
   const { now } = services;
   const condition = sql<boolean>`status = 'active' and started_at is null and starts_at <= ${now} and (ends_at is null or ends_at > ${now})`;
@@ -177,7 +207,10 @@ export function startDuePromotions(services: DueServices): Promise<number> {
 
 /** Ends promotions whose window is over; returns how many. */
 export function endDuePromotions(services: DueServices): Promise<number> {
-  return moveDue(services, { condition: sql<boolean>`status in ('active', 'paused') and ends_at <= ${services.now}`, move: endDuePromotion });
+  return moveDue(services, {
+    condition: sql<boolean>`status in ('active', 'paused') and ends_at <= ${services.now}`,
+    move: endDuePromotion,
+  });
 }
 
 interface DueMove {
@@ -202,7 +235,9 @@ function moveDue({ db, now, render, signal }: DueServices, { condition, move }: 
         .execute(),
     handle: ({ id, merchantId }) =>
       inTransaction(db, (transaction) =>
-        withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => move(transaction, { merchantId, now, outbox, reindex }, id)),
+        withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+          move(transaction, { merchantId, now, outbox, reindex }, id),
+        ),
       ),
     signal,
   });

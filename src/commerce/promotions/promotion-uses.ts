@@ -1,7 +1,8 @@
 /**
- * Uses of promotions: taken when a checkout is submitted, given back when it comes to nothing, redeemed when it becomes an order, and restored when
- * the whole order is canceled. What stands as used is always what is held and what is redeemed and not restored, of the promotion, of the code and
- * of the buyer, so no limit is ever passed.
+ * Uses of promotions: taken when a checkout is submitted, given back when it comes to nothing, redeemed when
+ * it becomes an order, and restored when the whole order is canceled. What stands as used is always what is
+ * held and what is redeemed and not restored, of the promotion, of the code and of the buyer, so no limit is
+ * ever passed.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -44,15 +45,32 @@ export async function takeUses(transaction: Transaction, uses: UsesToTake): Prom
 }
 
 /**
- * Always in the order of ids, and before anything else of theirs: who counts on several of them never waits for another who waits for it.
+ * Always in the order of ids, and before anything else of theirs: who counts on several of them never waits
+ * for another who waits for it.
  */
-export async function lockPromotions(transaction: Transaction, promotionIds: readonly string[]): Promise<void> {
-  await sql`select 1 from promotion where id = any(${promotionIds}::text[]) order by id for no key update`.execute(transaction);
+export async function lockPromotions(
+  transaction: Transaction,
+  promotionIds: readonly string[],
+): Promise<void> {
+  await sql`select 1 from promotion where id = any(${promotionIds}::text[]) order by id for no key update`.execute(
+    transaction,
+  );
 }
 
-/** The last use raises the version as well: to who follows the promotion it is another one when it is exhausted. */
-async function countPromotions(transaction: Transaction, { tenant, promotions, buyerReference, refusal }: UsesToTake): Promise<void> {
-  const { rows } = await sql<{ id: string; used: number; usageLimit: number | null; perBuyerLimit: number | null }>`
+/**
+ * The last use raises the version as well: to who follows the promotion it is another one when it is
+ * exhausted.
+ */
+async function countPromotions(
+  transaction: Transaction,
+  { tenant, promotions, buyerReference, refusal }: UsesToTake,
+): Promise<void> {
+  const { rows } = await sql<{
+    id: string;
+    used: number;
+    usageLimit: number | null;
+    perBuyerLimit: number | null;
+  }>`
     update promotion set used = used + 1,
       version = case when used + 1 = usage_limit then version + 1 else version end,
       updated_at = case when used + 1 = usage_limit then ${tenant.now}::timestamptz else updated_at end
@@ -62,15 +80,19 @@ async function countPromotions(transaction: Transaction, { tenant, promotions, b
   const counted = new Set(rows.map(({ id }) => id));
   const refused = promotions.find(({ promotionId }) => !counted.has(promotionId));
   if (refused !== undefined) throw refusal("usage_limit_reached", refused.promotionId);
-  const uncountable = buyerReference === null ? rows.find(({ perBuyerLimit }) => perBuyerLimit !== null) : undefined;
+  const uncountable =
+    buyerReference === null ? rows.find(({ perBuyerLimit }) => perBuyerLimit !== null) : undefined;
   if (uncountable !== undefined) throw refusal("sign_in_required", uncountable.id);
   for (const { id, used, usageLimit } of rows) {
-    if (used === usageLimit) tenant.outbox.append({ type: "promotion.exhausted", id, previous: { used: used - 1 } });
+    if (used === usageLimit)
+      tenant.outbox.append({ type: "promotion.exhausted", id, previous: { used: used - 1 } });
   }
 }
 
 async function countCodes(transaction: Transaction, { promotions, refusal }: UsesToTake): Promise<void> {
-  const withCode = promotions.flatMap(({ promotionId, promotionCodeId }) => (promotionCodeId === null ? [] : [{ promotionId, promotionCodeId }]));
+  const withCode = promotions.flatMap(({ promotionId, promotionCodeId }) =>
+    promotionCodeId === null ? [] : [{ promotionId, promotionCodeId }],
+  );
   if (withCode.length === 0) return;
   const { rows } = await sql<{ id: string }>`
     update promotion_code c set used = used + 1
@@ -82,8 +104,14 @@ async function countCodes(transaction: Transaction, { promotions, refusal }: Use
   if (refused !== undefined) throw refusal("usage_limit_reached", refused.promotionId);
 }
 
-/** Counted whether there is a limit or not: a limit that is set later holds for what the buyer has had before, and giving back needs no memory. */
-async function countBuyer(transaction: Transaction, { buyerReference, promotions, refusal }: UsesToTake): Promise<void> {
+/**
+ * Counted whether there is a limit or not: a limit that is set later holds for what the buyer has had before,
+ * and giving back needs no memory.
+ */
+async function countBuyer(
+  transaction: Transaction,
+  { buyerReference, promotions, refusal }: UsesToTake,
+): Promise<void> {
   if (buyerReference === null) return;
   const { rows } = await sql<{ promotionId: string }>`
     insert into promotion_buyer as b (promotion_id, buyer_reference, used)
@@ -97,7 +125,10 @@ async function countBuyer(transaction: Transaction, { buyerReference, promotions
 }
 
 /** What the session holds and no order has; nothing the second time. */
-export async function giveBackUses(transaction: Transaction, { sessionId, now }: { readonly sessionId: string; readonly now: Date }): Promise<void> {
+export async function giveBackUses(
+  transaction: Transaction,
+  { sessionId, now }: { readonly sessionId: string; readonly now: Date },
+): Promise<void> {
   const held = await transaction
     .updateTable("promotionUse")
     .set({ givenBackAt: now })
@@ -110,7 +141,10 @@ export async function giveBackUses(transaction: Transaction, { sessionId, now }:
 }
 
 /** What an order had and no longer has, the whole of it being canceled; nothing the second time. */
-export async function restoreUses(transaction: Transaction, { orderId, now }: { readonly orderId: string; readonly now: Date }): Promise<void> {
+export async function restoreUses(
+  transaction: Transaction,
+  { orderId, now }: { readonly orderId: string; readonly now: Date },
+): Promise<void> {
   const redeemed = await transaction
     .updateTable("promotionUse")
     .set({ restoredAt: now })
@@ -134,8 +168,12 @@ async function countBack(transaction: Transaction, uses: readonly CountedUse[]):
   const codeIds = uses.flatMap(({ promotionCodeId }) => promotionCodeId ?? []);
   const buyers = uses.map(({ buyerReference }) => buyerReference);
   await lockPromotions(transaction, promotionIds);
-  await sql`update promotion set used = used - 1 where id = any(${promotionIds}::text[])`.execute(transaction);
-  await sql`update promotion_code set used = used - 1 where id = any(${codeIds}::text[])`.execute(transaction);
+  await sql`update promotion set used = used - 1 where id = any(${promotionIds}::text[])`.execute(
+    transaction,
+  );
+  await sql`update promotion_code set used = used - 1 where id = any(${codeIds}::text[])`.execute(
+    transaction,
+  );
   await sql`
     update promotion_buyer b set used = used - 1 from unnest(${promotionIds}::text[], ${buyers}::text[]) as h(promotion_id, buyer_reference)
     where b.promotion_id = h.promotion_id and b.buyer_reference = h.buyer_reference`.execute(transaction);

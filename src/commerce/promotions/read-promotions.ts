@@ -1,4 +1,7 @@
-/** Reads promotions: as rows for lists, and as rules for carts, whose own statement takes the fragments from here. */
+/**
+ * Reads promotions: as rows for lists, and as rules for carts, whose own statement takes the fragments from
+ * here.
+ */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
 import { type Page, utc } from "#database/sql-fragments.ts";
@@ -11,7 +14,12 @@ type Value =
   | { readonly kind: "percentage"; readonly basisPoints: number }
   | { readonly kind: "fixed_amount"; readonly amountMinor: number }
   | { readonly kind: "free_shipping" }
-  | { readonly kind: "buy_x_get_y"; readonly basisPoints: number; readonly buyQuantity: number; readonly getQuantity: number }
+  | {
+      readonly kind: "buy_x_get_y";
+      readonly basisPoints: number;
+      readonly buyQuantity: number;
+      readonly getQuantity: number;
+    }
   | { readonly kind: "gift"; readonly getQuantity: number };
 
 /** A promotion's row as `promotionRuleJson` writes it. */
@@ -44,8 +52,13 @@ export type PromotionJson = Value & {
 /** Who asks; null: nobody known. */
 type Buyer = string | null | RawBuilder<string | null>;
 
-/** Over the table `promotion as p`. Whether it is for the buyer is found out here: the list of those it is for may be long. */
-export const promotionRuleJson = (buyerReference: Buyer): RawBuilder<PromotionJson> => sql<PromotionJson>`json_build_object(
+/**
+ * Over the table `promotion as p`. Whether it is for the buyer is found out here: the list of those it is for
+ * may be long.
+ */
+export const promotionRuleJson = (
+  buyerReference: Buyer,
+): RawBuilder<PromotionJson> => sql<PromotionJson>`json_build_object(
   'id', p.id, 'trigger', p.trigger, 'kind', p.kind, 'status', p.status, 'titles', p.titles,
   'basisPoints', p.basis_points, 'amountMinor', p.amount_minor, 'currency', p.currency, 'buyQuantity', p.buy_quantity, 'getQuantity', p.get_quantity,
   'minimumSubtotalMinor', p.minimum_subtotal_minor, 'minimumQuantity', p.minimum_quantity,
@@ -61,9 +74,14 @@ export const usedByBuyer = (buyerReference: Buyer): RawBuilder<number> =>
   sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id and b.buyer_reference = ${buyerReference}), 0)`;
 
 /** Over the table `promotion_code as c`: the code's own limit. */
-export const promotionCodeJson = sql<NonNullable<PromotionRule["code"]>>`json_build_object('id', c.id, 'usageLimit', c.usage_limit, 'used', c.used)`;
+export const promotionCodeJson = sql<
+  NonNullable<PromotionRule["code"]>
+>`json_build_object('id', c.id, 'usageLimit', c.usage_limit, 'used', c.used)`;
 
-export function toPromotionRule(promotion: PromotionJson, { usedByBuyer: used, code }: Pick<PromotionRule, "usedByBuyer" | "code">): PromotionRule {
+export function toPromotionRule(
+  promotion: PromotionJson,
+  { usedByBuyer: used, code }: Pick<PromotionRule, "usedByBuyer" | "code">,
+): PromotionRule {
   return {
     id: promotion.id,
     trigger: promotion.trigger,
@@ -89,9 +107,14 @@ export function toPromotionRule(promotion: PromotionJson, { usedByBuyer: used, c
 }
 
 function toDiscount(promotion: PromotionJson): DiscountRule {
-  const parts = { id: promotion.id, entitled: { productIds: promotion.entitledProductIds, categoryIds: promotion.entitledCategoryIds } };
-  if (promotion.kind === "percentage") return { ...parts, kind: "percentage", basisPoints: promotion.basisPoints };
-  if (promotion.kind === "fixed_amount") return { ...parts, kind: "fixed_amount", amountMinor: promotion.amountMinor };
+  const parts = {
+    id: promotion.id,
+    entitled: { productIds: promotion.entitledProductIds, categoryIds: promotion.entitledCategoryIds },
+  };
+  if (promotion.kind === "percentage")
+    return { ...parts, kind: "percentage", basisPoints: promotion.basisPoints };
+  if (promotion.kind === "fixed_amount")
+    return { ...parts, kind: "fixed_amount", amountMinor: promotion.amountMinor };
   if (promotion.kind === "free_shipping") return { ...parts, kind: "free_shipping" };
   if (promotion.kind === "gift") return { ...parts, kind: "gift", getQuantity: promotion.getQuantity };
   const { kind, buyQuantity, getQuantity, basisPoints } = promotion;
@@ -106,11 +129,18 @@ function toDiscount(promotion: PromotionJson): DiscountRule {
 }
 
 /** As for nobody in particular; one that is not there is left out. */
-export async function findPromotionRules(reader: Reader, ids: readonly string[]): Promise<Map<string, PromotionRule>> {
+export async function findPromotionRules(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<Map<string, PromotionRule>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<{ promotion: PromotionJson }>`
-    select ${promotionRuleJson(null)} as promotion from promotion p where p.id = any(${ids}::text[])`.execute(reader);
-  return new Map(rows.map(({ promotion }) => [promotion.id, toPromotionRule(promotion, { usedByBuyer: 0, code: null })]));
+    select ${promotionRuleJson(null)} as promotion from promotion p where p.id = any(${ids}::text[])`.execute(
+    reader,
+  );
+  return new Map(
+    rows.map(({ promotion }) => [promotion.id, toPromotionRule(promotion, { usedByBuyer: 0, code: null })]),
+  );
 }
 
 export type PromotionRow = Selectable<PromotionTable>;
@@ -138,7 +168,10 @@ export function promotionList(
   return list;
 }
 
-/** The same page of the codes of each of some promotions, by id. Tenancy is the caller's: the promotions came from its own rows. */
+/**
+ * The same page of the codes of each of some promotions, by id. Tenancy is the caller's: the promotions came
+ * from its own rows.
+ */
 export async function findPromotionCodePages(
   reader: Reader,
   { promotionIds, after, before, limit, isInverted }: Page & { readonly promotionIds: readonly string[] },
@@ -155,7 +188,10 @@ export async function findPromotionCodePages(
 }
 
 /** Counted up to 10 000, like every list. */
-export async function countPromotionCodes(reader: Reader, promotionIds: readonly string[]): Promise<Map<string, number>> {
+export async function countPromotionCodes(
+  reader: Reader,
+  promotionIds: readonly string[],
+): Promise<Map<string, number>> {
   const { rows } = await sql<{ id: string; count: number }>`
     select asked.id, (select count(*) from (select 1 from promotion_code c where c.promotion_id = asked.id limit 10000) counted) as count
     from unnest(${promotionIds}::text[]) as asked (id)`.execute(reader);
@@ -165,15 +201,22 @@ export async function countPromotionCodes(reader: Reader, promotionIds: readonly
 /** A page of the codes of one promotion. */
 export type PromotionCodePage = Page & { readonly promotionId: string };
 
-export const promotionPageKey = ({ after, before, limit, isInverted }: Page): string => JSON.stringify([after, before, limit, isInverted]);
+export const promotionPageKey = ({ after, before, limit, isInverted }: Page): string =>
+  JSON.stringify([after, before, limit, isInverted]);
 
 /** Promotions of one list are asked for the same page, so that one statement serves them all. */
-export async function promotionCodePages(db: Reader, pages: readonly PromotionCodePage[]): Promise<PromotionCodeRow[][]> {
+export async function promotionCodePages(
+  db: Reader,
+  pages: readonly PromotionCodePage[],
+): Promise<PromotionCodeRow[][]> {
   const found = new Map<PromotionCodePage, PromotionCodeRow[]>();
   for (const alike of Map.groupBy(pages, promotionPageKey).values()) {
     const [first] = alike;
     if (first === undefined) continue;
-    const rows = await findPromotionCodePages(db, { ...first, promotionIds: alike.map(({ promotionId }) => promotionId) });
+    const rows = await findPromotionCodePages(db, {
+      ...first,
+      promotionIds: alike.map(({ promotionId }) => promotionId),
+    });
     const groups = Map.groupBy(rows, ({ promotionId }) => promotionId);
     for (const page of alike) found.set(page, groups.get(page.promotionId) ?? []);
   }

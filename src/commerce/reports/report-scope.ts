@@ -28,14 +28,21 @@ interface MarketsAsked {
 }
 
 /** With a token of the platform a handle may name a market of several merchants. */
-export async function findReportMarkets(reader: Reader, { merchantId, market }: MarketsAsked): Promise<ReportMarkets> {
+export async function findReportMarkets(
+  reader: Reader,
+  { merchantId, market }: MarketsAsked,
+): Promise<ReportMarkets> {
   const ofMerchant = merchantId === null ? sql`true` : sql`merchant_id = ${merchantId}`;
   if (market === null) {
-    const { rows } = await sql<{ currency: string }>`select distinct currency from market where ${ofMerchant} order by currency`.execute(reader);
+    const { rows } = await sql<{
+      currency: string;
+    }>`select distinct currency from market where ${ofMerchant} order by currency`.execute(reader);
     return { ids: null, currencies: rows.map(({ currency }) => currency), timeZone: null };
   }
   const { rows } = await sql<{ id: string; currency: string; timeZone: string }>`
-    select id, currency, time_zone from market where ${ofMerchant} and (id = ${market} or handle = ${market}) order by currency, id`.execute(reader);
+    select id, currency, time_zone from market where ${ofMerchant} and (id = ${market} or handle = ${market}) order by currency, id`.execute(
+    reader,
+  );
   const [first] = rows;
   if (first === undefined) throw fail("resource_not_found", { message: "There is no such market." });
   const isOneZone = rows.every(({ timeZone }) => timeZone === first.timeZone);
@@ -47,7 +54,11 @@ export async function findReportMarkets(reader: Reader, { merchantId, market }: 
 }
 
 /** A condition on a row of that name that has a merchant, a market and the moment by which it counts. */
-export function isInScope({ merchantId, marketIds, period }: ReportScope, row: string, moment: string): RawBuilder<boolean> {
+export function isInScope(
+  { merchantId, marketIds, period }: ReportScope,
+  row: string,
+  moment: string,
+): RawBuilder<boolean> {
   const column = (name: string): RawBuilder<unknown> => sql.ref(`${row}.${name}`);
   return sql<boolean>`${column(moment)} >= ${period.startsAt}::timestamptz and ${column(moment)} < ${period.endsAt}::timestamptz
     ${merchantId === null ? sql`` : sql`and ${column("merchant_id")} = ${merchantId}`}
@@ -62,5 +73,7 @@ export const bucketOf = (moment: string, buckets: readonly Bucket[]): RawBuilder
 export function toAmount(digits: string | null | undefined): number {
   const amountMinor = Number(digits ?? 0);
   if (Number.isSafeInteger(amountMinor)) return amountMinor;
-  throw fail("invalid_field", { message: "A sum is more than 9007199254740991 minor units: ask for fewer days, or for one merchant." });
+  throw fail("invalid_field", {
+    message: "A sum is more than 9007199254740991 minor units: ask for fewer days, or for one merchant.",
+  });
 }

@@ -1,4 +1,7 @@
-/** What came back and why: the returns that were asked for in a time, by their kind and reason, and what became of them. */
+/**
+ * What came back and why: the returns that were asked for in a time, by their kind and reason, and what
+ * became of them.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
@@ -31,7 +34,9 @@ export async function readReturns(reader: Reader, asked: ReturnsAsked): Promise<
   const { rows } = await returnStatement(asked).execute(reader);
   const totals = new Map(rows.flatMap((row) => (row.kind === null ? [[row.currency, row]] : [])));
   return {
-    totals: [...new Set([...asked.currencies, ...totals.keys()])].toSorted().map((currency) => toFigures(currency, totals.get(currency))),
+    totals: [...new Set([...asked.currencies, ...totals.keys()])]
+      .toSorted()
+      .map((currency) => toFigures(currency, totals.get(currency))),
     reasons: rows.flatMap(({ kind, reason, ...row }) =>
       kind === null || reason === null ? [] : [{ kind, reason, ...toFigures(row.currency, row) }],
     ),
@@ -70,9 +75,21 @@ function returnStatement(scope: ReturnsAsked): RawBuilder<Row> {
     from asked group by grouping sets ((currency), (currency, kind, reason)) order by returns desc, currency, kind, reason`;
 }
 
-const nothing = { returns: 0, declined: 0, canceled: 0, closed: 0, units: "0", promised: "0", fee: "0", refunded: "0" };
+const nothing = {
+  returns: 0,
+  declined: 0,
+  canceled: 0,
+  closed: 0,
+  units: "0",
+  promised: "0",
+  fee: "0",
+  refunded: "0",
+};
 
-function toFigures(currency: string, row: Omit<Row, "currency" | "kind" | "reason"> = nothing): ReturnFigures {
+function toFigures(
+  currency: string,
+  row: Omit<Row, "currency" | "kind" | "reason"> = nothing,
+): ReturnFigures {
   const { returns, declined, canceled, closed } = row;
   return {
     currency,

@@ -1,5 +1,6 @@
 /**
- * Reports on orders, by the time when they were placed: what their buyers were to pay and what became of it since, and what promotions took off.
+ * Reports on orders, by the time when they were placed: what their buyers were to pay and what became of it
+ * since, and what promotions took off.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
@@ -38,7 +39,10 @@ export async function readSales(reader: Reader, asked: SalesAsked): Promise<read
     return {
       currency,
       totals: toFigures(currency, byBucket.get(null)),
-      buckets: asked.buckets.map((bucket, index) => ({ ...bucket, ...toFigures(currency, byBucket.get(index + 1)) })),
+      buckets: asked.buckets.map((bucket, index) => ({
+        ...bucket,
+        ...toFigures(currency, byBucket.get(index + 1)),
+      })),
     };
   });
 }
@@ -52,7 +56,10 @@ interface Row extends Readonly<Record<Amount | "units", string | null>> {
   readonly canceledOrders: number;
 }
 
-/** Refunds and units are added up by themselves before they meet their orders: an order with two of them is one order. */
+/**
+ * Refunds and units are added up by themselves before they meet their orders: an order with two of them is
+ * one order.
+ */
 function salesStatement({ buckets, ...scope }: SalesAsked): RawBuilder<Row> {
   return sql<Row>`
     with placed as materialized (
@@ -73,7 +80,17 @@ function salesStatement({ buckets, ...scope }: SalesAsked): RawBuilder<Row> {
     from counted group by grouping sets ((currency), (currency, bucket))`;
 }
 
-const nothing = { orders: 0, canceledOrders: 0, gross: "0", reduced: "0", refunded: "0", discount: "0", shipping: "0", tax: "0", units: "0" };
+const nothing = {
+  orders: 0,
+  canceledOrders: 0,
+  gross: "0",
+  reduced: "0",
+  refunded: "0",
+  discount: "0",
+  shipping: "0",
+  tax: "0",
+  units: "0",
+};
 
 function toFigures(currency: string, row: Omit<Row, "currency" | "bucket"> = nothing): SalesFigures {
   const { orders, canceledOrders } = row;
@@ -124,8 +141,14 @@ export async function readPromotions(reader: Reader, asked: PromotionsAsked): Pr
   const { rows } = await promotionStatement(asked).execute(reader);
   const totals = new Map(rows.flatMap((row) => (row.promotionId === null ? [[row.currency, row]] : [])));
   return {
-    totals: [...new Set([...asked.currencies, ...totals.keys()])].toSorted().map((currency) => toPromotedFigures(currency, totals.get(currency))),
-    promotions: rows.flatMap((row) => (row.promotionId === null ? [] : [{ promotionId: row.promotionId, ...toPromotedFigures(row.currency, row) }])),
+    totals: [...new Set([...asked.currencies, ...totals.keys()])]
+      .toSorted()
+      .map((currency) => toPromotedFigures(currency, totals.get(currency))),
+    promotions: rows.flatMap((row) =>
+      row.promotionId === null
+        ? []
+        : [{ promotionId: row.promotionId, ...toPromotedFigures(row.currency, row) }],
+    ),
   };
 }
 

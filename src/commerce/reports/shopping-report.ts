@@ -1,6 +1,7 @@
 /**
- * Reports on how buyers shop: how far carts come (checkout, submission, order) and how checkouts end, where a cart counts by the time it was made;
- * and what was searched for: the most frequent queries, and those that found nothing.
+ * Reports on how buyers shop: how far carts come (checkout, submission, order) and how checkouts end, where a
+ * cart counts by the time it was made; and what was searched for: the most frequent queries, and those that
+ * found nothing.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { CancelReason } from "#commerce/checkout/end-session.ts";
@@ -41,7 +42,10 @@ export async function readFunnel(reader: Reader, asked: FunnelAsked): Promise<Fu
   const byBucket = Map.groupBy(rows, ({ bucket }) => bucket);
   return {
     totals: toFunnelFigures(rows),
-    buckets: asked.buckets.map((bucket, index) => ({ ...bucket, ...toFunnelFigures(byBucket.get(index + 1) ?? []) })),
+    buckets: asked.buckets.map((bucket, index) => ({
+      ...bucket,
+      ...toFunnelFigures(byBucket.get(index + 1) ?? []),
+    })),
   };
 }
 
@@ -55,8 +59,8 @@ interface FunnelRow {
 }
 
 /**
- * A session that ran out is expired from that moment on, written or not. One whose payment failed is open again, and was submitted all the same: its
- * payment tells.
+ * A session that ran out is expired from that moment on, written or not. One whose payment failed is open
+ * again, and was submitted all the same: its payment tells.
  */
 function funnelStatement({ buckets, now, ...scope }: FunnelAsked): RawBuilder<FunnelRow> {
   return sql<FunnelRow>`
@@ -78,7 +82,8 @@ function funnelStatement({ buckets, now, ...scope }: FunnelAsked): RawBuilder<Fu
 }
 
 function toFunnelFigures(rows: readonly FunnelRow[]): FunnelFigures {
-  const total = (step: FunnelRow["step"]): number => rows.reduce((sum, row) => sum + (row.step === step ? row.count : 0), 0);
+  const total = (step: FunnelRow["step"]): number =>
+    rows.reduce((sum, row) => sum + (row.step === step ? row.count : 0), 0);
   const [carts, orders] = [total("carts"), total("orders")];
   return {
     carts,
@@ -96,10 +101,18 @@ function toOutcomes(rows: readonly FunnelRow[]): SessionOutcome[] {
   const outcomes = [...groups.values()].flatMap(([first, ...others]): SessionOutcome[] =>
     first === undefined || first.status === null
       ? []
-      : [{ status: first.status, reason: first.reason, sessions: others.reduce((sum, { count }) => sum + count, first.count) }],
+      : [
+          {
+            status: first.status,
+            reason: first.reason,
+            sessions: others.reduce((sum, { count }) => sum + count, first.count),
+          },
+        ],
   );
   return outcomes.toSorted(
-    (one, other) => other.sessions - one.sessions || (`${one.status} ${one.reason}` < `${other.status} ${other.reason}` ? -1 : 1),
+    (one, other) =>
+      other.sessions - one.sessions ||
+      (`${one.status} ${one.reason}` < `${other.status} ${other.reason}` ? -1 : 1),
   );
 }
 
@@ -128,9 +141,15 @@ interface SearchesAsked {
 export async function readSearches(reader: Reader, asked: SearchesAsked): Promise<SearchReport> {
   const { rows } = await searchStatement(asked).execute(reader);
   const listed = (list: SearchRow["list"]): SearchReport["top"] =>
-    rows.flatMap((row) => (row.list === list && row.query !== null ? [{ query: row.query, ...toSearchFigures(row) }] : []));
+    rows.flatMap((row) =>
+      row.list === list && row.query !== null ? [{ query: row.query, ...toSearchFigures(row) }] : [],
+    );
   const total = rows.find(({ list }) => list === "totals");
-  return { totals: { queries: total?.queries ?? 0, ...toSearchFigures(total) }, top: listed("top"), withoutResults: listed("empty") };
+  return {
+    totals: { queries: total?.queries ?? 0, ...toSearchFigures(total) },
+    top: listed("top"),
+    withoutResults: listed("empty"),
+  };
 }
 
 interface SearchRow {

@@ -1,30 +1,50 @@
 /**
- * Keeps the search index up to date. `indexProducts` rebuilds some products from the catalog, in the caller's transaction, so that a change and
- * its index are one; the number of statements depends on the number of batches, not of products. The refreshes run in the background, in
- * transactions of their own: products that changed without their index, and the popularity that browsing is sorted by.
+ * Keeps the search index up to date. `indexProducts` rebuilds some products from the catalog, in the caller's
+ * transaction, so that a change and its index are one; the number of statements depends on the number of
+ * batches, not of products. The refreshes run in the background, in transactions of their own: products that
+ * changed without their index, and the popularity that browsing is sorted by.
  */
 import { sql } from "kysely";
 import { keptSummary } from "#commerce/catalog/read-summaries.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Database } from "#database/connect.ts";
-import { type DocumentRow, type Draft, draftDocuments, finishDocument, type OfferRow, offerRows, termRows, wordsToStem } from "./index-rows.ts";
+import {
+  type DocumentRow,
+  type Draft,
+  draftDocuments,
+  finishDocument,
+  type OfferRow,
+  offerRows,
+  termRows,
+  wordsToStem,
+} from "./index-rows.ts";
 import { loadProducts } from "./load-products.ts";
 import { readStems } from "./stems.ts";
 
 const batchSize = 500;
 
 /** Products that are unpublished, gone, of a suspended merchant or offered nowhere lose their rows. */
-export async function indexProducts(handle: Transaction, productIds: readonly string[], now: Date): Promise<void> {
+export async function indexProducts(
+  handle: Transaction,
+  productIds: readonly string[],
+  now: Date,
+): Promise<void> {
   // In order, so that two who index the same products wait for each other rather than lock each other out.
   const ids = [...new Set(productIds)].toSorted();
-  for (let start = 0; start < ids.length; start += batchSize) await indexBatch(handle, ids.slice(start, start + batchSize), now);
+  for (let start = 0; start < ids.length; start += batchSize)
+    await indexBatch(handle, ids.slice(start, start + batchSize), now);
 }
 
 async function indexBatch(handle: Transaction, ids: readonly string[], now: Date): Promise<void> {
-  // One at a time, and read after the wait: else the slower of two would put back what it had read before the other's change.
-  await sql`select id from product where id = any(${ids}::text[]) order by id for no key update`.execute(handle);
+  // One at a time, and read after the wait: else the slower of two would put back what it had read before the
+  // other's change.
+  await sql`select id from product where id = any(${ids}::text[]) order by id for no key update`.execute(
+    handle,
+  );
   const { products, markets } = await loadProducts(handle, ids, now);
-  const offers = products.map((product) => ({ product, rows: offerRows(product, markets) })).filter(({ rows }) => rows.length > 0);
+  const offers = products
+    .map((product) => ({ product, rows: offerRows(product, markets) }))
+    .filter(({ rows }) => rows.length > 0);
   const drafts = offers.flatMap(({ product, rows }) => draftDocuments(product, rows));
   const stems = await readStems(handle, wordsByStemmer(drafts));
   await sql`
@@ -83,8 +103,14 @@ async function insertOffers(handle: Transaction, rows: readonly OfferRow[]): Pro
       locales text[], "fallbackLocale" text, "groupKey" text, "offerKey" text)`.execute(handle);
 }
 
-/** Only what is not there yet, in order: two who add the same words wait for each other rather than lock each other out. */
-async function insertTerms(handle: Transaction, rows: readonly { locale: string; term: string; trigramKey: string }[]): Promise<void> {
+/**
+ * Only what is not there yet, in order: two who add the same words wait for each other rather than lock each
+ * other out.
+ */
+async function insertTerms(
+  handle: Transaction,
+  rows: readonly { locale: string; term: string; trigramKey: string }[],
+): Promise<void> {
   await sql`
     insert into search_term (locale, term, trigram_key)
     select locale, term, "trigramKey" from json_to_recordset(${JSON.stringify(rows)}::json) as r(locale text, term text, "trigramKey" text)
@@ -101,10 +127,17 @@ interface MerchantToIndex {
 }
 
 /** Indexes the published products of a merchant, after a change that all of its products depend on. */
-export async function reindexMerchant(transaction: Transaction, { merchantId, onlyMissing, now }: MerchantToIndex): Promise<void> {
-  const missing = onlyMissing ? sql`and not exists (select from search_document d where d.product_id = p.id)` : sql``;
+export async function reindexMerchant(
+  transaction: Transaction,
+  { merchantId, onlyMissing, now }: MerchantToIndex,
+): Promise<void> {
+  const missing = onlyMissing
+    ? sql`and not exists (select from search_document d where d.product_id = p.id)`
+    : sql``;
   const { rows } = await sql<{ id: string }>`
-    select p.id from product p where p.merchant_id = ${merchantId} and p.status = 'published' ${missing} order by p.id`.execute(transaction);
+    select p.id from product p where p.merchant_id = ${merchantId} and p.status = 'published' ${missing} order by p.id`.execute(
+    transaction,
+  );
   await indexProducts(
     transaction,
     rows.map(({ id }) => id),
@@ -115,13 +148,16 @@ export async function reindexMerchant(transaction: Transaction, { merchantId, on
 const batchProductsMax = 500;
 
 /**
- * Indexes products that changed without their index: pre-orders whose date has passed, and products that checkouts and orders sold out or
- * brought back. Returns how many. Each product is indexed once per run; rows added during the run are left for the next one.
+ * Indexes products that changed without their index: pre-orders whose date has passed, and products that
+ * checkouts and orders sold out or brought back. Returns how many. Each product is indexed once per run; rows
+ * added during the run are left for the next one.
  */
 export async function refreshDue(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   let after = "";
   for (let total = 0; ;) {
-    const { dueIds, indexed } = await inTransaction(db, (transaction) => refreshBatch(transaction, { now, after }));
+    const { dueIds, indexed } = await inTransaction(db, (transaction) =>
+      refreshBatch(transaction, { now, after }),
+    );
     total += indexed;
     after = dueIds.at(-1) ?? after;
     if (dueIds.length < batchProductsMax || signal?.aborted === true) return total;
@@ -152,7 +188,10 @@ interface DueProduct {
   readonly hasArrived: boolean;
 }
 
-async function findDue(transaction: Transaction, { now, after }: BatchToRefresh): Promise<readonly DueProduct[]> {
+async function findDue(
+  transaction: Transaction,
+  { now, after }: BatchToRefresh,
+): Promise<readonly DueProduct[]> {
   const { rows } = await sql<DueProduct>`
     select id, bool_or(has_arrived) as has_arrived from (
       select product_id as id, false as has_arrived from search_due where product_id > ${after}
@@ -164,8 +203,8 @@ async function findDue(transaction: Transaction, { now, after }: BatchToRefresh)
 }
 
 /**
- * What is read of a product afterwards includes the change that put it down: both were committed together. What comes later has a row of its own.
- * What another process has taken is left to it.
+ * What is read of a product afterwards includes the change that put it down: both were committed together.
+ * What comes later has a row of its own. What another process has taken is left to it.
  */
 async function takePutDown(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -185,8 +224,9 @@ interface PopularityRound {
 }
 
 /**
- * Writes the popularity of products, which is the units ordered in the last 30 days without canceled ones. Only products whose count changed are
- * written, one transaction per batch; returns how many. The orders are counted once.
+ * Writes the popularity of products, which is the units ordered in the last 30 days without canceled ones.
+ * Only products whose count changed are written, one transaction per batch; returns how many. The orders are
+ * counted once.
  */
 export async function refreshPopularity({ db, now, signal }: PopularityRound): Promise<number> {
   const changed = await findChanged(db, now);
@@ -213,12 +253,21 @@ async function findChanged(db: Database, now: Date): Promise<readonly Counted[]>
   return rows;
 }
 
-/** Products in the order of their ids, as whoever indexes them does. Nothing a client reads of a product changes: its version stays. */
+/**
+ * Products in the order of their ids, as whoever indexes them does. Nothing a client reads of a product
+ * changes: its version stays.
+ */
 function writeCounts(db: Database, rows: readonly Counted[]): Promise<unknown> {
   const counts = sql`unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ units }) => units)}::int[]) as c(id, units)`;
   return inTransaction(db, async (transaction) => {
-    await sql`select 1 from product where id = any(${rows.map(({ id }) => id)}::text[]) order by id for no key update`.execute(transaction);
-    await sql`update product p set popularity = c.units from ${counts} where p.id = c.id`.execute(transaction);
-    await sql`update search_offer o set popularity = c.units from ${counts} where o.product_id = c.id`.execute(transaction);
+    await sql`select 1 from product where id = any(${rows.map(({ id }) => id)}::text[]) order by id for no key update`.execute(
+      transaction,
+    );
+    await sql`update product p set popularity = c.units from ${counts} where p.id = c.id`.execute(
+      transaction,
+    );
+    await sql`update search_offer o set popularity = c.units from ${counts} where o.product_id = c.id`.execute(
+      transaction,
+    );
   });
 }

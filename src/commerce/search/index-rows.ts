@@ -1,4 +1,7 @@
-/** Makes the index's rows from what was loaded; pure. A word stands in a document once per field, at a position that only carries the weight. */
+/**
+ * Makes the index's rows from what was loaded; pure. A word stands in a document once per field, at a
+ * position that only carries the weight.
+ */
 import { bestAvailability, type Availability } from "#commerce/catalog/availability.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import type { IndexedProduct, Market } from "./load-products.ts";
@@ -87,20 +90,31 @@ export function offerRows(product: IndexedProduct, markets: ReadonlyMap<string, 
 }
 
 /** What is counted together: the merchant and the categories. */
-const groupKeyOf = ({ merchantId, categories }: IndexedProduct): string => [merchantId, ...categories.map(({ slug }) => slug)].join(" ");
+const groupKeyOf = ({ merchantId, categories }: IndexedProduct): string =>
+  [merchantId, ...categories.map(({ slug }) => slug)].join(" ");
 
 export function draftDocuments(product: IndexedProduct, offered: readonly OfferRow[]): Draft[] {
   const offers = Object.fromEntries(offered.map((offer) => [offer.country, offerKey(offer)]));
   const locales = product.translations.map(({ locale }) => locale).toSorted();
-  const codes = new Set(product.codes.flatMap(({ sku, gtin }) => [codeOf(sku), ...gtinForms(gtin)]).filter((code) => code !== ""));
-  const codeLexemes = new Set([...codes, ...product.codes.flatMap(({ sku }) => [...lexemesOf(cutWords(sku))])]);
+  const codes = new Set(
+    product.codes.flatMap(({ sku, gtin }) => [codeOf(sku), ...gtinForms(gtin)]).filter((code) => code !== ""),
+  );
+  const codeLexemes = new Set([
+    ...codes,
+    ...product.codes.flatMap(({ sku }) => [...lexemesOf(cutWords(sku))]),
+  ]);
   const brandWords = cutWords(product.brand ?? "");
   const brand = new Set([...lexemesOf(brandWords), ...joinedForms(product.brand ?? "")]);
-  const filters = [merchantMark(product.merchantId), ...product.categories.map(({ slug }) => categoryMark(slug))];
+  const filters = [
+    merchantMark(product.merchantId),
+    ...product.categories.map(({ slug }) => categoryMark(slug)),
+  ];
   const marks = filters.map((mark) => ` '${mark}'`).join("");
   return product.translations.map(({ locale, title, summary, description }) => {
     const titleWords = cutWords(title);
-    const names = product.categories.map((category) => category.names[nameLocale(category.names, locale, product.merchantLocale)] ?? "");
+    const names = product.categories.map(
+      (category) => category.names[nameLocale(category.names, locale, product.merchantLocale)] ?? "",
+    );
     const categoryWords = names.flatMap(cutWords);
     const row = {
       productId: product.id,
@@ -132,7 +146,8 @@ export function finishDocument({ row, marks, fields }: Draft, stems: Stems): Doc
   const known = stems.get(row.stemmer);
   const { codes, title, brand, categories, text } = fields;
   const language = ` '${languageMark(row.stemmer)}'`;
-  const withStems = (words: ReadonlySet<string>): Set<string> => (known === undefined ? new Set(words) : stemmed(words, known));
+  const withStems = (words: ReadonlySet<string>): Set<string> =>
+    known === undefined ? new Set(words) : stemmed(words, known);
   const [titles, brands, groups] = [withStems(title), withStems(brand), withStems(categories)];
   return {
     ...row,
@@ -155,7 +170,10 @@ export function termRows(drafts: readonly Draft[]): { locale: string; term: stri
   });
 }
 
-/** The fields as text of a tsvector, weighted A, B, C, D in their order. Lexemes are letters and digits: nothing in them needs escaping. */
+/**
+ * The fields as text of a tsvector, weighted A, B, C, D in their order. Lexemes are letters and digits:
+ * nothing in them needs escaping.
+ */
 function vector(fields: readonly ReadonlySet<string>[]): string {
   const places = new Map<string, string>();
   for (const [index, lexemes] of fields.entries()) {
@@ -183,7 +201,12 @@ function stemmed(words: ReadonlySet<string>, known: ReadonlyMap<string, string>)
 function gtinForms(gtin: string | null): string[] {
   if (gtin === null) return [];
   const digits = gtin.replace(/^0+/, "");
-  return [gtin, ...[8, 12, 13, 14].filter((length) => length >= digits.length).map((length) => digits.padStart(length, "0"))];
+  return [
+    gtin,
+    ...[8, 12, 13, 14]
+      .filter((length) => length >= digits.length)
+      .map((length) => digits.padStart(length, "0")),
+  ];
 }
 
 function nameLocale(names: Readonly<Record<string, string>>, locale: string, merchantLocale: string): string {
@@ -193,5 +216,7 @@ function nameLocale(names: Readonly<Record<string, string>>, locale: string, mer
 const termLengthMin = 3;
 
 function termsOf(words: readonly Word[]): Set<string> {
-  return new Set(words.filter(({ text, isDense }) => !isDense && text.length >= termLengthMin).map(({ text }) => text));
+  return new Set(
+    words.filter(({ text, isDense }) => !isDense && text.length >= termLengthMin).map(({ text }) => text),
+  );
 }

@@ -1,4 +1,7 @@
-/** Reads what the index is made from: all about some products that a buyer may search by, in a fixed number of statements. */
+/**
+ * Reads what the index is made from: all about some products that a buyer may search by, in a fixed number of
+ * statements.
+ */
 import { sql } from "kysely";
 import { type Availability, availabilityOf, reservedAt } from "#commerce/catalog/availability.ts";
 import type { Reader } from "#database/transaction.ts";
@@ -13,7 +16,11 @@ export interface IndexedProduct {
   readonly translations: readonly Translation[];
   readonly codes: readonly { readonly sku: string; readonly gtin: string | null }[];
   /** One per variant and market it has a price in. */
-  readonly prices: readonly { readonly marketId: string; readonly amountMinor: number; readonly availability: Availability }[];
+  readonly prices: readonly {
+    readonly marketId: string;
+    readonly amountMinor: number;
+    readonly availability: Availability;
+  }[];
   /** Its own and all their ancestors. */
   readonly categories: readonly Category[];
 }
@@ -49,7 +56,14 @@ export async function loadProducts(
   const found = await reader
     .selectFrom("product as p")
     .innerJoin("merchant as m", "m.id", "p.merchantId")
-    .select(["p.id", "p.merchantId", "p.brand", "p.popularity", "p.publishedAt", "m.defaultLocale as merchantLocale"])
+    .select([
+      "p.id",
+      "p.merchantId",
+      "p.brand",
+      "p.popularity",
+      "p.publishedAt",
+      "m.defaultLocale as merchantLocale",
+    ])
     .where(sql<boolean>`p.id = any(${ids}::text[])`)
     .where("p.status", "=", "published")
     .where("m.status", "=", "active")
@@ -69,7 +83,10 @@ export async function loadProducts(
       categories: categories.get(product.id) ?? [],
     };
   });
-  return { products, markets: await loadMarkets(reader, [...new Set(found.map(({ merchantId }) => merchantId))]) };
+  return {
+    products,
+    markets: await loadMarkets(reader, [...new Set(found.map(({ merchantId }) => merchantId))]),
+  };
 }
 
 async function loadTranslations(reader: Reader, ids: readonly string[]): Promise<Translation[]> {
@@ -97,7 +114,9 @@ async function loadVariants(reader: Reader, ids: readonly string[], now: Date): 
     .select(["v.productId", "v.sku", "v.gtin", "v.discontinued", "v.availableFrom"])
     .select(["sl.onHand", "sl.backorderLimit", "sl.lowStockThreshold", reservedAt(now).as("reserved")])
     .select(
-      sql<Variant["prices"] | null>`(select json_agg(json_build_object('marketId', c.market_id, 'amountMinor', c.amount_minor))
+      sql<
+        Variant["prices"] | null
+      >`(select json_agg(json_build_object('marketId', c.market_id, 'amountMinor', c.amount_minor))
         from price c where c.variant_id = v.id and c.valid_until is null)`.as("prices"),
     )
     .where(sql<boolean>`v.product_id = any(${ids}::text[])`)
@@ -156,7 +175,11 @@ async function loadCategories(reader: Reader, ids: readonly string[]): Promise<M
 function withAncestors(ids: readonly string[], tree: ReadonlyMap<string, Category>): Category[] {
   const found = new Map<string, Category>();
   for (const id of ids) {
-    for (let category = tree.get(id); category !== undefined && !found.has(category.id); category = tree.get(category.parentId ?? "")) {
+    for (
+      let category = tree.get(id);
+      category !== undefined && !found.has(category.id);
+      category = tree.get(category.parentId ?? "")
+    ) {
       found.set(category.id, category);
     }
   }

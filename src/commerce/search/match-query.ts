@@ -1,7 +1,7 @@
 /**
- * What the buyer typed as PostgreSQL's tsquery. The text is made of folded words alone, letters and digits, each quoted: nothing typed can be
- * an operator. A document is matched by the words and stems of its own language. Words that match no document are corrected to the most
- * similar term of the vocabulary.
+ * What the buyer typed as PostgreSQL's tsquery. The text is made of folded words alone, letters and digits,
+ * each quoted: nothing typed can be an operator. A document is matched by the words and stems of its own
+ * language. Words that match no document are corrected to the most similar term of the vocabulary.
  */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
@@ -24,7 +24,11 @@ const joinedWordsMax = 4;
 export function parseQuery(q: string): ParsedQuery {
   const words = cutWords(q);
   const code = codeOf(q);
-  return { words, normalized: phraseOf(words), code: code.length >= codeLengthMin && words.length > 0 ? code : null };
+  return {
+    words,
+    normalized: phraseOf(words),
+    code: code.length >= codeLengthMin && words.length > 0 ? code : null,
+  };
 }
 
 /** The words whose stems are needed to write the query. A stop word is looked up with its accents as well. */
@@ -32,7 +36,10 @@ export function wordsToStem({ words }: ParsedQuery): Set<string> {
   return new Set(words.filter(({ isDense }) => !isDense).flatMap(({ text, raw }) => [text, raw]));
 }
 
-/** Finds the documents that hold every word, the last one as a prefix; written together (`t shirt`, parts of a SKU) they count as well. */
+/**
+ * Finds the documents that hold every word, the last one as a prefix; written together (`t shirt`, parts of a
+ * SKU) they count as well.
+ */
 export function allWords(query: ParsedQuery, stems: Stems, weight: Weight = ""): string {
   if (query.words.length === 0) return nothing;
   const clauses = termsOf(query, stems).map((term) => {
@@ -88,9 +95,19 @@ function termsOf({ words }: ParsedQuery, stems: Stems): Term[] {
   const terms = new Map<string, Term>();
   for (const [index, word] of words.entries()) {
     const isLast = index === words.length - 1;
-    const known = word.isDense ? [] : [...stems].map(([stemmer, own]) => ({ stemmer, stem: own.get(word.text), rawStem: own.get(word.raw) }));
-    const stopIn = known.filter(({ stem, rawStem }) => stem === "" || rawStem === "").map(({ stemmer }) => stemmer);
-    const differing = known.flatMap(({ stemmer, stem = "" }) => (stem === "" || stem === word.text ? [] : [{ stemmer, stem }]));
+    const known = word.isDense
+      ? []
+      : [...stems].map(([stemmer, own]) => ({
+          stemmer,
+          stem: own.get(word.text),
+          rawStem: own.get(word.raw),
+        }));
+    const stopIn = known
+      .filter(({ stem, rawStem }) => stem === "" || rawStem === "")
+      .map(({ stemmer }) => stemmer);
+    const differing = known.flatMap(({ stemmer, stem = "" }) =>
+      stem === "" || stem === word.text ? [] : [{ stemmer, stem }],
+    );
     terms.set(`${word.text}${isLast ? "*" : ""}`, { word, isLast, stems: differing, stopIn });
   }
   return [...terms.values()];
@@ -98,7 +115,10 @@ function termsOf({ words }: ParsedQuery, stems: Stems): Term[] {
 
 function formsOf(term: Term, weight: Weight): string[] {
   const byStem = Map.groupBy(term.stems, ({ stem }) => stem);
-  const stems = [...byStem].map(([stem, own]) => `(${lexeme(stem, weight)} & ${either(own.map(({ stemmer }) => `'${languageMark(stemmer)}'`))})`);
+  const stems = [...byStem].map(
+    ([stem, own]) =>
+      `(${lexeme(stem, weight)} & ${either(own.map(({ stemmer }) => `'${languageMark(stemmer)}'`))})`,
+  );
   return [plain(term, weight), ...stems];
 }
 
@@ -106,9 +126,13 @@ function plain({ word, isLast }: Pick<Term, "word" | "isLast">, weight: Weight):
   return word.isDense ? denseClause(word.text, weight) : lexeme(word.text, `${isLast ? "*" : ""}${weight}`);
 }
 
-const either = (clauses: readonly string[]): string => (clauses.length === 1 ? clauses.join("") : `(${clauses.join(" | ")})`);
+const either = (clauses: readonly string[]): string =>
+  clauses.length === 1 ? clauses.join("") : `(${clauses.join(" | ")})`;
 
-/** The pairs of each of its segments. A single kana beside others is a particle, that a product's text may lack. */
+/**
+ * The pairs of each of its segments. A single kana beside others is a particle, that a product's text may
+ * lack.
+ */
 function denseClause(text: string, weight: Weight): string {
   const segments = cutDense(text);
   const telling = segments.filter((segment) => !kana.test(segment));
@@ -128,10 +152,22 @@ const similarityMin = 0.35;
 const wordLengthMin = 3;
 const candidatesMax = 5;
 
-/** The query with its unknown words corrected; undefined when there is nothing to correct, or nothing to correct it to. */
-export async function correctQuery(reader: Reader, query: ParsedQuery, chain: readonly string[]): Promise<ParsedQuery | undefined> {
+/**
+ * The query with its unknown words corrected; undefined when there is nothing to correct, or nothing to
+ * correct it to.
+ */
+export async function correctQuery(
+  reader: Reader,
+  query: ParsedQuery,
+  chain: readonly string[],
+): Promise<ParsedQuery | undefined> {
   const asked = query.words
-    .map((word, place) => ({ place, key: trigramKey(word.text), match: oneWord(word, place === query.words.length - 1), word }))
+    .map((word, place) => ({
+      place,
+      key: trigramKey(word.text),
+      match: oneWord(word, place === query.words.length - 1),
+      word,
+    }))
     .filter(({ word }) => !word.isDense && word.text.length >= wordLengthMin);
   if (asked.length === 0) return undefined;
   // A term's products may all be gone, so it is tried on the documents; the first five are enough.

@@ -1,6 +1,7 @@
 /**
- * The matches of a search, as the first part of its statement. Without words: the first offers of the requested order, read from their
- * indexes. With words: the documents found by the index of words, scored and counted from the documents alone.
+ * The matches of a search, as the first part of its statement. Without words: the first offers of the
+ * requested order, read from their indexes. With words: the documents found by the index of words, scored and
+ * counted from the documents alone.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -29,7 +30,11 @@ export function browsed(form: SearchForm): Base {
   // The same currency in every order: that of the most popular.
   const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity} limit ${sql.raw(String(matchesMax))}) as popular`;
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
-  const main = mainCurrency(isByPopularity ? mostUsedCurrency(currencyIn(sql`offer`), mostPopular) : mostUsedCurrency(sql`currency`, popular));
+  const main = mainCurrency(
+    isByPopularity
+      ? mostUsedCurrency(currencyIn(sql`offer`), mostPopular)
+      : mostUsedCurrency(sql`currency`, popular),
+  );
   return { base: baseOf(form), main, order: sql`place` };
 }
 
@@ -38,7 +43,9 @@ function baseOf(form: SearchForm): Sql {
   if (form.sort === "title_asc") return byTitle(form);
   if (form.sort === "price_asc") return byPrice(form, sql`asc`);
   if (form.sort === "price_desc") return byPrice(form, sql`desc`);
-  return placed(sql`select ${columns} from ${offers(form)} order by ${form.sort === "newest" ? newest : byPopularity} limit ${window}`);
+  return placed(
+    sql`select ${columns} from ${offers(form)} order by ${form.sort === "newest" ? newest : byPopularity} limit ${window}`,
+  );
 }
 
 /** Rows are numbered as they come: in the order of what they are taken from. */
@@ -47,11 +54,15 @@ const placed = (rows: Sql): Sql => sql`select *, row_number() over () as place f
 const fixed = sql`o.product_id, o.group_key, o.brand, o.offer_key as offer`;
 const columns = sql`${fixed}, ${localeOf(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
 
-/** The offers of the country that pass the filters, as what follows `from`; what is added must start with `and`. */
+/**
+ * The offers of the country that pass the filters, as what follows `from`; what is added must start with
+ * `and`.
+ */
 function offers({ hasCategory, hasMerchant }: SearchForm, joined?: Sql): Sql {
   const filters = [sql`o.country = ${country}`, isSelling(sql`o.merchant_id`)];
   if (hasCategory) filters.push(sql`o.category_keys @> array[${parameter("categoryKey")}::text]`);
-  if (hasMerchant) filters.push(sql`o.merchant_id = (select id from merchant where slug = ${parameter("merchant")}::text)`);
+  if (hasMerchant)
+    filters.push(sql`o.merchant_id = (select id from merchant where slug = ${parameter("merchant")}::text)`);
   return sql`search_offer o ${joined === undefined ? sql`` : sql`on ${joined}`} where ${sql.join(filters, sql` and `)}`;
 }
 
@@ -92,12 +103,19 @@ export function matched(form: SearchForm): Base {
     popularity: sql`, o.popularity, d.published_at`,
   }[sort];
   // What is bought of it is counted anew each hour, and stands with its offer alone.
-  const popularity = sort === "popularity" ? sql`join search_offer o on o.product_id = d.product_id and o.country = ${country}` : sql``;
+  const popularity =
+    sort === "popularity"
+      ? sql`join search_offer o on o.product_id = d.product_id and o.country = ${country}`
+      : sql``;
   const base = sql`
     select d.product_id, d.locale, d.group_key, d.brand, ${countedKey(key)} as offer ${sortKey}
     from (select *, offers ->> ${country}::text as offer_key from search_document where words @@ (${query(form)}) offset 0) as d ${popularity}
     where ${key} is not null and ${isShown(key)} and ${isSelling(sql`d.merchant_id`)}`;
-  return { base, main: mainCurrency(mostUsedCurrency(currencyIn(sql`offer`), sql`base`)), order: orders[sort] };
+  return {
+    base,
+    main: mainCurrency(mostUsedCurrency(currencyIn(sql`offer`), sql`base`)),
+    order: orders[sort],
+  };
 }
 
 /** Whether this is the document its product is shown by. That of the asked locale always is. */
@@ -118,8 +136,9 @@ const orders: Record<Sort, Sql> = {
 };
 
 /**
- * The words with the filters, so that the index does not give many matches to throw most of them away. A subselect: PostgreSQL plans without
- * looking at the words, and so always by their index; of common words it would rather read all documents, and unpack each one's.
+ * The words with the filters, so that the index does not give many matches to throw most of them away. A
+ * subselect: PostgreSQL plans without looking at the words, and so always by their index; of common words it
+ * would rather read all documents, and unpack each one's.
  */
 function query({ hasMerchant }: SearchForm): Sql {
   const words = parameter<string>("filtered");
@@ -127,7 +146,10 @@ function query({ hasMerchant }: SearchForm): Sql {
   return sql`select ${words}::tsquery && quote_literal(${parameter("merchantMark")}::text || id)::tsquery from merchant where slug = ${parameter("merchant")}::text`;
 }
 
-/** The steps are further apart than everything below them together: what is in stock comes first within a step, and only there. */
+/**
+ * The steps are further apart than everything below them together: what is in stock comes first within a
+ * step, and only there.
+ */
 export function scoreOf({ hasCode }: SearchForm, inStock: Sql): Sql {
   const code = hasCode
     ? sql`when strpos(d.codes, ${parameter("codeStart")}::text) > 0 then case when strpos(d.codes, ${parameter("code")}::text) > 0 then 1000 else 500 end`

@@ -1,4 +1,7 @@
-/** Renders what a search found: the hits with their highlighted titles, and the facets with labels and price ranges. Pure. */
+/**
+ * Renders what a search found: the hits with their highlighted titles, and the facets with labels and price
+ * ranges. Pure.
+ */
 import { LRUCache } from "lru-cache";
 import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { chooseLocale, escapeHtml } from "#foundation/text.ts";
@@ -73,19 +76,31 @@ export function toFacets(raw: RawFacets, locale: string, currency: string | null
     { key: "merchant", buckets: raw.merchant.map(({ value, label, count }) => ({ value, label, count })) },
     { key: "brand", buckets: raw.brand.map(({ value, count }) => ({ value, label: value, count })) },
     // The words of the contract; who shows them has the words of their own language.
-    { key: "availability", buckets: raw.availability.map(({ value, count }) => ({ value, label: value, count })) },
+    {
+      key: "availability",
+      buckets: raw.availability.map(({ value, count }) => ({ value, label: value, count })),
+    },
     { key: "price", buckets: currency === null ? [] : priceBuckets(raw.price, locale, currency) },
   ];
 }
 
-/** `from-to` in minor units, `to` not included; what is beyond the twentieth range is in the last one, which then is open. */
+/**
+ * `from-to` in minor units, `to` not included; what is beyond the twentieth range is in the last one, which
+ * then is open.
+ */
 function priceBuckets(counts: RawFacets["price"], locale: string, currency: string): Bucket[] {
-  const shown = counts.slice(0, bucketsMax).map(({ step, count }) => ({ from: priceSteps[step - 1] ?? 0, to: priceSteps[step], count }));
+  const shown = counts
+    .slice(0, bucketsMax)
+    .map(({ step, count }) => ({ from: priceSteps[step - 1] ?? 0, to: priceSteps[step], count }));
   const rest = counts.slice(bucketsMax).reduce((sum, { count }) => sum + count, 0);
   return shown.map(({ from, to, count }, index) => {
     const isOpen = to === undefined || (rest > 0 && index === shown.length - 1);
     const range = { from, to: isOpen ? undefined : to };
-    return { value: `${from}-${range.to ?? ""}`, label: labelOf(range, locale, currency), count: isOpen ? count + rest : count };
+    return {
+      value: `${from}-${range.to ?? ""}`,
+      label: labelOf(range, locale, currency),
+      count: isOpen ? count + rest : count,
+    };
   });
 }
 
@@ -108,12 +123,20 @@ function labelOf(range: PriceSpan, locale: string, currency: string): string {
 
 function writeLabel({ from, to }: PriceSpan, locale: string, currency: string): string {
   const exponent = exponentOf(currency);
-  const format = new Intl.NumberFormat(locale, { style: "currency", currency, minimumFractionDigits: 0, maximumFractionDigits: exponent });
+  const format = new Intl.NumberFormat(locale, {
+    style: "currency",
+    currency,
+    minimumFractionDigits: 0,
+    maximumFractionDigits: exponent,
+  });
   const low = from / 10 ** exponent;
   return to === undefined ? `${format.format(low)} +` : format.formatRange(low, to / 10 ** exponent);
 }
 
-/** Marks in a title what the query found in it. The title is cut the same way as for the index, so that word n here is word n there. */
+/**
+ * Marks in a title what the query found in it. The title is cut the same way as for the index, so that word n
+ * here is word n there.
+ */
 export interface HighlightedTitle {
   readonly title: string;
   readonly stemmer: string;
@@ -122,11 +145,21 @@ export interface HighlightedTitle {
 }
 
 /** The title as HTML with `<mark>`, or null when no word of it matched. */
-export function highlightTitle({ title, stemmer, titleStems }: HighlightedTitle, query: ParsedQuery, stems: Stems): string | null {
+export function highlightTitle(
+  { title, stemmer, titleStems }: HighlightedTitle,
+  query: ParsedQuery,
+  stems: Stems,
+): string | null {
   const known = stems.get(stemmer);
-  const stemsAsked = new Set(query.words.map(({ text }) => known?.get(text)).filter((stem) => stem !== undefined && stem !== ""));
+  const stemsAsked = new Set(
+    query.words.map(({ text }) => known?.get(text)).filter((stem) => stem !== undefined && stem !== ""),
+  );
   const marked = cutWords(title).flatMap((word, index) =>
-    word.isDense ? markDense(title, word, query) : isAsked(word, query) || stemsAsked.has(titleStems?.[index] ?? "") ? [word] : [],
+    word.isDense
+      ? markDense(title, word, query)
+      : isAsked(word, query) || stemsAsked.has(titleStems?.[index] ?? "")
+        ? [word]
+        : [],
   );
   return marked.length === 0 ? null : write(title, marked);
 }
@@ -138,12 +171,19 @@ interface Range {
 
 function isAsked(word: Word, { words, code }: ParsedQuery): boolean {
   const isPrefix = words.at(-1)?.isDense === false && word.text.startsWith(words.at(-1)?.text ?? word.text);
-  return isPrefix || words.some(({ text }) => text === word.text) || (words.length > 1 && code !== null && word.text.startsWith(code));
+  return (
+    isPrefix ||
+    words.some(({ text }) => text === word.text) ||
+    (words.length > 1 && code !== null && word.text.startsWith(code))
+  );
 }
 
 const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** Where the segments of the query's dense words stand in it. Folding may change the length, so it is followed cluster by cluster. */
+/**
+ * Where the segments of the query's dense words stand in it. Folding may change the length, so it is followed
+ * cluster by cluster.
+ */
 function markDense(title: string, { start, end }: Word, query: ParsedQuery): Range[] {
   const parts = [...clusters.segment(title.slice(start, end))].map(({ segment, index }) => ({
     text: fold(segment),

@@ -1,6 +1,7 @@
 /**
- * Counts what buyers search for, by day, in memory; written down every ten seconds, and what fewer than three clients searched for never. Nothing of it
- * waits for the database, and nothing of it can fail a search. A query that looks like personal data is not counted at all.
+ * Counts what buyers search for, by day, in memory; written down every ten seconds, and what fewer than three
+ * clients searched for never. Nothing of it waits for the database, and nothing of it can fail a search. A
+ * query that looks like personal data is not counted at all.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -59,7 +60,8 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
   const entries = new LRUCache<string, Entry>({ max: queriesMax });
   /** Never leaves this process, and ends with it: nobody can find out who a hash is. */
   const key = randomBytes(32);
-  const hashOf = (client: string): string => createHmac("sha256", key).update(client).digest("base64").slice(0, 16);
+  const hashOf = (client: string): string =>
+    createHmac("sha256", key).update(client).digest("base64").slice(0, 16);
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
@@ -67,7 +69,15 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
     if (query === "" || query.length > queryLengthMax) return;
     const day = clock.now().toISOString().slice(0, 10);
     const name = JSON.stringify([day, merchant, country, query]);
-    const entry = entries.get(name) ?? { day, merchant, country, query, clients: new Set<string>(), searches: 0, empty: 0 };
+    const entry = entries.get(name) ?? {
+      day,
+      merchant,
+      country,
+      query,
+      clients: new Set<string>(),
+      searches: 0,
+      empty: 0,
+    };
     if (entry.clients.size < clientsMin) entry.clients.add(hashOf(client));
     entry.searches += 1;
     if (!hasResults) entry.empty += 1;
@@ -76,7 +86,9 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
 
   const write = async (): Promise<void> => {
     const today = clock.now().toISOString().slice(0, 10);
-    const due = [...entries.values()].filter(({ clients, searches }) => clients.size >= clientsMin && searches > 0);
+    const due = [...entries.values()].filter(
+      ({ clients, searches }) => clients.size >= clientsMin && searches > 0,
+    );
     const taken = due.map((entry) => ({ ...entry }));
     // What is counted while it is written is for the next time.
     for (const entry of due) entry.searches = entry.empty = 0;
@@ -145,10 +157,16 @@ export async function sweepSearchCounts(db: Database, now: Date): Promise<void> 
 }
 
 const mailAddress = /\S@\S/;
-/** Nine digits or more, however they are grouped: telephone numbers, accounts, cards. With what letters stand right beside them. */
+/**
+ * Nine digits or more, however they are grouped: telephone numbers, accounts, cards. With what letters stand
+ * right beside them.
+ */
 const longNumber = /[\p{L}\p{Nd}]*\p{Nd}(?:[\s()/.\p{Pd}]{0,3}\p{Nd}){8,}[\p{L}\p{Nd}]*/gu;
 
-/** Whether the query contains an e-mail address or a long number. Names cannot be recognized; a valid GTIN is not personal. */
+/**
+ * Whether the query contains an e-mail address or a long number. Names cannot be recognized; a valid GTIN is
+ * not personal.
+ */
 export function isPersonal(query: string): boolean {
   const text = query.normalize("NFKC");
   return mailAddress.test(text) || (text.match(longNumber) ?? []).some((number) => !isGtin(number));

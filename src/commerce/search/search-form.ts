@@ -1,4 +1,7 @@
-/** What a search's text depends on, and what of it is a value: the same form is the same text, whatever is searched for. */
+/**
+ * What a search's text depends on, and what of it is a value: the same form is the same text, whatever is
+ * searched for.
+ */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
 import { localeChain } from "#foundation/text.ts";
@@ -42,7 +45,10 @@ export interface Base {
   readonly base: RawBuilder<unknown>;
   /** Of one row at most. */
   readonly main: RawBuilder<unknown>;
-  /** Of the base's rows; it ends with the product's id or its place, so that pages neither overlap nor leave anything out. */
+  /**
+   * Of the base's rows; it ends with the product's id or its place, so that pages neither overlap nor leave
+   * anything out.
+   */
   readonly order: RawBuilder<unknown>;
 }
 
@@ -50,13 +56,19 @@ export const country = parameter<string>("country");
 
 export const chainLength = 3;
 
-/** What is asked for and the two most general it falls back to, always three: another length would be another text for PostgreSQL to keep. */
+/**
+ * What is asked for and the two most general it falls back to, always three: another length would be another
+ * text for PostgreSQL to keep.
+ */
 export function chainOf(locale: string): readonly string[] {
   const chain = localeChain(locale);
   return [locale, chain.at(-2) ?? locale, chain.at(-1) ?? locale];
 }
 
-/** The locale a product is shown and searched in: the first of the asked ones that it has, else what it falls back to. */
+/**
+ * The locale a product is shown and searched in: the first of the asked ones that it has, else what it falls
+ * back to.
+ */
 export function localeOf(locales: RawBuilder<unknown>, fallback: RawBuilder<unknown>): RawBuilder<unknown> {
   const asked = Array.from({ length: chainLength }, (_, index) => {
     const locale = parameter<string>(`chain${index}`);
@@ -65,7 +77,10 @@ export function localeOf(locales: RawBuilder<unknown>, fallback: RawBuilder<unkn
   return sql`(case ${sql.join(asked, sql` `)} else ${fallback} end)`;
 }
 
-/** Most often no merchant is suspended, and nothing is asked per match. The few that are stand in a hash table; a join may be planned as every match with every merchant. */
+/**
+ * Most often no merchant is suspended, and nothing is asked per match. The few that are stand in a hash
+ * table; a join may be planned as every match with every merchant.
+ */
 export const isSelling = (merchantId: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(not exists (select from merchant where status = 'suspended') or ${merchantId} not in (select id from merchant where status = 'suspended'))`;
 
@@ -75,8 +90,10 @@ export const mainCurrency = (counted: RawBuilder<unknown>): RawBuilder<unknown> 
   from (select (select currency from search_offer where country = ${country} order by currency limit 1) as first,
     (select currency from search_offer where country = ${country} order by currency desc limit 1) as last offset 0) as used`;
 
-export const mostUsedCurrency = (currency: RawBuilder<unknown>, from: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`select ${currency} from ${from} group by 1 order by count(*) desc, 1 limit 1`;
+export const mostUsedCurrency = (
+  currency: RawBuilder<unknown>,
+  from: RawBuilder<unknown>,
+): RawBuilder<unknown> => sql`select ${currency} from ${from} group by 1 order by count(*) desc, 1 limit 1`;
 
 interface Searched {
   readonly query: ParsedQuery;

@@ -1,6 +1,7 @@
 /**
- * Finds products: by words, by filters, or all of them in an order. Only products that an active merchant offers in the country; each product
- * once, in the requested locale or its fallback. The counts of a search without words are cached until a product changes.
+ * Finds products: by words, by filters, or all of them in an order. Only products that an active merchant
+ * offers in the country; each product once, in the requested locale or its fallback. The counts of a search
+ * without words are cached until a product changes.
  */
 import type { RawBuilder } from "kysely";
 import { LRUCache } from "lru-cache";
@@ -11,7 +12,14 @@ import { localeChain } from "#foundation/text.ts";
 import { correctQuery, type ParsedQuery, parseQuery, wordsToStem } from "./match-query.ts";
 import { type Facet, type RawHit, type SearchHit, toFacets, toHit } from "./render-results.ts";
 import { areStemsCurrent, type Stems, stemsOf } from "./stems.ts";
-import { formKey, matchesMax, type SearchForm, type SearchInput, type SearchValues, searchValues } from "./search-form.ts";
+import {
+  formKey,
+  matchesMax,
+  type SearchForm,
+  type SearchInput,
+  type SearchValues,
+  searchValues,
+} from "./search-form.ts";
 import { knownPageStatement, type RawFacets, searchStatement } from "./search-statement.ts";
 
 export interface SearchResult {
@@ -54,11 +62,19 @@ async function run(reader: Reader, { input, query, now, isAgain }: Run): Promise
   const stems: Stems = hasWords ? await stemsOf(reader, wordsToStem(query)) : new Map();
   const form = formOf(input, query);
   const values = searchValues(input, { query, stems, now });
-  const statement = { form: formKey(form), write: (): RawBuilder<unknown> => searchStatement(form), values, hasManyForms: true };
+  const statement = {
+    form: formKey(form),
+    write: (): RawBuilder<unknown> => searchStatement(form),
+    values,
+    hasManyForms: true,
+  };
   const search = (): Promise<Row> => runForRow<Row>(reader, statement);
-  const row = hasWords ? await search() : await browse(reader, { key: frameKey(form, values), values, count: search });
+  const row = hasWords
+    ? await search()
+    : await browse(reader, { key: frameKey(form, values), values, count: search });
   // The first document in a language: its words have other stems.
-  if (hasWords && !areStemsCurrent(reader, row.usedLocales ?? []) && isAgain === undefined) return run(reader, { input, query, now, isAgain: true });
+  if (hasWords && !areStemsCurrent(reader, row.usedLocales ?? []) && isAgain === undefined)
+    return run(reader, { input, query, now, isAgain: true });
   return {
     hits: row.hits.map((hit) => toHit(hit, query, stems)),
     summaries: row.hits,

@@ -1,7 +1,7 @@
 /**
- * The one statement of a search: matches, their order, the facets, and the page with what is shown of its products. One text per combination of
- * filters and sort, never a filter that may be null, so that PostgreSQL's generic plan of it stays a good one. From each product exactly one
- * document takes part.
+ * The one statement of a search: matches, their order, the facets, and the page with what is shown of its
+ * products. One text per combination of filters and sort, never a filter that may be null, so that
+ * PostgreSQL's generic plan of it stays a good one. From each product exactly one document takes part.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -18,8 +18,8 @@ const firstMax = 200;
 const max = sql.raw(String(matchesMax));
 
 /**
- * `base`: every match of the words; of a browse, the first of its order. `found`: what is counted. `main`: the currency that most of the matches are
- * sold in, in which alone amounts are compared.
+ * `base`: every match of the words; of a browse, the first of its order. `found`: what is counted. `main`:
+ * the currency that most of the matches are sold in, in which alone amounts are compared.
  */
 export function searchStatement(form: SearchForm): Sql {
   const { base, main, order } = form.hasWords ? matched(form) : browsed(form);
@@ -42,7 +42,10 @@ const indexedAt = sql`(select max(indexed_at) from search_document)`;
 const kept = sql`(select coalesce(json_agg(json_build_object('product_id', product_id, 'locale', locale) order by place), '[]')
     from base where place <= ${sql.raw(String(firstMax))}) as first, pg_current_snapshot()::text as snapshot`;
 
-/** A page of a browse whose products are known, and whether they still are these: nothing was changed that the snapshot has not seen. */
+/**
+ * A page of a browse whose products are known, and whether they still are these: nothing was changed that the
+ * snapshot has not seen.
+ */
 export function knownPageStatement(): Sql {
   const snapshot = sql`${parameter("snapshot")}::text::pg_snapshot`;
   return sql`
@@ -60,7 +63,10 @@ function bestOf(order: Sql): Sql {
       (select * from base where (select total from size) > ${max} order by ${order} limit ${max})`;
 }
 
-/** The locales there are documents in. It steps from locale to locale in the index instead of reading the vocabulary. */
+/**
+ * The locales there are documents in. It steps from locale to locale in the index instead of reading the
+ * vocabulary.
+ */
 function usedLocales({ hasWords }: SearchForm): Sql {
   if (!hasWords) return sql``;
   return sql`used(locale) as (
@@ -72,7 +78,8 @@ function usedLocales({ hasWords }: SearchForm): Sql {
 
 /* The page: its products, where the words were found in them, and their summaries. */
 
-const isIn = (name: string, column: "head" | "words"): Sql => sql`d.${sql.raw(column)} @@ ${parameter(name)}::tsquery`;
+const isIn = (name: string, column: "head" | "words"): Sql =>
+  sql`d.${sql.raw(column)} @@ ${parameter(name)}::tsquery`;
 
 const tables = summaryTables(sql`f`, { country, now: sql`${parameter<Date>("now")}::timestamptz` });
 
@@ -88,7 +95,8 @@ function pageOf(form: SearchForm, order: Sql): Sql {
   const asked = sql`
     select product_id, locale, offer ${score}, row_number() over () as place
     from (select * from base order by ${order} offset ${parameter("offset")}::int limit ${parameter("limit")}::int) as ordered limit ${sql.raw(String(pageSizeMax))}`;
-  if (!form.hasWords) return sql`select f.place, 0 as score, ${summaryColumns} from (${asked}) as f ${tables}`;
+  if (!form.hasWords)
+    return sql`select f.place, 0 as score, ${summaryColumns} from (${asked}) as f ${tables}`;
   return sql`
     select f.place, ${form.sort === "relevance" ? sql`f.score` : sql`${scoreOf(form, isInStock(sql`f.offer`))} as score`},
       ${isIn("anyCode", "head")} as "inCode", ${isIn("anyTitle", "head")} as "inTitle", ${isIn("anyBrand", "head")} as "inBrand",
@@ -104,7 +112,12 @@ function pageOf(form: SearchForm, order: Sql): Sql {
 export const bucketsMax = 20;
 
 export interface RawFacets {
-  readonly category: readonly { slug: string; names: Record<string, string> | null; defaultLocale: string | null; count: number }[];
+  readonly category: readonly {
+    slug: string;
+    names: Record<string, string> | null;
+    defaultLocale: string | null;
+    count: number;
+  }[];
   readonly merchant: readonly { value: string; label: string; count: number }[];
   readonly brand: readonly { value: string; count: number }[];
   readonly availability: readonly { value: string; count: number }[];
@@ -114,7 +127,10 @@ export interface RawFacets {
 
 const buckets = sql.raw(String(bucketsMax));
 
-/** Rows of three kinds, told apart by `kind`: by merchant and categories, by brand, by locale and offer. There are few different ones of each. */
+/**
+ * Rows of three kinds, told apart by `kind`: by merchant and categories, by brand, by locale and offer. There
+ * are few different ones of each.
+ */
 function countedIn(found: Sql): Sql {
   return sql`
     select grouping(f.group_key, f.brand) as kind, group_key, brand, locale, offer, count(*)::int as count
@@ -150,4 +166,5 @@ function facetsOf(): Sql {
     'price', ${list(sql`select step, sum(count) as count from ${byOffer} as o where currency = (select currency from main) group by step`, sql`step`)})`;
 }
 
-const list = (rows: Sql, order: Sql): Sql => sql`(select coalesce(json_agg(r order by ${order}), '[]') from (${rows}) as r)`;
+const list = (rows: Sql, order: Sql): Sql =>
+  sql`(select coalesce(json_agg(r order by ${order}), '[]') from (${rows}) as r)`;

@@ -1,7 +1,7 @@
 /**
- * The stems of words, from the dictionaries that every PostgreSQL has. They get folded words, one at a time, so no parser is involved. Stems of
- * words that were searched for are cached: they never change. The languages in use may change at any time; each search checks them and
- * clears the cache when they did.
+ * The stems of words, from the dictionaries that every PostgreSQL has. They get folded words, one at a time,
+ * so no parser is involved. Stems of words that were searched for are cached: they never change. The
+ * languages in use may change at any time; each search checks them and clears the cache when they did.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
@@ -50,16 +50,28 @@ export function stemmerOf(locale: string): string {
 /** Stemmer → word → its stem; an empty one says that the language counts the word as none (the, und, le). */
 export type Stems = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-export async function readStems(reader: Reader, wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<Stems> {
-  const names = [...wanted].filter(([stemmer, words]) => stemmer !== unstemmed && words.size > 0).map(([stemmer]) => stemmer);
+export async function readStems(
+  reader: Reader,
+  wanted: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<Stems> {
+  const names = [...wanted]
+    .filter(([stemmer, words]) => stemmer !== unstemmed && words.size > 0)
+    .map(([stemmer]) => stemmer);
   if (names.length === 0) return new Map();
-  const lists = JSON.stringify(Object.fromEntries(names.map((name) => [name, [...(wanted.get(name) ?? [])]])));
+  const lists = JSON.stringify(
+    Object.fromEntries(names.map((name) => [name, [...(wanted.get(name) ?? [])]])),
+  );
   // A dictionary this server does not have stems nothing.
   const { rows } = await sql<{ stemmer: string; words: string[]; stems: string[] }>`
     select l.key as stemmer, array_agg(w.word) as words, array_agg(coalesce((ts_lexize(d.oid::regdictionary, w.word))[1], '')) as stems
     from json_each(${lists}::json) as l join pg_ts_dict d on d.dictname = l.key || '_stem', json_array_elements_text(l.value) as w(word)
     group by l.key`.execute(reader);
-  return new Map(rows.map(({ stemmer, words, stems }) => [stemmer, new Map(words.map((word, index) => [word, stems[index] ?? word]))]));
+  return new Map(
+    rows.map(({ stemmer, words, stems }) => [
+      stemmer,
+      new Map(words.map((word, index) => [word, stems[index] ?? word])),
+    ]),
+  );
 }
 
 /** At least one entry; `simple` stands for the languages without a stemmer. */
@@ -78,7 +90,10 @@ export async function readStemsInUse(reader: Reader, words: ReadonlySet<string>)
     from language l order by l.stemmer`.execute(reader);
   if (rows.length === 0) return new Map([[unstemmed, new Map()]]);
   return new Map(
-    rows.map(({ stemmer, stems }) => [stemmer, new Map([...words].flatMap((word, index) => (stems === null ? [] : [[word, stems[index] ?? word]])))]),
+    rows.map(({ stemmer, stems }) => [
+      stemmer,
+      new Map([...words].flatMap((word, index) => (stems === null ? [] : [[word, stems[index] ?? word]]))),
+    ]),
   );
 }
 
@@ -100,7 +115,8 @@ function knownOf(reader: Reader): Known {
 
 export async function stemsOf(reader: Reader, words: ReadonlySet<string>): Promise<Stems> {
   const known = knownOf(reader);
-  // Somebody else may learn or forget while this waits: what comes out is of one look at what is known, and of what was read for it.
+  // Somebody else may learn or forget while this waits: what comes out is of one look at what is known, and
+  // of what was read for it.
   const { stemmers, words: kept } = known;
   const found = new Map([...words].flatMap((word) => [[word, kept.get(word)] as const]));
   const missing = new Set([...words].filter((word) => found.get(word) === undefined));
@@ -122,7 +138,8 @@ export async function stemsOf(reader: Reader, words: ReadonlySet<string>): Promi
 
 type Found = ReadonlyMap<string, ReadonlyMap<string, string> | undefined>;
 
-const byStemmer = (stemmers: readonly string[], found: Found): Stems => new Map(stemmers.map((stemmer) => [stemmer, ofStemmer(stemmer, found)]));
+const byStemmer = (stemmers: readonly string[], found: Found): Stems =>
+  new Map(stemmers.map((stemmer) => [stemmer, ofStemmer(stemmer, found)]));
 
 function ofStemmer(stemmer: string, found: Found): ReadonlyMap<string, string> {
   const stems = new Map<string, string>();
@@ -145,7 +162,9 @@ function stemsIn(read: Stems, word: string): ReadonlyMap<string, string> {
 /** Whether what is known fits the locales that there are documents in; what does not is forgotten. */
 export function areStemsCurrent(reader: Reader, locales: readonly (string | null)[]): boolean {
   const known = knownOf(reader);
-  const stemmers = [...new Set(locales.flatMap((locale) => (locale === null ? [] : [stemmerOf(locale)])))].toSorted();
+  const stemmers = [
+    ...new Set(locales.flatMap((locale) => (locale === null ? [] : [stemmerOf(locale)]))),
+  ].toSorted();
   if (areSame(known.stemmers, stemmers.length === 0 ? [unstemmed] : stemmers)) return true;
   forget(known);
   return false;

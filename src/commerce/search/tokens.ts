@@ -1,6 +1,7 @@
 /**
- * Text as search sees it: folded, and cut into words. Pure, and used for documents and queries alike: what one of them does, the other must do,
- * and no database has a say in it (a server with a C locale knows ASCII letters only).
+ * Text as search sees it: folded, and cut into words. Pure, and used for documents and queries alike: what
+ * one of them does, the other must do, and no database has a say in it (a server with a C locale knows ASCII
+ * letters only).
  */
 
 export interface Word {
@@ -32,16 +33,27 @@ export function cutWords(text: string): Word[] {
     const isDense = match.groups?.["dense"] !== undefined;
     const folded = fold(run).replaceAll(noWord, "");
     if (telling.test(folded))
-      words.push({ text: isDense ? folded : cap(folded), raw: run.toLowerCase(), isDense, start: match.index, end: match.index + run.length });
+      words.push({
+        text: isDense ? folded : cap(folded),
+        raw: run.toLowerCase(),
+        isDense,
+        start: match.index,
+        end: match.index + run.length,
+      });
   }
   return words;
 }
 
-const cap = (word: string): string => (word.length > wordLengthMax ? word.slice(0, wordLengthMax).toWellFormed() : word);
+const cap = (word: string): string =>
+  word.length > wordLengthMax ? word.slice(0, wordLengthMax).toWellFormed() : word;
 
-/** Marks of Latin, Greek, Arabic and Hebrew go; those of kana and of Indic and Thai letters are letters of their own. й is not и. */
+/**
+ * Marks of Latin, Greek, Arabic and Hebrew go; those of kana and of Indic and Thai letters are letters of
+ * their own. й is not и.
+ */
 // eslint-disable-next-line no-misleading-character-class -- Ranges of combining marks are what it is for.
-const marks = /(?<!и)[\u0300-\u036f]|[\u0300-\u0305\u0307-\u036f]|[\u0591-\u05c7\u064b-\u065f\u0670\ufe00-\ufe0f]/gu;
+const marks =
+  /(?<!и)[\u0300-\u036f]|[\u0300-\u0305\u0307-\u036f]|[\u0591-\u05c7\u064b-\u065f\u0670\ufe00-\ufe0f]/gu;
 const spelledOut: Record<string, string> = {
   ß: "ss",
   æ: "ae",
@@ -81,7 +93,9 @@ export function cutDense(text: string): string[] {
 /** The pairs of neighbours; a single character is its own. */
 export function pairsOf(text: string): string[] {
   const characters = Array.from(text);
-  return characters.length < 2 ? characters : characters.slice(1).map((character, index) => `${characters[index] ?? ""}${character}`);
+  return characters.length < 2
+    ? characters
+    : characters.slice(1).map((character, index) => `${characters[index] ?? ""}${character}`);
 }
 
 const han = /^\p{sc=Han}$/u;
@@ -91,7 +105,13 @@ export function lexemesOf(words: readonly Word[]): Set<string> {
   const lexemes = new Set<string>();
   for (const { text, isDense } of words) {
     if (!isDense) lexemes.add(text);
-    else for (const part of [...cutDense(text), ...pairsOf(text), ...Array.from(text).filter((character) => han.test(character))]) lexemes.add(part);
+    else
+      for (const part of [
+        ...cutDense(text),
+        ...pairsOf(text),
+        ...Array.from(text).filter((character) => han.test(character)),
+      ])
+        lexemes.add(part);
   }
   return lexemes;
 }
@@ -115,7 +135,12 @@ export function phraseOf(words: readonly Word[]): string {
 const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
 const foreign = /[^a-z0-9]/gu;
 
-/** Every letter as an ASCII one, different ones of an alphabet differently (a Korean syllable as its letters): a key to compare trigrams of. */
+/**
+ * Every letter as an ASCII one, different ones of an alphabet differently (a Korean syllable as its letters):
+ * a key to compare trigrams of.
+ */
 export function trigramKey(term: string): string {
-  return term.normalize("NFD").replaceAll(foreign, (character) => alphabet.charAt((character.codePointAt(0) ?? 0) % alphabet.length));
+  return term
+    .normalize("NFD")
+    .replaceAll(foreign, (character) => alphabet.charAt((character.codePointAt(0) ?? 0) % alphabet.length));
 }

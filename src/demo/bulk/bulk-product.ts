@@ -1,4 +1,7 @@
-/** One product of the bulk catalogue: what it is follows from the seed and its number alone, so that any part of it can be made again. */
+/**
+ * One product of the bulk catalogue: what it is follows from the seed and its number alone, so that any part
+ * of it can be made again.
+ */
 import { createId } from "#foundation/ids.ts";
 import { exponentOf } from "#foundation/money.ts";
 import { demoBulk, demoCatalog, labelOf, type Thing, type Words } from "#demo/demo-data.ts";
@@ -43,7 +46,16 @@ interface Design {
 
 const dayMs = 86_400_000;
 const agesDays = 700;
-const ratesPerEuro: Readonly<Record<string, number>> = { EUR: 1, USD: 1.09, GBP: 0.86, CHF: 0.95, JPY: 163, SEK: 11.4, PLN: 4.3, KRW: 1480 };
+const ratesPerEuro: Readonly<Record<string, number>> = {
+  EUR: 1,
+  USD: 1.09,
+  GBP: 0.86,
+  CHF: 0.95,
+  JPY: 163,
+  SEK: 11.4,
+  PLN: 4.3,
+  KRW: 1480,
+};
 
 export function bulkProduct(number: number, place: BulkPlace): ProductRows {
   return toRows(designOf(number, place), place);
@@ -68,7 +80,10 @@ function designOf(number: number, { seed, now }: BulkPlace): Design {
     department: department.slug,
     range: range.slug,
     thing,
-    title: { en: `${collection} ${trait.en} ${material.en} ${en}`, de: `${de} ${collection} aus ${material.de}, ${trait.de}` },
+    title: {
+      en: `${collection} ${trait.en} ${material.en} ${en}`,
+      de: `${de} ${collection} aus ${material.de}, ${trait.de}`,
+    },
     summary: {
       en: `The ${en} of the ${collection} collection: ${trait.en}, in ${material.en}, by ${makerName}.`,
       de: `${de} der Kollektion ${collection} von ${makerName}: ${trait.de}, aus ${material.de}.`,
@@ -100,7 +115,9 @@ function toRows(design: Design, place: BulkPlace): ProductRows {
   const productTranslation = translationRows(design, { productId, merchantId });
   const slugs = new Set(productTranslation.map(({ slug }) => slug));
   const media = mediaRow(design, { productId, merchantId });
-  const variant = design.colours.map((colour, position) => variantRow(design, { productId, merchantId, mediaId: media.id, colour, position }));
+  const variant = design.colours.map((colour, position) =>
+    variantRow(design, { productId, merchantId, mediaId: media.id, colour, position }),
+  );
   const hasColours = design.colours.length > 1;
   return {
     product: productRow(design, { productId, merchantId }),
@@ -124,8 +141,15 @@ function toRows(design: Design, place: BulkPlace): ProductRows {
       : [],
     media: [media],
     variant,
-    price: variant.flatMap(({ id }) => place.markets.map((market) => priceRow(design, { variantId: id, merchantId, market }))),
-    stockLevel: variant.map(({ id }) => ({ variantId: id, merchantId, onHand: design.stock, updatedAt: design.since })),
+    price: variant.flatMap(({ id }) =>
+      place.markets.map((market) => priceRow(design, { variantId: id, merchantId, market })),
+    ),
+    stockLevel: variant.map(({ id }) => ({
+      variantId: id,
+      merchantId,
+      onHand: design.stock,
+      updatedAt: design.since,
+    })),
     stockMovement:
       design.stock === 0
         ? []
@@ -154,7 +178,9 @@ function productRow(design: Design, { productId, merchantId }: ProductOf): Row<"
     brand: design.maker,
     ratingAverage: design.rating === null ? null : Math.round(design.rating * 10) / 10,
     ratingCount: design.rating === null ? null : 1 + (design.popularity >> 1),
-    attributes: [{ code: "origin", names: labelOf("attributes", "origin"), value: design.origin, unit: null }],
+    attributes: [
+      { code: "origin", names: labelOf("attributes", "origin"), value: design.origin, unit: null },
+    ],
     popularity: design.popularity,
     publishedAt: design.since,
     createdAt: design.since,
@@ -178,7 +204,10 @@ function translationRows(design: Design, { productId, merchantId }: ProductOf): 
   }));
 }
 
-function mediaRow({ thing, colours, title, since }: Design, { productId, merchantId }: ProductOf): Row<"media"> {
+function mediaRow(
+  { thing, colours, title, since }: Design,
+  { productId, merchantId }: ProductOf,
+): Row<"media"> {
   return {
     id: createId("media", since.getTime()),
     merchantId,
@@ -194,7 +223,13 @@ function mediaRow({ thing, colours, title, since }: Design, { productId, merchan
 
 function variantRow(
   design: Design,
-  { productId, merchantId, mediaId, colour, position }: ProductOf & { readonly mediaId: string; readonly colour: string; readonly position: number },
+  {
+    productId,
+    merchantId,
+    mediaId,
+    colour,
+    position,
+  }: ProductOf & { readonly mediaId: string; readonly colour: string; readonly position: number },
 ): Row<"variant"> {
   const sku = `${design.range.slice(0, 3)}-${String(design.number).padStart(7, "0")}`;
   const hasColours = design.colours.length > 1;
@@ -220,7 +255,11 @@ function variantRow(
 
 function priceRow(
   design: Design,
-  { variantId, merchantId, market }: { readonly variantId: string; readonly merchantId: string; readonly market: BulkMarket },
+  {
+    variantId,
+    merchantId,
+    market,
+  }: { readonly variantId: string; readonly merchantId: string; readonly market: BulkMarket },
 ): Row<"price"> {
   const amount = design.euros * (ratesPerEuro[market.currency] ?? 1);
   return {
@@ -237,5 +276,7 @@ function priceRow(
 /** 23.90 and 3,890: what price tags look like. */
 function toMinor(amount: number, currency: string): number {
   const exponent = exponentOf(currency);
-  return exponent === 0 ? Math.max(10, Math.round(amount / 10) * 10) : (Math.max(1, Math.round(amount)) * 10 - 1) * 10 ** (exponent - 1);
+  return exponent === 0
+    ? Math.max(10, Math.round(amount / 10) * 10)
+    : (Math.max(1, Math.round(amount)) * 10 - 1) * 10 ** (exponent - 1);
 }

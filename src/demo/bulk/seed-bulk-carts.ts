@@ -1,10 +1,20 @@
-/** Fills a merchant with as many carts as one wants to measure with, in transactions of a thousand: prices are read once, then each cart is made here. */
+/**
+ * Fills a merchant with as many carts as one wants to measure with, in transactions of a thousand: prices are
+ * read once, then each cart is made here.
+ */
 import { sql } from "kysely";
 import { loadOffer, type Offer } from "#commerce/carts/offer.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type CartRows, cartRows, type CartWish, insertCarts, type NewCart, newCart } from "#demo/rows/cart-rows.ts";
+import {
+  type CartRows,
+  cartRows,
+  type CartWish,
+  insertCarts,
+  type NewCart,
+  newCart,
+} from "#demo/rows/cart-rows.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
@@ -29,7 +39,8 @@ const codesMax = 5;
 
 export async function seedBulkCarts(db: Database, options: BulkCartOptions): Promise<void> {
   const { count, onProgress } = options;
-  if (!Number.isInteger(count) || count < 0 || count > countMax) throw new RangeError(`count must be an integer from 0 to ${countMax}.`);
+  if (!Number.isInteger(count) || count < 0 || count > countMax)
+    throw new RangeError(`count must be an integer from 0 to ${countMax}.`);
   const { place, first } = await inTransaction(db, (transaction) => readPlace(transaction, options));
   for (let done = 0; done < count;) {
     const size = Math.min(batchSize, count - done);
@@ -53,7 +64,8 @@ async function readPlace(
 ): Promise<{ readonly place: BulkCartPlace; readonly first: number }> {
   const markets = await readMarkets(transaction, { merchantId, now, seed });
   const [market] = markets;
-  if (market === undefined) throw new Error(`The merchant ${merchantId} has nothing in stock that could be put into a cart.`);
+  if (market === undefined)
+    throw new Error(`The merchant ${merchantId} has nothing in stock that could be put into a cart.`);
   const { carts } = await transaction
     .selectFrom("cart")
     .select(({ fn }) => fn.countAll<number>().as("carts"))
@@ -63,18 +75,34 @@ async function readPlace(
   return { place: { merchantId, markets, codes, keyring, now, seed }, first: carts + 1 };
 }
 
-/** Where the merchant sells anything, and what: what it costs there is read once, however many carts there will be. */
+/**
+ * Where the merchant sells anything, and what: what it costs there is read once, however many carts there
+ * will be.
+ */
 export async function readMarkets(
   transaction: Transaction,
   { merchantId, now, seed }: Pick<BulkCartPlace, "merchantId" | "now" | "seed">,
 ): Promise<readonly BulkMarketOffer[]> {
-  const found = await transaction.selectFrom("market").select("id").where("merchantId", "=", merchantId).orderBy("handle").execute();
+  const found = await transaction
+    .selectFrom("market")
+    .select("id")
+    .where("merchantId", "=", merchantId)
+    .orderBy("handle")
+    .execute();
   if (found.length === 0) throw new Error(`The merchant ${merchantId} has no market to sell in.`);
   const markets: BulkMarketOffer[] = [];
   for (const { id: marketId } of found) {
     const variantIds = await findVariants(transaction, { marketId, seed });
     if (variantIds.length === 0) continue;
-    const wanted = { merchantId, marketId, variantIds, buyerReference: null, code: null, heldBySessionId: null, now };
+    const wanted = {
+      merchantId,
+      marketId,
+      variantIds,
+      buyerReference: null,
+      code: null,
+      heldBySessionId: null,
+      now,
+    };
     markets.push({ variantIds, offer: await loadOffer(transaction, wanted) });
   }
   return markets;
@@ -95,7 +123,11 @@ async function findVariants(
 
 async function findCodes(
   transaction: Transaction,
-  { merchantId, marketId, now }: { readonly merchantId: string; readonly marketId: string; readonly now: Date },
+  {
+    merchantId,
+    marketId,
+    now,
+  }: { readonly merchantId: string; readonly marketId: string; readonly now: Date },
 ): Promise<readonly PromotionRule[]> {
   const rows = await transaction
     .selectFrom("promotionCode as c")
@@ -156,7 +188,12 @@ function bulkCart(number: number, place: BulkCartPlace): NewCart {
     offer,
     country,
     lines,
-    buyer: isKnown ? { reference: `buyer-${place.seed}-${number}`, email: isDelivered ? `buyer-${number}@example.com` : null } : null,
+    buyer: isKnown
+      ? {
+          reference: `buyer-${place.seed}-${number}`,
+          email: isDelivered ? `buyer-${number}@example.com` : null,
+        }
+      : null,
     address: isDelivered ? addressIn(country) : null,
     code: isDelivered && place.codes.length > 0 ? pick(random, place.codes) : null,
     createdAt,
@@ -170,7 +207,10 @@ export function linesFrom(random: () => number, variantIds: readonly string[]): 
   const count = linesMin + Math.floor(random() * (linesMax - linesMin + 1));
   const chosen = new Set<string>();
   while (chosen.size < Math.min(count, variantIds.length)) chosen.add(pick(random, variantIds));
-  return [...chosen].map((variantId) => ({ variantId, quantity: 1 + Math.floor(random() * bulkQuantityMax) }));
+  return [...chosen].map((variantId) => ({
+    variantId,
+    quantity: 1 + Math.floor(random() * bulkQuantityMax),
+  }));
 }
 
 const checked = new Map<string, PostalAddress | null>();

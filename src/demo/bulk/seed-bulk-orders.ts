@@ -1,6 +1,7 @@
 /**
- * Fills a merchant with as many orders as one wants to measure with, from the last year and in every state, in transactions of a thousand: each with
- * its cart, session, payment and what the provider has of it. Nothing is told of them, and no stock is taken for them: what they sold came and went.
+ * Fills a merchant with as many orders as one wants to measure with, from the last year and in every state,
+ * in transactions of a thousand: each with its cart, session, payment and what the provider has of it.
+ * Nothing is told of them, and no stock is taken for them: what they sold came and went.
  */
 import { sql } from "kysely";
 import { snapshotPolicies } from "#commerce/orders/snapshot-policies.ts";
@@ -31,7 +32,8 @@ const batchSize = 1000;
 
 export async function seedBulkOrders(db: Database, options: BulkOrderOptions): Promise<void> {
   const { count, onProgress } = options;
-  if (!Number.isInteger(count) || count < 0 || count > countMax) throw new RangeError(`count must be an integer from 0 to ${countMax}.`);
+  if (!Number.isInteger(count) || count < 0 || count > countMax)
+    throw new RangeError(`count must be an integer from 0 to ${countMax}.`);
   if (count === 0) return;
   const { place, first } = await inTransaction(db, (transaction) => readPlace(transaction, options));
   const policies: PolicyTexts = new Map();
@@ -53,8 +55,12 @@ async function readPlace(
   transaction: Transaction,
   { merchantId, now, keyring, seed = 1 }: BulkOrderOptions,
 ): Promise<{ readonly place: BulkOrderPlace; readonly first: number }> {
-  const markets = await withTimeZones(transaction, shippable(await readMarkets(transaction, { merchantId, now, seed })));
-  if (markets.length === 0) throw new Error(`The merchant ${merchantId} has nothing in stock that could be sent to anybody.`);
+  const markets = await withTimeZones(
+    transaction,
+    shippable(await readMarkets(transaction, { merchantId, now, seed })),
+  );
+  if (markets.length === 0)
+    throw new Error(`The merchant ${merchantId} has nothing in stock that could be sent to anybody.`);
   const { orders } = await transaction
     .selectFrom("salesOrder")
     .select(({ fn }) => fn.countAll<number>().as("orders"))
@@ -68,14 +74,24 @@ type SoldThere = Omit<BulkOrderMarket, "timeZone">;
 
 function shippable(markets: readonly SoldThere[]): SoldThere[] {
   return markets
-    .map(({ offer, variantIds }) => ({ offer, variantIds: variantIds.filter((id) => offer.variants.get(id)?.requiresShipping === true) }))
+    .map(({ offer, variantIds }) => ({
+      offer,
+      variantIds: variantIds.filter((id) => offer.variants.get(id)?.requiresShipping === true),
+    }))
     .filter(({ variantIds, offer }) => variantIds.length > 0 && offer.market.deliveries.length > 0);
 }
 
-async function withTimeZones(transaction: Transaction, markets: readonly SoldThere[]): Promise<BulkOrderMarket[]> {
+async function withTimeZones(
+  transaction: Transaction,
+  markets: readonly SoldThere[],
+): Promise<BulkOrderMarket[]> {
   const ids = markets.map(({ offer }) => offer.market.id);
   if (ids.length === 0) return [];
-  const rows = await transaction.selectFrom("market").select(["id", "timeZone"]).where("id", "in", ids).execute();
+  const rows = await transaction
+    .selectFrom("market")
+    .select(["id", "timeZone"])
+    .where("id", "in", ids)
+    .execute();
   const zones = new Map(rows.map(({ id, timeZone }) => [id, timeZone]));
   return markets.map((market) => ({ ...market, timeZone: zones.get(market.offer.market.id) ?? "UTC" }));
 }
@@ -104,15 +120,27 @@ async function snapshotAll(transaction: Transaction, { orders, policies }: ToSna
     if (known === undefined) policies.set(place, await snapshotFirst(transaction, salesOrder));
     else
       for (const text of known)
-        rows.push({ ...text, id: createId("policy", placedAt.getTime()), orderId: salesOrder.id, merchantId, capturedAt: placedAt });
+        rows.push({
+          ...text,
+          id: createId("policy", placedAt.getTime()),
+          orderId: salesOrder.id,
+          merchantId,
+          capturedAt: placedAt,
+        });
   }
   await insertRows(transaction, { policySnapshot: rows });
 }
 
-async function snapshotFirst(transaction: Transaction, order: Row<"salesOrder">): Promise<readonly PolicyText[]> {
+async function snapshotFirst(
+  transaction: Transaction,
+  order: Row<"salesOrder">,
+): Promise<readonly PolicyText[]> {
   const { id: orderId, merchantId, marketId, country, locale, currency, placedAt: now } = order;
   await snapshotPolicies(transaction, { merchantId, now }, { orderId, marketId, country, locale, currency });
-  const { rows } = await sql<PolicyText>`select type, summary, url, rules from policy_snapshot where order_id = ${orderId}`.execute(transaction);
+  const { rows } =
+    await sql<PolicyText>`select type, summary, url, rules from policy_snapshot where order_id = ${orderId}`.execute(
+      transaction,
+    );
   return rows;
 }
 
@@ -150,7 +178,10 @@ function bulkOrder(number: number, place: BulkOrderPlace): OrderRows {
   );
   const lines = linesFrom(random, variantIds);
   const placedAt = new Date(now.getTime() - ageMsMin - Math.floor(random() * (agesDays * dayMs - ageMsMin)));
-  const stage = stageOf(random, { ageDays: (now.getTime() - placedAt.getTime()) / dayMs, lines: lines.length });
+  const stage = stageOf(random, {
+    ageDays: (now.getTime() - placedAt.getTime()) / dayMs,
+    lines: lines.length,
+  });
   const buyer = Math.floor(random() * buyersMax);
   const isKnown = random() < knownShare;
   const cart = newCart(keyring, {
@@ -164,64 +195,74 @@ function bulkOrder(number: number, place: BulkOrderPlace): OrderRows {
     createdAt: new Date(placedAt.getTime() - Math.floor(random() * cartLifeMsMax) - 5 * minuteMs),
     updatedAt: placedAt,
   });
-  return orderRows({ cart, number: numberOf(number, seed), timeZone, categoryIds, life: lifeOf(stage, { placedAt, now }) });
+  return orderRows({
+    cart,
+    number: numberOf(number, seed),
+    timeZone,
+    categoryIds,
+    life: lifeOf(stage, { placedAt, now }),
+  });
 }
 
 /** Uses of promotions are counted where they are taken; what is made here takes none. */
 const withoutPromotions = (offer: Offer): Offer => ({ ...offer, automatic: [], code: undefined });
 
 /** Of a hundred orders; the older, the more of them are done. */
-const shares: readonly (readonly [untilDays: number, stages: readonly (readonly [OrderStage, number])[]])[] = [
+const shares: readonly (readonly [untilDays: number, stages: readonly (readonly [OrderStage, number])[]])[] =
   [
-    0.5,
     [
-      ["placed", 65],
-      ["onHold", 5],
-      ["packing", 25],
-      ["canceled", 5],
+      0.5,
+      [
+        ["placed", 65],
+        ["onHold", 5],
+        ["packing", 25],
+        ["canceled", 5],
+      ],
     ],
-  ],
-  [
-    2,
     [
-      ["packing", 45],
-      ["partlyShipped", 8],
-      ["shipped", 40],
-      ["canceled", 7],
+      2,
+      [
+        ["packing", 45],
+        ["partlyShipped", 8],
+        ["shipped", 40],
+        ["canceled", 7],
+      ],
     ],
-  ],
-  [
-    6,
     [
-      ["shipped", 60],
-      ["partlyShipped", 5],
-      ["delivered", 28],
-      ["canceled", 5],
-      ["refunded", 2],
+      6,
+      [
+        ["shipped", 60],
+        ["partlyShipped", 5],
+        ["delivered", 28],
+        ["canceled", 5],
+        ["refunded", 2],
+      ],
     ],
-  ],
-  [
-    28,
     [
-      ["delivered", 78],
-      ["returnRequested", 4],
-      ["returned", 10],
-      ["canceled", 5],
-      ["refunded", 3],
+      28,
+      [
+        ["delivered", 78],
+        ["returnRequested", 4],
+        ["returned", 10],
+        ["canceled", 5],
+        ["refunded", 3],
+      ],
     ],
-  ],
-  [
-    Infinity,
     [
-      ["delivered", 82],
-      ["returned", 10],
-      ["canceled", 5],
-      ["refunded", 3],
+      Infinity,
+      [
+        ["delivered", 82],
+        ["returned", 10],
+        ["canceled", 5],
+        ["refunded", 3],
+      ],
     ],
-  ],
-];
+  ];
 
-function stageOf(random: () => number, { ageDays, lines }: { readonly ageDays: number; readonly lines: number }): OrderStage {
+function stageOf(
+  random: () => number,
+  { ageDays, lines }: { readonly ageDays: number; readonly lines: number },
+): OrderStage {
   const stages = shares.find(([untilDays]) => ageDays < untilDays)?.[1] ?? [];
   let left = random() * 100;
   const stage = stages.find(([, share]) => (left -= share) < 0)?.[0] ?? "placed";

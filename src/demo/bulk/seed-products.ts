@@ -1,4 +1,7 @@
-/** Fills a merchant's catalogue with as many products as one wants to measure with, in transactions of a thousand. */
+/**
+ * Fills a merchant's catalogue with as many products as one wants to measure with, in transactions of a
+ * thousand.
+ */
 import { type Insertable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { CategoryTable } from "#database/tables.ts";
@@ -26,7 +29,8 @@ const positionAfterOwn = 100;
 
 export async function seedProducts(db: Database, options: BulkOptions): Promise<void> {
   const { merchantId, count, now, seed = 1, onProgress } = options;
-  if (!Number.isInteger(count) || count < 0 || count > bulkCountMax) throw new RangeError(`count must be an integer from 0 to ${bulkCountMax}.`);
+  if (!Number.isInteger(count) || count < 0 || count > bulkCountMax)
+    throw new RangeError(`count must be an integer from 0 to ${bulkCountMax}.`);
   const { markets, productCount } = await readMerchant(db, merchantId);
   const categoryIds = await ensureCategories(db, { merchantId, now });
   const place: BulkPlace = { merchantId, markets, categoryIds, now, seed };
@@ -38,10 +42,12 @@ export async function seedProducts(db: Database, options: BulkOptions): Promise<
     onProgress?.(done);
   };
   const batches = batchesOf(productCount + 1, count);
-  // The first one alone: it brings the search index most of its words, for which two transactions would wait for each other.
+  // The first one alone: it brings the search index most of its words, for which two transactions would wait
+  // for each other.
   const first = batches.next();
   if (first.done !== true) await write(first.value);
-  // Two lanes: this process makes the next thousand while the database writes the last. A lane that fails closes the batches for the other.
+  // Two lanes: this process makes the next thousand while the database writes the last. A lane that fails
+  // closes the batches for the other.
   const lane = async (): Promise<void> => {
     for (const numbers of batches) await write(numbers);
   };
@@ -55,7 +61,11 @@ function* batchesOf(first: number, count: number): Generator<readonly number[], 
     yield Array.from({ length: Math.min(batchSize, count - start) }, (_, offset) => first + start + offset);
 }
 
-async function writeBatch(transaction: Transaction, { merchantId, now, index }: BulkOptions, products: readonly ProductRows[]): Promise<void> {
+async function writeBatch(
+  transaction: Transaction,
+  { merchantId, now, index }: BulkOptions,
+  products: readonly ProductRows[],
+): Promise<void> {
   await insertProducts(transaction, products);
   await index(
     transaction,
@@ -68,8 +78,16 @@ async function writeBatch(transaction: Transaction, { merchantId, now, index }: 
 }
 
 /** Numbers go on where the merchant's products end, so that a second run gives other products. */
-async function readMerchant(db: Database, merchantId: string): Promise<{ markets: BulkPlace["markets"]; productCount: number }> {
-  const markets = await db.selectFrom("market").select(["id", "currency"]).where("merchantId", "=", merchantId).orderBy("id").execute();
+async function readMerchant(
+  db: Database,
+  merchantId: string,
+): Promise<{ markets: BulkPlace["markets"]; productCount: number }> {
+  const markets = await db
+    .selectFrom("market")
+    .select(["id", "currency"])
+    .where("merchantId", "=", merchantId)
+    .orderBy("id")
+    .execute();
   if (markets.length === 0) throw new Error(`The merchant ${merchantId} has no market to sell in.`);
   const { productCount } = await db
     .selectFrom("product")
@@ -80,7 +98,10 @@ async function readMerchant(db: Database, merchantId: string): Promise<{ markets
 }
 
 /** The departments and their ranges; a slug that the merchant has already keeps the meaning it has. */
-function ensureCategories(db: Database, { merchantId, now }: { readonly merchantId: string; readonly now: Date }): Promise<Map<string, string>> {
+function ensureCategories(
+  db: Database,
+  { merchantId, now }: { readonly merchantId: string; readonly now: Date },
+): Promise<Map<string, string>> {
   const toRow = (
     parentId: string | null,
     { slug, names }: { readonly slug: string; readonly names: Words },
@@ -104,13 +125,18 @@ function ensureCategories(db: Database, { merchantId, now }: { readonly merchant
     const parents = await readCategories(transaction, merchantId);
     await saveCategories(
       transaction,
-      departments.flatMap(({ slug, ranges }) => ranges.map((range, position) => toRow(parents.get(slug) ?? null, range, position))),
+      departments.flatMap(({ slug, ranges }) =>
+        ranges.map((range, position) => toRow(parents.get(slug) ?? null, range, position)),
+      ),
     );
     return readCategories(transaction, merchantId);
   });
 }
 
-async function saveCategories(transaction: Transaction, rows: readonly Insertable<CategoryTable>[]): Promise<void> {
+async function saveCategories(
+  transaction: Transaction,
+  rows: readonly Insertable<CategoryTable>[],
+): Promise<void> {
   await transaction
     .insertInto("category")
     .values(rows)
@@ -119,6 +145,10 @@ async function saveCategories(transaction: Transaction, rows: readonly Insertabl
 }
 
 async function readCategories(transaction: Transaction, merchantId: string): Promise<Map<string, string>> {
-  const rows = await transaction.selectFrom("category").select(["id", "slug"]).where("merchantId", "=", merchantId).execute();
+  const rows = await transaction
+    .selectFrom("category")
+    .select(["id", "slug"])
+    .where("merchantId", "=", merchantId)
+    .execute();
   return new Map(rows.map(({ id, slug }) => [slug, id]));
 }

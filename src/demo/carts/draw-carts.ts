@@ -1,15 +1,25 @@
 /**
- * Turns carts as they are written in data/sales.json or in a story into priced carts. What is for sale is read once for each market, however many carts
- * there are. Has the rules of sales.json: addresses, promotions, carts and searches.
+ * Turns carts as they are written in data/sales.json or in a story into priced carts. What is for sale is
+ * read once for each market, however many carts there are. Has the rules of sales.json: addresses,
+ * promotions, carts and searches.
  */
 import { z } from "zod";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { loadOffer, type Offer } from "#commerce/carts/offer.ts";
 import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
-import { promotionKinds, type PromotionRule, promotionStatuses } from "#commerce/promotions/promotion-rule.ts";
+import {
+  promotionKinds,
+  type PromotionRule,
+  promotionStatuses,
+} from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { cartNames, type PromotionCodeName, promotionCodeNames, type PromotionCodes } from "#demo/demo-file.ts";
+import {
+  cartNames,
+  type PromotionCodeName,
+  promotionCodeNames,
+  type PromotionCodes,
+} from "#demo/demo-file.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { count, parseFile, readOnce, readText, text, words } from "#demo/demo-data.ts";
 import { type NewCart, newCart } from "#demo/rows/cart-rows.ts";
@@ -21,7 +31,10 @@ export const plainCartNames = cartNames.filter((name) => name !== "locked" && na
 const cartKey = z.enum([...plainCartNames, "mergedInto", "american", "japanese"]);
 export type CartKey = z.infer<typeof cartKey>;
 
-/** A cart that nobody checks out: one in every status, two to try requests with, and two that show what other markets do to a cart. */
+/**
+ * A cart that nobody checks out: one in every status, two to try requests with, and two that show what other
+ * markets do to a cart.
+ */
 const cart = z.strictObject({
   /** A name of demo.json, or of a cart that is only found in lists. */
   key: cartKey,
@@ -48,7 +61,15 @@ const promotion = z.strictObject({
   kind: z.enum(promotionKinds),
   status: z.enum(promotionStatuses),
   titles: words,
-  values: z.strictObject({ basisPoints: count, amountMinor: count, currency: text, minimumSubtotalMinor: count, usageLimit: count }).exactPartial(),
+  values: z
+    .strictObject({
+      basisPoints: count,
+      amountMinor: count,
+      currency: text,
+      minimumSubtotalMinor: count,
+      usageLimit: count,
+    })
+    .exactPartial(),
   /** Holds in the market of this country alone; without it in every market. */
   country: text.exactOptional(),
   /** How many days ago its window began and ended. */
@@ -60,9 +81,19 @@ export type PromotionEntry = z.infer<typeof promotion>;
 const searches = z.array(z.strictObject({ query: text, country: text, perDay: count }));
 
 const salesFile = z.strictObject({
-  /** Where the buyers live: public places, and nobody's name. One address for each country that the merchants sell to. */
+  /**
+   * Where the buyers live: public places, and nobody's name. One address for each country that the merchants
+   * sell to.
+   */
   addresses: z.array(
-    z.strictObject({ recipientName: text, line1: text, postalCode: text, city: text, regionCode: text.exactOptional(), countryCode: text }),
+    z.strictObject({
+      recipientName: text,
+      line1: text,
+      postalCode: text,
+      city: text,
+      regionCode: text.exactOptional(),
+      countryCode: text,
+    }),
   ),
   promotions: z.array(promotion),
   carts: z.array(cart),
@@ -110,10 +141,14 @@ export interface Drawn<Entry extends CartToDraw> {
   readonly cart: NewCart;
 }
 
-export async function drawCarts<Entry extends CartToDraw>(transaction: Transaction, drawing: Drawing<Entry>): Promise<Drawn<Entry>[]> {
+export async function drawCarts<Entry extends CartToDraw>(
+  transaction: Transaction,
+  drawing: Drawing<Entry>,
+): Promise<Drawn<Entry>[]> {
   const readShelf = await openShelves(transaction, drawing);
   const drawn: Drawn<Entry>[] = [];
-  for (const entry of drawing.entries) drawn.push({ entry, cart: draw(entry, { ...drawing, shelf: await readShelf(entry) }) });
+  for (const entry of drawing.entries)
+    drawn.push({ entry, cart: draw(entry, { ...drawing, shelf: await readShelf(entry) }) });
   return drawn;
 }
 
@@ -132,10 +167,12 @@ export async function readMarkets(transaction: Transaction, { first, second }: D
     .orderBy("position")
     .execute();
   return {
-    ofCountry: (merchantId, country) => rows.find((row) => row.merchantId === merchantId && row.country === country)?.marketId,
+    ofCountry: (merchantId, country) =>
+      rows.find((row) => row.merchantId === merchantId && row.country === country)?.marketId,
     anyOf: (merchantId) => {
       const row = rows.find((candidate) => candidate.merchantId === merchantId);
-      if (row === undefined) throw new Error(`The demo's merchant ${merchantId} sells to no country any more.`);
+      if (row === undefined)
+        throw new Error(`The demo's merchant ${merchantId} sells to no country any more.`);
       return { id: row.marketId, country: row.country };
     },
   };
@@ -152,7 +189,10 @@ interface Shelf {
 type ReadShelf = (entry: CartToDraw) => Promise<Shelf>;
 
 /** One statement for each market and for each code. */
-async function openShelves(transaction: Transaction, { owners, entries, markets, promotionCodes, now }: Drawing<CartToDraw>): Promise<ReadShelf> {
+async function openShelves(
+  transaction: Transaction,
+  { owners, entries, markets, promotionCodes, now }: Drawing<CartToDraw>,
+): Promise<ReadShelf> {
   const variantIds = await readVariants(transaction, { owners, entries });
   const offers = new Map<string, Offer>();
   return async ({ owner, country, code }) => {
@@ -161,11 +201,23 @@ async function openShelves(transaction: Transaction, { owners, entries, markets,
     const ofCountry = markets.ofCountry(merchantId, country);
     const market = ofCountry === undefined ? markets.anyOf(merchantId) : { id: ofCountry, country };
     const own = variantIds[owner];
-    const asked = { merchantId, marketId: market.id, variantIds: [], buyerReference: null, heldBySessionId: null, now };
-    const offer = offers.get(market.id) ?? (await loadOffer(transaction, { ...asked, variantIds: [...own.values()], code: null }));
+    const asked = {
+      merchantId,
+      marketId: market.id,
+      variantIds: [],
+      buyerReference: null,
+      heldBySessionId: null,
+      now,
+    };
+    const offer =
+      offers.get(market.id) ??
+      (await loadOffer(transaction, { ...asked, variantIds: [...own.values()], code: null }));
     offers.set(market.id, offer);
     const normalized = code === undefined ? undefined : normalizeCode(promotionCodes[code]);
-    const rule = normalized === undefined ? undefined : (await loadOffer(transaction, { ...asked, code: { normalized } })).code;
+    const rule =
+      normalized === undefined
+        ? undefined
+        : (await loadOffer(transaction, { ...asked, code: { normalized } })).code;
     return { country: market.country, offer, variantIds: own, code: rule ?? null };
   };
 }
@@ -195,7 +247,10 @@ export function addressOf(country: string): PostalAddressInput | undefined {
 
 const minuteMs = 60_000;
 
-function draw(entry: CartToDraw, { owners, keyring, now, shelf }: CartsPlace & { readonly shelf: Shelf }): NewCart {
+function draw(
+  entry: CartToDraw,
+  { owners, keyring, now, shelf }: CartsPlace & { readonly shelf: Shelf },
+): NewCart {
   const { offer, country, variantIds, code } = shelf;
   const address = entry.isAddressed === true ? addressOf(country) : undefined;
   const updatedAt = new Date(now.getTime() - entry.quietMinutes * minuteMs);

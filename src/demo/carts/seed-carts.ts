@@ -1,6 +1,7 @@
 /**
- * Gives the demo's merchants their promotions and a cart in every state but those that checkouts bring about, all in the transaction of the caller:
- * the names of demo.json stand for what is there whole. Done again, it makes new carts: those from before may have become anything.
+ * Gives the demo's merchants their promotions and a cart in every state but those that checkouts bring about,
+ * all in the transaction of the caller: the names of demo.json stand for what is there whole. Done again, it
+ * makes new carts: those from before may have become anything.
  */
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoFile, PromotionCodes } from "#demo/demo-file.ts";
@@ -29,28 +30,52 @@ export interface SeededCarts extends Pick<DemoFile, "promotionCodes"> {
   readonly carts: Readonly<Record<PlainCartName, string>>;
 }
 
-export async function seedCarts(transaction: Transaction, { owners, keyring, now }: CartsPlace): Promise<SeededCarts> {
+export async function seedCarts(
+  transaction: Transaction,
+  { owners, keyring, now }: CartsPlace,
+): Promise<SeededCarts> {
   const markets = await readMarkets(transaction, owners);
   const promotionCodes = await seedPromotions(transaction, { owners, findMarket: markets.ofCountry, now });
-  const drawn = await drawCarts(transaction, { owners, keyring, now, markets, promotionCodes, entries: demoSales().carts });
+  const drawn = await drawCarts(transaction, {
+    owners,
+    keyring,
+    now,
+    markets,
+    promotionCodes,
+    entries: demoSales().carts,
+  });
   const idOf = new Map(drawn.map(({ entry, cart }) => [entry.key, cart.id]));
   await insertCarts(
     transaction,
     drawn.map(({ entry, cart }: Drawn<CartEntry>) => cartRows(cart, lifeOf(entry, cart, idOf))),
   );
   return {
-    carts: Object.fromEntries(plainCartNames.map((name) => [name, requireId(idOf, name)])) as Record<PlainCartName, string>,
+    carts: Object.fromEntries(plainCartNames.map((name) => [name, requireId(idOf, name)])) as Record<
+      PlainCartName,
+      string
+    >,
     promotionCodes,
   };
 }
 
 /** The version counts the steps that a buyer would have taken. */
-function lifeOf({ state, lines }: CartEntry, { createdAt, updatedAt, next }: NewCart, idOf: ReadonlyMap<CartKey, string>): CartLife {
+function lifeOf(
+  { state, lines }: CartEntry,
+  { createdAt, updatedAt, next }: NewCart,
+  idOf: ReadonlyMap<CartKey, string>,
+): CartLife {
   const isChanged = createdAt < updatedAt && lines.length > 0;
-  const steps = [isChanged, next.buyerReference !== null, next.deliveryMethodId !== null, next.promotions.length > 0, state.status !== "active"];
+  const steps = [
+    isChanged,
+    next.buyerReference !== null,
+    next.deliveryMethodId !== null,
+    next.promotions.length > 0,
+    state.status !== "active",
+  ];
   const version = 1 + steps.filter(Boolean).length;
   const { status } = state;
-  if (status === "revoked") return { status, version, revocation: { reason: "buyer_request", note: state.note } };
+  if (status === "revoked")
+    return { status, version, revocation: { reason: "buyer_request", note: state.note } };
   if (status === "merged") return { status, version, mergedIntoCartId: requireId(idOf, state.into) };
   return { status, version };
 }
@@ -61,7 +86,10 @@ function requireId(idOf: ReadonlyMap<CartKey, string>, key: CartKey): string {
   return id;
 }
 
-/** Gives the demo's merchants their promotions. Those whose code is there already stay as they are, so that it can be done again. */
+/**
+ * Gives the demo's merchants their promotions. Those whose code is there already stay as they are, so that it
+ * can be done again.
+ */
 interface Given {
   readonly owners: DemoOwners;
   readonly findMarket: FindMarket;
@@ -84,13 +112,17 @@ async function seedPromotions(transaction: Transaction, given: Given): Promise<P
     promotion: rows.map(({ promotion }) => promotion),
     promotionCode: rows.flatMap(({ promotionCode }) => promotionCode),
   });
-  return Object.fromEntries(promotions.flatMap(({ code }) => (code === null ? [] : [[code.name, code.text]]))) as PromotionCodes;
+  return Object.fromEntries(
+    promotions.flatMap(({ code }) => (code === null ? [] : [[code.name, code.text]])),
+  ) as PromotionCodes;
 }
 
 const keyOf = (merchantId: string, code: string): string => `${merchantId} ${normalizeCode(code) ?? ""}`;
 
 async function findCodes(transaction: Transaction, { first, second }: DemoOwners): Promise<Set<string>> {
-  const texts = demoSales().promotions.flatMap(({ code }) => (code === null ? [] : [normalizeCode(code.text) ?? ""]));
+  const texts = demoSales().promotions.flatMap(({ code }) =>
+    code === null ? [] : [normalizeCode(code.text) ?? ""],
+  );
   const rows = await transaction
     .selectFrom("promotionCode")
     .select(["merchantId", "codeNormalized"])
@@ -109,7 +141,9 @@ function rowsOf(
   const marketId = country === undefined ? undefined : findMarket(merchantId, country);
   if (country !== undefined && marketId === undefined) return [];
   const at = new Date(now.getTime() - ageDays * dayMs);
-  const [startsAt, endsAt] = (windowDaysAgo ?? [null, null]).map((days) => (days === null ? null : new Date(now.getTime() - days * dayMs)));
+  const [startsAt, endsAt] = (windowDaysAgo ?? [null, null]).map((days) =>
+    days === null ? null : new Date(now.getTime() - days * dayMs),
+  );
   const id = createId("promotion", at.getTime());
   const promotion: Row<"promotion"> = {
     ...noValues,
@@ -136,9 +170,22 @@ function rowsOf(
   return [{ promotion, promotionCode: code === null ? [] : [codeRow(promotion, code.text, at)] }];
 }
 
-const startedAtOf = (status: PromotionEntry["status"], at: Date): Date | null => (status === "draft" ? null : at);
+const startedAtOf = (status: PromotionEntry["status"], at: Date): Date | null =>
+  status === "draft" ? null : at;
 
-function codeRow({ id: promotionId, merchantId }: Row<"promotion">, code: string, createdAt: Date): Row<"promotionCode"> {
+function codeRow(
+  { id: promotionId, merchantId }: Row<"promotion">,
+  code: string,
+  createdAt: Date,
+): Row<"promotionCode"> {
   const id = createId("promotionCode", createdAt.getTime());
-  return { id, merchantId, promotionId, code, codeNormalized: normalizeCode(code) ?? "", usageLimit: null, createdAt };
+  return {
+    id,
+    merchantId,
+    promotionId,
+    code,
+    codeNormalized: normalizeCode(code) ?? "",
+    usageLimit: null,
+    createdAt,
+  };
 }

@@ -1,4 +1,7 @@
-/** What the demo's buyers have checked out, and what became of it: a story each, told by its steps and by how long ago they were taken. */
+/**
+ * What the demo's buyers have checked out, and what became of it: a story each, told by its steps and by how
+ * long ago they were taken.
+ */
 import type { CartToDraw } from "#demo/carts/draw-carts.ts";
 import type { OrderName, SessionName } from "#demo/demo-file.ts";
 import {
@@ -26,7 +29,10 @@ import {
 } from "./story-steps.ts";
 
 export interface Story extends CartToDraw {
-  /** Under which its session, its order and its cart stand in demo.json; those without one are only found in lists. */
+  /**
+   * Under which its session, its order and its cart stand in demo.json; those without one are only found in
+   * lists.
+   */
   readonly session?: SessionName;
   readonly order?: OrderName;
   readonly cartName?: "locked" | "completed";
@@ -56,7 +62,8 @@ const sent = (minutesAgo: number, trackingNumber: string): Story["steps"] => [
   [minutesAgo - 12 * hour, send(trackingNumber)],
 ];
 
-type Told = Omit<Story, "owner" | "country" | "isAddressed" | "quietMinutes" | "livedMinutes"> & Partial<Pick<Story, "owner" | "country">>;
+type Told = Omit<Story, "owner" | "country" | "isAddressed" | "quietMinutes" | "livedMinutes"> &
+  Partial<Pick<Story, "owner" | "country">>;
 
 /** Its cart was put together in the quarter of an hour before. */
 function story(told: Told): Story {
@@ -98,7 +105,15 @@ export const stories: readonly Story[] = [
     steps: [
       ...sent(9 * day, "LH4412070003"),
       [6 * day, bring],
-      [2 * day, askFor({ kind: "exchange", reason: "size_too_small", sku: "CLO-HVERD-SLATE-S", instead: "CLO-HVERD-SLATE-M" })],
+      [
+        2 * day,
+        askFor({
+          kind: "exchange",
+          reason: "size_too_small",
+          sku: "CLO-HVERD-SLATE-S",
+          instead: "CLO-HVERD-SLATE-M",
+        }),
+      ],
     ],
   }),
   story({
@@ -209,7 +224,13 @@ export const stories: readonly Story[] = [
     buyer: anna,
     steps: bought(6),
   }),
-  story({ owner: "second", session: "otherMerchant", lines: [["MR-KANNE-WHITE", 1]], buyer: ben, steps: [[2, checkOut(longestLife)]] }),
+  story({
+    owner: "second",
+    session: "otherMerchant",
+    lines: [["MR-KANNE-WHITE", 1]],
+    buyer: ben,
+    steps: [[2, checkOut(longestLife)]],
+  }),
   story({
     session: "processing",
     lines: [["HOM-SIV-SAND", 1]],

@@ -1,5 +1,6 @@
 /**
- * The steps of the demo's stories, from checkout to return: each takes its cart, session or order on by the function that a client's request comes to.
+ * The steps of the demo's stories, from checkout to return: each takes its cart, session or order on by the
+ * function that a client's request comes to.
  */
 import { sql } from "kysely";
 import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
@@ -10,7 +11,11 @@ import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancellatio
 import { capturePayment } from "#commerce/orders/payment/order-payment.ts";
 import { type DisputeReason, openDispute } from "#commerce/orders/payment/disputes.ts";
 import { createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
-import { deliverFulfillment, packFulfillment, shipFulfillment } from "#commerce/orders/fulfillment/move-fulfillment.ts";
+import {
+  deliverFulfillment,
+  packFulfillment,
+  shipFulfillment,
+} from "#commerce/orders/fulfillment/move-fulfillment.ts";
 import { confirmOrder, holdOrder } from "#commerce/orders/order-life.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
@@ -45,7 +50,9 @@ export const pack =
     for (const sku of skus) lines.push(await lineOf(scene, sku));
     const { id } = await createFulfillment(transaction, tenant, {
       orderId: orderIdOf(scene),
-      ...(lines.length === 0 ? {} : { lines: lines.map(({ id: lineId, ordered: quantity }) => ({ lineId, quantity })) }),
+      ...(lines.length === 0
+        ? {}
+        : { lines: lines.map(({ id: lineId, ordered: quantity }) => ({ lineId, quantity })) }),
     });
     await packFulfillment(transaction, tenant, { fulfillmentId: id });
     return {};
@@ -60,7 +67,11 @@ export const send =
     const fulfillmentId = await partOf(scene, "fulfillment");
     const url = `https://tracking.example/${trackingNumber}`;
     const estimatedDeliveryAt = new Date(tenant.now.getTime() + days * dayMs);
-    await shipFulfillment(scene.transaction, tenant, { fulfillmentId, tracking: { number: trackingNumber, url }, estimatedDeliveryAt });
+    await shipFulfillment(scene.transaction, tenant, {
+      fulfillmentId,
+      tracking: { number: trackingNumber, url },
+      estimatedDeliveryAt,
+    });
     return {};
   };
 
@@ -75,7 +86,9 @@ async function settleAll(scene: Scene): Promise<void> {
 }
 
 export const capture: Step = async (scene) => {
-  await capturePayment(scene.transaction, scene.tenantFor("merchant"), { paymentId: await partOf(scene, "payment") });
+  await capturePayment(scene.transaction, scene.tenantFor("merchant"), {
+    paymentId: await partOf(scene, "payment"),
+  });
   await settleAll(scene);
   return {};
 };
@@ -83,14 +96,21 @@ export const capture: Step = async (scene) => {
 export const dispute =
   (reason: DisputeReason): Step =>
   async (scene) => {
-    await openDispute(scene.transaction, scene.tenantFor("merchant"), { paymentId: await partOf(scene, "payment"), reason });
+    await openDispute(scene.transaction, scene.tenantFor("merchant"), {
+      paymentId: await partOf(scene, "payment"),
+      reason,
+    });
     return {};
   };
 
 export const cancel =
   (reason: OrderCancelInput["reason"], note: string): Step =>
   async (scene) => {
-    await cancelOrder(scene.transaction, scene.tenantFor("buyer"), { orderId: orderIdOf(scene), reason, note });
+    await cancelOrder(scene.transaction, scene.tenantFor("buyer"), {
+      orderId: orderIdOf(scene),
+      reason,
+      note,
+    });
     await settleAll(scene);
     return {};
   };
@@ -107,23 +127,37 @@ export const askFor =
     const { transaction, tenantFor } = scene;
     const lines = [{ lineId: (await lineOf(scene, sku)).id, quantity: 1 }];
     const exchangeVariantId = instead === undefined ? null : await variantIdOf(scene, instead);
-    await requestReturn(transaction, tenantFor("buyer"), { orderId: orderIdOf(scene), kind, reason, lines, exchangeVariantId });
+    await requestReturn(transaction, tenantFor("buyer"), {
+      orderId: orderIdOf(scene),
+      kind,
+      reason,
+      lines,
+      exchangeVariantId,
+    });
     return {};
   };
 
 async function variantIdOf({ transaction, tenantFor }: Scene, sku: string): Promise<string> {
-  const variants = transaction.selectFrom("variant").select("id").where("merchantId", "=", tenantFor("system").merchantId);
+  const variants = transaction
+    .selectFrom("variant")
+    .select("id")
+    .where("merchantId", "=", tenantFor("system").merchantId);
   return (await variants.where("sku", "=", sku).executeTakeFirstOrThrow()).id;
 }
 
 export const sendBack: Step = async (scene) => {
-  await trackReturn(scene.transaction, scene.tenantFor("merchant"), { returnId: await partOf(scene, "orderReturn") });
+  await trackReturn(scene.transaction, scene.tenantFor("merchant"), {
+    returnId: await partOf(scene, "orderReturn"),
+  });
   return {};
 };
 
 export const takeBack: Step = async (scene) => {
   const returnId = await partOf(scene, "orderReturn");
-  const received = (await returnLinesOf(scene, returnId)).map(({ lineId, quantity }) => ({ lineId, received: quantity }));
+  const received = (await returnLinesOf(scene, returnId)).map(({ lineId, quantity }) => ({
+    lineId,
+    received: quantity,
+  }));
   await receiveReturn(scene.transaction, scene.tenantFor("merchant"), { returnId, lines: received });
   return {};
 };
@@ -132,8 +166,16 @@ export const takeBack: Step = async (scene) => {
 export const acceptBack: Step = async (scene) => {
   const { transaction, tenantFor } = scene;
   const returnId = await partOf(scene, "orderReturn");
-  const inspected = (await returnLinesOf(scene, returnId)).map(({ lineId, quantity }) => ({ lineId, accepted: quantity, restock: quantity }));
-  await inspectReturn(transaction, tenantFor("merchant"), { returnId, lines: inspected, note: "As good as new." });
+  const inspected = (await returnLinesOf(scene, returnId)).map(({ lineId, quantity }) => ({
+    lineId,
+    accepted: quantity,
+    restock: quantity,
+  }));
+  await inspectReturn(transaction, tenantFor("merchant"), {
+    returnId,
+    lines: inspected,
+    note: "As good as new.",
+  });
   await closeReturn(transaction, tenantFor("merchant"), { returnId });
   await settleAll(scene);
   return {};
@@ -143,11 +185,18 @@ export const register =
   (sku: string, serialNumber: string): Step =>
   async (scene) => {
     const { id: lineId } = await lineOf(scene, sku);
-    await registerWarranty(scene.transaction, scene.tenantFor("buyer"), { orderId: orderIdOf(scene), lineId, serialNumber });
+    await registerWarranty(scene.transaction, scene.tenantFor("buyer"), {
+      orderId: orderIdOf(scene),
+      lineId,
+      serialNumber,
+    });
     return {};
   };
 
-/** Where a story is: which cart, session and order it is about by now, and for whom its next step is taken, and when. */
+/**
+ * Where a story is: which cart, session and order it is about by now, and for whom its next step is taken,
+ * and when.
+ */
 export interface Subjects {
   readonly cartId: string;
   readonly sessionId: string | null;
@@ -172,10 +221,15 @@ function orderIdOf({ orderId }: Scene): string {
   return orderId;
 }
 
-/** The parts that a story goes on with are looked up by themselves: reading a whole order each time would take longer than what is done with it. */
+/**
+ * The parts that a story goes on with are looked up by themselves: reading a whole order each time would take
+ * longer than what is done with it.
+ */
 async function lineOf(scene: Scene, sku: string): Promise<{ readonly id: string; readonly ordered: number }> {
   const { rows } = await sql<{ id: string; ordered: number }>`
-    select id, ordered from order_line where order_id = ${orderIdOf(scene)} and display->>'sku' = ${sku}`.execute(scene.transaction);
+    select id, ordered from order_line where order_id = ${orderIdOf(scene)} and display->>'sku' = ${sku}`.execute(
+    scene.transaction,
+  );
   return found(rows[0], sku);
 }
 
@@ -186,7 +240,11 @@ async function partOf(scene: Scene, part: "fulfillment" | "payment" | "orderRetu
 }
 
 async function returnLinesOf({ transaction }: Scene, returnId: string): Promise<readonly LineQuantity[]> {
-  return transaction.selectFrom("returnLine").select(["orderLineId as lineId", "quantity"]).where("returnId", "=", returnId).execute();
+  return transaction
+    .selectFrom("returnLine")
+    .select(["orderLineId as lineId", "quantity"])
+    .where("returnId", "=", returnId)
+    .execute();
 }
 
 function found<Row>(row: Row | undefined, what: string): Row {
@@ -209,7 +267,11 @@ async function submit(scene: Scene): Promise<void> {
   const sessionId = sessionOf(scene);
   const { amountTotalMinor: amountMinor, currency } = await readSession(scene.transaction, sessionId);
   const expectedAmount = { amountMinor, currency };
-  await submitSession(scene.transaction, scene.tenantFor("buyer"), { sessionId, expectedAmount, paymentToken: demoToken });
+  await submitSession(scene.transaction, scene.tenantFor("buyer"), {
+    sessionId,
+    expectedAmount,
+    paymentToken: demoToken,
+  });
 }
 
 const pay =
@@ -234,7 +296,9 @@ export const buyUnheard: Step = async (scene) => {
   await scene.transaction
     .updateTable("paymentOperation")
     .set({ dueAt })
-    .where("paymentId", "in", (row) => row.selectFrom("payment").select("id").where("sessionId", "=", sessionOf(scene)))
+    .where("paymentId", "in", (row) =>
+      row.selectFrom("payment").select("id").where("sessionId", "=", sessionOf(scene)),
+    )
     .execute();
   return {};
 };
@@ -242,7 +306,11 @@ export const buyUnheard: Step = async (scene) => {
 export const giveUp =
   (reason: CancelReason, note: string): Step =>
   async (scene) => {
-    await cancelSession(scene.transaction, scene.tenantFor("buyer"), { sessionId: sessionOf(scene), reason, note });
+    await cancelSession(scene.transaction, scene.tenantFor("buyer"), {
+      sessionId: sessionOf(scene),
+      reason,
+      note,
+    });
     return {};
   };
 

@@ -1,4 +1,7 @@
-/** What the demo's things look like: flat shapes on a field of 800 × 800, with named fills that the picture colours. */
+/**
+ * What the demo's things look like: flat shapes on a field of 800 × 800, with named fills that the picture
+ * colours.
+ */
 
 const area = (fill: string, path: string): string => `<path fill="{${fill}}" d="${path}"/>`;
 const line = (stroke: string, width: number, path: string): string =>
@@ -11,7 +14,8 @@ const disc = (fill: string, [x, y, radius]: readonly [x: number, y: number, radi
   `<circle fill="{${fill}}" cx="${x}" cy="${y}" r="${radius}"/>`;
 const join = (...shapes: readonly string[]): string => shapes.join("");
 
-const torso = "M300 210L220 260 170 430 240 455 268 360V640H532V360L560 455 630 430 580 260 500 210Q400 262 300 210Z";
+const torso =
+  "M300 210L220 260 170 430 240 455 268 360V640H532V360L560 455 630 430 580 260 500 210Q400 262 300 210Z";
 const backpack = join(
   line("dark", 18, "M350 220Q400 150 450 220"),
   box("main", [260, 200, 280, 440, 90]),
@@ -83,7 +87,11 @@ export const drawings = {
     line("dark", 10, "M400 240V640M300 500H350M450 500H500"),
     line("light", 10, "M268 400V600"),
   ),
-  shirt: join(area("main", torso), area("light", "M345 226Q400 300 455 226Q400 252 345 226Z"), line("dark", 6, "M290 590H510M290 610H510")),
+  shirt: join(
+    area("main", torso),
+    area("light", "M345 226Q400 300 455 226Q400 252 345 226Z"),
+    line("dark", 6, "M290 590H510M290 610H510"),
+  ),
   trousers: join(
     area("main", "M290 190H510L550 650H440L400 340 360 650H250Z"),
     area("dark", "M290 190H510L514 240H286Z"),
@@ -188,7 +196,12 @@ export const drawings = {
     box("light", [250, 520, 300, 14, 0]),
     line("dark", 6, "M400 225V440"),
   ),
-  plate: join(disc("dark", [400, 420, 232]), disc("main", [400, 412, 230]), disc("light", [400, 412, 160]), disc("main", [400, 416, 146])),
+  plate: join(
+    disc("dark", [400, 420, 232]),
+    disc("main", [400, 412, 230]),
+    disc("light", [400, 412, 160]),
+    disc("main", [400, 416, 146]),
+  ),
   beans: join(
     area("main", "M280 230H520L550 640H250Z"),
     area("dark", "M280 200H520V260H280Z"),
@@ -200,7 +213,11 @@ export const drawings = {
     area("main", "M200 300Q400 240 600 300V560Q400 640 200 560Z"),
     line("light", 18, "M200 370Q400 310 600 370M200 490Q400 550 600 490"),
     line("dark", 10, "M200 430Q400 420 600 430"),
-    line("main", 10, "M215 560V610M265 580V630M320 595V640M375 602V650M430 602V650M485 595V640M540 580V630M585 566V612"),
+    line(
+      "main",
+      10,
+      "M215 560V610M265 580V630M320 595V640M375 602V650M430 602V650M485 595V640M540 580V630M585 566V612",
+    ),
   ),
   cushion: join(
     area("main", "M210 230Q400 280 590 230Q550 430 590 620Q400 580 210 620Q250 430 210 230Z"),

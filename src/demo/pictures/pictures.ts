@@ -1,6 +1,7 @@
 /**
- * The demo's product pictures: drawn, not photographed, and a pure function of their name. A name reads `motif-whatever-view`; any other
- * name gives a picture as well, and no part of a name ever gets into the SVG.
+ * The demo's product pictures: drawn, not photographed, and a pure function of their name. A name reads
+ * `motif-whatever-view`; any other name gives a picture as well, and no part of a name ever gets into the
+ * SVG.
  */
 import { drawings } from "./picture-drawings.ts";
 import { hashOf } from "#demo/random.ts";
@@ -53,7 +54,10 @@ export function demoPicture(name: string): string {
   const hash = hashOf(name.replace(/-(?:detail|scene)$/, ""));
   const parts = name.split("-");
   const motif = motifOf(name, hash);
-  const tint = tints[parts.find((part) => Object.hasOwn(tints, part)) ?? tintNames[hash % tintNames.length] ?? "slate"] ?? "#66727f";
+  const tint =
+    tints[
+      parts.find((part) => Object.hasOwn(tints, part)) ?? tintNames[hash % tintNames.length] ?? "slate"
+    ] ?? "#66727f";
   const [above, below] = skies[(hash >>> 8) % skies.length] ?? skies[0];
   const view = parts.at(-1);
   const body = paint(drawings[motif], tint);
@@ -61,7 +65,9 @@ export function demoPicture(name: string): string {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${pictureSize}" height="${pictureSize}" viewBox="0 0 800 800" role="img">`,
     `<defs><linearGradient id="g" x1="0" y1="0" x2="0" y2="1"><stop offset="0" stop-color="${above}"/><stop offset="1" stop-color="${below}"/></linearGradient></defs>`,
     `<rect width="800" height="800" fill="url(#g)"/>`,
-    view === "scene" ? landscape(hash, below) : `<circle cx="400" cy="400" r="${300 + (hash % 40)}" fill="#fff" opacity="0.35"/>`,
+    view === "scene"
+      ? landscape(hash, below)
+      : `<circle cx="400" cy="400" r="${300 + (hash % 40)}" fill="#fff" opacity="0.35"/>`,
     `<ellipse cx="400" cy="${view === "detail" ? 760 : 654}" rx="250" ry="26" fill="#000" opacity="0.10"/>`,
     `<g transform="${placements[view ?? ""] ?? "translate(0 0)"}">${body}</g>`,
     "</svg>",
@@ -75,7 +81,9 @@ const placements: Readonly<Record<string, string>> = {
 
 /** The longest motif that the name begins with, so that `sleeping-bag-…` is not anything shorter. */
 function motifOf(name: string, hash: number): Motif {
-  const named = motifs.filter((motif) => name.startsWith(`${motif}-`)).toSorted((a, b) => b.length - a.length);
+  const named = motifs
+    .filter((motif) => name.startsWith(`${motif}-`))
+    .toSorted((a, b) => b.length - a.length);
   return named[0] ?? motifs[hash % motifs.length] ?? "box";
 }
 

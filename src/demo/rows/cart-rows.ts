@@ -1,4 +1,7 @@
-/** Makes whole carts, priced by the rules that price every cart, and writes the rows of any number of them with one statement per table. */
+/**
+ * Makes whole carts, priced by the rules that price every cart, and writes the rows of any number of them
+ * with one statement per table.
+ */
 import { cartLifeMs, type CartStatus, type RevocationReason } from "#commerce/carts/cart-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { maskAddress, sealPersonalData } from "#commerce/addresses/personal-data.ts";
@@ -32,14 +35,27 @@ export function cartRows(cart: NewCart, life: CartLife): CartRows {
   const { id: cartId, merchantId, next, updatedAt, personalData } = cart;
   return {
     cart: cartRow(cart, life),
-    cartLine: next.lines.map((line) => Object.assign({ cartId, merchantId, createdAt: updatedAt }, line, { restrictions: [...line.restrictions] })),
-    cartPromotion: next.promotions.map((promotion, position) => Object.assign({ cartId, position }, promotion)),
+    cartLine: next.lines.map((line) =>
+      Object.assign({ cartId, merchantId, createdAt: updatedAt }, line, {
+        restrictions: [...line.restrictions],
+      }),
+    ),
+    cartPromotion: next.promotions.map((promotion, position) =>
+      Object.assign({ cartId, position }, promotion),
+    ),
     personalData,
   };
 }
 
 function cartRow({ id, merchantId, next, createdAt, updatedAt }: NewCart, life: CartLife): Row<"cart"> {
-  const { priced, lines: _lines, promotions: _promotions, address: _address, addressTokenDigest: _digest, ...own } = next;
+  const {
+    priced,
+    lines: _lines,
+    promotions: _promotions,
+    address: _address,
+    addressTokenDigest: _digest,
+    ...own
+  } = next;
   return {
     ...own,
     ...priced,
@@ -58,8 +74,11 @@ type Columns<Name extends keyof Row<"cart">> = Required<Pick<Row<"cart">, Name>>
 function addressColumns({
   address,
   addressTokenDigest,
-}: NewCart["next"]): Columns<"addressId" | "addressTokenDigest" | "addressExpiresAt" | "addressExpiresAtMax"> {
-  if (address === null) return { addressId: null, addressTokenDigest: null, addressExpiresAt: null, addressExpiresAtMax: null };
+}: NewCart["next"]): Columns<
+  "addressId" | "addressTokenDigest" | "addressExpiresAt" | "addressExpiresAtMax"
+> {
+  if (address === null)
+    return { addressId: null, addressTokenDigest: null, addressExpiresAt: null, addressExpiresAtMax: null };
   return {
     addressId: address.id,
     addressTokenDigest: addressTokenDigest ?? null,
@@ -71,7 +90,9 @@ function addressColumns({
 function endColumns(
   { status, version, orderId, mergedIntoCartId, revocation }: CartLife,
   at: Date,
-): Columns<"status" | "version" | "orderId" | "mergedIntoCartId" | "revocationReason" | "revocationNote" | "endedAt"> {
+): Columns<
+  "status" | "version" | "orderId" | "mergedIntoCartId" | "revocationReason" | "revocationNote" | "endedAt"
+> {
   const isLiving = status === "active" || status === "locked" || status === "expired";
   return {
     status,
@@ -94,8 +115,9 @@ export function insertCarts(transaction: Transaction, carts: readonly CartRows[]
 }
 
 /**
- * A cart made whole at once, priced by the rules that every change of a cart is priced by. The database lets a cart be saved only once in a
- * transaction, so what a buyer would do in several steps is one here. An address lives as long as one can: the demo shows it for a day.
+ * A cart made whole at once, priced by the rules that every change of a cart is priced by. The database lets
+ * a cart be saved only once in a transaction, so what a buyer would do in several steps is one here. An
+ * address lives as long as one can: the demo shows it for a day.
  */
 export interface CartWish {
   readonly merchantId: string;
@@ -132,8 +154,17 @@ export function newCart(keyring: Keyring, wish: CartWish): NewCart {
   const draft = draftOfWish(wish);
   const basis = { before: undefined, now: updatedAt };
   const priced = reprice({ ...basis, draft, offer: { ...offer, code: wish.code ?? undefined } });
-  const { next } = priced.refusal === null ? priced : reprice({ ...basis, draft: { ...draft, promotionCodeId: null }, offer });
-  const cart = { id: createId("cart", createdAt.getTime()), merchantId, next: withLongestLife(next), createdAt, updatedAt };
+  const { next } =
+    priced.refusal === null
+      ? priced
+      : reprice({ ...basis, draft: { ...draft, promotionCodeId: null }, offer });
+  const cart = {
+    id: createId("cart", createdAt.getTime()),
+    merchantId,
+    next: withLongestLife(next),
+    createdAt,
+    updatedAt,
+  };
   return { ...cart, personalData: sealAll(keyring, wish, cart) };
 }
 
@@ -141,9 +172,19 @@ function draftOfWish({ offer, country, lines, buyer, address, code, updatedAt }:
   const { market } = offer;
   const at = updatedAt.getTime();
   return {
-    ...newDraft({ marketId: market.id, country, locale: market.defaultLocale, buyerReference: buyer?.reference ?? null }),
+    ...newDraft({
+      marketId: market.id,
+      country,
+      locale: market.defaultLocale,
+      buyerReference: buyer?.reference ?? null,
+    }),
     buyerEmailId: typeof buyer?.email === "string" ? createId("personalData", at) : null,
-    lines: lines.map(({ variantId, quantity }) => ({ id: createId("cartLine", at), variantId, quantity, before: null })),
+    lines: lines.map(({ variantId, quantity }) => ({
+      id: createId("cartLine", at),
+      variantId,
+      quantity,
+      before: null,
+    })),
     ...deliveryOf(address, market, at),
     promotionCodeId: code?.code?.id ?? null,
   };
@@ -157,7 +198,13 @@ function deliveryOf(
   if (address === null) return { address: null, addressTokenDigest: undefined, deliveryMethodId: null };
   const expiresAt = new Date(at + addressLifeMsMax).toISOString();
   return {
-    address: { id: createId("personalData", at), masked: maskAddress(address), level: "strict", expiresAt, expiresAtMax: expiresAt },
+    address: {
+      id: createId("personalData", at),
+      masked: maskAddress(address),
+      level: "strict",
+      expiresAt,
+      expiresAtMax: expiresAt,
+    },
     // Nobody knows the token: who needs one gives the address again.
     addressTokenDigest: tokenDigest(createId("addressToken", at)),
     deliveryMethodId: first?.id ?? null,
@@ -178,11 +225,32 @@ function sealAll(
   const place = { merchantId, cartId, now };
   if (address !== null && next.address !== null) {
     const eraseAfter = new Date(now.getTime() + addressLifeMsMax + erasedAfterMs);
-    rows.push(toRow(sealPersonalData(keyring, { ...place, id: next.address.id, kind: "address", address, level: "strict", eraseAfter })));
+    rows.push(
+      toRow(
+        sealPersonalData(keyring, {
+          ...place,
+          id: next.address.id,
+          kind: "address",
+          address,
+          level: "strict",
+          eraseAfter,
+        }),
+      ),
+    );
   }
   if (next.buyerEmailId !== null && typeof buyer?.email === "string") {
     const eraseAfter = new Date(now.getTime() + emailLifeMs);
-    rows.push(toRow(sealPersonalData(keyring, { ...place, id: next.buyerEmailId, kind: "buyer_email", email: buyer.email, eraseAfter })));
+    rows.push(
+      toRow(
+        sealPersonalData(keyring, {
+          ...place,
+          id: next.buyerEmailId,
+          kind: "buyer_email",
+          email: buyer.email,
+          eraseAfter,
+        }),
+      ),
+    );
   }
   return rows;
 }

@@ -1,19 +1,30 @@
-/** Many rows of a table in one statement: they travel as one JSON text, so their number changes neither the statement nor its parameters. */
+/**
+ * Many rows of a table in one statement: they travel as one JSON text, so their number changes neither the
+ * statement nor its parameters.
+ */
 import { type Insertable, type SelectType, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 type TableName = keyof Tables;
 
-/** A row as it is read: JSON columns hold what they hold, not text of it, and bytes are bytes. Columns that the database fills in may be left out. */
+/**
+ * A row as it is read: JSON columns hold what they hold, not text of it, and bytes are bytes. Columns that
+ * the database fills in may be left out.
+ */
 export type Row<Name extends TableName> = {
-  [Column in keyof Insertable<Tables[Name]>]: Column extends keyof Tables[Name] ? Read<Tables[Name][Column]> : never;
+  [Column in keyof Insertable<Tables[Name]>]: Column extends keyof Tables[Name]
+    ? Read<Tables[Name][Column]>
+    : never;
 };
 // Twice, because a JSON column with a default is one column type inside another.
 type Read<Column> = SelectType<SelectType<Column>>;
 
 /** Table by table in the order given, which must be the one in which they refer to each other. */
-export async function insertRows(transaction: Transaction, tables: { readonly [Name in TableName]?: readonly Row<Name>[] }): Promise<void> {
+export async function insertRows(
+  transaction: Transaction,
+  tables: { readonly [Name in TableName]?: readonly Row<Name>[] },
+): Promise<void> {
   for (const [table, rows] of Object.entries(tables)) await insertInto(transaction, table, rows);
 }
 
@@ -25,7 +36,9 @@ async function insertInto(transaction: Transaction, table: string, rows: readonl
   const json = JSON.stringify(rows.map(toColumns));
   await sql`
     insert into ${sql.table(table)} (${columns})
-    select ${columns} from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`.execute(transaction);
+    select ${columns} from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`.execute(
+    transaction,
+  );
 }
 
 /** What PostgreSQL reads into a bytea. */
@@ -35,7 +48,8 @@ const columnNames = new Map<string, string>();
 
 function toColumns(row: object): Record<string, unknown> {
   const columns: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(row)) columns[columnName(name)] = value instanceof Uint8Array ? toByteText(value) : value;
+  for (const [name, value] of Object.entries(row))
+    columns[columnName(name)] = value instanceof Uint8Array ? toByteText(value) : value;
   return columns;
 }
 

@@ -33,8 +33,14 @@ interface MarketOfMerchant extends Owner {
 export function merchantRows(merchant: DemoMerchant, at: Date): MerchantRows {
   const merchantId = createId("merchant", at.getTime());
   const owner = { merchantId, at };
-  const markets = merchant.markets.map((market) => ({ ...owner, market, id: createId("market", at.getTime()) }));
-  const category = merchant.categories.flatMap((entry, position) => categoryRows(entry, { ...owner, parentId: null, position }));
+  const markets = merchant.markets.map((market) => ({
+    ...owner,
+    market,
+    id: createId("market", at.getTime()),
+  }));
+  const category = merchant.categories.flatMap((entry, position) =>
+    categoryRows(entry, { ...owner, parentId: null, position }),
+  );
   return {
     merchant: {
       id: merchantId,
@@ -56,7 +62,9 @@ export function merchantRows(merchant: DemoMerchant, at: Date): MerchantRows {
     deliveryMethod: markets.flatMap(deliveryMethodRows),
     policy: [
       ...merchant.policies.map((policy) => policyRow(policy, { ...owner, marketId: null })),
-      ...markets.flatMap(({ id, market }) => market.policies.map((policy) => policyRow(policy, { ...owner, marketId: id }))),
+      ...markets.flatMap(({ id, market }) =>
+        market.policies.map((policy) => policyRow(policy, { ...owner, marketId: id })),
+      ),
     ],
     category,
   };
@@ -64,45 +72,92 @@ export function merchantRows(merchant: DemoMerchant, at: Date): MerchantRows {
 
 function marketRow({ merchantId, at, market, id }: MarketOfMerchant): Row<"market"> {
   const { handle, name, currency, taxIncluded, defaultLocale, timeZone } = market;
-  return { id, merchantId, handle, name, currency, taxIncluded, defaultLocale, timeZone, createdAt: at, updatedAt: at };
+  return {
+    id,
+    merchantId,
+    handle,
+    name,
+    currency,
+    taxIncluded,
+    defaultLocale,
+    timeZone,
+    createdAt: at,
+    updatedAt: at,
+  };
 }
 
 function taxRateRows({ merchantId, at, market, id }: MarketOfMerchant): Row<"taxRate">[] {
-  return market.taxRates.map((rate) => ({ id: createId("taxRate", at.getTime()), merchantId, marketId: id, ...rate, updatedAt: at }));
+  return market.taxRates.map((rate) => ({
+    id: createId("taxRate", at.getTime()),
+    merchantId,
+    marketId: id,
+    ...rate,
+    updatedAt: at,
+  }));
 }
 
 function deliveryMethodRows({ merchantId, at, market, id }: MarketOfMerchant): Row<"deliveryMethod">[] {
-  return market.delivery.map(({ code, names, carrier, pickup, priceMinor, freeFromMinor, days }, position) => ({
-    id: createId("deliveryMethod", at.getTime()),
-    merchantId,
-    marketId: id,
-    code,
-    names,
-    carrier,
-    pickup: pickup ?? false,
-    priceMinor,
-    freeFromMinor,
-    minDays: days[0],
-    maxDays: days[1],
-    active: true,
-    position,
-    updatedAt: at,
-  }));
+  return market.delivery.map(
+    ({ code, names, carrier, pickup, priceMinor, freeFromMinor, days }, position) => ({
+      id: createId("deliveryMethod", at.getTime()),
+      merchantId,
+      marketId: id,
+      code,
+      names,
+      carrier,
+      pickup: pickup ?? false,
+      priceMinor,
+      freeFromMinor,
+      minDays: days[0],
+      maxDays: days[1],
+      active: true,
+      position,
+      updatedAt: at,
+    }),
+  );
 }
 
 function policyRow(
   { type, summaries, url, rules }: DemoPolicy,
   { merchantId, at, marketId }: Owner & { readonly marketId: string | null },
 ): Row<"policy"> {
-  return { id: createId("policy", at.getTime()), merchantId, marketId, type, summaries, url, rules, updatedAt: at };
+  return {
+    id: createId("policy", at.getTime()),
+    merchantId,
+    marketId,
+    type,
+    summaries,
+    url,
+    rules,
+    updatedAt: at,
+  };
 }
 
 /** Parents stand before their children, as the foreign key wants it to be read. */
 function categoryRows(
   entry: CategoryEntry,
-  { merchantId, at, parentId, position }: Owner & { readonly parentId: string | null; readonly position: number },
+  {
+    merchantId,
+    at,
+    parentId,
+    position,
+  }: Owner & { readonly parentId: string | null; readonly position: number },
 ): Row<"category">[] {
   const id = createId("category", at.getTime());
-  const own = { id, merchantId, parentId, slug: entry.slug, names: entry.names, position, createdAt: at, updatedAt: at };
-  return [own, ...(entry.children ?? []).flatMap((child, index) => categoryRows(child, { merchantId, at, parentId: id, position: index }))];
+  const own = {
+    id,
+    merchantId,
+    parentId,
+    slug: entry.slug,
+    names: entry.names,
+    position,
+    createdAt: at,
+    updatedAt: at,
+  };
+  return [
+    own,
+    ...(entry.children ?? []).flatMap((child, index) =>
+      categoryRows(child, { merchantId, at, parentId: id, position: index }),
+    ),
+  ];
 }

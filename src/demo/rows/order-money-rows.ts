@@ -1,6 +1,6 @@
 /**
- * The payments of the demo's orders and what the built-in provider has in its books of them: as rows of an order that is made whole, and as the
- * provider's answers to the payments of a story.
+ * The payments of the demo's orders and what the built-in provider has in its books of them: as rows of an
+ * order that is made whole, and as the provider's answers to the payments of a story.
  */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -61,7 +61,9 @@ export function moneyRows(money: OrderMoney): MoneyRows {
       outcome: kind === "authorize" ? "authorized" : "succeeded",
       createdAt: at,
     })),
-    refund: operations.filter(({ kind }) => kind === "refund").map((operation) => refundRow(operation, money)),
+    refund: operations
+      .filter(({ kind }) => kind === "refund")
+      .map((operation) => refundRow(operation, money)),
     orderPayments: [toOrderPayment(payment, amounts)],
   };
 }
@@ -90,13 +92,18 @@ function paymentRow({ ids, life, currency }: OrderMoney, amounts: Amounts): Row<
     status: statusByAmounts(amounts),
     currency,
     ...amounts,
-    version: 2 + life.steps.filter((step) => step === "capture" || step === "closeReturn" || step === "cancel").length,
+    version:
+      2 +
+      life.steps.filter((step) => step === "capture" || step === "closeReturn" || step === "cancel").length,
     createdAt,
     updatedAt: life.at(life.steps.at(-1) ?? "place"),
   };
 }
 
-function toOrderPayment({ id, createdAt, updatedAt, version }: Row<"payment">, amounts: Amounts): OrderPayment {
+function toOrderPayment(
+  { id, createdAt, updatedAt, version }: Row<"payment">,
+  amounts: Amounts,
+): OrderPayment {
   return {
     id,
     ...amounts,
@@ -120,8 +127,15 @@ interface Asking {
 }
 
 /** All of them answered. */
-function operationsOf(life: OrderLife, { amounts, paymentId, merchantId }: Asking): Row<"paymentOperation">[] {
-  const asked: readonly (readonly [kind: Row<"paymentOperation">["kind"], amountMinor: number, step: OrderStep])[] = [
+function operationsOf(
+  life: OrderLife,
+  { amounts, paymentId, merchantId }: Asking,
+): Row<"paymentOperation">[] {
+  const asked: readonly (readonly [
+    kind: Row<"paymentOperation">["kind"],
+    amountMinor: number,
+    step: OrderStep,
+  ])[] = [
     ["authorize", amounts.amountMinor, "place"],
     ["capture", amounts.capturedMinor, "capture"],
     ["void", amounts.voidedMinor, "cancel"],
@@ -132,17 +146,35 @@ function operationsOf(life: OrderLife, { amounts, paymentId, merchantId }: Askin
     .map(([kind, amountMinor, step]) => {
       const at = life.at(step);
       const id = createId("paymentOperation", at.getTime());
-      return { id, merchantId, paymentId, kind, amountMinor, status: "succeeded", attempts: 1, dueAt: at, createdAt: at, settledAt: at };
+      return {
+        id,
+        merchantId,
+        paymentId,
+        kind,
+        amountMinor,
+        status: "succeeded",
+        attempts: 1,
+        dueAt: at,
+        createdAt: at,
+        settledAt: at,
+      };
     });
 }
 
 /** A return gives one unit back; a cancellation everything, the shipping with it. */
-function refundRow({ id: operationId, paymentId, amountMinor, createdAt }: Row<"paymentOperation">, money: OrderMoney): Row<"refund"> {
+function refundRow(
+  { id: operationId, paymentId, amountMinor, createdAt }: Row<"paymentOperation">,
+  money: OrderMoney,
+): Row<"refund"> {
   const { ids, life, lines, currency } = money;
   const isReturn = life.stage === "returned";
   const parts = lines
     .filter((line) => line.reducedMinor > 0)
-    .map((line) => ({ lineId: line.id, quantity: isReturn ? line.returned : line.canceled, amountMinor: line.reducedMinor }));
+    .map((line) => ({
+      lineId: line.id,
+      quantity: isReturn ? line.returned : line.canceled,
+      amountMinor: line.reducedMinor,
+    }));
   return {
     id: createId("refund", createdAt.getTime()),
     merchantId: ids.merchantId,
@@ -173,8 +205,9 @@ interface Answers {
 }
 
 /**
- * Settles all pending operations of a session's payment as done. The built-in provider keeps its books in transactions of its own; here its rows are
- * written in the caller's transaction, so that the provider goes on with these payments as with any other.
+ * Settles all pending operations of a session's payment as done. The built-in provider keeps its books in
+ * transactions of its own; here its rows are written in the caller's transaction, so that the provider goes
+ * on with these payments as with any other.
  */
 export async function answerPayments(
   transaction: Transaction,
@@ -189,7 +222,11 @@ export async function answerPayments(
   for (const operation of rows) {
     const capturedMinor = isCaptured ? operation.amountMinor : 0;
     await writeBooks(transaction, operation, capturedMinor);
-    await settleOperation(transaction, tenant, { operation, outcome: outcomeOf(operation, capturedMinor), log });
+    await settleOperation(transaction, tenant, {
+      operation,
+      outcome: outcomeOf(operation, capturedMinor),
+      log,
+    });
   }
 }
 
@@ -215,5 +252,7 @@ async function writeBooks(
     values (${paymentId}, ${demoToken}, 'authorized', ${currency}, ${amountMinor}, ${capturedMinor}, ${createdAt}, ${createdAt})
     on conflict (reference) do update set captured_minor = b.captured_minor + ${moved("capture")}, voided_minor = b.voided_minor + ${moved("void")},
       refunded_minor = b.refunded_minor + ${moved("refund")},
-      status = case when b.voided_minor + ${moved("void")} = b.amount_minor then 'voided' else 'authorized' end`.execute(transaction);
+      status = case when b.voided_minor + ${moved("void")} = b.amount_minor then 'voided' else 'authorized' end`.execute(
+    transaction,
+  );
 }

@@ -1,5 +1,10 @@
 /** What was sent of an order that is made whole, and what came back of it. */
-import type { OrderAggregate, OrderFulfillment, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type {
+  OrderAggregate,
+  OrderFulfillment,
+  OrderLine,
+  OrderReturn,
+} from "#commerce/orders/order-aggregate.ts";
 import { unitShare } from "#commerce/orders/order-value.ts";
 import { createId } from "#foundation/ids.ts";
 import { hashOf } from "#demo/random.ts";
@@ -26,18 +31,33 @@ export interface OrderParcel {
 export function parcelRows(parcel: OrderParcel): ParcelRows {
   const fulfillment = fulfillmentRows(parcel);
   const orderReturn = returnRows(parcel);
-  const sent = parcel.lines.slice(0, partlyShippedLines(parcel.life.stage, parcel.lines.length) || parcel.lines.length);
+  const sent = parcel.lines.slice(
+    0,
+    partlyShippedLines(parcel.life.stage, parcel.lines.length) || parcel.lines.length,
+  );
   const isBack = parcel.life.stage === "returned";
   return {
     fulfillment,
     fulfillmentLine: fulfillment.flatMap(({ id }) =>
-      sent.map((line) => ({ fulfillmentId: id, orderLineId: line.id, quantity: line.ordered - line.canceled })),
+      sent.map((line) => ({
+        fulfillmentId: id,
+        orderLineId: line.id,
+        quantity: line.ordered - line.canceled,
+      })),
     ),
     orderReturn,
     returnLine: orderReturn.flatMap(({ id: returnId }) =>
-      parcel.lines.slice(0, 1).map((line) => ({ returnId, orderLineId: line.id, quantity: 1, received: isBack ? 1 : 0, accepted: isBack ? 1 : 0 })),
+      parcel.lines.slice(0, 1).map((line) => ({
+        returnId,
+        orderLineId: line.id,
+        quantity: 1,
+        received: isBack ? 1 : 0,
+        accepted: isBack ? 1 : 0,
+      })),
     ),
-    orderFulfillments: fulfillment.map(({ id, status }) => Object.assign({ id, status: status ?? "pending" }, noFulfillment)),
+    orderFulfillments: fulfillment.map(({ id, status }) =>
+      Object.assign({ id, status: status ?? "pending" }, noFulfillment),
+    ),
     orderReturns: orderReturn.map(({ id, status }) => Object.assign({ id, status }, noReturn)),
   };
 }
@@ -53,7 +73,11 @@ const statuses: Partial<Record<OrderLife["stage"], OrderFulfillment["status"]>> 
 
 const dayMs = 86_400_000;
 
-function fulfillmentRows({ ids: { orderId, merchantId }, life, delivery }: OrderParcel): Row<"fulfillment">[] {
+function fulfillmentRows({
+  ids: { orderId, merchantId },
+  life,
+  delivery,
+}: OrderParcel): Row<"fulfillment">[] {
   const { steps, at } = life;
   const status = statuses[life.stage];
   if (status === undefined) return [];
@@ -80,7 +104,10 @@ function fulfillmentRows({ ids: { orderId, merchantId }, life, delivery }: Order
 
 type Tracking = Pick<Row<"fulfillment">, "trackingNumber" | "shippedAt" | "estimatedDeliveryAt">;
 
-function trackingOf(id: string, { shippedAt, delivery }: Pick<OrderParcel, "delivery"> & { readonly shippedAt: Date | null }): Tracking {
+function trackingOf(
+  id: string,
+  { shippedAt, delivery }: Pick<OrderParcel, "delivery"> & { readonly shippedAt: Date | null },
+): Tracking {
   if (shippedAt === null) return { trackingNumber: null, shippedAt, estimatedDeliveryAt: null };
   const days = delivery?.maxDays ?? 1;
   return {

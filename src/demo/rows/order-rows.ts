@@ -1,4 +1,7 @@
-/** The rows of orders that are made whole, with all that led to them, and the statements that write any number of them: one a table. */
+/**
+ * The rows of orders that are made whole, with all that led to them, and the statements that write any number
+ * of them: one a table.
+ */
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
@@ -7,7 +10,14 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { insertRows, type Row } from "./insert-rows.ts";
 import { type MoneyRows, moneyRows } from "./order-money-rows.ts";
-import { type OrderIds, type OrderLife, type OrderStage, partlyShippedLines, reducedShare, timelineOf } from "./order-stages.ts";
+import {
+  type OrderIds,
+  type OrderLife,
+  type OrderStage,
+  partlyShippedLines,
+  reducedShare,
+  timelineOf,
+} from "./order-stages.ts";
 import { type ParcelRows, parcelRows } from "./order-parcel-rows.ts";
 
 export interface NewOrder {
@@ -43,7 +53,13 @@ export function orderRows(order: NewOrder): OrderRows {
     returnId: life.steps.includes("askReturn") ? createId("return", life.at("askReturn").getTime()) : null,
   };
   const lines = linesOf(order);
-  const money = moneyRows({ ids, life, lines, currency: cart.next.currency, totalMinor: cart.next.priced.totalMinor });
+  const money = moneyRows({
+    ids,
+    life,
+    lines,
+    currency: cart.next.currency,
+    totalMinor: cart.next.priced.totalMinor,
+  });
   const parcels = parcelRows({ ids, life, lines, delivery: deliveryOf(cart) });
   return {
     ...money,
@@ -51,12 +67,17 @@ export function orderRows(order: NewOrder): OrderRows {
     carts: completedCart(cart, ids),
     hostedCheckoutSession: sessionRow(cart, ids, life),
     salesOrder: salesOrderRow(order, { ids, lines, money, parcels }),
-    orderLine: lines.map((line) => Object.assign({ orderId: ids.orderId, merchantId: ids.merchantId }, line, copied(line))),
+    orderLine: lines.map((line) =>
+      Object.assign({ orderId: ids.orderId, merchantId: ids.merchantId }, line, copied(line)),
+    ),
     orderTimeline: timelineOf(life).map((row) => Object.assign({ orderId: ids.orderId }, row)),
   };
 }
 
-const copied = ({ categoryIds, restrictions }: OrderLine): { categoryIds: string[]; restrictions: string[] } => ({
+const copied = ({
+  categoryIds,
+  restrictions,
+}: OrderLine): { categoryIds: string[]; restrictions: string[] } => ({
   categoryIds: [...categoryIds],
   restrictions: [...restrictions],
 });
@@ -82,14 +103,21 @@ function linesOf({ cart, categoryIds, life }: NewOrder): OrderLine[] {
       discountMinor: line.discountMinor,
       taxMinor: line.taxMinor,
       totalMinor: line.totalMinor,
-      reducedMinor: reducedShare(life.stage, { totalMinor: line.totalMinor, ordered: line.quantity, isFirst: position === 0 }),
+      reducedMinor: reducedShare(life.stage, {
+        totalMinor: line.totalMinor,
+        ordered: line.quantity,
+        isFirst: position === 0,
+      }),
       ordered: line.quantity,
       ...counts,
     };
   });
 }
 
-type Counts = Pick<OrderLine, "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded">;
+type Counts = Pick<
+  OrderLine,
+  "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded"
+>;
 
 interface LinePlace {
   readonly quantity: number;
@@ -98,7 +126,15 @@ interface LinePlace {
 }
 
 function countsOf(stage: OrderStage, { quantity, isSent, isFirst }: LinePlace): Counts {
-  const none = { canceled: 0, allocated: quantity, shipped: 0, delivered: 0, returnRequested: 0, returned: 0, refunded: 0 };
+  const none = {
+    canceled: 0,
+    allocated: quantity,
+    shipped: 0,
+    delivered: 0,
+    returnRequested: 0,
+    returned: 0,
+    refunded: 0,
+  };
   if (stage === "canceled" || stage === "refunded") return { ...none, canceled: quantity, allocated: 0 };
   if (!isSent) return none;
   const sent = { ...none, shipped: quantity };
@@ -114,10 +150,21 @@ function completedCart(cart: NewCart, { orderId }: OrderIds): CartRows {
   // Made, about to check out, checked out.
   const life = { status: "completed", version: 3, orderId } as const;
   const kept = personalData.map((row) => Object.assign(row, { eraseAfter: null }));
-  return cartRows({ ...cart, next: { ...next, address: null, addressTokenDigest: undefined, deliveryOptions: null }, personalData: kept }, life);
+  return cartRows(
+    {
+      ...cart,
+      next: { ...next, address: null, addressTokenDigest: undefined, deliveryOptions: null },
+      personalData: kept,
+    },
+    life,
+  );
 }
 
-function sessionRow({ id: cartId, next }: NewCart, { orderId, sessionId, merchantId }: OrderIds, life: OrderLife): Row<"hostedCheckoutSession"> {
+function sessionRow(
+  { id: cartId, next }: NewCart,
+  { orderId, sessionId, merchantId }: OrderIds,
+  life: OrderLife,
+): Row<"hostedCheckoutSession"> {
   const placedAt = life.at("place");
   const createdAt = new Date(placedAt.getTime() - checkoutMs);
   const { country, currency, locale } = next;
@@ -143,7 +190,8 @@ function sessionRow({ id: cartId, next }: NewCart, { orderId, sessionId, merchan
   };
 }
 
-const deliveryOf = ({ next }: NewCart): OrderAggregate["delivery"] => next.deliveryOptions?.find(({ id }) => id === next.deliveryMethodId) ?? null;
+const deliveryOf = ({ next }: NewCart): OrderAggregate["delivery"] =>
+  next.deliveryOptions?.find(({ id }) => id === next.deliveryMethodId) ?? null;
 
 interface Parts {
   readonly ids: OrderIds;
@@ -152,19 +200,34 @@ interface Parts {
   readonly parcels: ParcelRows;
 }
 
-function salesOrderRow({ cart, number, timeZone, life }: NewOrder, { ids, lines, money, parcels }: Parts): Row<"salesOrder"> {
+function salesOrderRow(
+  { cart, number, timeZone, life }: NewOrder,
+  { ids, lines, money, parcels }: Parts,
+): Row<"salesOrder"> {
   const { id: cartId, next } = cart;
   const { priced } = next;
   const isCanceled = life.stage === "canceled" || life.stage === "refunded";
-  const reducedMinor = isCanceled ? priced.totalMinor : lines.reduce((sum, line) => sum + line.reducedMinor, 0);
+  const reducedMinor = isCanceled
+    ? priced.totalMinor
+    : lines.reduce((sum, line) => sum + line.reducedMinor, 0);
   const linesMinor = lines.reduce((sum, line) => sum + line.totalMinor, 0);
-  const parts = { payments: money.orderPayments, fulfillments: parcels.orderFulfillments, returns: parcels.orderReturns };
+  const parts = {
+    payments: money.orderPayments,
+    fulfillments: parcels.orderFulfillments,
+    returns: parcels.orderReturns,
+  };
   return {
     id: ids.orderId,
     merchantId: ids.merchantId,
     number,
     version: life.steps.length,
-    ...deriveStatuses({ ...parts, status: ownStatusOf(life), totalMinor: priced.totalMinor, reducedMinor, lines }),
+    ...deriveStatuses({
+      ...parts,
+      status: ownStatusOf(life),
+      totalMinor: priced.totalMinor,
+      reducedMinor,
+      lines,
+    }),
     cartId,
     sessionId: ids.sessionId,
     marketId: next.marketId,
@@ -191,9 +254,19 @@ function salesOrderRow({ cart, number, timeZone, life }: NewOrder, { ids, lines,
   };
 }
 
-type Sums = Pick<Row<"salesOrder">, "subtotalMinor" | "discountMinor" | "shippingMinor" | "shippingDiscountMinor" | "taxMinor" | "totalMinor">;
+type Sums = Pick<
+  Row<"salesOrder">,
+  "subtotalMinor" | "discountMinor" | "shippingMinor" | "shippingDiscountMinor" | "taxMinor" | "totalMinor"
+>;
 
-const sumsOf = ({ subtotalMinor, discountMinor, shippingMinor, shippingDiscountMinor, taxMinor, totalMinor }: NewCart["next"]["priced"]): Sums => ({
+const sumsOf = ({
+  subtotalMinor,
+  discountMinor,
+  shippingMinor,
+  shippingDiscountMinor,
+  taxMinor,
+  totalMinor,
+}: NewCart["next"]["priced"]): Sums => ({
   subtotalMinor,
   discountMinor,
   shippingMinor,

@@ -1,9 +1,22 @@
-/** How far an order of the bulk has come: the steps that led there, when each was taken, and what its buyer reads of them. */
+/**
+ * How far an order of the bulk has come: the steps that led there, when each was taken, and what its buyer
+ * reads of them.
+ */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { unitShare } from "#commerce/orders/order-value.ts";
 import type { Row } from "./insert-rows.ts";
 
-export type OrderStep = "place" | "confirm" | "hold" | "pack" | "capture" | "ship" | "deliver" | "askReturn" | "closeReturn" | "cancel";
+export type OrderStep =
+  | "place"
+  | "confirm"
+  | "hold"
+  | "pack"
+  | "capture"
+  | "ship"
+  | "deliver"
+  | "askReturn"
+  | "closeReturn"
+  | "cancel";
 
 const sent: readonly OrderStep[] = ["place", "confirm", "pack", "capture", "ship"];
 
@@ -54,7 +67,10 @@ const hours: Readonly<Record<OrderStep, number>> = {
 };
 
 /** A young order has gone through its steps faster: none is in the future, and they follow each other. */
-export function lifeOf(stage: OrderStage, { placedAt, now }: { readonly placedAt: Date; readonly now: Date }): OrderLife {
+export function lifeOf(
+  stage: OrderStage,
+  { placedAt, now }: { readonly placedAt: Date; readonly now: Date },
+): OrderLife {
   const steps = stages[stage];
   const ageMs = now.getTime() - placedAt.getTime();
   const timeOf = (step: OrderStep): Date => {
@@ -84,7 +100,9 @@ interface LineWorth {
 /** What the buyer no longer owes of a line. */
 export function reducedShare(stage: OrderStage, { totalMinor, ordered, isFirst }: LineWorth): number {
   if (stage === "canceled" || stage === "refunded") return totalMinor;
-  return stage === "returned" && isFirst ? unitShare({ amountMinor: totalMinor, ordered, gone: 0, quantity: 1 }) : 0;
+  return stage === "returned" && isFirst
+    ? unitShare({ amountMinor: totalMinor, ordered, gone: 0, quantity: 1 })
+    : 0;
 }
 
 type Told = readonly (readonly [type: string, actor: OrderActor])[];
@@ -114,7 +132,8 @@ const told: Readonly<Record<OrderStep, Told>> = {
 };
 
 export function timelineOf({ stage, steps, at }: OrderLife): Omit<Row<"orderTimeline">, "orderId">[] {
-  const ends: Told = stage === "canceled" ? [["payment_canceled", "system"]] : stage === "refunded" ? refundTold : [];
+  const ends: Told =
+    stage === "canceled" ? [["payment_canceled", "system"]] : stage === "refunded" ? refundTold : [];
   return [
     ...steps.flatMap((step) => told[step].map(([type, actor]) => ({ at: at(step), type, actor }))),
     ...ends.map(([type, actor]) => ({ at: at("cancel"), type, actor })),

@@ -1,9 +1,16 @@
 /**
- * Makes the rows of a product of the demo catalogue (texts, slugs, pictures, variants) from its entry, number and time alone, and inserts the rows of
- * any number of products with one statement per table.
+ * Makes the rows of a product of the demo catalogue (texts, slugs, pictures, variants) from its entry, number
+ * and time alone, and inserts the rows of any number of products with one statement per table.
  */
 import { createId } from "#foundation/ids.ts";
-import { type CatalogEntry, demoCatalog, labelOf, type Locale, locales, type Words } from "#demo/demo-data.ts";
+import {
+  type CatalogEntry,
+  demoCatalog,
+  labelOf,
+  type Locale,
+  locales,
+  type Words,
+} from "#demo/demo-data.ts";
 import { hashOf } from "#demo/random.ts";
 import { slugLengthMax } from "#foundation/text.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -21,13 +28,20 @@ export function productRows(entry: CatalogEntry, place: ProductPlace): ProductRo
   const productId = createId("product", place.since.getTime());
   const { merchantId } = place;
   const productTranslation = translationRows(entry, { productId, place });
-  const slugs = new Set([...productTranslation.map(({ slug }) => slug), ...(entry.slugFormer === undefined ? [] : [entry.slugFormer])]);
+  const slugs = new Set([
+    ...productTranslation.map(({ slug }) => slug),
+    ...(entry.slugFormer === undefined ? [] : [entry.slugFormer]),
+  ]);
   const pictures = mediaOf(entry, { productId, merchantId, at: place.since });
   return {
     product: productRow(entry, { productId, place }),
     productSlug: [...slugs].map((slug) => ({ merchantId, slug, productId })),
     productTranslation,
-    productCategory: entry.categories.map((slug, position) => ({ productId, categoryId: requireCategory(place, slug), position })),
+    productCategory: entry.categories.map((slug, position) => ({
+      productId,
+      categoryId: requireCategory(place, slug),
+      position,
+    })),
     productOption: (entry.options ?? []).map(({ code, choices }, position) => ({
       productId,
       code,
@@ -57,7 +71,12 @@ function productRow(entry: CatalogEntry, { productId, place }: ProductOf): Row<"
     brand: entry.brand,
     ratingAverage: isRated ? (39 + (hash % 11)) / 10 : null,
     ratingCount: isRated ? 3 + ((hash >>> 4) % 240) : null,
-    attributes: (entry.attributes ?? []).map(({ code, value, unit }) => ({ code, names: labelOf("attributes", code), value, unit })),
+    attributes: (entry.attributes ?? []).map(({ code, value, unit }) => ({
+      code,
+      names: labelOf("attributes", code),
+      value,
+      unit,
+    })),
     popularity: status === "published" ? (hash >>> 8) % 180 : 0,
     publishedAt: status === "draft" ? null : since,
     createdAt: since,
@@ -101,7 +120,13 @@ function descriptionOf(
 ): string {
   const { headings } = demoCatalog().labels;
   const points = (entry.points[locale] ?? []).map((point) => `- ${point}`);
-  return [summary, `## ${headings.points[locale]}`, points.join("\n"), `## ${headings.care[locale]}`, care[locale] ?? care.en].join("\n\n");
+  return [
+    summary,
+    `## ${headings.points[locale]}`,
+    points.join("\n"),
+    `## ${headings.care[locale]}`,
+    care[locale] ?? care.en,
+  ].join("\n\n");
 }
 
 function requireCategory(place: ProductPlace, slug: string): string {
@@ -111,7 +136,16 @@ function requireCategory(place: ProductPlace, slug: string): string {
 }
 
 /** What a title reads in an address: ASCII letters, digits and single hyphens. */
-const spelled: Readonly<Record<string, string>> = { ä: "ae", ö: "oe", ü: "ue", ß: "ss", æ: "ae", ø: "o", å: "a", "×": "x" };
+const spelled: Readonly<Record<string, string>> = {
+  ä: "ae",
+  ö: "oe",
+  ü: "ue",
+  ß: "ss",
+  æ: "ae",
+  ø: "o",
+  å: "a",
+  "×": "x",
+};
 const plain: Readonly<Record<string, string>> = { ...spelled, ä: "a", ö: "o", ü: "u" };
 
 /** German spells its umlauts out, others drop the dots. Empty for a text without a letter of the Latin script. */
@@ -153,7 +187,10 @@ export function insertProducts(transaction: Transaction, products: readonly Prod
   });
 }
 
-/** Which pictures a demo product has: one for each of its first three colours, else one, and what fits beside it. */
+/**
+ * Which pictures a demo product has: one for each of its first three colours, else one, and what fits beside
+ * it.
+ */
 const picturesMax = 3;
 
 interface ProductMedia {
@@ -168,7 +205,11 @@ interface Picture {
 
 function mediaOf(
   entry: CatalogEntry,
-  { productId, merchantId, at }: { readonly productId: string; readonly merchantId: string; readonly at: Date },
+  {
+    productId,
+    merchantId,
+    at,
+  }: { readonly productId: string; readonly merchantId: string; readonly at: Date },
 ): ProductMedia {
   const pictures = picturesOf(entry);
   const rows = pictures.map((picture, position) => ({
@@ -176,7 +217,9 @@ function mediaOf(
     merchantId,
     productId,
     type: "image" as const,
-    url: picturePath(pictureName(entry.motif, entry.sku, ...[picture.colour, picture.view].filter((word) => word !== null))),
+    url: picturePath(
+      pictureName(entry.motif, entry.sku, ...[picture.colour, picture.view].filter((word) => word !== null)),
+    ),
     alts: altsOf(entry, picture),
     width: pictureSize,
     height: pictureSize,
@@ -193,7 +236,8 @@ function mediaOf(
 
 function picturesOf(entry: CatalogEntry): Picture[] {
   const colours = entry.options?.find(({ code }) => code === "colour")?.choices.slice(0, picturesMax) ?? [];
-  const shown: Picture[] = colours.length === 0 ? [{ colour: null, view: null }] : colours.map((colour) => ({ colour, view: null }));
+  const shown: Picture[] =
+    colours.length === 0 ? [{ colour: null, view: null }] : colours.map((colour) => ({ colour, view: null }));
   const colour = colours[0] ?? null;
   const beside: Picture[] = [
     { colour, view: "detail" },
@@ -206,7 +250,10 @@ function picturesOf(entry: CatalogEntry): Picture[] {
 
 /** Japanese puts in brackets what others put behind a comma. */
 function altsOf(entry: CatalogEntry, { colour, view }: Picture): Words {
-  const additions = [colour === null ? undefined : labelOf("colours", colour), view === null ? undefined : demoCatalog().labels.views[view]];
+  const additions = [
+    colour === null ? undefined : labelOf("colours", colour),
+    view === null ? undefined : demoCatalog().labels.views[view],
+  ];
   const alts = locales.flatMap((locale) => {
     const title = entry.title[locale];
     if (title === undefined) return [];

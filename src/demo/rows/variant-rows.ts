@@ -1,4 +1,7 @@
-/** The rows of a demo product's variants: every combination of its choices, with prices, their history, and stock. */
+/**
+ * The rows of a demo product's variants: every combination of its choices, with prices, their history, and
+ * stock.
+ */
 import type { Availability } from "#commerce/catalog/availability.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Amounts, CatalogEntry, EntryOption } from "#demo/demo-data.ts";
@@ -40,10 +43,14 @@ export function variantRows(entry: CatalogEntry, of: VariantsOf): VariantRows {
     const state = entry.stock?.[position] ?? entry.stock?.at(-1) ?? "in_stock";
     return { choices, state, row: variantRow(entry, { ...of, choices, position, state }) };
   });
-  const stockLevel = variants.map(({ row, state }) => stockRow(row, { state, isDigital: entry.grams === null }));
+  const stockLevel = variants.map(({ row, state }) =>
+    stockRow(row, { state, isDigital: entry.grams === null }),
+  );
   return {
     variant: variants.map(({ row }) => row),
-    price: variants.flatMap(({ row, choices }) => of.place.markets.flatMap((market) => priceRows(entry, { row, choices, market, place: of.place }))),
+    price: variants.flatMap(({ row, choices }) =>
+      of.place.markets.flatMap((market) => priceRows(entry, { row, choices, market, place: of.place })),
+    ),
     stockLevel,
     stockMovement: stockLevel.filter(({ onHand }) => onHand > 0).map(receiptOf),
   };
@@ -51,7 +58,8 @@ export function variantRows(entry: CatalogEntry, of: VariantsOf): VariantRows {
 
 export function combinationsOf(options: readonly EntryOption[]): Choices[] {
   return options.reduce<Choices[]>(
-    (combinations, { code, choices }) => combinations.flatMap((before) => choices.map((choice) => ({ ...before, [code]: choice }))),
+    (combinations, { code, choices }) =>
+      combinations.flatMap((before) => choices.map((choice) => ({ ...before, [code]: choice }))),
     [{}],
   );
 }
@@ -86,10 +94,20 @@ function variantRow(
   };
 }
 
-function stockRow(variant: VariantRow, { state, isDigital }: { readonly state: Availability; readonly isDigital: boolean }): Row<"stockLevel"> {
+function stockRow(
+  variant: VariantRow,
+  { state, isDigital }: { readonly state: Availability; readonly isDigital: boolean },
+): Row<"stockLevel"> {
   const hash = hashOf(variant.sku);
   const plenty = isDigital ? 10_000 : 24 + (hash % 140);
-  const onHand = { in_stock: plenty, low_stock: 2 + (hash % 4), preorder: plenty, backorder: 0, out_of_stock: 0, discontinued: 0 }[state];
+  const onHand = {
+    in_stock: plenty,
+    low_stock: 2 + (hash % 4),
+    preorder: plenty,
+    backorder: 0,
+    out_of_stock: 0,
+    discontinued: 0,
+  }[state];
   return {
     variantId: variant.id,
     merchantId: variant.merchantId,
@@ -101,7 +119,15 @@ function stockRow(variant: VariantRow, { state, isDigital }: { readonly state: A
 }
 
 function receiptOf({ variantId, merchantId, onHand, updatedAt }: Row<"stockLevel">): Row<"stockMovement"> {
-  return { merchantId, variantId, delta: onHand, onHandAfter: onHand, reason: "received", note: null, createdAt: updatedAt };
+  return {
+    merchantId,
+    variantId,
+    delta: onHand,
+    onHandAfter: onHand,
+    reason: "received",
+    note: null,
+    createdAt: updatedAt,
+  };
 }
 
 interface Offer {
@@ -116,7 +142,10 @@ function priceRows(entry: CatalogEntry, { row, choices, market, place }: Offer):
   const amounts: Amounts = (own === undefined ? undefined : entry.priceOf?.[own]) ?? entry.price;
   const amount = amounts[market.amountIndex];
   if (amount === null) return [];
-  const steps = stepsOf(amount, { before: entry.priceBefore?.[market.amountIndex] ?? null, rose: entry.priceRose === true });
+  const steps = stepsOf(amount, {
+    before: entry.priceBefore?.[market.amountIndex] ?? null,
+    rose: entry.priceRose === true,
+  });
   return steps.map(({ daysAgo, amountMinor, compareAtMinor }, index) => {
     const next = steps[index + 1];
     return {
@@ -138,9 +167,21 @@ interface PriceStep {
   readonly compareAtMinor: number | null;
 }
 
-/** A sale that runs for nine days, after a weekend price inside the 30 days that its `lowest30d` looks at; or a rise; or one price ever since. */
-function stepsOf(amount: number, { before, rose }: { readonly before: number | null; readonly rose: boolean }): PriceStep[] {
-  if (before !== null) return [step(null, before), step(24, roundToTen(before * 0.95)), step(21, before), step(9, amount, before)];
+/**
+ * A sale that runs for nine days, after a weekend price inside the 30 days that its `lowest30d` looks at; or
+ * a rise; or one price ever since.
+ */
+function stepsOf(
+  amount: number,
+  { before, rose }: { readonly before: number | null; readonly rose: boolean },
+): PriceStep[] {
+  if (before !== null)
+    return [
+      step(null, before),
+      step(24, roundToTen(before * 0.95)),
+      step(21, before),
+      step(9, amount, before),
+    ];
   if (rose) return [step(null, roundToTen(amount / 1.1)), step(12, amount)];
   return [step(null, amount)];
 }

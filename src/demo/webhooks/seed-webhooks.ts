@@ -1,6 +1,7 @@
 /**
- * Gives the first merchant's installation an endpoint that has been there for days, with deliveries of orders that ended in every way there is. Its
- * receiver is on this machine, where nothing listens. Done again, it makes a new one: the endpoint from before may have become anything.
+ * Gives the first merchant's installation an endpoint that has been there for days, with deliveries of orders
+ * that ended in every way there is. Its receiver is on this machine, where nothing listens. Done again, it
+ * makes a new one: the endpoint from before may have become anything.
  */
 import type { Insertable } from "kysely";
 import type { DeliveryName, DemoFile, OrderName } from "#demo/demo-file.ts";
@@ -9,7 +10,12 @@ import { Failure } from "#foundation/failure.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import type { EndpointUrlContext } from "#webhooks/endpoints/change-endpoint.ts";
-import { createEndpoint, deleteEndpoint, disableEndpoint, enableEndpoint } from "#webhooks/endpoints/endpoint-commands.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+} from "#webhooks/endpoints/endpoint-commands.ts";
 import { type RenderSubject, writeEvents } from "#webhooks/outbox.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
@@ -32,7 +38,10 @@ interface Stage extends WebhooksPlace {
 const url = "http://127.0.0.1:4399/webhooks";
 
 /** Nothing where the installation has no place for another endpoint. */
-export async function seedWebhooks(transaction: Transaction, place: WebhooksPlace): Promise<Partial<Pick<DemoFile, "webhooks">>> {
+export async function seedWebhooks(
+  transaction: Transaction,
+  place: WebhooksPlace,
+): Promise<Partial<Pick<DemoFile, "webhooks">>> {
   await removeEarlier(transaction, place);
   const endpointId = await openEndpoint(transaction, place);
   if (endpointId === undefined) return {};
@@ -42,7 +51,11 @@ export async function seedWebhooks(transaction: Transaction, place: WebhooksPlac
   for (const entry of deliveryEntries) ids.set(entry.key, await tell(entry, stage));
   await writeHealth(stage);
   const idOf = (key: DeliveryKey): string => ids.get(key) ?? "";
-  const deliveries = { succeeded: idOf("succeeded"), exhausted: idOf("exhausted"), retrying: idOf("retrying") };
+  const deliveries = {
+    succeeded: idOf("succeeded"),
+    exhausted: idOf("exhausted"),
+    retrying: idOf("retrying"),
+  };
   return { webhooks: { endpoint: endpointId, deliveries } };
 }
 
@@ -72,14 +85,19 @@ async function removeEarlier(transaction: Transaction, place: WebhooksPlace): Pr
     .where("urlNormalized", "=", url)
     .where("status", "<>", "deleted")
     .executeTakeFirst();
-  if (earlier !== undefined) await deleteEndpoint(transaction, tenantAt(place, 0), { endpointId: earlier.id });
+  if (earlier !== undefined)
+    await deleteEndpoint(transaction, tenantAt(place, 0), { endpointId: earlier.id });
 }
 
 async function openEndpoint(transaction: Transaction, place: WebhooksPlace): Promise<string | undefined> {
   const { installationId } = place.owner;
   const { hours, ...fields } = endpointLife;
   try {
-    const made = await createEndpoint(transaction, tenantAt(place, hours.created), { ...fields, installationId, url });
+    const made = await createEndpoint(transaction, tenantAt(place, hours.created), {
+      ...fields,
+      installationId,
+      url,
+    });
     return made.endpoint.id;
   } catch (error) {
     if (error instanceof Failure) return undefined;
@@ -119,13 +137,24 @@ async function tell(entry: DeliveryEntry, stage: Stage): Promise<string> {
   const { transaction, endpointId, owner } = stage;
   const tenant = tenantAt(stage, entry.hoursAgo);
   const { now: createdAt } = tenant;
-  const [eventId = ""] = await writeEvents(transaction, [{ type: entry.type, id: await subjectOf(entry, stage) }], {
-    ...tenant,
-    fannedOutAt: createdAt,
-  });
+  const [eventId = ""] = await writeEvents(
+    transaction,
+    [{ type: entry.type, id: await subjectOf(entry, stage) }],
+    {
+      ...tenant,
+      fannedOutAt: createdAt,
+    },
+  );
   const told: Delivered = { id: createId("webhookDelivery", createdAt.getTime()), createdAt, ...entry };
   const { delivery, attempts } = deliveryRows(told);
-  const named = { id: told.id, merchantId: owner.id, installationId: owner.installationId, eventId, endpointId, createdAt };
+  const named = {
+    id: told.id,
+    merchantId: owner.id,
+    installationId: owner.installationId,
+    eventId,
+    endpointId,
+    createdAt,
+  };
   await transaction
     .insertInto("webhookDelivery")
     .values({ ...named, ...delivery, replayOf: null, replayReason: null, replayNote: null, lease: null })
@@ -157,7 +186,12 @@ async function writeHealth({ transaction, endpointId }: Stage): Promise<void> {
   const failed = await attempts.where("a.errorCode", "is not", null).executeTakeFirstOrThrow();
   await transaction
     .updateTable("webhookEndpointHealth")
-    .set({ lastSuccessAt: arrived.at, lastFailureAt: failed.at, lastFailureCode: "connection", lastFailureStatus: null })
+    .set({
+      lastSuccessAt: arrived.at,
+      lastFailureAt: failed.at,
+      lastFailureCode: "connection",
+      lastFailureStatus: null,
+    })
     .where("endpointId", "=", endpointId)
     .execute();
 }
@@ -177,17 +211,39 @@ interface DeliveryEntry {
   readonly attempts: number;
 }
 
-const entry = (key: DeliveryKey, told: Omit<DeliveryEntry, "key" | "ends">): DeliveryEntry => ({ key, ends: key, ...told });
+const entry = (key: DeliveryKey, told: Omit<DeliveryEntry, "key" | "ends">): DeliveryEntry => ({
+  key,
+  ends: key,
+  ...told,
+});
 
 /**
- * The oldest first. All ten attempts take 75 hours and 35 minutes. Of a day ago, seven were made; the eighth follows in seven and a half hours. The
- * last one that was made arrived.
+ * The oldest first. All ten attempts take 75 hours and 35 minutes. Of a day ago, seven were made; the eighth
+ * follows in seven and a half hours. The last one that was made arrived.
  */
 const deliveryEntries: readonly DeliveryEntry[] = [
-  entry("exhausted", { type: "return.closed", order: "returned", part: "orderReturn", hoursAgo: 96, attempts: 10 }),
-  entry("skipped", { type: "fulfillment.shipped", order: "shipped", part: "fulfillment", hoursAgo: 60, attempts: 0 }),
+  entry("exhausted", {
+    type: "return.closed",
+    order: "returned",
+    part: "orderReturn",
+    hoursAgo: 96,
+    attempts: 10,
+  }),
+  entry("skipped", {
+    type: "fulfillment.shipped",
+    order: "shipped",
+    part: "fulfillment",
+    hoursAgo: 60,
+    attempts: 0,
+  }),
   entry("retrying", { type: "order.completed", order: "delivered", part: null, hoursAgo: 24, attempts: 7 }),
-  entry("succeeded", { type: "order.canceled", order: "canceled", part: null, hoursAgo: 155 / 60, attempts: 1 }),
+  entry("succeeded", {
+    type: "order.canceled",
+    order: "canceled",
+    part: null,
+    hoursAgo: 155 / 60,
+    attempts: 1,
+  }),
 ];
 
 const endpointLife = {
@@ -198,7 +254,10 @@ const endpointLife = {
   hours: { created: 120, disabled: 62, enabled: 58 },
 } as const;
 
-/** A delivery with the attempts that were made of it: each when it was due, none of them answered but the last of one that arrived. */
+/**
+ * A delivery with the attempts that were made of it: each when it was due, none of them answered but the last
+ * of one that arrived.
+ */
 interface Delivered {
   readonly id: string;
   readonly createdAt: Date;
@@ -207,7 +266,10 @@ interface Delivered {
 }
 
 interface DeliveryRows {
-  readonly delivery: Pick<Insertable<WebhookDeliveryTable>, "status" | "attemptCount" | "nextAttemptAt" | "finishedAt">;
+  readonly delivery: Pick<
+    Insertable<WebhookDeliveryTable>,
+    "status" | "attemptCount" | "nextAttemptAt" | "finishedAt"
+  >;
   readonly attempts: readonly Insertable<WebhookAttemptTable>[];
 }
 
@@ -233,7 +295,12 @@ function deliveryRows({ id, createdAt, attempts: count, ends }: Delivered): Deli
   const endedAt = last === undefined ? createdAt : new Date(last.startedAt.getTime() + last.durationMs);
   const isWaiting = ends === "retrying";
   return {
-    delivery: { status: ends, attemptCount: count, nextAttemptAt: isWaiting ? (times[count] ?? null) : null, finishedAt: isWaiting ? null : endedAt },
+    delivery: {
+      status: ends,
+      attemptCount: count,
+      nextAttemptAt: isWaiting ? (times[count] ?? null) : null,
+      finishedAt: isWaiting ? null : endedAt,
+    },
     attempts,
   };
 }

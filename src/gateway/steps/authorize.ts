@@ -1,14 +1,30 @@
 /**
- * The steps before the body is read: they verify the API key or the access token of a caller, count the request against its rate limit, and require the
- * operation's scope. A DPoP proof is good once and leaves a row, so a caller that will be refused anyway is refused before its proof is stored.
+ * The steps before the body is read: they verify the API key or the access token of a caller, count the
+ * request against its rate limit, and require the operation's scope. A DPoP proof is good once and leaves a
+ * row, so a caller that will be refused anyway is refused before its proof is stored.
  */
 import type { FastifyRequest } from "fastify";
 import { isUseNoted, ownerOfRefused, recordUse } from "#access/keys/verify-keys.ts";
 import { type ChallengeOptions, serverMetadataPath } from "#access/authorization.ts";
-import { anonymous, credentialIdOf, credentialOwnerOf, type IntegratorViewer, isIntegrator, type Scope, type Viewer } from "#access/viewer.ts";
+import {
+  anonymous,
+  credentialIdOf,
+  credentialOwnerOf,
+  type IntegratorViewer,
+  isIntegrator,
+  type Scope,
+  type Viewer,
+} from "#access/viewer.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import type { Call, GatewayServices, Step } from "#gateway/call.ts";
-import { type Authorization, readAuthorization, addressKey, authenticate, type Authentication, headerLines } from "#http/caller.ts";
+import {
+  type Authorization,
+  readAuthorization,
+  addressKey,
+  authenticate,
+  type Authentication,
+  headerLines,
+} from "#http/caller.ts";
 import { requireScope as requireScopeOf, type Security } from "#mesh/operation-security.ts";
 import { type Admit, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import type { Operation } from "#gateway/contract.ts";
@@ -26,9 +42,13 @@ export const identify: Step = {
       ...place,
       limiter: services.limiter,
       verify: async (authorization, call) => {
-        if (authorization.scheme === "bearer" && !isKeyTaken) throw fail("oauth_token_invalid", { message: "Only an access token will do here." });
+        if (authorization.scheme === "bearer" && !isKeyTaken)
+          throw fail("oauth_token_invalid", { message: "Only an access token will do here." });
         try {
-          return await verifyIntegrator(call.request, authorization, { credentials: services.credentials, admit: admission(call) });
+          return await verifyIntegrator(call.request, authorization, {
+            credentials: services.credentials,
+            admit: admission(call),
+          });
         } catch (error) {
           call.refused ??= ownerOfRefused(error);
           throw error;
@@ -48,17 +68,27 @@ export const identify: Step = {
 /** Who has no token yet is told where clients begin. */
 function challengeOptions({ kind }: Security, publicUrl: string): ChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
-  return { publicUrl, schemes: ["dpop"], hint: `How to get an access token: ${publicUrl}${serverMetadataPath}.` };
+  return {
+    publicUrl,
+    schemes: ["dpop"],
+    hint: `How to get an access token: ${publicUrl}${serverMetadataPath}.`,
+  };
 }
 
-/** An app that a merchant has let in shows an API key, or an access token with the proof that it holds the token's key. */
+/**
+ * An app that a merchant has let in shows an API key, or an access token with the proof that it holds the
+ * token's key.
+ */
 export async function verifyIntegrator(
   request: FastifyRequest,
   { scheme, token }: Authorization,
   { credentials, admit }: Pick<GatewayServices, "credentials"> & { readonly admit: Admit<IntegratorViewer> },
 ): Promise<IntegratorViewer> {
   if (scheme === "bearer") {
-    if (jwt.test(token)) throw fail("oauth_token_invalid", { message: "Access tokens are bound to a key: they come as `DPoP`, with a proof." });
+    if (jwt.test(token))
+      throw fail("oauth_token_invalid", {
+        message: "Access tokens are bound to a key: they come as `DPoP`, with a proof.",
+      });
     const viewer = await credentials.apiKey(token);
     await admit(viewer);
     return viewer;
@@ -71,19 +101,31 @@ export async function verifyIntegrator(
 const jwt = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
 /** Asked before anything waits for the answer's end: almost always it is. */
-function isCredentialUseNoted(viewer: IntegratorViewer, { db, clock }: Pick<GatewayServices, "db" | "clock">): boolean {
+function isCredentialUseNoted(
+  viewer: IntegratorViewer,
+  { db, clock }: Pick<GatewayServices, "db" | "clock">,
+): boolean {
   return isUseNoted(db, { credentialId: credentialIdOf(viewer), now: clock.now() });
 }
 
-function noteCredentialUse(viewer: IntegratorViewer, { db, clock }: Pick<GatewayServices, "db" | "clock">): Promise<void> {
-  return viewer.kind === "api_key" ? recordUse(db, viewer.apiKeyId, clock.now()) : recordGrantUse(db, viewer.grantId, clock.now());
+function noteCredentialUse(
+  viewer: IntegratorViewer,
+  { db, clock }: Pick<GatewayServices, "db" | "clock">,
+): Promise<void> {
+  return viewer.kind === "api_key"
+    ? recordUse(db, viewer.apiKeyId, clock.now())
+    : recordGrantUse(db, viewer.grantId, clock.now());
 }
 
 /**
- * What stands between a credential that holds and its use. A token's proof leaves a row (it is good once), so whoever will not be served anyway is
- * refused before that: the rows that an app can make are as many as the requests that its limits allow.
+ * What stands between a credential that holds and its use. A token's proof leaves a row (it is good once), so
+ * whoever will not be served anyway is refused before that: the rows that an app can make are as many as the
+ * requests that its limits allow.
  */
-export function createAdmission({ limiter }: Pick<GatewayServices, "limiter">, operation: Operation): (call: Call) => Admit<IntegratorViewer> {
+export function createAdmission(
+  { limiter }: Pick<GatewayServices, "limiter">,
+  operation: Operation,
+): (call: Call) => Admit<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {
@@ -95,13 +137,22 @@ export function createAdmission({ limiter }: Pick<GatewayServices, "limiter">, o
   };
 }
 
-/** Reads and changes each have a bucket for each credential; what has a bucket of its own is counted by installation. */
-export function countedAs(viewer: IntegratorViewer, { method, ownBucket }: Pick<Operation, "method" | "ownBucket">): Counted {
+/**
+ * Reads and changes each have a bucket for each credential; what has a bucket of its own is counted by
+ * installation.
+ */
+export function countedAs(
+  viewer: IntegratorViewer,
+  { method, ownBucket }: Pick<Operation, "method" | "ownBucket">,
+): Counted {
   if (ownBucket !== null) return { bucket: ownBucket, key: viewer.installationId };
   return { bucket: method === "GET" ? "default" : "write", key: credentialIdOf(viewer) };
 }
 
-/** Anonymous operations are limited by the caller's address; who sends a valid credential all the same is counted by that. */
+/**
+ * Anonymous operations are limited by the caller's address; who sends a valid credential all the same is
+ * counted by that.
+ */
 export const limitByAddress: Step = {
   name: "limit by address",
   phase: "headers",
@@ -112,7 +163,8 @@ export const limitByAddress: Step = {
     const bucket = security.kind === "anonymous" ? security.bucket : "default";
     return async (call) => {
       call.viewer = await volunteered(call, { credentials: services.credentials, admit: admission(call) });
-      if (call.viewer.kind === "anonymous") await takeOne(services.limiter, call.reply, { bucket, key: addressKey(call.request.ip) });
+      if (call.viewer.kind === "anonymous")
+        await takeOne(services.limiter, call.reply, { bucket, key: addressKey(call.request.ip) });
     };
   },
 };
@@ -137,11 +189,15 @@ export const limitByKey: Step = {
   phase: "headers",
   appliesTo: () => true,
   create: ({ limiter }, operation) => {
-    return ({ viewer, reply }) => (isIntegrator(viewer) ? takeOne(limiter, reply, countedAs(viewer, operation)) : undefined);
+    return ({ viewer, reply }) =>
+      isIntegrator(viewer) ? takeOne(limiter, reply, countedAs(viewer, operation)) : undefined;
   },
 };
 
-/** Refuses a credential without the operation's scope before the body is read, so that an unscoped key learns nothing of the schema. */
+/**
+ * Refuses a credential without the operation's scope before the body is read, so that an unscoped key learns
+ * nothing of the schema.
+ */
 export const requireOperationScope: Step = {
   name: "require scope",
   phase: "headers",

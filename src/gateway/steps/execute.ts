@@ -1,6 +1,7 @@
 /**
- * The steps after validation: they limit guessing, run the operation's document through Mesh, and send its result in the contract's envelope. An idempotent
- * operation brings its key and says how its answer is recorded; the plugin `mesh/plugins/idempotency.ts` does the rest.
+ * The steps after validation: they limit guessing, run the operation's document through Mesh, and send its
+ * result in the contract's envelope. An idempotent operation brings its key and says how its answer is
+ * recorded; the plugin `mesh/plugins/idempotency.ts` does the rest.
  */
 import type { ExecutionResult } from "graphql";
 import { credentialIdOf, isIntegrator } from "#access/viewer.ts";
@@ -26,7 +27,11 @@ function onceOf(operation: Operation, call: Call): OnceRequest<ExecutionResult> 
   const { body, ...path } = call.variables;
   return {
     claim: { ...ownKey(call), fingerprint: fingerprintOf({ operationId: operation.id, path, body }) },
-    record: (result) => ({ status: 200, contentType: "application/json; charset=utf-8", body: renderAnswer(operation, result).text }),
+    record: (result) => ({
+      status: 200,
+      contentType: "application/json; charset=utf-8",
+      body: renderAnswer(operation, result).text,
+    }),
   };
 }
 
@@ -42,12 +47,17 @@ export const answer: Step = {
   phase: "body",
   appliesTo: () => true,
   create: (_services, operation) => {
-    const cacheControl = operation.security.kind === "anonymous" ? "public, max-age=30, stale-while-revalidate=60" : "no-store";
+    const cacheControl =
+      operation.security.kind === "anonymous" ? "public, max-age=30, stale-while-revalidate=60" : "no-store";
     return ({ result, recorded, reply }) => {
       void reply.header("cache-control", cacheControl);
       if (recorded !== undefined) {
         const { status, contentType, body } = recorded.recorded;
-        void reply.code(status).header("idempotent-replayed", String(recorded.isReplay)).type(contentType).send(body);
+        void reply
+          .code(status)
+          .header("idempotent-replayed", String(recorded.isReplay))
+          .type(contentType)
+          .send(body);
         return;
       }
       const { text, data } = renderAnswer(operation, result);
@@ -61,7 +71,10 @@ export const answer: Step = {
 };
 
 /** The body of a 200. Throws the failure that the result means: its first error, or the operation's 404. */
-function renderAnswer({ envelope, notFound }: Operation, result: ExecutionResult | undefined): { readonly text: string; readonly data: unknown } {
+function renderAnswer(
+  { envelope, notFound }: Operation,
+  result: ExecutionResult | undefined,
+): { readonly text: string; readonly data: unknown } {
   const [error] = result?.errors ?? [];
   if (error !== undefined) throw failureOfError(error);
   let body: unknown = result?.data;
@@ -72,12 +85,15 @@ function renderAnswer({ envelope, notFound }: Operation, result: ExecutionResult
 }
 
 function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+  return typeof value === "object" && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
 }
 
 /**
- * Guessing has an end. Failures of the kinds named are counted by what they were tried on and by credential, outside of any transaction; used up,
- * the next attempt is refused before it is made, and one that fails beside others at once learns no more than that.
+ * Guessing has an end. Failures of the kinds named are counted by what they were tried on and by credential,
+ * outside of any transaction; used up, the next attempt is refused before it is made, and one that fails
+ * beside others at once learns no more than that.
  */
 export const limitFailures: Step = {
   name: "limit failures",
@@ -97,7 +113,8 @@ export const limitFailures: Step = {
 /** Counts a failure where it is of a kind that is; gives what is answered. */
 async function countFailure(error: unknown, call: Call, { limiter }: GatewayServices): Promise<unknown> {
   const { failureLimit } = call.operation;
-  if (failureLimit === null || !(error instanceof Failure) || !isCounted(error.code, failureLimit)) return error;
+  if (failureLimit === null || !(error instanceof Failure) || !isCounted(error.code, failureLimit))
+    return error;
   let refusal: unknown = error;
   for (const [bucket, key] of countersOf(call, failureLimit)) {
     const state = await limiter.consume(bucket, key);
@@ -108,7 +125,10 @@ async function countFailure(error: unknown, call: Call, { limiter }: GatewayServ
 
 const isCounted = (code: FailureCode, { codes }: FailureLimit): boolean => codes.includes(code);
 
-function countersOf({ variables, viewer }: Call, { bucket, credentialBucket, by }: FailureLimit): [FailureLimit["bucket"], string][] {
+function countersOf(
+  { variables, viewer }: Call,
+  { bucket, credentialBucket, by }: FailureLimit,
+): [FailureLimit["bucket"], string][] {
   const credential = isIntegrator(viewer) ? credentialIdOf(viewer) : "";
   return [
     [bucket, String(variables[by])],
@@ -126,7 +146,9 @@ export const requireIdempotencyKey: Step = {
   create: () => (call) => {
     // Node joins two lines to `a, b`, which would be a key of its own.
     const { rawHeaders } = call.request.raw;
-    const lines = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === headerName.toLowerCase());
+    const lines = rawHeaders.filter(
+      (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === headerName.toLowerCase(),
+    );
     const [line, second] = lines;
     if (line === undefined) {
       const message = `${headerName} is required: a new one for each change, the same one for each retry of it.`;
@@ -136,7 +158,10 @@ export const requireIdempotencyKey: Step = {
     if (key === undefined) {
       const [code, rule] =
         second === undefined
-          ? ["pattern_mismatch", 'has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon']
+          ? [
+              "pattern_mismatch",
+              'has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon',
+            ]
           : ["duplicate", "stands in a request once"];
       const message = `${headerName} ${rule}.`;
       throw fail("idempotency_key_invalid", { message, details: [headerDetail(code, message)] });
@@ -145,4 +170,9 @@ export const requireIdempotencyKey: Step = {
   },
 };
 
-const headerDetail = (code: string, message: string): FailureDetail => ({ in: "header", field: headerName, code, message });
+const headerDetail = (code: string, message: string): FailureDetail => ({
+  in: "header",
+  field: headerName,
+  code,
+  message,
+});

@@ -1,6 +1,6 @@
 /**
- * Checks path, query and body against the JSON Schemas that the OpenAPI document shows (Ajv), and makes the document's variables of them. A failure names the field, the
- * rule and what is allowed.
+ * Checks path, query and body against the JSON Schemas that the OpenAPI document shows (Ajv), and makes the
+ * document's variables of them. A failure names the field, the rule and what is allowed.
  */
 import { getNamedType, type GraphQLInputType, isScalarType } from "graphql";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
@@ -16,8 +16,11 @@ export const validate: Step = {
   appliesTo: () => true,
   create: (_services, operation) => {
     const readQuery = queryReader(operation);
-    const checkBody = operation.body === null ? undefined : compileSchema(operation.body.schema, { in: "body" });
-    const pathNames = operation.parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
+    const checkBody =
+      operation.body === null ? undefined : compileSchema(operation.body.schema, { in: "body" });
+    const pathNames = operation.parameters
+      .filter((parameter) => parameter.in === "path")
+      .map(({ name }) => name);
     return (call) => {
       for (const name of pathNames) call.variables[name] = pathValue(call, name, operation);
       readQuery(call);
@@ -67,24 +70,36 @@ function valueReader({ schema, type }: Parameter): (text: string) => unknown {
 
 function normalizerOf(type: GraphQLInputType): (text: string) => string {
   const named = getNamedType(type);
-  const normalize = isScalarType(named) ? (named.extensions["normalize"] as ((text: string) => string) | undefined) : undefined;
+  const normalize = isScalarType(named)
+    ? (named.extensions["normalize"] as ((text: string) => string) | undefined)
+    : undefined;
   return normalize ?? ((text): string => text);
 }
 
 function readBody(call: Call, check: ((body: unknown) => Fault[]) | undefined): void {
   const { body, raw } = call.request;
   if (check === undefined) {
-    const hasBody = raw.headers["transfer-encoding"] !== undefined || Number(raw.headers["content-length"] ?? 0) > 0;
-    if (hasBody) throw fail("unexpected_body", { details: [bodyDetail("body_not_allowed", "This operation takes no body.")] });
+    const hasBody =
+      raw.headers["transfer-encoding"] !== undefined || Number(raw.headers["content-length"] ?? 0) > 0;
+    if (hasBody)
+      throw fail("unexpected_body", {
+        details: [bodyDetail("body_not_allowed", "This operation takes no body.")],
+      });
     return;
   }
-  if (body === undefined) throw fail("missing_body", { details: [bodyDetail("required", "This operation needs a JSON body.")] });
+  if (body === undefined)
+    throw fail("missing_body", { details: [bodyDetail("required", "This operation needs a JSON body.")] });
   const faults = check(body);
   if (faults.length > 0) throw failureOf(faults);
   call.variables["body"] = body;
 }
 
-const bodyDetail = (code: string, message: string): FailureDetail => ({ in: "body", field: "", code, message });
+const bodyDetail = (code: string, message: string): FailureDetail => ({
+  in: "body",
+  field: "",
+  code,
+  message,
+});
 
 /** One broken rule of a field. */
 interface Fault {
@@ -103,7 +118,9 @@ type Place = { readonly in: "query" | "body" };
 function compileSchema(schema: JsonSchema, place: Place): (value: unknown) => Fault[] {
   const check = ajv.compile(schema);
   return (value) => {
-    const faults = check(value) ? [] : withoutEchoes((check.errors ?? []).map((error) => toFault(error, place)));
+    const faults = check(value)
+      ? []
+      : withoutEchoes((check.errors ?? []).map((error) => toFault(error, place)));
     return place.in === "body" ? [...faults, ...uncleanTexts(value, "")] : faults;
   };
 }
@@ -150,8 +167,14 @@ function toFault(error: ErrorObject, place: Place): Fault {
   if (error.keyword === "additionalProperties") return unknown(error, isQuery);
   const field = isQuery ? error.instancePath.slice(1) : error.instancePath;
   const code = rules[error.keyword] ?? "invalid";
-  const allowed = error.keyword === "enum" && Array.isArray(error.schema) && error.schema.length <= 20 ? error.schema.map(String) : null;
-  return { failure: failureFor(error, isQuery), detail: { in: place.in, field, code, message: `${field} ${wording(error)}.`, allowed } };
+  const allowed =
+    error.keyword === "enum" && Array.isArray(error.schema) && error.schema.length <= 20
+      ? error.schema.map(String)
+      : null;
+  return {
+    failure: failureFor(error, isQuery),
+    detail: { in: place.in, field, code, message: `${field} ${wording(error)}.`, allowed },
+  };
 }
 
 function missing({ params, instancePath }: ErrorObject, isQuery: boolean): Fault {
@@ -168,7 +191,12 @@ function unknown({ params, instancePath }: ErrorObject, isQuery: boolean): Fault
   const field = isQuery ? name : `${instancePath}/${pointerStep(name)}`;
   return {
     failure: isQuery ? "unknown_parameter" : "unknown_field",
-    detail: { in: isQuery ? "query" : "body", field, code: "unknown", message: `${field} is not known here.` },
+    detail: {
+      in: isQuery ? "query" : "body",
+      field,
+      code: "unknown",
+      message: `${field} is not known here.`,
+    },
   };
 }
 
@@ -192,7 +220,9 @@ function uncleanTexts(value: unknown, path: string): Fault[] {
   if (typeof value === "string") return uncleanText(value, path);
   if (typeof value !== "object" || value === null) return [];
   // A name stands in what holds it: it is no step that a pointer could show.
-  return Object.entries(value).flatMap(([key, item]) => uncleanText(key, path).concat(uncleanTexts(item, `${path}/${pointerStep(key)}`)));
+  return Object.entries(value).flatMap(([key, item]) =>
+    uncleanText(key, path).concat(uncleanTexts(item, `${path}/${pointerStep(key)}`)),
+  );
 }
 
 function uncleanText(text: string, field: string): Fault[] {
@@ -203,7 +233,10 @@ function uncleanText(text: string, field: string): Fault[] {
 
 const pointerStep = (text: string): string => text.replaceAll("~", "~0").replaceAll("/", "~1");
 
-/** Takes a query string apart (application/x-www-form-urlencoded): every name once, decoded, clean. What is wrong is told by name. */
+/**
+ * Takes a query string apart (application/x-www-form-urlencoded): every name once, decoded, clean. What is
+ * wrong is told by name.
+ */
 interface Query {
   readonly values: ReadonlyMap<string, string>;
   readonly faults: readonly Fault[];
@@ -246,7 +279,11 @@ const queryRules = {
   duplicate: "stands there more than once.",
 };
 
-function brokenRule(name: string | undefined, value: string | undefined, values: ReadonlyMap<string, string>): keyof typeof queryRules | undefined {
+function brokenRule(
+  name: string | undefined,
+  value: string | undefined,
+  values: ReadonlyMap<string, string>,
+): keyof typeof queryRules | undefined {
   if (name === undefined || name === "" || value === undefined) return "invalid_encoding";
   if (!isCleanText(name) || !isCleanText(value)) return "control_character";
   return values.has(name) ? "duplicate" : undefined;
@@ -255,7 +292,10 @@ function brokenRule(name: string | undefined, value: string | undefined, values:
 /** A name that cannot be decoded is shown as it was sent. */
 function fault(name: string, code: keyof typeof queryRules): Fault {
   const field = name.slice(0, shownNameLengthMax);
-  return { failure: "invalid_parameter", detail: { in: "query", field, code, message: `${field} ${queryRules[code]}` } };
+  return {
+    failure: "invalid_parameter",
+    detail: { in: "query", field, code, message: `${field} ${queryRules[code]}` },
+  };
 }
 
 function decode(text: string): string | undefined {

@@ -10,7 +10,11 @@ export interface AccessTelling extends Omit<Circumstances, "merchantId"> {
   readonly render: RenderSubject;
 }
 
-export async function tellAccess(transaction: Transaction, happened: readonly AccessEvent[], telling: AccessTelling): Promise<void> {
+export async function tellAccess(
+  transaction: Transaction,
+  happened: readonly AccessEvent[],
+  telling: AccessTelling,
+): Promise<void> {
   for (const [merchantId, its] of Map.groupBy(happened, (happening) => happening.merchantId))
     await writeEvents(transaction, its, { ...telling, merchantId, fannedOutAt: null });
 }
@@ -27,7 +31,8 @@ const cause = { operationId: null, actor: "system", requestId: null } as const;
 /** Of keys that end soon. Gives how many. */
 export function tellExpiringKeys({ db, now, render, signal }: ExpiryRound): Promise<number> {
   return handleDueRows({
-    find: (after: { readonly id: string } | undefined, rowsMax) => findExpiringKeys(db, { now, after: after?.id ?? "", rowsMax }),
+    find: (after: { readonly id: string } | undefined, rowsMax) =>
+      findExpiringKeys(db, { now, after: after?.id ?? "", rowsMax }),
     handle: ({ id }) =>
       inTransaction(db, async (transaction) => {
         const happened = await noteExpiry(transaction, { now }, id);

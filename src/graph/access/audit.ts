@@ -22,16 +22,34 @@ const AuditEntry = builder.objectRef<AuditRow>("AuditEntry").implement({
   fields: (t) => ({
     id: t.exposeID("id", { description: "The entry's id, `aud_…`." }),
     at: t.expose("at", { type: "DateTime", description: "When it was done." }),
-    merchantId: t.exposeID("merchantId", { nullable: true, description: "Whose it is; null: the platform's." }),
+    merchantId: t.exposeID("merchantId", {
+      nullable: true,
+      description: "Whose it is; null: the platform's.",
+    }),
     actor: t.expose("actor", { type: AuditActorEnum, description: "Who did it." }),
-    actorId: t.exposeID("actorId", { nullable: true, description: "The key, grant, internal token or account; null: none had to be shown." }),
-    action: t.exposeString("action", { description: "What was done: the name of the mutation, or of the REST operation." }),
-    targetType: t.exposeString("targetType", { nullable: true, description: "What it was done to: `cart`, `api_key` and so on." }),
-    targetId: t.exposeID("targetId", { nullable: true, description: "The id of that; null: many things, or none." }),
-    requestId: t.exposeID("requestId", { nullable: true, description: "The request, as its answer and the log name it; null: none." }),
+    actorId: t.exposeID("actorId", {
+      nullable: true,
+      description: "The key, grant, internal token or account; null: none had to be shown.",
+    }),
+    action: t.exposeString("action", {
+      description: "What was done: the name of the mutation, or of the REST operation.",
+    }),
+    targetType: t.exposeString("targetType", {
+      nullable: true,
+      description: "What it was done to: `cart`, `api_key` and so on.",
+    }),
+    targetId: t.exposeID("targetId", {
+      nullable: true,
+      description: "The id of that; null: many things, or none.",
+    }),
+    requestId: t.exposeID("requestId", {
+      nullable: true,
+      description: "The request, as its answer and the log name it; null: none.",
+    }),
     details: t.expose("details", {
       type: "JSON",
-      description: "The names of the fields that were given, ids of other things, and the reason. Never a secret, and nothing of a buyer's.",
+      description:
+        "The names of the fields that were given, ids of other things, and the reason. Never a secret, and nothing of a buyer's.",
     }),
   }),
 });
@@ -55,7 +73,15 @@ builder.queryField("auditEntries", (t) =>
       resolve: (_root, { actor, actorId, action, targetId, from, to, ...page }, context) =>
         connectionOf(page, {
           db: context.db,
-          query: auditList(context.db, { merchantId: ownerOf(context), actor, actorId, action, targetId, from, until: to }),
+          query: auditList(context.db, {
+            merchantId: ownerOf(context),
+            actor,
+            actorId,
+            action,
+            targetId,
+            from,
+            until: to,
+          }),
           column: "audit_entry.id",
           isNewestFirst: true,
         }),

@@ -10,7 +10,12 @@ import { type GraphContext, platform, readers, staff } from "#graph/context.ts";
 import { accessChange } from "#graph/change-kinds.ts";
 import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import { ApiKeyRef, AppRef, InternalTokenRef } from "#graph/refs.ts";
-import { disableOauthClient, enableOauthClient, oauthClientList, type OauthClientRow } from "#access/oauth/oauth-clients.ts";
+import {
+  disableOauthClient,
+  enableOauthClient,
+  oauthClientList,
+  type OauthClientRow,
+} from "#access/oauth/oauth-clients.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { ScopeEnum } from "./identity.ts";
 import { RoleEnum } from "./tenants.ts";
@@ -22,7 +27,11 @@ const ApiKeyCreateInput = builder.inputType("ApiKeyCreateInput", {
   fields: (t) => ({
     installationId: t.id({ required: true, description: "The installation it is for." }),
     name: t.string({ required: true, description: "What it is for.", validate: name }),
-    scopes: t.field({ type: [ScopeEnum], required: true, description: "What it may do: nothing that its installation may not." }),
+    scopes: t.field({
+      type: [ScopeEnum],
+      required: true,
+      description: "What it may do: nothing that its installation may not.",
+    }),
     expiresAt: t.field({ type: "DateTime", description: "When it ends; left out: never." }),
   }),
 });
@@ -50,7 +59,9 @@ const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
   fields: (t) => ({
     name: t.string({ required: true, description: "What it is for.", validate: name }),
     role: t.field({ type: RoleEnum, required: true, description: "What it may do." }),
-    merchantId: t.id({ description: "The merchant it is for. Tokens of the platform (operators, some analysts) have none." }),
+    merchantId: t.id({
+      description: "The merchant it is for. Tokens of the platform (operators, some analysts) have none.",
+    }),
     expiresAt: t.field({ type: "DateTime", description: "When it ends; left out: never." }),
   }),
 });
@@ -68,22 +79,35 @@ const ApiKeyCreated = builder.objectRef<{ apiKey: ApiKeyRow; value: string }>("A
   }),
 });
 
-const ApiKeyRotated = builder.objectRef<{ apiKey: ApiKeyRow; value: string; rotated: ApiKeyRow }>("ApiKeyRotated").implement({
-  description: "An API key and its successor.",
-  fields: (t) => ({
-    apiKey: t.expose("apiKey", { type: ApiKeyRef, description: "The successor: it has the name and the scopes of the key before." }),
-    value: t.exposeString("value", { description: "The successor itself. It is shown this once." }),
-    rotated: t.expose("rotated", { type: ApiKeyRef, description: "The key before, which ends with the overlap." }),
-  }),
-});
+const ApiKeyRotated = builder
+  .objectRef<{ apiKey: ApiKeyRow; value: string; rotated: ApiKeyRow }>("ApiKeyRotated")
+  .implement({
+    description: "An API key and its successor.",
+    fields: (t) => ({
+      apiKey: t.expose("apiKey", {
+        type: ApiKeyRef,
+        description: "The successor: it has the name and the scopes of the key before.",
+      }),
+      value: t.exposeString("value", { description: "The successor itself. It is shown this once." }),
+      rotated: t.expose("rotated", {
+        type: ApiKeyRef,
+        description: "The key before, which ends with the overlap.",
+      }),
+    }),
+  });
 
-const InternalTokenCreated = builder.objectRef<{ internalToken: InternalTokenRow; value: string }>("InternalTokenCreated").implement({
-  description: "A new internal token.",
-  fields: (t) => ({
-    internalToken: t.expose("internalToken", { type: InternalTokenRef, description: "What is known of it from now on." }),
-    value: t.exposeString("value", { description: "The token itself. It is shown this once." }),
-  }),
-});
+const InternalTokenCreated = builder
+  .objectRef<{ internalToken: InternalTokenRow; value: string }>("InternalTokenCreated")
+  .implement({
+    description: "A new internal token.",
+    fields: (t) => ({
+      internalToken: t.expose("internalToken", {
+        type: InternalTokenRef,
+        description: "What is known of it from now on.",
+      }),
+      value: t.exposeString("value", { description: "The token itself. It is shown this once." }),
+    }),
+  });
 
 const tokenOf = async ({ db }: GraphContext, id: string): Promise<InternalTokenRow> => {
   const [token] = await findInternalTokens(db, [id]);
@@ -99,27 +123,40 @@ changeMutation({
   input: ApiKeyCreateInput,
   type: ApiKeyCreated,
   run: async (transaction, access, { expiresAt, ...input }) => {
-    const { happened, ...made } = await createApiKey(transaction, access, { ...input, expiresAt: expiresAt ?? null });
+    const { happened, ...made } = await createApiKey(transaction, access, {
+      ...input,
+      expiresAt: expiresAt ?? null,
+    });
     access.publish(happened);
     return made;
   },
-  answer: async ({ loaders }, { apiKeyId, value }) => ({ value, apiKey: await loaders.apiKeys.load(apiKeyId) }),
+  answer: async ({ loaders }, { apiKeyId, value }) => ({
+    value,
+    apiKey: await loaders.apiKeys.load(apiKeyId),
+  }),
 });
 
 changeMutation({
   ...accessChange,
   name: "apiKeyRotate",
-  description: "Makes the successor of an API key. Both work for the overlap, then the old one has expired. A key is rotated once.",
+  description:
+    "Makes the successor of an API key. Both work for the overlap, then the old one has expired. A key is rotated once.",
   callers: staff,
   input: ApiKeyRotateInput,
   type: ApiKeyRotated,
   run: async (transaction, access, input) => {
-    const { happened, ...made } = await rotateApiKey(transaction, access, { ...input, expiresAt: input.expiresAt ?? null });
+    const { happened, ...made } = await rotateApiKey(transaction, access, {
+      ...input,
+      expiresAt: input.expiresAt ?? null,
+    });
     access.publish(happened);
     return { ...made, rotatedId: input.apiKeyId };
   },
   answer: async ({ loaders }, { apiKeyId, value, rotatedId }) => {
-    const [apiKey, rotated] = await Promise.all([loaders.apiKeys.load(apiKeyId), loadAnew(loaders.apiKeys, rotatedId)]);
+    const [apiKey, rotated] = await Promise.all([
+      loaders.apiKeys.load(apiKeyId),
+      loadAnew(loaders.apiKeys, rotatedId),
+    ]);
     return { apiKey, value, rotated };
   },
 });
@@ -147,11 +184,21 @@ changeMutation({
   input: InternalTokenCreateInput,
   type: InternalTokenCreated,
   check: ({ viewer }) => {
-    if (isPerson(viewer)) throw fail("role_not_allowed", { message: "Who is signed in makes no internal tokens: they would outlive the account." });
+    if (isPerson(viewer))
+      throw fail("role_not_allowed", {
+        message: "Who is signed in makes no internal tokens: they would outlive the account.",
+      });
   },
   run: (transaction, access, { expiresAt, merchantId, ...input }) =>
-    createInternalToken(transaction, access, { ...input, merchantId: merchantId ?? access.merchantId, expiresAt: expiresAt ?? null }),
-  answer: async (context, { internalTokenId, value }) => ({ value, internalToken: await tokenOf(context, internalTokenId) }),
+    createInternalToken(transaction, access, {
+      ...input,
+      merchantId: merchantId ?? access.merchantId,
+      expiresAt: expiresAt ?? null,
+    }),
+  answer: async (context, { internalTokenId, value }) => ({
+    value,
+    internalToken: await tokenOf(context, internalTokenId),
+  }),
 });
 
 changeMutation({
@@ -171,19 +218,35 @@ changeMutation({
 /** Apps as OAuth clients: which there are, and switching them off for everybody. */
 const OAuthClientAuthMethodEnum = defineEnum("OAuthClientAuthMethod", {
   description: "How an OAuth client proves who it is.",
-  values: { none: "Not at all: its tokens are bound to a key all the same.", private_key_jwt: "With a key of its own (RFC 7523)." },
+  values: {
+    none: "Not at all: its tokens are bound to a key all the same.",
+    private_key_jwt: "With a key of its own (RFC 7523).",
+  },
 });
 
 const OAuthClient = builder.objectRef<OauthClientRow>("OAuthClient").implement({
   description: "An app as an OAuth client: what merchants' people may let in.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The client's id, `oac_…`." }),
-    app: t.field({ type: AppRef, description: "The app.", resolve: ({ appId }, _args, { loaders }) => loaders.apps.load(appId) }),
-    redirectUris: t.exposeStringList("redirectUris", { description: "Where its users may be sent back to, compared character by character." }),
-    authMethod: t.expose("authMethod", { type: OAuthClientAuthMethodEnum, description: "How it proves who it is." }),
+    app: t.field({
+      type: AppRef,
+      description: "The app.",
+      resolve: ({ appId }, _args, { loaders }) => loaders.apps.load(appId),
+    }),
+    redirectUris: t.exposeStringList("redirectUris", {
+      description: "Where its users may be sent back to, compared character by character.",
+    }),
+    authMethod: t.expose("authMethod", {
+      type: OAuthClientAuthMethodEnum,
+      description: "How it proves who it is.",
+    }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
-    disabledAt: t.expose("disabledAt", { type: "DateTime", nullable: true, description: "Since when it is refused everywhere; null: it may ask." }),
+    disabledAt: t.expose("disabledAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Since when it is refused everywhere; null: it may ask.",
+    }),
   }),
 });
 
@@ -201,7 +264,8 @@ async function clientOf({ db }: GraphContext, id: string): Promise<OauthClientRo
 changeMutation({
   ...accessChange,
   name: "oauthClientDisable",
-  description: "Switches an OAuth client off for all merchants: nobody is sent to it, and whatever it was granted is revoked, for good.",
+  description:
+    "Switches an OAuth client off for all merchants: nobody is sent to it, and whatever it was granted is revoked, for good.",
   callers: platform,
   input: OAuthClientTransitionInput,
   type: OAuthClient,
@@ -233,7 +297,8 @@ builder.queryField("oauthClients", (t) =>
       description: "The OAuth clients of all apps, oldest first, disabled ones included.",
       complexity: pageCost,
       authScopes: { callers: readers },
-      resolve: (_root, args, { db }) => connectionOf(args, { db, query: oauthClientList(db), column: "oauth_client.id" }),
+      resolve: (_root, args, { db }) =>
+        connectionOf(args, { db, query: oauthClientList(db), column: "oauth_client.id" }),
     },
     ...listTypes("OAuthClient", "clients"),
   ),

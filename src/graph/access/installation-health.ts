@@ -1,4 +1,7 @@
-/** The health of an installation: whether it is ready for its work, and the requests that its credentials sent lately. */
+/**
+ * The health of an installation: whether it is ready for its work, and the requests that its credentials sent
+ * lately.
+ */
 import { type Check, type Readiness, readinessOf } from "#access/readiness/readiness.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -59,17 +62,26 @@ const ReadinessCheck = builder.objectRef<Check>("ReadinessCheck").implement({
     status: t.expose("status", { type: CheckStatusEnum, description: "How it came out." }),
     severity: t.expose("severity", { type: SeverityEnum, description: "What a failure means." }),
     message: t.exposeString("message", { description: "The same for people, in English; it may change." }),
-    remedy: t.exposeString("remedy", { nullable: true, description: "What to do about it, in English; null where nothing is to be done." }),
-    since: t.expose("since", { type: "DateTime", nullable: true, description: "Since when it has not been well, where that is known." }),
+    remedy: t.exposeString("remedy", {
+      nullable: true,
+      description: "What to do about it, in English; null where nothing is to be done.",
+    }),
+    since: t.expose("since", {
+      type: "DateTime",
+      nullable: true,
+      description: "Since when it has not been well, where that is known.",
+    }),
   }),
 });
 
 const InstallationReadiness = builder.objectRef<Readiness>("InstallationReadiness").implement({
-  description: "Whether an installation can do its work with the credential of the call; for internal tokens, with all of its credentials together.",
+  description:
+    "Whether an installation can do its work with the credential of the call; for internal tokens, with all of its credentials together.",
   fields: (t) => ({
     status: t.expose("status", {
       type: ReadinessStatusEnum,
-      description: "The sum of the checks: a blocking one that fails asks for action, any other one that is not well makes it degraded.",
+      description:
+        "The sum of the checks: a blocking one that fails asks for action, any other one that is not well makes it degraded.",
     }),
     evaluatedAt: t.expose("evaluatedAt", { type: "DateTime", description: "The server's time." }),
     installationId: t.exposeID("installationId", { description: "The installation, `ins_…`." }),
@@ -77,7 +89,10 @@ const InstallationReadiness = builder.objectRef<Readiness>("InstallationReadines
       description: "What the merchant let the installation do, and what its credential was made for; sorted.",
       resolve: ({ requiredScopes }) => [...requiredScopes],
     }),
-    grantedScopes: t.stringList({ description: "What the credential may do, sorted.", resolve: ({ grantedScopes }) => [...grantedScopes] }),
+    grantedScopes: t.stringList({
+      description: "What the credential may do, sorted.",
+      resolve: ({ grantedScopes }) => [...grantedScopes],
+    }),
     missingScopes: t.stringList({
       description: "What is required and not granted, sorted.",
       resolve: ({ missingScopes }) => [...missingScopes],
@@ -91,7 +106,8 @@ const InstallationReadiness = builder.objectRef<Readiness>("InstallationReadines
     nextActionAt: t.expose("nextActionAt", {
       type: "DateTime",
       nullable: true,
-      description: "By when somebody has to act next: an API key ends, or a secret becomes a year old; null where neither will happen.",
+      description:
+        "By when somebody has to act next: an API key ends, or a secret becomes a year old; null where neither will happen.",
     }),
   }),
 });
@@ -102,8 +118,16 @@ builder.objectField(InstallationRef, "readiness", (t) =>
     description: "Whether it can do its work, check by check.",
     authScopes: { callers: [...integrators, ...readers] },
     resolve: async ({ id }, _args, { viewer, loaders, clock }) => {
-      const [installation, endpoints] = await Promise.all([loaders.readinessFacts.load(id), loaders.endpointsOfInstallations.load(id)]);
-      return readinessOf({ now: clock.now(), installation, credential: isIntegrator(viewer) ? viewer : null, endpoints });
+      const [installation, endpoints] = await Promise.all([
+        loaders.readinessFacts.load(id),
+        loaders.endpointsOfInstallations.load(id),
+      ]);
+      return readinessOf({
+        now: clock.now(),
+        installation,
+        credential: isIntegrator(viewer) ? viewer : null,
+        endpoints,
+      });
     },
   }),
 );
@@ -113,26 +137,39 @@ const ApiRequest = builder.objectRef<ApiRequestRow>("ApiRequest").implement({
   description: "A request that an app sent over REST. Neither its parameters nor its body are kept.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The request's id, `req_…`." }),
-    requestId: t.exposeID("id", { description: "The same id, as the answer has it in `X-Request-Id` and errors in `requestId`." }),
-    operation: t.exposeString("operation", { description: "The operation, as the API's document names it in `operationId`." }),
+    requestId: t.exposeID("id", {
+      description: "The same id, as the answer has it in `X-Request-Id` and errors in `requestId`.",
+    }),
+    operation: t.exposeString("operation", {
+      description: "The operation, as the API's document names it in `operationId`.",
+    }),
     method: t.exposeString("method", { description: "The HTTP method." }),
     status: t.exposeInt("status", { description: "The HTTP status of the answer, 100 to 599." }),
-    errorCode: t.exposeString("errorCode", { nullable: true, description: "The code of the error that was answered; null: none was." }),
+    errorCode: t.exposeString("errorCode", {
+      nullable: true,
+      description: "The code of the error that was answered; null: none was.",
+    }),
     docUrl: t.field({
       type: "URL",
       nullable: true,
       description: "What the code means and what to do about it; null: there is no code.",
-      resolve: ({ errorCode }, _args, { publicUrl }) => (errorCode === null ? null : docUrlOf(errorCode, publicUrl)),
+      resolve: ({ errorCode }, _args, { publicUrl }) =>
+        errorCode === null ? null : docUrlOf(errorCode, publicUrl),
     }),
-    durationMs: t.exposeInt("durationMs", { description: "How long the answer took, in whole milliseconds." }),
+    durationMs: t.exposeInt("durationMs", {
+      description: "How long the answer took, in whole milliseconds.",
+    }),
     at: t.expose("at", { type: "DateTime", description: "When it was answered." }),
-    credentialId: t.exposeID("credentialId", { description: "What it was sent with: the API key's id, `key_…`, or the grant's, `grt_…`." }),
+    credentialId: t.exposeID("credentialId", {
+      description: "What it was sent with: the API key's id, `key_…`, or the grant's, `grt_…`.",
+    }),
     apiKey: t.field({
       type: ApiKeyRef,
       nullable: true,
       description: "The API key that it was sent with; null: it came with an access token.",
       authScopes: { callers: staff },
-      resolve: ({ credentialId }, _args, { loaders }) => (kindOf(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null),
+      resolve: ({ credentialId }, _args, { loaders }) =>
+        kindOf(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null,
     }),
   }),
 });
@@ -144,7 +181,11 @@ builder.objectField(InstallationRef, "recentRequests", (t) =>
       description: `What its credentials sent over REST in the last ${keptDays} days, newest first, a few seconds after the answer. It is a sample: of every two seconds and process ${failuresMax} failures and ${successesMax} successes at most, which is all of an app that is not very busy. Requests without a credential are not here, nor those whose credential was not recognized.`,
       authScopes: { callers: readers },
       complexity: pageCost,
-      args: { onlyFailed: t.arg.boolean({ description: "Whether only those are meant whose status is 400 or more; all unless told." }) },
+      args: {
+        onlyFailed: t.arg.boolean({
+          description: "Whether only those are meant whose status is 400 or more; all unless told.",
+        }),
+      },
       resolve: ({ id: installationId }, { onlyFailed, ...page }, { db }) =>
         connectionOf(page, {
           db,

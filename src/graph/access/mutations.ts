@@ -1,7 +1,13 @@
 /** Letting in and shutting out: merchants, apps and installations. */
 import type { Transaction } from "#database/transaction.ts";
 import { z } from "zod";
-import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants.ts";
+import {
+  changeInstallation,
+  createApp,
+  createInstallation,
+  createMerchant,
+  updateMerchant,
+} from "#access/tenants.ts";
 import { reindexMerchant } from "#commerce/search/index-products.ts";
 import { builder } from "#graph/builder.ts";
 import { type GraphContext, platform, staff } from "#graph/context.ts";
@@ -19,8 +25,16 @@ const MerchantCreateInput = builder.inputType("MerchantCreateInput", {
     slug: t.field({ type: "Slug", required: true, description: "Its name in addresses, unique." }),
     name: t.string({ required: true, description: "Its name.", validate: name }),
     mode: t.field({ type: ModeEnum, required: true, description: "Whether real money moves; fixed." }),
-    defaultLocale: t.field({ type: "LocaleCode", required: true, description: "The locale that texts fall back to." }),
-    defaultMarket: t.field({ type: "CountryCode", required: true, description: "The country whose prices are shown where none is asked for." }),
+    defaultLocale: t.field({
+      type: "LocaleCode",
+      required: true,
+      description: "The locale that texts fall back to.",
+    }),
+    defaultMarket: t.field({
+      type: "CountryCode",
+      required: true,
+      description: "The country whose prices are shown where none is asked for.",
+    }),
   }),
 });
 
@@ -31,7 +45,10 @@ const MerchantUpdateInput = builder.inputType("MerchantUpdateInput", {
     expectedVersion: t.int({ description: expectedVersion }),
     name: t.string({ description: "Its name.", validate: name }),
     defaultLocale: t.field({ type: "LocaleCode", description: "The locale that texts fall back to." }),
-    defaultMarket: t.field({ type: "CountryCode", description: "The country whose prices are shown where none is asked for." }),
+    defaultMarket: t.field({
+      type: "CountryCode",
+      description: "The country whose prices are shown where none is asked for.",
+    }),
   }),
 });
 
@@ -97,14 +114,22 @@ changeMutation({
     await updateMerchant(transaction, access, input);
     // The locale that products fall back to stands in the index.
     if (typeof input.defaultLocale === "string")
-      await reindexMerchant(transaction, { merchantId: input.merchantId, onlyMissing: false, now: access.now });
+      await reindexMerchant(transaction, {
+        merchantId: input.merchantId,
+        onlyMissing: false,
+        now: access.now,
+      });
     return input.merchantId;
   },
   answer: merchantOf,
 });
 
 /** Gives the id of what was changed. */
-type AccessCommand<Input> = (transaction: Transaction, access: AccessContext, input: Input) => Promise<string>;
+type AccessCommand<Input> = (
+  transaction: Transaction,
+  access: AccessContext,
+  input: Input,
+) => Promise<string>;
 
 type MerchantTransition = (typeof MerchantTransitionInput)["$inferInput"];
 
@@ -112,7 +137,12 @@ const setMerchantStatus =
   (status: "active" | "suspended"): AccessCommand<MerchantTransition> =>
   async (transaction, access, input) => {
     await updateMerchant(transaction, access, { ...input, status });
-    if (status === "active") await reindexMerchant(transaction, { merchantId: input.merchantId, onlyMissing: true, now: access.now });
+    if (status === "active")
+      await reindexMerchant(transaction, {
+        merchantId: input.merchantId,
+        onlyMissing: true,
+        now: access.now,
+      });
     return input.merchantId;
   };
 
@@ -144,7 +174,8 @@ changeMutation({
   callers: platform,
   input: AppCreateInput,
   type: AppRef,
-  run: (transaction, access, { name: appName, publisher }) => createApp(transaction, access, { name: appName, publisher: publisher ?? null }),
+  run: (transaction, access, { name: appName, publisher }) =>
+    createApp(transaction, access, { name: appName, publisher: publisher ?? null }),
   answer: ({ loaders }, id) => loadAnew(loaders.apps, id),
 });
 

@@ -30,8 +30,16 @@ StaffAccountRef.implement({
     name: t.exposeString("name", { description: "What the person is called." }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
-    disabledAt: t.expose("disabledAt", { type: "DateTime", nullable: true, description: "Since when it signs in nowhere; null: it may." }),
-    lastSignedInAt: t.expose("lastSignedInAt", { type: "DateTime", nullable: true, description: "When the person last signed in." }),
+    disabledAt: t.expose("disabledAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Since when it signs in nowhere; null: it may.",
+    }),
+    lastSignedInAt: t.expose("lastSignedInAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When the person last signed in.",
+    }),
   }),
 });
 
@@ -44,7 +52,11 @@ const StaffCreateInput = builder.inputType("StaffCreateInput", {
       description: "What the person signs in with: unique among all merchants.",
       validate: z.string().min(3).max(254),
     }),
-    name: t.string({ required: true, description: "What the person is called.", validate: z.string().trim().min(1).max(200) }),
+    name: t.string({
+      required: true,
+      description: "What the person is called.",
+      validate: z.string().trim().min(1).max(200),
+    }),
     password: t.string({ description: "12 to 256 characters. Left out, one is made, and shown this once." }),
   }),
 });
@@ -64,7 +76,9 @@ const StaffPasswordSetInput = builder.inputType("StaffPasswordSetInput", {
   fields: (t) => ({
     staffId: t.id({ required: true, description: "The account." }),
     password: t.string({ description: "12 to 256 characters. Left out, one is made, and shown this once." }),
-    revokeGrants: t.boolean({ description: "Whether what the person granted to apps ends as well. Left out, it stays in force." }),
+    revokeGrants: t.boolean({
+      description: "Whether what the person granted to apps ends as well. Left out, it stays in force.",
+    }),
   }),
 });
 
@@ -107,7 +121,10 @@ interface Changed {
   readonly generated: string | null;
 }
 
-const showWithPassword = async (context: GraphContext, { staffId, generated }: Changed): Promise<WithPassword> => ({
+const showWithPassword = async (
+  context: GraphContext,
+  { staffId, generated }: Changed,
+): Promise<WithPassword> => ({
   staff: await staffOf(context, staffId),
   password: generated,
 });
@@ -125,7 +142,8 @@ changeMutation({
   },
   run: async (transaction, access, { merchantId, prepared: { generated, person } }) => {
     const owner = merchantId ?? access.merchantId;
-    if (owner === null) throw fail("missing_field", { message: "merchantId is required with a token of the platform." });
+    if (owner === null)
+      throw fail("missing_field", { message: "merchantId is required with a token of the platform." });
     return { staffId: await createStaff(transaction, access, { merchantId: owner, ...person }), generated };
   },
   answer: showWithPassword,
@@ -144,7 +162,11 @@ changeMutation({
     return { generated, passwordHash: await preparePassword(password ?? generated ?? "") };
   },
   run: async (transaction, access, { staffId, revokeGrants, prepared: { generated, passwordHash } }) => {
-    await setStaffPassword(transaction, access, { staffId, isRevokingGrants: revokeGrants === true, passwordHash });
+    await setStaffPassword(transaction, access, {
+      staffId,
+      isRevokingGrants: revokeGrants === true,
+      passwordHash,
+    });
     return { staffId, generated };
   },
   answer: showWithPassword,
@@ -153,7 +175,8 @@ changeMutation({
 changeMutation({
   ...accessChange,
   name: "staffDisable",
-  description: "Disables an account: it signs in nowhere from now on, also where it had, and the grants it gave are revoked.",
+  description:
+    "Disables an account: it signs in nowhere from now on, also where it had, and the grants it gave are revoked.",
   callers: staff,
   input: StaffDisableInput,
   type: StaffAccountRef,
@@ -167,7 +190,8 @@ changeMutation({
 changeMutation({
   ...accessChange,
   name: "staffEnable",
-  description: "Lets a disabled account sign in again, with the password that it had. The grants that were revoked stay so.",
+  description:
+    "Lets a disabled account sign in again, with the password that it had. The grants that were revoked stay so.",
   callers: staff,
   input: StaffEnableInput,
   type: StaffAccountRef,
@@ -199,7 +223,9 @@ builder.objectField(ViewerRef, "staff", (t) =>
     description: "The person who is signed in at the console; null when the call came with something else.",
     resolve: async (viewer, _args, { db }) => {
       if (!isPerson(viewer)) return null;
-      return (await staffList(db, viewer.merchantId).where("id", "=", viewer.staffId).executeTakeFirst()) ?? null;
+      return (
+        (await staffList(db, viewer.merchantId).where("id", "=", viewer.staffId).executeTakeFirst()) ?? null
+      );
     },
   }),
 );
@@ -208,24 +234,35 @@ builder.queryFields((t) => ({
   staffAccounts: t.connection(
     {
       type: StaffAccountRef,
-      description: "The people of the merchants that the token sees, oldest first, disabled accounts included.",
+      description:
+        "The people of the merchants that the token sees, oldest first, disabled accounts included.",
       complexity: pageCost,
       authScopes: { callers: staff },
       resolve: (_root, args, context) =>
-        connectionOf(args, { db: context.db, query: staffList(context.db, ownerOf(context)), column: "staff_account.id" }),
+        connectionOf(args, {
+          db: context.db,
+          query: staffList(context.db, ownerOf(context)),
+          column: "staff_account.id",
+        }),
     },
     ...listTypes("StaffAccount", "accounts"),
   ),
   oauthGrants: t.connection(
     {
       type: OAuthGrantRef,
-      description: "What the merchants that the token sees granted to OAuth clients, oldest first, revoked grants included.",
+      description:
+        "What the merchants that the token sees granted to OAuth clients, oldest first, revoked grants included.",
       complexity: pageCost,
       authScopes: { callers: staff },
-      args: { installationId: t.arg.id({ description: "Only those of this installation, `ins_…`; one that there is not has none." }) },
+      args: {
+        installationId: t.arg.id({
+          description: "Only those of this installation, `ins_…`; one that there is not has none.",
+        }),
+      },
       resolve: (_root, { installationId, ...args }, context) => {
         const all = grantList(context.db, ownerOf(context));
-        const query = typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
+        const query =
+          typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
         return connectionOf(args, { db: context.db, query, column: "oauth_grant.id" });
       },
     },

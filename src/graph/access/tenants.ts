@@ -6,7 +6,15 @@ import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, ownerOf, readers, staff } from "#graph/context.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { ModeEnum } from "./identity.ts";
-import { ApiKeyRef, AppRef, InstallationRef, InternalTokenRef, MarketRef, MerchantRef, ProductSummaryRef } from "#graph/refs.ts";
+import {
+  ApiKeyRef,
+  AppRef,
+  InstallationRef,
+  InternalTokenRef,
+  MarketRef,
+  MerchantRef,
+  ProductSummaryRef,
+} from "#graph/refs.ts";
 
 export const MerchantStatusEnum = defineEnum("MerchantStatus", {
   description: "Whether a merchant may do business.",
@@ -21,13 +29,20 @@ MerchantRef.implement({
     name: t.exposeString("name", { description: "Its name." }),
     mode: t.expose("mode", { type: ModeEnum, description: "Whether real money moves." }),
     status: t.expose("status", { type: MerchantStatusEnum, description: "Whether it may do business." }),
-    defaultLocale: t.expose("defaultLocale", { type: "LocaleCode", description: "The locale that texts fall back to." }),
-    defaultMarket: t.expose("defaultMarket", { type: "CountryCode", description: "The country whose prices are shown where none is asked for." }),
+    defaultLocale: t.expose("defaultLocale", {
+      type: "LocaleCode",
+      description: "The locale that texts fall back to.",
+    }),
+    defaultMarket: t.expose("defaultMarket", {
+      type: "CountryCode",
+      description: "The country whose prices are shown where none is asked for.",
+    }),
     currencies: t.field({
       type: ["CurrencyCode"],
       description: "The currencies it sells in, sorted.",
       complexity: { multiplier: 2 },
-      resolve: async ({ id }, _args, { loaders }) => [...new Set((await loaders.markets.load(id)).map(({ currency }) => currency))].toSorted(),
+      resolve: async ({ id }, _args, { loaders }) =>
+        [...new Set((await loaders.markets.load(id)).map(({ currency }) => currency))].toSorted(),
     }),
     markets: t.field({
       type: [MarketRef],
@@ -54,7 +69,11 @@ AppRef.implement({
 
 const InstallationStatusEnum = defineEnum("InstallationStatus", {
   description: "Whether an installation may call.",
-  values: { active: "It may.", suspended: "Its credentials are cut until it is resumed.", uninstalled: "It is gone for good, its keys are revoked." },
+  values: {
+    active: "It may.",
+    suspended: "Its credentials are cut until it is resumed.",
+    uninstalled: "It is gone for good, its keys are revoked.",
+  },
 });
 
 const CatalogList = builder.objectRef<ProductList>("CatalogProducts");
@@ -64,10 +83,17 @@ InstallationRef.implement({
   fields: (t) => ({
     id: t.exposeID("id", { description: "The installation's id, `ins_…`." }),
     status: t.expose("status", { type: InstallationStatusEnum, description: "Whether it may call." }),
-    scopes: t.stringList({ description: "What it may do, sorted.", resolve: ({ scopes }) => scopes.toSorted() }),
+    scopes: t.stringList({
+      description: "What it may do, sorted.",
+      resolve: ({ scopes }) => scopes.toSorted(),
+    }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
     installedAt: t.expose("installedAt", { type: "DateTime", description: "When it was installed." }),
-    app: t.field({ type: AppRef, description: "The app.", resolve: ({ appId }, _args, { loaders }) => loaders.apps.load(appId) }),
+    app: t.field({
+      type: AppRef,
+      description: "The app.",
+      resolve: ({ appId }, _args, { loaders }) => loaders.apps.load(appId),
+    }),
     merchant: t.field({
       type: MerchantRef,
       description: "The merchant.",
@@ -81,9 +107,14 @@ InstallationRef.implement({
   }),
 });
 
-async function summaries({ ids, locale, market }: ProductList, { loaders, clock, publicUrl }: GraphContext): Promise<ProductSummary[]> {
+async function summaries(
+  { ids, locale, market }: ProductList,
+  { loaders, clock, publicUrl }: GraphContext,
+): Promise<ProductSummary[]> {
   const view = { locales: [locale], country: market, now: clock.now(), publicUrl };
-  return (await Promise.all(ids.map((id) => loaders.products.load(id)))).flatMap((product) => (product === null ? [] : [toSummary(product, view)]));
+  return (await Promise.all(ids.map((id) => loaders.products.load(id)))).flatMap((product) =>
+    product === null ? [] : [toSummary(product, view)],
+  );
 }
 
 const ListOrderEnum = defineEnum("CatalogListOrder", {
@@ -96,11 +127,24 @@ const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").im
   fields: (t) => ({
     returned: t.int({ description: "How many products the list has.", resolve: ({ ids }) => ids.length }),
     total: t.exposeInt("total", { description: "How many published products the merchant has." }),
-    truncated: t.boolean({ description: "Whether there are more than the list has.", resolve: ({ ids, total }) => total > ids.length }),
+    truncated: t.boolean({
+      description: "Whether there are more than the list has.",
+      resolve: ({ ids, total }) => total > ids.length,
+    }),
     limit: t.int({ description: "How many the list has at most.", resolve: () => listLimit }),
-    order: t.field({ type: ListOrderEnum, description: "How it is ordered.", resolve: () => "published_at_desc" as const }),
-    locale: t.expose("locale", { type: "LocaleCode", description: "The locale that was asked for: the merchant's default." }),
-    market: t.expose("market", { type: "CountryCode", description: "The country of the prices: the merchant's default." }),
+    order: t.field({
+      type: ListOrderEnum,
+      description: "How it is ordered.",
+      resolve: () => "published_at_desc" as const,
+    }),
+    locale: t.expose("locale", {
+      type: "LocaleCode",
+      description: "The locale that was asked for: the merchant's default.",
+    }),
+    market: t.expose("market", {
+      type: "CountryCode",
+      description: "The country of the prices: the merchant's default.",
+    }),
     currency: t.expose("currency", {
       type: "CurrencyCode",
       nullable: true,
@@ -115,7 +159,11 @@ const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").im
           ? `The list ends after ${listLimit} of ${total} products. Read the others through search with the parameter merchant.`
           : null,
     }),
-    generatedAt: t.field({ type: "DateTime", description: "When the list was made.", resolve: (_list, _args, { clock }) => clock.now() }),
+    generatedAt: t.field({
+      type: "DateTime",
+      description: "When the list was made.",
+      resolve: (_list, _args, { clock }) => clock.now(),
+    }),
   }),
 });
 
@@ -128,7 +176,11 @@ CatalogList.implement({
       complexity: { multiplier: 100 },
       resolve: (list, _args, context) => summaries(list, context),
     }),
-    meta: t.field({ type: CatalogListMeta, description: "What to know about the list.", resolve: (list) => list }),
+    meta: t.field({
+      type: CatalogListMeta,
+      description: "What to know about the list.",
+      resolve: (list) => list,
+    }),
   }),
 });
 
@@ -144,17 +196,33 @@ const RoleEnum = defineEnum("Role", {
 export { RoleEnum };
 
 InternalTokenRef.implement({
-  description: "A token for internal frontends and people. The token itself was shown once, when it was made.",
+  description:
+    "A token for internal frontends and people. The token itself was shown once, when it was made.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The token's id, `tok_…`." }),
     name: t.exposeString("name", { description: "What it is for." }),
     role: t.expose("role", { type: RoleEnum, description: "What it may do." }),
-    merchantId: t.exposeID("merchantId", { nullable: true, description: "The merchant it is for; null: the platform." }),
+    merchantId: t.exposeID("merchantId", {
+      nullable: true,
+      description: "The merchant it is for; null: the platform.",
+    }),
     lastFour: t.exposeString("lastFour", { description: "The token's last four characters." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true, description: "When it ends; null: never." }),
-    revokedAt: t.expose("revokedAt", { type: "DateTime", nullable: true, description: "When it was revoked." }),
-    lastUsedAt: t.expose("lastUsedAt", { type: "DateTime", nullable: true, description: "When it was last used, to the minute." }),
+    expiresAt: t.expose("expiresAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it ends; null: never.",
+    }),
+    revokedAt: t.expose("revokedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it was revoked.",
+    }),
+    lastUsedAt: t.expose("lastUsedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it was last used, to the minute.",
+    }),
   }),
 });
 
@@ -183,7 +251,11 @@ builder.queryFields((t) => ({
       complexity: pageCost,
       authScopes: { callers: readers },
       resolve: (_root, args, context) =>
-        connectionOf(args, { db: context.db, query: merchantList(context.db, ownerOf(context)), column: "merchant.id" }),
+        connectionOf(args, {
+          db: context.db,
+          query: merchantList(context.db, ownerOf(context)),
+          column: "merchant.id",
+        }),
     },
     ...listTypes("Merchant", "merchants"),
   ),
@@ -204,7 +276,11 @@ builder.queryFields((t) => ({
       complexity: pageCost,
       authScopes: { callers: readers },
       resolve: (_root, args, context) =>
-        connectionOf(args, { db: context.db, query: installationList(context.db, ownerOf(context)), column: "installation.id" }),
+        connectionOf(args, {
+          db: context.db,
+          query: installationList(context.db, ownerOf(context)),
+          column: "installation.id",
+        }),
     },
     ...listTypes("Installation", "installations"),
   ),
@@ -214,10 +290,15 @@ builder.queryFields((t) => ({
       description: "The API keys of the merchants that the token sees, oldest first, revoked ones included.",
       complexity: pageCost,
       authScopes: { callers: staff },
-      args: { installationId: t.arg.id({ description: "Only those of this installation, `ins_…`; one that there is not has none." }) },
+      args: {
+        installationId: t.arg.id({
+          description: "Only those of this installation, `ins_…`; one that there is not has none.",
+        }),
+      },
       resolve: (_root, { installationId, ...args }, context) => {
         const all = apiKeyList(context.db, ownerOf(context));
-        const query = typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
+        const query =
+          typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
         return connectionOf(args, { db: context.db, query, column: "api_key.id" });
       },
     },
@@ -226,11 +307,16 @@ builder.queryFields((t) => ({
   internalTokens: t.connection(
     {
       type: InternalTokenRef,
-      description: "The internal tokens of the merchants that the token sees, oldest first, revoked ones included.",
+      description:
+        "The internal tokens of the merchants that the token sees, oldest first, revoked ones included.",
       complexity: pageCost,
       authScopes: { callers: staff },
       resolve: (_root, args, context) =>
-        connectionOf(args, { db: context.db, query: internalTokenList(context.db, ownerOf(context)), column: "internal_token.id" }),
+        connectionOf(args, {
+          db: context.db,
+          query: internalTokenList(context.db, ownerOf(context)),
+          column: "internal_token.id",
+        }),
     },
     ...listTypes("InternalToken", "internal tokens"),
   ),

@@ -1,7 +1,17 @@
-/** Returns and exchanges: asked for by the buyer or for the buyer, and taken through their life by who runs the merchant. */
+/**
+ * Returns and exchanges: asked for by the buyer or for the buyer, and taken through their life by who runs
+ * the merchant.
+ */
 import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
 import { requestReturn } from "#commerce/after-sales/request-return.ts";
-import { approveReturn, cancelReturn, declineReasonMax, declineReturn, receiveReturn, trackReturn } from "#commerce/after-sales/return-life.ts";
+import {
+  approveReturn,
+  cancelReturn,
+  declineReasonMax,
+  declineReturn,
+  receiveReturn,
+  trackReturn,
+} from "#commerce/after-sales/return-life.ts";
 import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
@@ -15,7 +25,8 @@ import { showPart } from "#graph/orders/orders.ts";
 import { ReturnRef } from "#graph/refs.ts";
 import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
 
-const ofReturn = "The version of the return the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
+const ofReturn =
+  "The version of the return the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
 
 const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
   description: "What shall come back, and what for. `afterSalesEligibility` tells what may be asked for.",
@@ -28,8 +39,14 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
     }),
     reason: t.field({ type: ReturnReasonEnum, required: true, description: "Why; one for all of it." }),
     note: t.string({ description: `What the buyer adds to it. 1 to ${noteMax} characters.` }),
-    method: t.field({ type: ReturnMethodEnum, description: "How it comes back; the first that is offered unless told." }),
-    settlement: t.field({ type: ReturnSettlementEnum, description: "What the buyer gets; the first that is offered unless told." }),
+    method: t.field({
+      type: ReturnMethodEnum,
+      description: "How it comes back; the first that is offered unless told.",
+    }),
+    settlement: t.field({
+      type: ReturnSettlementEnum,
+      description: "What the buyer gets; the first that is offered unless told.",
+    }),
     exchangeVariantId: t.id({
       description:
         "Of an exchange alone, which needs it: what shall be sent instead. A variant of the same product that is in stock and costs the same.",
@@ -46,7 +63,10 @@ const ReturnTransitionInput = builder.inputType("ReturnTransitionInput", {
 const ReturnDeclineInput = builder.inputType("ReturnDeclineInput", {
   description: "A return that the merchant does not agree to.",
   fields: (t) => ({
-    reason: t.string({ required: true, description: `Why, for the buyer to read. 1 to ${declineReasonMax} characters.` }),
+    reason: t.string({
+      required: true,
+      description: `Why, for the buyer to read. 1 to ${declineReasonMax} characters.`,
+    }),
     expectedVersion: t.int({ description: ofReturn }),
   }),
 });
@@ -62,7 +82,11 @@ const ReturnReceivedLineInput = builder.inputType("ReturnReceivedLineInput", {
 const ReturnReceiveInput = builder.inputType("ReturnReceiveInput", {
   description: "What arrived of a return.",
   fields: (t) => ({
-    lines: t.field({ type: [ReturnReceivedLineInput], required: true, description: "Every line of the return, each once." }),
+    lines: t.field({
+      type: [ReturnReceivedLineInput],
+      required: true,
+      description: "Every line of the return, each once.",
+    }),
     expectedVersion: t.int({ description: ofReturn }),
   }),
 });
@@ -71,21 +95,32 @@ const ReturnInspectedLineInput = builder.inputType("ReturnInspectedLineInput", {
   description: "What was found of a line of a return.",
   fields: (t) => ({
     lineId: t.id({ required: true, description: "The order's line, `oln_…`." }),
-    accepted: t.int({ required: true, description: "How many are as they should be. 0 to what was received." }),
-    restock: t.int({ required: true, description: "Of those accepted, how many can be sold again; none of a repair. 0 to what was accepted." }),
+    accepted: t.int({
+      required: true,
+      description: "How many are as they should be. 0 to what was received.",
+    }),
+    restock: t.int({
+      required: true,
+      description: "Of those accepted, how many can be sold again; none of a repair. 0 to what was accepted.",
+    }),
   }),
 });
 
 const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
   description: "What was found when a return was looked at.",
   fields: (t) => ({
-    lines: t.field({ type: [ReturnInspectedLineInput], required: true, description: "Every line of the return, each once." }),
+    lines: t.field({
+      type: [ReturnInspectedLineInput],
+      required: true,
+      description: "Every line of the return, each once.",
+    }),
     note: t.string({ description: `What there is to say about it. 1 to ${noteMax} characters.` }),
     expectedVersion: t.int({ description: ofReturn }),
   }),
 });
 
-const answer = (_context: GraphContext, { order, id }: ChangedPart): ReturnView => showPart(order, "returns", id);
+const answer = (_context: GraphContext, { order, id }: ChangedPart): ReturnView =>
+  showPart(order, "returns", id);
 
 changeMutation({
   ...orderChange,
@@ -143,7 +178,8 @@ changeMutation({
 changeMutation({
   ...returnChange,
   name: "returnInspect",
-  description: "A return that has arrived was looked at: what is accepted counts as returned, and what can be sold again goes back to the stock.",
+  description:
+    "A return that has arrived was looked at: what is accepted counts as returned, and what can be sold again goes back to the stock.",
   input: ReturnInspectInput,
   type: ReturnRef,
   run: inspectReturn,

@@ -1,6 +1,11 @@
 /** Warranties: registered for what a buyer has, and claimed while they last. */
 import { registerWarranty, serialNumberMax } from "#commerce/after-sales/register-warranty.ts";
-import { type ClaimOutcome, claimTextMax, openWarrantyClaim, resolveWarrantyClaim } from "#commerce/after-sales/warranty-claims.ts";
+import {
+  type ClaimOutcome,
+  claimTextMax,
+  openWarrantyClaim,
+  resolveWarrantyClaim,
+} from "#commerce/after-sales/warranty-claims.ts";
 import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import type { WarrantyView } from "#commerce/orders/render-parts.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -12,11 +17,15 @@ import { orderVersion } from "#graph/orders/order-inputs.ts";
 import { showPart } from "#graph/orders/orders.ts";
 import { WarrantyRef } from "#graph/refs.ts";
 
-const ofWarranty = "The version of the warranty the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
+const ofWarranty =
+  "The version of the warranty the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
 
 const WarrantyClaimOutcomeEnum = defineEnum<ClaimOutcome>("WarrantyClaimOutcome", {
   description: "What the merchant decides about a warranty claim.",
-  values: { accepted: "It is granted, and uses one of what the warranty grants.", rejected: "It is not granted." },
+  values: {
+    accepted: "It is granted, and uses one of what the warranty grants.",
+    rejected: "It is not granted.",
+  },
 });
 
 const WarrantyRegisterInput = builder.inputType("WarrantyRegisterInput", {
@@ -40,18 +49,27 @@ const WarrantyClaimOpenInput = builder.inputType("WarrantyClaimOpenInput", {
 const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput", {
   description: "What is decided about a claim.",
   fields: (t) => ({
-    outcome: t.field({ type: WarrantyClaimOutcomeEnum, required: true, description: "Whether it is granted." }),
-    resolution: t.string({ required: true, description: `The decision in words. 1 to ${claimTextMax} characters.` }),
+    outcome: t.field({
+      type: WarrantyClaimOutcomeEnum,
+      required: true,
+      description: "Whether it is granted.",
+    }),
+    resolution: t.string({
+      required: true,
+      description: `The decision in words. 1 to ${claimTextMax} characters.`,
+    }),
     expectedVersion: t.int({ description: ofWarranty }),
   }),
 });
 
-const answer = (_context: GraphContext, { order, id }: ChangedPart): WarrantyView => showPart(order, "warranties", id);
+const answer = (_context: GraphContext, { order, id }: ChangedPart): WarrantyView =>
+  showPart(order, "warranties", id);
 
 changeMutation({
   ...orderChange,
   name: "warrantyRegister",
-  description: "Registers the warranty of a line that has arrived, as the order was placed with it. It begins with the delivery.",
+  description:
+    "Registers the warranty of a line that has arrived, as the order was placed with it. It begins with the delivery.",
   callers: frontends,
   input: WarrantyRegisterInput,
   type: WarrantyRef,

@@ -1,5 +1,10 @@
 /** Where carts go: the token that stands for an address, and the addresses that buyers keep. */
-import { findSavedAddresses, removeSavedAddress, type SavedAddress, savedAddressesMax } from "#commerce/addresses/saved-addresses.ts";
+import {
+  findSavedAddresses,
+  removeSavedAddress,
+  type SavedAddress,
+  savedAddressesMax,
+} from "#commerce/addresses/saved-addresses.ts";
 import { type CartAddressToken, setAddress, setSavedAddress } from "#commerce/carts/set-delivery.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
@@ -7,7 +12,13 @@ import { callerOf, everyClient, frontends, type GraphContext, tenantOf } from "#
 import { anyCartChange, cartChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
 import { CartTotalsRef, DeliveryOptionRef, MaskedAddressRef } from "#graph/refs.ts";
-import { AddressLevelEnum, AddressSetInput, SavedAddressRemoveInput, SavedAddressSetInput, ServiceabilityEnum } from "./cart-types.ts";
+import {
+  AddressLevelEnum,
+  AddressSetInput,
+  SavedAddressRemoveInput,
+  SavedAddressSetInput,
+  ServiceabilityEnum,
+} from "./cart-types.ts";
 
 const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressCheck").implement({
   description: "How an address was checked.",
@@ -44,14 +55,19 @@ const Quote = builder.objectRef<NonNullable<CartAddressToken["quote"]>>("CartQuo
       resolve: ({ deliveryOptions }) => [...deliveryOptions],
     }),
     quotedAt: t.expose("quotedAt", { type: "DateTime", description: "When this was found." }),
-    validUntil: t.expose("validUntil", { type: "DateTime", description: "When the address ends, and this with it." }),
+    validUntil: t.expose("validUntil", {
+      type: "DateTime",
+      description: "When the address ends, and this with it.",
+    }),
   }),
 });
 
 const AddressToken = builder.objectRef<CartAddressToken>("CartAddressToken").implement({
   description: "A token that stands for an address of a cart; the address itself is not shown again.",
   fields: (t) => ({
-    addressToken: t.exposeID("addressToken", { description: "The token, `adt_…`: it ends with the cart, the next address, or `expiresAt`." }),
+    addressToken: t.exposeID("addressToken", {
+      description: "The token, `adt_…`: it ends with the cart, the next address, or `expiresAt`.",
+    }),
     cartId: t.exposeID("cartId", { description: "The cart, `cart_…`." }),
     cartVersion: t.exposeInt("cartVersion", { description: "The cart's version." }),
     expiresAt: t.expose("expiresAt", {
@@ -60,8 +76,15 @@ const AddressToken = builder.objectRef<CartAddressToken>("CartAddressToken").imp
     }),
     address: t.expose("address", { type: MaskedAddressRef, description: "As much of it as may be shown." }),
     validation: t.expose("validation", { type: AddressCheck, description: "How it was checked." }),
-    serviceability: t.expose("serviceability", { type: Serviceability, description: "Whether it can be delivered to." }),
-    quote: t.expose("quote", { type: Quote, nullable: true, description: "What the cart costs there; null for an empty cart." }),
+    serviceability: t.expose("serviceability", {
+      type: Serviceability,
+      description: "Whether it can be delivered to.",
+    }),
+    quote: t.expose("quote", {
+      type: Quote,
+      nullable: true,
+      description: "What the cart costs there; null for an empty cart.",
+    }),
   }),
 });
 
@@ -103,17 +126,23 @@ builder.queryField("savedAddresses", (t) =>
     complexity: { multiplier: 10 },
     args: {
       merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
-      buyerReference: t.arg.string({ description: "Whose; without it the buyer that X-Buyer-Reference names." }),
+      buyerReference: t.arg.string({
+        description: "Whose; without it the buyer that X-Buyer-Reference names.",
+      }),
     },
     resolve: (_root, { merchantId, buyerReference }, context) =>
-      findSavedAddresses(context.db, { merchantId: tenantOf(context, merchantId), buyerReference: buyerOf(context, buyerReference) }),
+      findSavedAddresses(context.db, {
+        merchantId: tenantOf(context, merchantId),
+        buyerReference: buyerOf(context, buyerReference),
+      }),
   }),
 );
 
 changeMutation({
   ...anyCartChange,
   name: "savedAddressRemove",
-  description: "Erases an address that a buyer keeps; the carts that were given it keep their copy until they end. Answers with its id.",
+  description:
+    "Erases an address that a buyer keeps; the carts that were given it keep their copy until they end. Answers with its id.",
   callers: frontends,
   input: SavedAddressRemoveInput,
   inputDescription: "The address.",
@@ -121,7 +150,10 @@ changeMutation({
   check: (request, { buyerReference }) => void buyerOf(request, buyerReference),
   // The check has made sure of one of the two.
   run: (transaction, context, input) =>
-    removeSavedAddress(transaction, context, { ...input, buyerReference: input.buyerReference ?? context.buyerReference ?? "" }),
+    removeSavedAddress(transaction, context, {
+      ...input,
+      buyerReference: input.buyerReference ?? context.buyerReference ?? "",
+    }),
   answer: (_request, { savedAddressId }) => savedAddressId,
 });
 
@@ -131,6 +163,13 @@ function buyerOf(context: GraphContext, asked: string | null | undefined): strin
   const buyerReference = isStorefront ? context.buyerReference : (asked ?? context.buyerReference);
   const isOther = isStorefront && asked !== null && asked !== undefined && asked !== buyerReference;
   if (buyerReference !== null && !isOther) return buyerReference;
-  const message = isOther ? "It is another buyer than X-Buyer-Reference names." : "X-Buyer-Reference or buyerReference must say whose.";
-  throw failAt("invalid_field", { in: "body", field: "/buyerReference", code: isOther ? "not_allowed" : "required", message });
+  const message = isOther
+    ? "It is another buyer than X-Buyer-Reference names."
+    : "X-Buyer-Reference or buyerReference must say whose.";
+  throw failAt("invalid_field", {
+    in: "body",
+    field: "/buyerReference",
+    code: isOther ? "not_allowed" : "required",
+    message,
+  });
 }

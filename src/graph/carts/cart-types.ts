@@ -1,4 +1,7 @@
-/** The enums of carts, and the input types of their mutations. Types named `Public…` are bodies of REST operations. */
+/**
+ * The enums of carts, and the input types of their mutations. Types named `Public…` are bodies of REST
+ * operations.
+ */
 import { z } from "zod";
 import { addressLengthMax as lengths } from "#commerce/addresses/postal-address.ts";
 import { revocationNoteMax } from "#commerce/carts/cart-aggregate.ts";
@@ -89,7 +92,11 @@ export const DiscountTargetEnum = defineEnum<"line" | "shipping">("DiscountTarge
 
 export const CheckoutStatusEnum = defineEnum<"open" | "processing" | "completed">("CartCheckoutStatus", {
   description: "Where a cart's checkout is.",
-  values: { open: "The buyer is at it.", processing: "The payment is under way.", completed: "There is an order." },
+  values: {
+    open: "The buyer is at it.",
+    processing: "The payment is under way.",
+    completed: "There is an order.",
+  },
 });
 
 export const AddressLevelEnum = defineEnum<"strict" | "basic">("AddressValidation", {
@@ -100,21 +107,28 @@ export const AddressLevelEnum = defineEnum<"strict" | "basic">("AddressValidatio
   },
 });
 
-export const ServiceabilityEnum = defineEnum<"deliverable" | "partially_deliverable" | "no_delivery_options">("ServiceabilityStatus", {
-  description: "Whether an address can be delivered to.",
-  values: {
-    deliverable: "Everything in the cart can be.",
-    partially_deliverable: "Some lines cannot be: they are sold out or no longer sold.",
-    no_delivery_options: "The merchant offers no way to.",
+export const ServiceabilityEnum = defineEnum<"deliverable" | "partially_deliverable" | "no_delivery_options">(
+  "ServiceabilityStatus",
+  {
+    description: "Whether an address can be delivered to.",
+    values: {
+      deliverable: "Everything in the cart can be.",
+      partially_deliverable: "Some lines cannot be: they are sold out or no longer sold.",
+      no_delivery_options: "The merchant offers no way to.",
+    },
   },
-});
+);
 
 export const OnExistingEnum = defineEnum<"replace" | "reject">("OnExistingPromotion", {
   description: "What to do with another code that the cart has.",
-  values: { replace: "The new one takes its place.", reject: "The new one is refused (409 promotion_already_applied)." },
+  values: {
+    replace: "The new one takes its place.",
+    reject: "The new one is refused (409 promotion_already_applied).",
+  },
 });
 
-const seenVersion = "The version of the cart that the caller has seen; when it has another by now, nothing is changed (409 cart_version_conflict).";
+const seenVersion =
+  "The version of the cart that the caller has seen; when it has another by now, nothing is changed (409 cart_version_conflict).";
 const version = z.int32().min(1);
 const text = (max: number, min = 1): z.ZodString => z.string().min(min).max(max);
 
@@ -122,19 +136,40 @@ export const PostalAddress = builder.inputType("PostalAddressInput", {
   description:
     "A postal address (https://schema.org/PostalAddress). Texts are normalised (NFC) and trimmed; control characters, HTML, web addresses and emoji are refused.",
   fields: (t) => ({
-    recipientName: t.string({ required: true, description: "Who receives it.", validate: text(lengths.recipientName) }),
+    recipientName: t.string({
+      required: true,
+      description: "Who receives it.",
+      validate: text(lengths.recipientName),
+    }),
     company: t.string({ description: "Their company.", validate: text(lengths.company, 0) }),
-    line1: t.string({ required: true, description: "Street and number (streetAddress).", validate: text(lengths.line1) }),
+    line1: t.string({
+      required: true,
+      description: "Street and number (streetAddress).",
+      validate: text(lengths.line1),
+    }),
     line2: t.string({ description: "More of it: floor, door.", validate: text(lengths.line2, 0) }),
     line3: t.string({ description: "Still more of it.", validate: text(lengths.line3, 0) }),
-    district: t.string({ description: "The part of the town, where that belongs to an address.", validate: text(lengths.district, 0) }),
-    city: t.string({ description: "The town (addressLocality); required where the country has towns.", validate: text(lengths.city, 0) }),
-    regionCode: t.string({ description: "The region (addressRegion), ISO 3166-2: `US-CA`, or `CA` alone.", validate: text(lengths.regionCode, 0) }),
+    district: t.string({
+      description: "The part of the town, where that belongs to an address.",
+      validate: text(lengths.district, 0),
+    }),
+    city: t.string({
+      description: "The town (addressLocality); required where the country has towns.",
+      validate: text(lengths.city, 0),
+    }),
+    regionCode: t.string({
+      description: "The region (addressRegion), ISO 3166-2: `US-CA`, or `CA` alone.",
+      validate: text(lengths.regionCode, 0),
+    }),
     postalCode: t.string({
       description: "The postal code in its country's form; spaces, hyphens and case are put right.",
       validate: text(lengths.postalCode, 0),
     }),
-    countryCode: t.string({ required: true, description: "The country, ISO 3166-1 alpha-2.", validate: text(2, 2) }),
+    countryCode: t.string({
+      required: true,
+      description: "The country, ISO 3166-1 alpha-2.",
+      validate: text(2, 2),
+    }),
     phone: t.string({ description: "E.164: `+` and 7 to 15 digits.", validate: text(lengths.phone, 0) }),
     email: t.string({ description: "An e-mail address.", validate: text(lengths.email, 0) }),
   }),
@@ -143,9 +178,19 @@ export const PostalAddress = builder.inputType("PostalAddressInput", {
 export const AddressSetInput = builder.inputType("PublicCartAddressSetRequest", {
   description: "Where a cart goes.",
   fields: (t) => ({
-    address: t.field({ type: PostalAddress, required: true, description: "The address. It is stored encrypted and never answered with." }),
-    validation: t.field({ type: AddressLevelEnum, description: "How thoroughly it is checked; `strict` unless told." }),
-    saveForBuyer: t.boolean({ description: "Whether it is kept for the buyer's next carts; the cart must have a buyer. False unless told." }),
+    address: t.field({
+      type: PostalAddress,
+      required: true,
+      description: "The address. It is stored encrypted and never answered with.",
+    }),
+    validation: t.field({
+      type: AddressLevelEnum,
+      description: "How thoroughly it is checked; `strict` unless told.",
+    }),
+    saveForBuyer: t.boolean({
+      description:
+        "Whether it is kept for the buyer's next carts; the cart must have a buyer. False unless told.",
+    }),
     expectedVersion: t.int({ description: seenVersion, validate: version }),
   }),
 });
@@ -158,7 +203,10 @@ export const PromotionApplyInput = builder.inputType("PublicCartPromotionApplyRe
       description: `What the buyer typed; case and space around it do not matter. 1 to ${codeLengthMax} letters, digits, _ and - after trimming.`,
       validate: text(4 * codeLengthMax),
     }),
-    onExisting: t.field({ type: OnExistingEnum, description: "What to do with another code that is there; `replace` unless told." }),
+    onExisting: t.field({
+      type: OnExistingEnum,
+      description: "What to do with another code that is there; `replace` unless told.",
+    }),
     expectedVersion: t.int({ description: seenVersion, validate: version }),
   }),
 });
@@ -168,14 +216,20 @@ export const TransitionInput = builder.inputType("PublicCartTransitionRequest", 
   fields: (t) => ({
     expectedVersion: t.int({ required: true, description: seenVersion, validate: version }),
     reason: t.field({ type: RevocationReasonEnum, description: "Why it is done." }),
-    note: t.string({ description: "For the merchant; nothing personal.", validate: z.string().max(revocationNoteMax) }),
+    note: t.string({
+      description: "For the merchant; nothing personal.",
+      validate: z.string().max(revocationNoteMax),
+    }),
   }),
 });
 
 export const SavedAddressSetInput = builder.inputType("CartSavedAddressSetInput", {
   description: "Where a cart goes, without the address being typed again.",
   fields: (t) => ({
-    savedAddressId: t.id({ required: true, description: "One of the addresses that the cart's buyer keeps, `psd_…`." }),
+    savedAddressId: t.id({
+      required: true,
+      description: "One of the addresses that the cart's buyer keeps, `psd_…`.",
+    }),
     expectedVersion: t.int({ description: seenVersion }),
   }),
 });
@@ -199,19 +253,34 @@ const LineToAdd = builder.inputType("CartLineInput", {
 export const CreateInput = builder.inputType("CartCreateInput", {
   description: "A new cart.",
   fields: (t) => ({
-    market: t.field({ type: "CountryCode", required: true, description: "The country that prices are taken for." }),
-    locale: t.field({ type: "LocaleCode", description: "The language of its texts; without it the market's own." }),
-    buyerReference: t.string({
-      description: "The frontend's own stable name for the buyer, never an e-mail; without it the one of X-Buyer-Reference. 1 to 128 characters.",
+    market: t.field({
+      type: "CountryCode",
+      required: true,
+      description: "The country that prices are taken for.",
     }),
-    lines: t.field({ type: [LineToAdd], description: `What goes into it at once, ${linesMax} lines at most.` }),
+    locale: t.field({
+      type: "LocaleCode",
+      description: "The language of its texts; without it the market's own.",
+    }),
+    buyerReference: t.string({
+      description:
+        "The frontend's own stable name for the buyer, never an e-mail; without it the one of X-Buyer-Reference. 1 to 128 characters.",
+    }),
+    lines: t.field({
+      type: [LineToAdd],
+      description: `What goes into it at once, ${linesMax} lines at most.`,
+    }),
   }),
 });
 
 export const LinesAddInput = builder.inputType("CartLinesAddInput", {
   description: "Things for a cart.",
   fields: (t) => ({
-    lines: t.field({ type: [LineToAdd], required: true, description: "What is added, 1 to 100; what is there already becomes more." }),
+    lines: t.field({
+      type: [LineToAdd],
+      required: true,
+      description: "What is added, 1 to 100; what is there already becomes more.",
+    }),
     expectedVersion: t.int({ description: seenVersion }),
   }),
 });
@@ -227,7 +296,11 @@ const LineQuantity = builder.inputType("CartLineQuantityInput", {
 export const LinesUpdateInput = builder.inputType("CartLinesUpdateInput", {
   description: "Other quantities.",
   fields: (t) => ({
-    lines: t.field({ type: [LineQuantity], required: true, description: "The lines, 1 to 100; all others stay." }),
+    lines: t.field({
+      type: [LineQuantity],
+      required: true,
+      description: "The lines, 1 to 100; all others stay.",
+    }),
     expectedVersion: t.int({ description: seenVersion }),
   }),
 });
@@ -244,9 +317,12 @@ export const BuyerSetInput = builder.inputType("CartBuyerSetInput", {
   description: "Whose a cart is: what stands here replaces what was.",
   fields: (t) => ({
     buyerReference: t.string({
-      description: "The frontend's own stable name for the buyer, never an e-mail; null: nobody known. 1 to 128 characters.",
+      description:
+        "The frontend's own stable name for the buyer, never an e-mail; null: nobody known. 1 to 128 characters.",
     }),
-    email: t.string({ description: "Where to write to. Stored encrypted; answered with masked. At most 254 characters." }),
+    email: t.string({
+      description: "Where to write to. Stored encrypted; answered with masked. At most 254 characters.",
+    }),
     expectedVersion: t.int({ description: seenVersion }),
   }),
 });
@@ -254,7 +330,11 @@ export const BuyerSetInput = builder.inputType("CartBuyerSetInput", {
 export const MarketChangeInput = builder.inputType("CartMarketChangeInput", {
   description: "Another country.",
   fields: (t) => ({
-    market: t.field({ type: "CountryCode", required: true, description: "The country that prices are taken for; the merchant must sell there." }),
+    market: t.field({
+      type: "CountryCode",
+      required: true,
+      description: "The country that prices are taken for; the merchant must sell there.",
+    }),
     expectedVersion: t.int({ description: seenVersion }),
   }),
 });

@@ -1,10 +1,26 @@
 /** Carts as REST integrators and storefronts see them, and how they are found. */
 import { type CartAggregate, isForeign, isGone } from "#commerce/carts/cart-aggregate.ts";
 import { cartList, findCartByToken } from "#commerce/carts/find-carts.ts";
-import { type CartLineView, type CartView, offeredDelivery, toCart, type WarningView } from "#commerce/carts/render-cart.ts";
+import {
+  type CartLineView,
+  type CartView,
+  offeredDelivery,
+  toCart,
+  type WarningView,
+} from "#commerce/carts/render-cart.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { type Caller, callerOf, type GraphContext, integrators, listedOwner, ownerOf, readers, tenantOf, unlessAnalyst } from "#graph/context.ts";
+import {
+  type Caller,
+  callerOf,
+  type GraphContext,
+  integrators,
+  listedOwner,
+  ownerOf,
+  readers,
+  tenantOf,
+  unlessAnalyst,
+} from "#graph/context.ts";
 import { AvailabilityEnum, type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import {
@@ -18,7 +34,13 @@ import {
   MoneyRef,
   PromotionStateRef,
 } from "#graph/refs.ts";
-import { CartStatusEnum, CheckoutStatusEnum, DiscountSourceEnum, RevocationReasonEnum, WarningCodeEnum } from "./cart-types.ts";
+import {
+  CartStatusEnum,
+  CheckoutStatusEnum,
+  DiscountSourceEnum,
+  RevocationReasonEnum,
+  WarningCodeEnum,
+} from "./cart-types.ts";
 
 MaskedAddressRef.implement({
   description: "As much of an address as may be shown.",
@@ -26,8 +48,14 @@ MaskedAddressRef.implement({
     countryCode: t.expose("countryCode", { type: "CountryCode", description: "The country." }),
     regionCode: t.exposeString("regionCode", { nullable: true, description: "The region, ISO 3166-2." }),
     city: t.exposeString("city", { nullable: true, description: "The town." }),
-    postalCodePrefix: t.exposeString("postalCodePrefix", { nullable: true, description: "The first half of the postal code." }),
-    recipientInitials: t.exposeString("recipientInitials", { nullable: true, description: "The initials of the recipient." }),
+    postalCodePrefix: t.exposeString("postalCodePrefix", {
+      nullable: true,
+      description: "The first half of the postal code.",
+    }),
+    recipientInitials: t.exposeString("recipientInitials", {
+      nullable: true,
+      description: "The initials of the recipient.",
+    }),
     complete: t.exposeBoolean("complete", { description: "Whether it has all that its country asks for." }),
   }),
 });
@@ -45,14 +73,16 @@ DeliveryOptionRef.implement({
   }),
 });
 
-const DiscountAllocation = builder.objectRef<CartLineView["discountAllocations"][number]>("DiscountAllocation").implement({
-  description: "What one promotion takes off a line.",
-  fields: (t) => ({
-    source: t.expose("source", { type: DiscountSourceEnum, description: "Where it comes from." }),
-    promotionId: t.exposeID("promotionId", { description: "The promotion, `prm_…`." }),
-    amount: t.expose("amount", { type: MoneyRef, description: "How much." }),
-  }),
-});
+const DiscountAllocation = builder
+  .objectRef<CartLineView["discountAllocations"][number]>("DiscountAllocation")
+  .implement({
+    description: "What one promotion takes off a line.",
+    fields: (t) => ({
+      source: t.expose("source", { type: DiscountSourceEnum, description: "Where it comes from." }),
+      promotionId: t.exposeID("promotionId", { description: "The promotion, `prm_…`." }),
+      amount: t.expose("amount", { type: MoneyRef, description: "How much." }),
+    }),
+  });
 
 const CartLine = builder.objectRef<CartLineView>("CartLine").implement({
   description: "So many of one variant. Prices and texts are those of the cart's last change.",
@@ -71,19 +101,36 @@ const CartLine = builder.objectRef<CartLineView>("CartLine").implement({
     image: t.expose("image", { type: ImageRef, nullable: true, description: "A picture of it." }),
     quantity: t.exposeInt("quantity", { description: "How many, 1 to 9999." }),
     unitPrice: t.expose("unitPrice", { type: MoneyRef, description: "The price of one." }),
-    compareAtUnitPrice: t.expose("compareAtUnitPrice", { type: MoneyRef, nullable: true, description: "The price before a reduction." }),
+    compareAtUnitPrice: t.expose("compareAtUnitPrice", {
+      type: MoneyRef,
+      nullable: true,
+      description: "The price before a reduction.",
+    }),
     subtotal: t.expose("subtotal", { type: MoneyRef, description: "Price × quantity." }),
     discount: t.expose("discount", { type: MoneyRef, description: "What promotions take off." }),
-    tax: t.expose("tax", { type: MoneyRef, nullable: true, description: "The tax; null without an address." }),
-    total: t.expose("total", { type: MoneyRef, description: "Subtotal − discount, and tax where prices do not include it." }),
+    tax: t.expose("tax", {
+      type: MoneyRef,
+      nullable: true,
+      description: "The tax; null without an address.",
+    }),
+    total: t.expose("total", {
+      type: MoneyRef,
+      description: "Subtotal − discount, and tax where prices do not include it.",
+    }),
     discountAllocations: t.field({
       type: [DiscountAllocation],
       description: "Which promotion takes how much off; adds up to `discount`.",
       complexity: { multiplier: 2 },
       resolve: ({ discountAllocations }) => [...discountAllocations],
     }),
-    availability: t.expose("availability", { type: AvailabilityEnum, description: "Whether it can be bought now." }),
-    availableQuantity: t.exposeInt("availableQuantity", { nullable: true, description: "How many could be bought now, told up to 100." }),
+    availability: t.expose("availability", {
+      type: AvailabilityEnum,
+      description: "Whether it can be bought now.",
+    }),
+    availableQuantity: t.exposeInt("availableQuantity", {
+      nullable: true,
+      description: "How many could be bought now, told up to 100.",
+    }),
     requiresShipping: t.exposeBoolean("requiresShipping", { description: "Whether it is sent." }),
     restrictions: t.field({
       type: [RestrictionEnum],
@@ -97,7 +144,10 @@ const CartLine = builder.objectRef<CartLineView>("CartLine").implement({
 const CartDelivery = builder.objectRef<NonNullable<CartView["delivery"]>>("CartDelivery").implement({
   description: "How a cart is delivered.",
   fields: (t) => ({
-    selectedOptionId: t.exposeID("selectedOptionId", { nullable: true, description: "The option chosen; null: none yet." }),
+    selectedOptionId: t.exposeID("selectedOptionId", {
+      nullable: true,
+      description: "The option chosen; null: none yet.",
+    }),
     options: t.field({
       type: [DeliveryOptionRef],
       description: "What is offered for the address; empty where nothing is sent.",
@@ -116,7 +166,8 @@ const CartCheckout = builder.objectRef<NonNullable<CartView["checkout"]>>("CartC
 });
 
 const CartWarning = builder.objectRef<WarningView>("CartWarning").implement({
-  description: "Something that became different about a cart without anybody asking, at its last change or by time.",
+  description:
+    "Something that became different about a cart without anybody asking, at its last change or by time.",
   fields: (t) => ({
     code: t.expose("code", { type: WarningCodeEnum, description: "What it is." }),
     lineId: t.exposeID("lineId", { nullable: true, description: "The line it is about, `cln_…`." }),
@@ -128,7 +179,10 @@ const CartWarning = builder.objectRef<WarningView>("CartWarning").implement({
 const CartRevocation = builder.objectRef<NonNullable<CartView["revocation"]>>("CartRevocation").implement({
   description: "Why a cart was revoked.",
   fields: (t) => ({
-    reason: t.expose("reason", { type: RevocationReasonEnum, description: "The reason given; `other` where none was." }),
+    reason: t.expose("reason", {
+      type: RevocationReasonEnum,
+      description: "The reason given; `other` where none was.",
+    }),
     note: t.string({
       nullable: true,
       description: "At most 280 characters. Analysts are not told.",
@@ -146,10 +200,15 @@ const CartBuyer = builder.objectRef<CartShown>("CartBuyer").implement({
   fields: (t) => ({
     reference: t.string({
       nullable: true,
-      description: "The frontend's own name for the buyer; null: nobody known. Analysts are not told, nor is the page of a checkout.",
-      resolve: ({ stored }, _args, { viewer }) => (untold.has(callerOf(viewer)) ? null : stored.buyerReference),
+      description:
+        "The frontend's own name for the buyer; null: nobody known. Analysts are not told, nor is the page of a checkout.",
+      resolve: ({ stored }, _args, { viewer }) =>
+        untold.has(callerOf(viewer)) ? null : stored.buyerReference,
     }),
-    guest: t.boolean({ description: "Whether nobody is known.", resolve: ({ stored }) => stored.buyerReference === null }),
+    guest: t.boolean({
+      description: "Whether nobody is known.",
+      resolve: ({ stored }) => stored.buyerReference === null,
+    }),
     emailHint: t.string({
       nullable: true,
       description: "The e-mail, masked: `a•••@e•••.com`.",
@@ -161,11 +220,19 @@ const CartBuyer = builder.objectRef<CartShown>("CartBuyer").implement({
 CartRef.implement({
   description: "What somebody is about to buy from one merchant, for one country.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The cart's id, `cart_…`: who knows it may read the cart, masked as it is." }),
+    id: t.exposeID("id", {
+      description: "The cart's id, `cart_…`: who knows it may read the cart, masked as it is.",
+    }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
-    status: t.expose("status", { type: CartStatusEnum, description: "Where it is in its life, by the clock." }),
+    status: t.expose("status", {
+      type: CartStatusEnum,
+      description: "Where it is in its life, by the clock.",
+    }),
     merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "Who sells." }),
-    market: t.expose("market", { type: "CountryCode", description: "The country its prices were taken for." }),
+    market: t.expose("market", {
+      type: "CountryCode",
+      description: "The country its prices were taken for.",
+    }),
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of all its amounts." }),
     locale: t.expose("locale", { type: "LocaleCode", description: "The language of its texts." }),
     lines: t.field({
@@ -177,14 +244,26 @@ CartRef.implement({
     totalQuantity: t.exposeInt("totalQuantity", { description: "How many things are in it." }),
     totals: t.expose("totals", { type: CartTotalsRef, description: "Its sums." }),
     promotion: t.expose("promotion", { type: PromotionStateRef, description: "What promotions do to it." }),
-    address: t.expose("address", { type: MaskedAddressRef, nullable: true, description: "Where it goes, masked; null: not known, or no longer." }),
+    address: t.expose("address", {
+      type: MaskedAddressRef,
+      nullable: true,
+      description: "Where it goes, masked; null: not known, or no longer.",
+    }),
     addressTokenExpiresAt: t.expose("addressTokenExpiresAt", {
       type: "DateTime",
       nullable: true,
       description: "When the address and its token end.",
     }),
-    delivery: t.expose("delivery", { type: CartDelivery, nullable: true, description: "How it goes there; null without an address." }),
-    checkout: t.expose("checkout", { type: CartCheckout, nullable: true, description: "Its checkout, where one is under way or done." }),
+    delivery: t.expose("delivery", {
+      type: CartDelivery,
+      nullable: true,
+      description: "How it goes there; null without an address.",
+    }),
+    checkout: t.expose("checkout", {
+      type: CartCheckout,
+      nullable: true,
+      description: "Its checkout, where one is under way or done.",
+    }),
     orderId: t.exposeID("orderId", { nullable: true, description: "What it became, `ord_…`." }),
     warnings: t.field({
       type: [CartWarning],
@@ -192,12 +271,23 @@ CartRef.implement({
       complexity: { multiplier: 5 },
       resolve: ({ warnings }) => [...warnings],
     }),
-    revocation: t.expose("revocation", { type: CartRevocation, nullable: true, description: "Why it was revoked." }),
+    revocation: t.expose("revocation", {
+      type: CartRevocation,
+      nullable: true,
+      description: "Why it was revoked.",
+    }),
     buyer: t.field({ type: CartBuyer, description: "Whose it is.", resolve: (cart) => cart }),
-    mergedIntoCartId: t.id({ nullable: true, description: "The cart that has what was in it.", resolve: ({ stored }) => stored.mergedIntoCartId }),
+    mergedIntoCartId: t.id({
+      nullable: true,
+      description: "The cart that has what was in it.",
+      resolve: ({ stored }) => stored.mergedIntoCartId,
+    }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was opened." }),
     updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When it ends if nobody changes it: 30 days after its last change." }),
+    expiresAt: t.expose("expiresAt", {
+      type: "DateTime",
+      description: "When it ends if nobody changes it: 30 days after its last change.",
+    }),
   }),
 });
 
@@ -205,7 +295,10 @@ export function show(cart: CartAggregate, { clock, publicUrl }: GraphContext): C
   return { ...toCart(cart, { now: clock.now(), publicUrl }), stored: cart };
 }
 
-/** Whether the asker may know that the cart is there. The service itself, which tells what becomes of it, may however long ago it ended. */
+/**
+ * Whether the asker may know that the cart is there. The service itself, which tells what becomes of it, may
+ * however long ago it ended.
+ */
 export function isCartVisible(cart: CartAggregate, context: GraphContext): boolean {
   if (context.viewer.kind === "buyer" && context.viewer.cartId !== cart.id) return false;
   const owner = ownerOf(context);
@@ -218,7 +311,8 @@ builder.queryFields((t) => ({
   cart: t.field({
     type: CartRef,
     nullable: true,
-    description: "A cart by its id; null when there is none, or it ended more than 90 days ago. Over REST a 404.",
+    description:
+      "A cart by its id; null when there is none, or it ended more than 90 days ago. Over REST a 404.",
     authScopes: { callers: [...integrators, "storefront", "buyer", "system", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
     resolve: async (_root, { id }, context) => {
@@ -233,13 +327,17 @@ builder.queryFields((t) => ({
       authScopes: { callers: ["storefront", ...readers] },
       complexity: pageCost,
       args: {
-        merchantId: t.arg.id({ description: "The merchant; without it, with a token of the platform, all of them." }),
+        merchantId: t.arg.id({
+          description: "The merchant; without it, with a token of the platform, all of them.",
+        }),
         status: t.arg({ type: CartStatusEnum, description: "Only those in this status, by the clock." }),
       },
       resolve: async (_root, { merchantId, status, ...args }, context) => {
         const isStorefront = callerOf(context.viewer) === "storefront";
         if (isStorefront && context.buyerReference === null)
-          throw fail("role_not_allowed", { message: "A storefront lists carts of a buyer: X-Buyer-Reference says whose." });
+          throw fail("role_not_allowed", {
+            message: "A storefront lists carts of a buyer: X-Buyer-Reference says whose.",
+          });
         const owner = listedOwner(context, merchantId);
         const filter = {
           merchantId: owner,
@@ -247,9 +345,16 @@ builder.queryFields((t) => ({
           buyerReference: isStorefront ? context.buyerReference : null,
           now: context.clock.now(),
         };
-        const { edges, ...rest } = await connectionOf(args, { db: context.db, query: cartList(context.db, filter), column: "cart.id" });
+        const { edges, ...rest } = await connectionOf(args, {
+          db: context.db,
+          query: cartList(context.db, filter),
+          column: "cart.id",
+        });
         const carts = await context.loaders.carts.loadMany(edges.map(({ node }) => node.id));
-        return { ...rest, edges: edges.flatMap((edge, index) => shownEdge(edge.cursor, carts[index], context)) };
+        return {
+          ...rest,
+          edges: edges.flatMap((edge, index) => shownEdge(edge.cursor, carts[index], context)),
+        };
       },
     },
     ...listTypes("Cart", "carts"),
@@ -261,19 +366,33 @@ builder.queryFields((t) => ({
     complexity: { multiplier: 5 },
     args: {
       merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
-      addressToken: t.arg.id({ required: true, description: "The token that setting an address answered with, `adt_…`." }),
+      addressToken: t.arg.id({
+        required: true,
+        description: "The token that setting an address answered with, `adt_…`.",
+      }),
     },
     resolve: async (_root, { merchantId, addressToken }, context) => {
-      const cartId = await findCartByToken(context.db, { merchantId: tenantOf(context, merchantId), addressToken });
+      const cartId = await findCartByToken(context.db, {
+        merchantId: tenantOf(context, merchantId),
+        addressToken,
+      });
       const cart = cartId === undefined ? null : await context.loaders.carts.load(cartId);
-      const options = cart === null || !isCartVisible(cart, context) ? undefined : offeredDelivery(cart, context.clock.now());
-      if (options === undefined) throw fail("resource_not_found", { message: "There is no such address token, or it has ended." });
+      const options =
+        cart === null || !isCartVisible(cart, context)
+          ? undefined
+          : offeredDelivery(cart, context.clock.now());
+      if (options === undefined)
+        throw fail("resource_not_found", { message: "There is no such address token, or it has ended." });
       return options;
     },
   }),
 }));
 
-function shownEdge(cursor: string, cart: CartAggregate | Error | null | undefined, context: GraphContext): { cursor: string; node: CartShown }[] {
+function shownEdge(
+  cursor: string,
+  cart: CartAggregate | Error | null | undefined,
+  context: GraphContext,
+): { cursor: string; node: CartShown }[] {
   if (cart instanceof Error) throw cart;
   return cart === null || cart === undefined ? [] : [{ cursor, node: show(cart, context) }];
 }

@@ -40,7 +40,8 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartLinesAdd",
-  description: "Puts things into a cart. There is never more of one than can be bought: a warning says where it was made less.",
+  description:
+    "Puts things into a cart. There is never more of one than can be bought: a warning says where it was made less.",
   callers: frontends,
   input: LinesAddInput,
   type: CartRef,
@@ -106,7 +107,8 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartMerge",
-  description: "Puts what is in another cart into this one; the other ends as merged. Address, market and code of this one stay.",
+  description:
+    "Puts what is in another cart into this one; the other ends as merged. Address, market and code of this one stay.",
   callers: frontends,
   input: MergeInput,
   type: CartRef,

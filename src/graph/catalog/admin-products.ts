@@ -19,7 +19,11 @@ import { CategoryRef, MarketRef, MerchantRef, MoneyRef, ProductRef, VariantRef }
 
 export const ProductStatusEnum = defineEnum("ProductStatus", {
   description: "Where a product is in its life.",
-  values: { draft: "Being prepared: buyers do not see it.", published: "On sale.", archived: "Put away: kept for the orders that have it." },
+  values: {
+    draft: "Being prepared: buyers do not see it.",
+    published: "On sale.",
+    archived: "Put away: kept for the orders that have it.",
+  },
 });
 
 const Translation = builder.objectRef<TranslationPart>("ProductTranslation").implement({
@@ -28,20 +32,34 @@ const Translation = builder.objectRef<TranslationPart>("ProductTranslation").imp
     locale: t.expose("locale", { type: "LocaleCode", description: "The locale." }),
     slug: t.expose("slug", { type: "Slug", description: "Its name in addresses." }),
     title: t.exposeString("title", { description: "1 to 200 characters." }),
-    summary: t.exposeString("summary", { nullable: true, description: "Plain text, at most 300 characters." }),
-    description: t.exposeString("description", { nullable: true, description: "CommonMark, at most 20 000 characters." }),
-    seoTitle: t.exposeString("seoTitle", { nullable: true, description: "What search engines shall show as its title." }),
-    seoDescription: t.exposeString("seoDescription", { nullable: true, description: "What search engines shall show below it." }),
+    summary: t.exposeString("summary", {
+      nullable: true,
+      description: "Plain text, at most 300 characters.",
+    }),
+    description: t.exposeString("description", {
+      nullable: true,
+      description: "CommonMark, at most 20 000 characters.",
+    }),
+    seoTitle: t.exposeString("seoTitle", {
+      nullable: true,
+      description: "What search engines shall show as its title.",
+    }),
+    seoDescription: t.exposeString("seoDescription", {
+      nullable: true,
+      description: "What search engines shall show below it.",
+    }),
   }),
 });
 
-const OptionChoice = builder.objectRef<{ code: string; labels: Readonly<Record<string, string>> }>("OptionChoice").implement({
-  description: "A choice that an option gives.",
-  fields: (t) => ({
-    code: t.exposeString("code", { description: "Its stable code." }),
-    labels: t.expose("labels", { type: "StringMap", description: "Its name by locale." }),
-  }),
-});
+const OptionChoice = builder
+  .objectRef<{ code: string; labels: Readonly<Record<string, string>> }>("OptionChoice")
+  .implement({
+    description: "A choice that an option gives.",
+    fields: (t) => ({
+      code: t.exposeString("code", { description: "Its stable code." }),
+      labels: t.expose("labels", { type: "StringMap", description: "Its name by locale." }),
+    }),
+  });
 
 const Option = builder.objectRef<ProductAggregate["options"][number]>("OptionDefinition").implement({
   description: "Something a buyer chooses.",
@@ -92,24 +110,36 @@ const Price = builder.objectRef<PricePart & { readonly product: ProductAggregate
         return market;
       },
     }),
-    amount: t.field({ type: MoneyRef, description: "The price.", resolve: (price) => money(price.amountMinor, currencyOf(price)) }),
+    amount: t.field({
+      type: MoneyRef,
+      description: "The price.",
+      resolve: (price) => money(price.amountMinor, currencyOf(price)),
+    }),
     compareAt: t.field({
       type: MoneyRef,
       nullable: true,
       description: "The price before a reduction.",
-      resolve: (price) => (price.compareAtMinor === null ? null : money(price.compareAtMinor, currencyOf(price))),
+      resolve: (price) =>
+        price.compareAtMinor === null ? null : money(price.compareAtMinor, currencyOf(price)),
     }),
     lowest30d: t.field({
       type: MoneyRef,
       nullable: true,
       description: "The lowest price of the 30 days before this one began.",
-      resolve: (price) => (price.lowest30dMinor === null ? null : money(price.lowest30dMinor, currencyOf(price))),
+      resolve: (price) =>
+        price.lowest30dMinor === null ? null : money(price.lowest30dMinor, currencyOf(price)),
     }),
     validFrom: t.expose("validFrom", { type: "DateTime", description: "Since when it is asked." }),
   }),
 });
 
-function currencyOf({ marketId, product }: { readonly marketId: string; readonly product: ProductAggregate }): string {
+function currencyOf({
+  marketId,
+  product,
+}: {
+  readonly marketId: string;
+  readonly product: ProductAggregate;
+}): string {
   const market = product.markets.find(({ id }) => id === marketId);
   if (market === undefined) throw new Error(`There is no market ${marketId}.`);
   return market.currency;
@@ -120,9 +150,16 @@ const StockLevel = builder.objectRef<VariantPart>("StockLevel").implement({
   fields: (t) => ({
     onHand: t.exposeInt("onHand", { description: "On the shelf." }),
     reserved: t.exposeInt("reserved", { description: "Of that, promised to checkouts." }),
-    available: t.int({ description: "What can be sold now: on hand less reserved.", resolve: ({ onHand, reserved }) => onHand - reserved }),
-    backorderLimit: t.exposeInt("backorderLimit", { description: "How many more than are there may be ordered." }),
-    lowStockThreshold: t.exposeInt("lowStockThreshold", { description: "From this many available downwards it counts as low." }),
+    available: t.int({
+      description: "What can be sold now: on hand less reserved.",
+      resolve: ({ onHand, reserved }) => onHand - reserved,
+    }),
+    backorderLimit: t.exposeInt("backorderLimit", {
+      description: "How many more than are there may be ordered.",
+    }),
+    lowStockThreshold: t.exposeInt("lowStockThreshold", {
+      description: "From this many available downwards it counts as low.",
+    }),
   }),
 });
 
@@ -133,8 +170,14 @@ VariantRef.implement({
     productId: t.id({ description: "The product it belongs to.", resolve: ({ product }) => product.id }),
     sku: t.exposeString("sku", { description: "The merchant's own number for it." }),
     gtin: t.exposeString("gtin", { nullable: true, description: "Its global trade item number." }),
-    options: t.expose("options", { type: "StringMap", description: "The code of its choice for each option's code." }),
-    mediaId: t.exposeID("mediaId", { nullable: true, description: "The picture that shows it; null: the product's first." }),
+    options: t.expose("options", {
+      type: "StringMap",
+      description: "The code of its choice for each option's code.",
+    }),
+    mediaId: t.exposeID("mediaId", {
+      nullable: true,
+      description: "The picture that shows it; null: the product's first.",
+    }),
     restrictions: t.field({
       type: [RestrictionEnum],
       description: "What limits its sale.",
@@ -143,9 +186,16 @@ VariantRef.implement({
     }),
     requiresShipping: t.exposeBoolean("requiresShipping", { description: "Whether it has to be delivered." }),
     weightGrams: t.exposeInt("weightGrams", { nullable: true, description: "Its weight in grams." }),
-    maxOrderQuantity: t.exposeInt("maxOrderQuantity", { nullable: true, description: "How many one order may have." }),
+    maxOrderQuantity: t.exposeInt("maxOrderQuantity", {
+      nullable: true,
+      description: "How many one order may have.",
+    }),
     discontinued: t.exposeBoolean("discontinued", { description: "Whether it is no longer sold." }),
-    availableFrom: t.expose("availableFrom", { type: "DateTime", nullable: true, description: "Sold before this time as a pre-order." }),
+    availableFrom: t.expose("availableFrom", {
+      type: "DateTime",
+      nullable: true,
+      description: "Sold before this time as a pre-order.",
+    }),
     availability: t.field({
       type: AvailabilityEnum,
       description: "Whether it can be bought.",
@@ -167,12 +217,17 @@ CategoryRef.implement({
   fields: (t) => ({
     id: t.exposeID("id", { description: "The category's id, `cat_…`." }),
     slug: t.expose("slug", { type: "Slug", description: "Its name in addresses." }),
-    names: t.field({ type: "StringMap", description: "Its name by locale.", resolve: ({ names }) => names as Record<string, string> }),
+    names: t.field({
+      type: "StringMap",
+      description: "Its name by locale.",
+      resolve: ({ names }) => names as Record<string, string>,
+    }),
     parent: t.field({
       type: CategoryRef,
       nullable: true,
       description: "The category above it.",
-      resolve: ({ parentId }, _args, { loaders }) => (parentId === null ? null : loaders.categories.load(parentId)),
+      resolve: ({ parentId }, _args, { loaders }) =>
+        parentId === null ? null : loaders.categories.load(parentId),
     }),
     position: t.exposeInt("position", { description: "Its place among those beside it." }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
@@ -192,7 +247,8 @@ ProductRef.implement({
       type: Rating,
       nullable: true,
       description: "What buyers think; null when nobody said.",
-      resolve: ({ ratingAverage: average, ratingCount: count }) => (average === null || count === null ? null : { average, count }),
+      resolve: ({ ratingAverage: average, ratingCount: count }) =>
+        average === null || count === null ? null : { average, count },
     }),
     merchant: t.field({
       type: MerchantRef,
@@ -209,23 +265,38 @@ ProductRef.implement({
       type: [CategoryRef],
       description: "The categories it stands in, the main one first.",
       complexity: { multiplier: 3 },
-      resolve: async ({ categories }, _args, { loaders }) => Promise.all(categories.map(({ id }) => loaders.categories.load(id))),
+      resolve: async ({ categories }, _args, { loaders }) =>
+        Promise.all(categories.map(({ id }) => loaders.categories.load(id))),
     }),
-    options: t.field({ type: [Option], description: "What a buyer chooses.", complexity: { multiplier: 2 }, resolve: ({ options }) => [...options] }),
+    options: t.field({
+      type: [Option],
+      description: "What a buyer chooses.",
+      complexity: { multiplier: 2 },
+      resolve: ({ options }) => [...options],
+    }),
     attributes: t.field({
       type: [Attribute],
       description: "Facts about it.",
       complexity: { multiplier: 3 },
       resolve: ({ attributes }) => [...attributes],
     }),
-    media: t.field({ type: [Media], description: "Its pictures and videos.", complexity: { multiplier: 3 }, resolve: ({ media }) => [...media] }),
+    media: t.field({
+      type: [Media],
+      description: "Its pictures and videos.",
+      complexity: { multiplier: 3 },
+      resolve: ({ media }) => [...media],
+    }),
     variants: t.field({
       type: [VariantRef],
       description: "What it comes as, 200 at most.",
       complexity: { multiplier: 10 },
       resolve: (product) => product.variants.map((variant) => Object.assign({ product }, variant)),
     }),
-    publishedAt: t.expose("publishedAt", { type: "DateTime", nullable: true, description: "When it was last published." }),
+    publishedAt: t.expose("publishedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it was last published.",
+    }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
     updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
   }),
@@ -269,8 +340,15 @@ builder.queryFields((t) => ({
       resolve: async (_root, { status, ...args }, context) => {
         const query = productList(context.db, { merchantId: ownerOf(context), status });
         const page = await connectionOf(args, { db: context.db, query, column: "product.id" });
-        const loaded = await Promise.all(page.edges.map(({ node }) => context.loaders.products.load(node.id)));
-        return { ...page, edges: page.edges.flatMap(({ cursor }, index) => (loaded[index] ? [{ cursor, node: loaded[index] }] : [])) };
+        const loaded = await Promise.all(
+          page.edges.map(({ node }) => context.loaders.products.load(node.id)),
+        );
+        return {
+          ...page,
+          edges: page.edges.flatMap(({ cursor }, index) =>
+            loaded[index] ? [{ cursor, node: loaded[index] }] : [],
+          ),
+        };
       },
     },
     ...listTypes("Product", "products"),
@@ -282,7 +360,11 @@ builder.queryFields((t) => ({
       complexity: pageCost,
       authScopes: { callers: [...readers, "storefront"] },
       resolve: (_root, args, context) =>
-        connectionOf(args, { db: context.db, query: categoryList(context.db, ownerOf(context)), column: "category.id" }),
+        connectionOf(args, {
+          db: context.db,
+          query: categoryList(context.db, ownerOf(context)),
+          column: "category.id",
+        }),
     },
     ...listTypes("Category", "categories"),
   ),

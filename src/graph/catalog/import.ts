@@ -26,8 +26,15 @@ const ImportPriceInput = builder.inputType("ImportPriceInput", {
 const ImportVariantInput = builder.inputType("ImportVariantInput", {
   description: "A variant, found by its SKU or made.",
   fields: (t) => ({
-    sku: t.string({ required: true, description: `The merchant's own number for it. 1 to ${bounds.skuMax} characters.` }),
-    options: t.field({ type: [VariantOptionInput], required: true, description: "One choice of each of the product's options." }),
+    sku: t.string({
+      required: true,
+      description: `The merchant's own number for it. 1 to ${bounds.skuMax} characters.`,
+    }),
+    options: t.field({
+      type: [VariantOptionInput],
+      required: true,
+      description: "One choice of each of the product's options.",
+    }),
     gtin: t.string({ description: "Its global trade item number." }),
     restrictions: t.field({ type: [RestrictionEnum], description: "What limits its sale." }),
     requiresShipping: t.boolean({ description: "Whether it has to be delivered." }),
@@ -44,16 +51,23 @@ const ImportVariantInput = builder.inputType("ImportVariantInput", {
 });
 
 const ImportItem = builder.inputType("ProductImportItem", {
-  description: "A product, found by any of its slugs or SKUs, else made. Translations, variants and prices that are not listed stay as they are.",
+  description:
+    "A product, found by any of its slugs or SKUs, else made. Translations, variants and prices that are not listed stay as they are.",
   fields: (t) => ({
     brand: t.string({ description: "The brand." }),
     rating: t.field({ type: RatingInput, description: "What buyers think." }),
     attributes: t.field({ type: [AttributeInput], description: "Facts about it." }),
     options: t.field({ type: [OptionInput], description: "What a buyer chooses." }),
-    categorySlugs: t.field({ type: ["Slug"], description: "The categories it stands in, the main one first." }),
+    categorySlugs: t.field({
+      type: ["Slug"],
+      description: "The categories it stands in, the main one first.",
+    }),
     translations: t.field({ type: [TranslationInput], required: true, description: "Its texts." }),
     variants: t.field({ type: [ImportVariantInput], required: true, description: "What it comes as." }),
-    status: t.field({ type: ImportStatusEnum, description: "The status it shall have; left out it keeps its own." }),
+    status: t.field({
+      type: ImportStatusEnum,
+      description: "The status it shall have; left out it keeps its own.",
+    }),
   }),
 });
 
@@ -70,17 +84,23 @@ const ProductsImportInput = builder.inputType("ProductsImportInput", {
 
 const OutcomeEnum = defineEnum("ImportOutcome", {
   description: "What became of an item.",
-  values: { created: "A product was made.", updated: "A product was changed, or was so already.", failed: "Nothing of it was taken." },
+  values: {
+    created: "A product was made.",
+    updated: "A product was changed, or was so already.",
+    failed: "Nothing of it was taken.",
+  },
 });
 
-const ImportDetail = builder.objectRef<{ field: string; code: string; message: string }>("ImportErrorDetail").implement({
-  description: "A rule that an item breaks.",
-  fields: (t) => ({
-    field: t.exposeString("field", { description: "Where: a JSON Pointer into the item." }),
-    code: t.exposeString("code", { description: "The rule." }),
-    message: t.exposeString("message", { description: "For people." }),
-  }),
-});
+const ImportDetail = builder
+  .objectRef<{ field: string; code: string; message: string }>("ImportErrorDetail")
+  .implement({
+    description: "A rule that an item breaks.",
+    fields: (t) => ({
+      field: t.exposeString("field", { description: "Where: a JSON Pointer into the item." }),
+      code: t.exposeString("code", { description: "The rule." }),
+      message: t.exposeString("message", { description: "For people." }),
+    }),
+  });
 
 const ImportError = builder.objectRef<NonNullable<ProductImportResult["error"]>>("ImportError").implement({
   description: "Why an item was not taken.",
@@ -105,7 +125,8 @@ const ImportResult = builder.objectRef<ProductImportResult>("ProductImportResult
       type: ProductRef,
       nullable: true,
       description: "The product; null when the item failed.",
-      resolve: ({ productId }, _args, { loaders }) => (productId === null ? null : loaders.products.load(productId)),
+      resolve: ({ productId }, _args, { loaders }) =>
+        productId === null ? null : loaders.products.load(productId),
     }),
     error: t.expose("error", { type: ImportError, nullable: true, description: "Why it was not taken." }),
   }),
@@ -113,20 +134,28 @@ const ImportResult = builder.objectRef<ProductImportResult>("ProductImportResult
 
 const ImportResults = builder.objectRef<{ results: ProductImportResult[] }>("ProductsImported").implement({
   description: "What became of an import.",
-  fields: (t) => ({ results: t.expose("results", { type: [ImportResult], description: "One result for each item, in their order." }) }),
+  fields: (t) => ({
+    results: t.expose("results", {
+      type: [ImportResult],
+      description: "One result for each item, in their order.",
+    }),
+  }),
 });
 
 changeMutation({
   ...merchantChange,
   name: "productsImport",
-  description: "Imports up to 500 products in one transaction. An item that breaks a rule is left out and says why; the others are taken.",
+  description:
+    "Imports up to 500 products in one transaction. An item that breaks a rule is left out and says why; the others are taken.",
   input: ProductsImportInput,
   type: ImportResults,
   run: (transaction, tenant, { items }) =>
     importProducts(transaction, tenant, {
       items: items.map((item) =>
         Object.assign({}, item, {
-          variants: item.variants.map((variant) => Object.assign({}, variant, { prices: variant.prices?.map(endedOffers) })),
+          variants: item.variants.map((variant) =>
+            Object.assign({}, variant, { prices: variant.prices?.map(endedOffers) }),
+          ),
         }),
       ),
     }),

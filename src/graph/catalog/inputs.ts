@@ -3,7 +3,8 @@ import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { builder } from "#graph/builder.ts";
 import { RestrictionEnum } from "./products.ts";
 
-export const expectedVersion = "The version the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
+export const expectedVersion =
+  "The version the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
 
 export const LocalizedText = builder.inputType("LocalizedTextInput", {
   description: "A text in one locale.",
@@ -24,8 +25,15 @@ export const RatingInput = builder.inputType("RatingInput", {
 export const AttributeInput = builder.inputType("AttributeInput", {
   description: "A fact about a product.",
   fields: (t) => ({
-    code: t.string({ required: true, description: `Its stable code, unique in the product. 1 to ${bounds.codeMax} characters.` }),
-    names: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
+    code: t.string({
+      required: true,
+      description: `Its stable code, unique in the product. 1 to ${bounds.codeMax} characters.`,
+    }),
+    names: t.field({
+      type: [LocalizedText],
+      required: true,
+      description: "Its name by locale, at least one.",
+    }),
     value: t.field({ type: "AttributeValue", required: true, description: "Its value." }),
     unit: t.string({ description: `The unit of the value. 1 to ${bounds.unitMax} characters.` }),
   }),
@@ -34,16 +42,30 @@ export const AttributeInput = builder.inputType("AttributeInput", {
 const ChoiceInput = builder.inputType("OptionChoiceInput", {
   description: "A choice that an option gives.",
   fields: (t) => ({
-    code: t.string({ required: true, description: `Its stable code, unique in the option. 1 to ${bounds.codeMax} characters.` }),
-    labels: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
+    code: t.string({
+      required: true,
+      description: `Its stable code, unique in the option. 1 to ${bounds.codeMax} characters.`,
+    }),
+    labels: t.field({
+      type: [LocalizedText],
+      required: true,
+      description: "Its name by locale, at least one.",
+    }),
   }),
 });
 
 export const OptionInput = builder.inputType("OptionInput", {
   description: "Something a buyer chooses. Every variant has one choice of each option.",
   fields: (t) => ({
-    code: t.string({ required: true, description: `Its stable code, unique in the product. 1 to ${bounds.codeMax} characters.` }),
-    names: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
+    code: t.string({
+      required: true,
+      description: `Its stable code, unique in the product. 1 to ${bounds.codeMax} characters.`,
+    }),
+    names: t.field({
+      type: [LocalizedText],
+      required: true,
+      description: "Its name by locale, at least one.",
+    }),
     choices: t.field({
       type: [ChoiceInput],
       required: true,
@@ -56,12 +78,20 @@ export const TranslationInput = builder.inputType("TranslationInput", {
   description: "A product's texts in one locale, in place of those there are.",
   fields: (t) => ({
     locale: t.field({ type: "LocaleCode", required: true, description: "The locale." }),
-    slug: t.field({ type: "Slug", required: true, description: "Its name in addresses. A slug names one product of a merchant for ever." }),
+    slug: t.field({
+      type: "Slug",
+      required: true,
+      description: "Its name in addresses. A slug names one product of a merchant for ever.",
+    }),
     title: t.string({ required: true, description: `The title. 1 to ${bounds.titleMax} characters.` }),
     summary: t.string({ description: `Plain text. 1 to ${bounds.summaryMax} characters.` }),
     description: t.string({ description: `CommonMark. 1 to ${bounds.descriptionMax} characters.` }),
-    seoTitle: t.string({ description: `What search engines shall show as its title. 1 to ${bounds.seoTitleMax} characters.` }),
-    seoDescription: t.string({ description: `What search engines shall show below it. 1 to ${bounds.seoDescriptionMax} characters.` }),
+    seoTitle: t.string({
+      description: `What search engines shall show as its title. 1 to ${bounds.seoTitleMax} characters.`,
+    }),
+    seoDescription: t.string({
+      description: `What search engines shall show below it. 1 to ${bounds.seoDescriptionMax} characters.`,
+    }),
   }),
 });
 
@@ -70,9 +100,17 @@ export const ProductCreateInput = builder.inputType("ProductCreateInput", {
   fields: (t) => ({
     brand: t.string({ description: `The brand. 1 to ${bounds.brandMax} characters.` }),
     rating: t.field({ type: RatingInput, description: "What buyers think." }),
-    attributes: t.field({ type: [AttributeInput], description: `Facts about it. 0 to ${bounds.attributesMax}.` }),
-    options: t.field({ type: [OptionInput], description: `What a buyer chooses. 0 to ${bounds.optionsMax}.` }),
-    categoryIds: t.idList({ description: `The categories it stands in, the main one first. 0 to ${bounds.categoriesPerProductMax}.` }),
+    attributes: t.field({
+      type: [AttributeInput],
+      description: `Facts about it. 0 to ${bounds.attributesMax}.`,
+    }),
+    options: t.field({
+      type: [OptionInput],
+      description: `What a buyer chooses. 0 to ${bounds.optionsMax}.`,
+    }),
+    categoryIds: t.idList({
+      description: `The categories it stands in, the main one first. 0 to ${bounds.categoriesPerProductMax}.`,
+    }),
     translations: t.field({
       type: [TranslationInput],
       required: true,
@@ -122,8 +160,14 @@ export const ProductTranslationUpsertInput = builder.inputType("ProductTranslati
 export const VariantOptionInput = builder.inputType("VariantOptionInput", {
   description: "Which choice a variant has of an option.",
   fields: (t) => ({
-    option: t.string({ required: true, description: `The option's code. 1 to ${bounds.codeMax} characters.` }),
-    choice: t.string({ required: true, description: `The choice's code. 1 to ${bounds.codeMax} characters.` }),
+    option: t.string({
+      required: true,
+      description: `The option's code. 1 to ${bounds.codeMax} characters.`,
+    }),
+    choice: t.string({
+      required: true,
+      description: `The choice's code. 1 to ${bounds.codeMax} characters.`,
+    }),
   }),
 });
 
@@ -150,7 +194,9 @@ export const VariantUpsertInput = builder.inputType("VariantUpsertInput", {
     discontinued: t.boolean({ description: "Whether it is no longer sold." }),
     availableFrom: t.field({ type: "DateTime", description: "Sold before this time as a pre-order." }),
     position: t.int({ description: `Its place among the variants. 0 to ${bounds.positionMax}.` }),
-    backorderLimit: t.int({ description: `How many more than are there may be ordered. 0 to ${bounds.onHandMax}.` }),
+    backorderLimit: t.int({
+      description: `How many more than are there may be ordered. 0 to ${bounds.onHandMax}.`,
+    }),
     lowStockThreshold: t.int({
       description: `From this many available downwards it counts as low. 0 to ${bounds.onHandMax}.`,
     }),
@@ -163,13 +209,28 @@ const PriceInput = builder.inputType("PriceInput", {
   fields: (t) => ({
     variantId: t.id({ required: true, description: "The variant." }),
     marketId: t.id({ required: true, description: "The market." }),
-    amountMinor: t.field({ type: "MinorUnits", description: "The price in the market's currency; null ends the offer there." }),
-    compareAtMinor: t.field({ type: "MinorUnits", description: "The price before a reduction, above the price." }),
-    currency: t.field({ type: "CurrencyCode", description: "The market's; sent along it is checked, so that yen are never written as cents." }),
+    amountMinor: t.field({
+      type: "MinorUnits",
+      description: "The price in the market's currency; null ends the offer there.",
+    }),
+    compareAtMinor: t.field({
+      type: "MinorUnits",
+      description: "The price before a reduction, above the price.",
+    }),
+    currency: t.field({
+      type: "CurrencyCode",
+      description: "The market's; sent along it is checked, so that yen are never written as cents.",
+    }),
   }),
 });
 
 export const PricesSetInput = builder.inputType("PricesSetInput", {
   description: "Prices that hold from now on. The ones before are kept as history.",
-  fields: (t) => ({ prices: t.field({ type: [PriceInput], required: true, description: `The prices. 1 to ${bounds.pricesMax}.` }) }),
+  fields: (t) => ({
+    prices: t.field({
+      type: [PriceInput],
+      required: true,
+      description: `The prices. 1 to ${bounds.pricesMax}.`,
+    }),
+  }),
 });

@@ -25,7 +25,10 @@ import type { GraphContext } from "#graph/context.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
 import { CategoryRef, ProductRef } from "#graph/refs.ts";
 
-async function changedProduct({ loaders }: GraphContext, { productId }: { readonly productId: string }): Promise<ProductAggregate> {
+async function changedProduct(
+  { loaders }: GraphContext,
+  { productId }: { readonly productId: string },
+): Promise<ProductAggregate> {
   const product = await loadAnew(loaders.products, productId);
   if (product === null) throw fail("product_not_found");
   return product;
@@ -37,10 +40,20 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
     productId: t.id({ required: true, description: "The product." }),
     expectedVersion: t.int({ description: expectedVersion }),
     type: t.field({ type: MediaTypeEnum, required: true, description: "Picture or video." }),
-    url: t.string({ required: true, description: `Where it is: https. At most ${bounds.urlMax} characters.` }),
-    alts: t.field({ type: [LocalizedText], required: true, description: "What it shows, by locale; may be empty for decoration." }),
+    url: t.string({
+      required: true,
+      description: `Where it is: https. At most ${bounds.urlMax} characters.`,
+    }),
+    alts: t.field({
+      type: [LocalizedText],
+      required: true,
+      description: "What it shows, by locale; may be empty for decoration.",
+    }),
     width: t.int({ required: true, description: `Its width in pixels. 1 to ${bounds.mediaSidePixelsMax}.` }),
-    height: t.int({ required: true, description: `Its height in pixels. 1 to ${bounds.mediaSidePixelsMax}.` }),
+    height: t.int({
+      required: true,
+      description: `Its height in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
+    }),
     position: t.int({
       description: `Its place, from 0: those from there on move up. Without it: at the end. 0 to ${bounds.positionMax}.`,
     }),
@@ -61,10 +74,22 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
   fields: (t) => ({
     categoryId: t.id({ description: "The category; without it the one with this slug, or a new one." }),
     expectedVersion: t.int({ description: expectedVersion }),
-    slug: t.field({ type: "Slug", required: true, description: "Its name in addresses, unique with the merchant." }),
-    names: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
-    parentId: t.id({ description: "The category above it; left out it stays where it is, null makes it a root." }),
-    position: t.int({ description: `Its place among those beside it; the end unless told. 0 to ${bounds.positionMax}.` }),
+    slug: t.field({
+      type: "Slug",
+      required: true,
+      description: "Its name in addresses, unique with the merchant.",
+    }),
+    names: t.field({
+      type: [LocalizedText],
+      required: true,
+      description: "Its name by locale, at least one.",
+    }),
+    parentId: t.id({
+      description: "The category above it; left out it stays where it is, null makes it a root.",
+    }),
+    position: t.int({
+      description: `Its place among those beside it; the end unless told. 0 to ${bounds.positionMax}.`,
+    }),
   }),
 });
 
@@ -76,15 +101,18 @@ const CategoryDeleteInput = builder.inputType("CategoryDeleteInput", {
   }),
 });
 
-const ProductDeleted = builder.objectRef<{ productId: string; archived: boolean }>("ProductDeleted").implement({
-  description: "What became of a product.",
-  fields: (t) => ({
-    productId: t.exposeID("productId", { description: "The product." }),
-    archived: t.exposeBoolean("archived", {
-      description: "Whether it was put away instead: buyers have seen it, so its slugs and prices stay known.",
+const ProductDeleted = builder
+  .objectRef<{ productId: string; archived: boolean }>("ProductDeleted")
+  .implement({
+    description: "What became of a product.",
+    fields: (t) => ({
+      productId: t.exposeID("productId", { description: "The product." }),
+      archived: t.exposeBoolean("archived", {
+        description:
+          "Whether it was put away instead: buyers have seen it, so its slugs and prices stay known.",
+      }),
     }),
-  }),
-});
+  });
 
 const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDeleted").implement({
   description: "What became of a category.",
@@ -113,7 +141,8 @@ changeMutation({
 changeMutation({
   ...productChange,
   name: "productPublish",
-  description: "Puts a product on sale. It needs a translation in the merchant's default locale, a variant and a price.",
+  description:
+    "Puts a product on sale. It needs a translation in the merchant's default locale, a variant and a price.",
   input: ProductTransitionInput,
   run: publishProduct,
 });
@@ -131,7 +160,8 @@ changeMutation({
   name: "productTranslationUpsert",
   description: "Sets a product's texts in one locale.",
   input: ProductTranslationUpsertInput,
-  run: (transaction, tenant, { translation, ...product }) => upsertProductTranslation(transaction, tenant, { ...translation, ...product }),
+  run: (transaction, tenant, { translation, ...product }) =>
+    upsertProductTranslation(transaction, tenant, { ...translation, ...product }),
 });
 
 changeMutation({
@@ -174,8 +204,11 @@ changeMutation({
   input: PricesSetInput,
   type: [ProductRef],
   run: (transaction, tenant, { prices }) =>
-    setPrices(transaction, tenant, { prices: prices.map((price) => Object.assign({}, price, { amountMinor: price.amountMinor ?? null })) }),
-  answer: (context, { productIds }) => Promise.all(productIds.map((productId) => changedProduct(context, { productId }))),
+    setPrices(transaction, tenant, {
+      prices: prices.map((price) => Object.assign({}, price, { amountMinor: price.amountMinor ?? null })),
+    }),
+  answer: (context, { productIds }) =>
+    Promise.all(productIds.map((productId) => changedProduct(context, { productId }))),
 });
 
 changeMutation({

@@ -3,15 +3,20 @@ import type { ProductDetail } from "#commerce/catalog/render-detail.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { MoneyRef, ProductDetailRef, VariantViewRef } from "#graph/refs.ts";
 
-const DescriptionFormatEnum = defineEnum("DescriptionFormat", { description: "How a description is written.", values: { markdown: "CommonMark." } });
-
-const Description = builder.objectRef<NonNullable<ProductDetail["description"]>>("ProductDescription").implement({
-  description: "A product's long text.",
-  fields: (t) => ({
-    format: t.expose("format", { type: DescriptionFormatEnum, description: "How the text is written." }),
-    text: t.exposeString("text", { description: "At most 20 000 characters." }),
-  }),
+const DescriptionFormatEnum = defineEnum("DescriptionFormat", {
+  description: "How a description is written.",
+  values: { markdown: "CommonMark." },
 });
+
+const Description = builder
+  .objectRef<NonNullable<ProductDetail["description"]>>("ProductDescription")
+  .implement({
+    description: "A product's long text.",
+    fields: (t) => ({
+      format: t.expose("format", { type: DescriptionFormatEnum, description: "How the text is written." }),
+      text: t.exposeString("text", { description: "At most 20 000 characters." }),
+    }),
+  });
 
 const LocalizedSlug = builder.objectRef<ProductDetail["localizedSlugs"][number]>("LocalizedSlug").implement({
   description: "A product's slug in one of its locales.",
@@ -21,7 +26,10 @@ const LocalizedSlug = builder.objectRef<ProductDetail["localizedSlugs"][number]>
   }),
 });
 
-export const MediaTypeEnum = defineEnum("MediaType", { description: "What kind of media.", values: { image: "A picture.", video: "A video." } });
+export const MediaTypeEnum = defineEnum("MediaType", {
+  description: "What kind of media.",
+  values: { image: "A picture.", video: "A video." },
+});
 
 const Media = builder.objectRef<ProductDetail["media"][number]>("ProductMedia").implement({
   description: "A picture or video of a product.",
@@ -35,13 +43,15 @@ const Media = builder.objectRef<ProductDetail["media"][number]>("ProductMedia").
   }),
 });
 
-const OptionValue = builder.objectRef<ProductDetail["options"][number]["values"][number]>("ProductOptionValue").implement({
-  description: "A choice that an option gives.",
-  fields: (t) => ({
-    code: t.exposeString("code", { description: "Its stable code." }),
-    label: t.exposeString("label", { description: "Its name in the locale of the product." }),
-  }),
-});
+const OptionValue = builder
+  .objectRef<ProductDetail["options"][number]["values"][number]>("ProductOptionValue")
+  .implement({
+    description: "A choice that an option gives.",
+    fields: (t) => ({
+      code: t.exposeString("code", { description: "Its stable code." }),
+      label: t.exposeString("label", { description: "Its name in the locale of the product." }),
+    }),
+  });
 
 const Option = builder.objectRef<ProductDetail["options"][number]>("ProductOption").implement({
   description: "Something a buyer chooses: a colour, a size.",
@@ -99,7 +109,11 @@ export const PolicyTypeEnum = defineEnum("PolicyType", {
 const ProductPolicy = builder.objectRef<ProductDetail["policies"][number]>("ProductPolicy").implement({
   description: "A rule of the merchant that holds for a product.",
   fields: (t) => ({
-    type: t.field({ type: PolicyTypeEnum, description: "What it is about.", resolve: ({ type }) => type as "return" }),
+    type: t.field({
+      type: PolicyTypeEnum,
+      description: "What it is about.",
+      resolve: ({ type }) => type as "return",
+    }),
     summary: t.exposeString("summary", { description: "The rule in a sentence." }),
     url: t.expose("url", { type: "URL", nullable: true, description: "Where the whole text is." }),
   }),
@@ -130,7 +144,11 @@ builder.objectFields(ProductDetailRef, (t) => ({
     complexity: { multiplier: 3 },
     resolve: (product) => [...product.options],
   }),
-  variants: t.field({ type: [VariantViewRef], description: "What it comes as, 200 at most.", resolve: (product) => [...product.variants] }),
+  variants: t.field({
+    type: [VariantViewRef],
+    description: "What it comes as, 200 at most.",
+    resolve: (product) => [...product.variants],
+  }),
   offers: t.field({
     type: [ProductOffer],
     description: "What it costs, country by country.",
@@ -150,6 +168,9 @@ builder.objectFields(ProductDetailRef, (t) => ({
     complexity: { multiplier: 3 },
     resolve: (product) => [...product.policies],
   }),
-  structuredData: t.expose("structuredData", { type: "JSON", description: "JSON-LD of https://schema.org/Product, to be put into a page." }),
+  structuredData: t.expose("structuredData", {
+    type: "JSON",
+    description: "JSON-LD of https://schema.org/Product, to be put into a page.",
+  }),
   status: t.expose("status", { type: ProductStatusView, description: "Always published." }),
 }));

@@ -1,4 +1,7 @@
-/** Published products as buyers see them: the summary of lists and search, the detail of a product page; and money. */
+/**
+ * Published products as buyers see them: the summary of lists and search, the detail of a product page; and
+ * money.
+ */
 import { toDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
 import { fail } from "#foundation/failure.ts";
@@ -31,9 +34,14 @@ export const AvailabilityEnum = defineEnum("Availability", {
 MoneyRef.implement({
   description: "An amount of money: an integer of minor units, so that nothing is ever rounded on the way.",
   fields: (t) => ({
-    amountMinor: t.expose("amountMinor", { type: "MinorUnits", description: "The amount in minor units: 1999 is 19.99 EUR, 1999 JPY or 1.999 KWD." }),
+    amountMinor: t.expose("amountMinor", {
+      type: "MinorUnits",
+      description: "The amount in minor units: 1999 is 19.99 EUR, 1999 JPY or 1.999 KWD.",
+    }),
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency, ISO 4217." }),
-    exponent: t.exposeInt("exponent", { description: "Digits after the decimal point in this currency, as ISO 4217 gives them: 0, 2 or 3." }),
+    exponent: t.exposeInt("exponent", {
+      description: "Digits after the decimal point in this currency, as ISO 4217 gives them: 0, 2 or 3.",
+    }),
   }),
 });
 
@@ -49,7 +57,10 @@ ImageRef.implement({
   description: "A picture.",
   fields: (t) => ({
     url: t.expose("url", { type: "URL", description: "Where it is." }),
-    alt: t.exposeString("alt", { nullable: true, description: "What it shows, for who cannot see it, in the locale of the product." }),
+    alt: t.exposeString("alt", {
+      nullable: true,
+      description: "What it shows, for who cannot see it, in the locale of the product.",
+    }),
     width: t.exposeInt("width", { description: "Its width in pixels." }),
     height: t.exposeInt("height", { description: "Its height in pixels." }),
   }),
@@ -67,7 +78,10 @@ MerchantSummaryRef.implement({
 const CategoryLabel = builder.objectRef<{ slug: string; name: string }>("CategoryLabel").implement({
   description: "A category that a product stands in.",
   fields: (t) => ({
-    slug: t.expose("slug", { type: "Slug", description: "The category's name in addresses and in the search's `category`." }),
+    slug: t.expose("slug", {
+      type: "Slug",
+      description: "The category's name in addresses and in the search's `category`.",
+    }),
     name: t.exposeString("name", { description: "The category's name in the locale of the product." }),
   }),
 });
@@ -86,9 +100,15 @@ export const ProductListing = builder.interfaceRef<ProductSummary>("ProductListi
   fields: (t) => ({
     id: t.exposeID("id", { description: "The product's id, `prd_…`." }),
     slug: t.expose("slug", { type: "Slug", description: "The product's name in addresses, in this locale." }),
-    locale: t.expose("locale", { type: "LocaleCode", description: "The locale that the texts are in: the asked one, or what it falls back to." }),
+    locale: t.expose("locale", {
+      type: "LocaleCode",
+      description: "The locale that the texts are in: the asked one, or what it falls back to.",
+    }),
     title: t.exposeString("title", { description: "1 to 200 characters." }),
-    summary: t.exposeString("summary", { nullable: true, description: "A sentence or two of plain text, at most 300 characters." }),
+    summary: t.exposeString("summary", {
+      nullable: true,
+      description: "A sentence or two of plain text, at most 300 characters.",
+    }),
     brand: t.exposeString("brand", { nullable: true, description: "The brand." }),
     merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "Who sells it." }),
     categories: t.field({
@@ -107,26 +127,41 @@ export const ProductListing = builder.interfaceRef<ProductSummary>("ProductListi
       nullable: true,
       description: "The prices before a reduction; null when none is reduced.",
     }),
-    availability: t.expose("availability", { type: AvailabilityEnum, description: "The best availability among its variants." }),
+    availability: t.expose("availability", {
+      type: AvailabilityEnum,
+      description: "The best availability among its variants.",
+    }),
     variantCount: t.exposeInt("variantCount", { description: "How many variants it has." }),
-    rating: t.expose("rating", { type: Rating, nullable: true, description: "What buyers think; null when nobody said." }),
+    rating: t.expose("rating", {
+      type: Rating,
+      nullable: true,
+      description: "What buyers think; null when nobody said.",
+    }),
     publishedAt: t.expose("publishedAt", { type: "DateTime", description: "When it was published." }),
     updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
   }),
 });
 
-ProductSummaryRef.implement({ description: "A published product as lists show it.", interfaces: [ProductListing] });
+ProductSummaryRef.implement({
+  description: "A published product as lists show it.",
+  interfaces: [ProductListing],
+});
 
 VariantOfferRef.implement({
   description: "What a variant costs in one country.",
   fields: (t) => ({
     market: t.expose("market", { type: "CountryCode", description: "The country." }),
     price: t.expose("price", { type: MoneyRef, description: "The price of one." }),
-    compareAt: t.expose("compareAt", { type: MoneyRef, nullable: true, description: "The price before the reduction; null when it is not reduced." }),
+    compareAt: t.expose("compareAt", {
+      type: MoneyRef,
+      nullable: true,
+      description: "The price before the reduction; null when it is not reduced.",
+    }),
     lowest30d: t.expose("lowest30d", {
       type: MoneyRef,
       nullable: true,
-      description: "The lowest price of the 30 days before the present price began (Directive 98/6/EC, article 6a); null when there was none.",
+      description:
+        "The lowest price of the 30 days before the present price began (Directive 98/6/EC, article 6a); null when there was none.",
     }),
   }),
 });
@@ -151,19 +186,39 @@ VariantViewRef.implement({
   description: "One of the things a product comes as: what is put into a cart.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The variant's id, `var_…`." }),
-    sku: t.exposeString("sku", { description: "The merchant's own number for it, unique with the merchant." }),
-    gtin: t.exposeString("gtin", { nullable: true, description: "Its global trade item number (GTIN-8, -12, -13 or -14)." }),
-    title: t.exposeString("title", { description: "Its choices, for example `Blue / M`; the product's title when it has no options." }),
-    options: t.expose("options", { type: "StringMap", description: "The code of its choice for each option's code." }),
-    image: t.expose("image", { type: ImageRef, nullable: true, description: "The picture that shows this variant." }),
+    sku: t.exposeString("sku", {
+      description: "The merchant's own number for it, unique with the merchant.",
+    }),
+    gtin: t.exposeString("gtin", {
+      nullable: true,
+      description: "Its global trade item number (GTIN-8, -12, -13 or -14).",
+    }),
+    title: t.exposeString("title", {
+      description: "Its choices, for example `Blue / M`; the product's title when it has no options.",
+    }),
+    options: t.expose("options", {
+      type: "StringMap",
+      description: "The code of its choice for each option's code.",
+    }),
+    image: t.expose("image", {
+      type: ImageRef,
+      nullable: true,
+      description: "The picture that shows this variant.",
+    }),
     offers: t.field({
       type: [VariantOfferRef],
       description: "What it costs, country by country.",
       complexity: { multiplier: 5 },
       resolve: (variant) => [...variant.offers],
     }),
-    availability: t.expose("availability", { type: AvailabilityEnum, description: "Whether it can be bought." }),
-    maxOrderQuantity: t.exposeInt("maxOrderQuantity", { nullable: true, description: "How many one order may have; null: no limit but the cart's." }),
+    availability: t.expose("availability", {
+      type: AvailabilityEnum,
+      description: "Whether it can be bought.",
+    }),
+    maxOrderQuantity: t.exposeInt("maxOrderQuantity", {
+      nullable: true,
+      description: "How many one order may have; null: no limit but the cart's.",
+    }),
     restrictions: t.field({
       type: [RestrictionEnum],
       description: "What limits its sale.",
@@ -181,21 +236,36 @@ ProductDetailRef.implement({
 builder.queryField("publicProduct", (t) =>
   t.field({
     type: ProductDetailRef,
-    description: "A published product by its merchant's and its own slug, old slugs included. Fails with merchant_not_found or product_not_found.",
+    description:
+      "A published product by its merchant's and its own slug, old slugs included. Fails with merchant_not_found or product_not_found.",
     authScopes: { callers: everybody },
     args: {
       merchantSlug: t.arg.string({ required: true, description: "The merchant's slug." }),
-      productSlug: t.arg.string({ required: true, description: "The product's slug in any locale, the present one or an old one." }),
-      languages: t.arg({ type: ["LocaleCode"], description: "The languages wanted, best first; without it those of the request's Accept-Language." }),
+      productSlug: t.arg.string({
+        required: true,
+        description: "The product's slug in any locale, the present one or an old one.",
+      }),
+      languages: t.arg({
+        type: ["LocaleCode"],
+        description: "The languages wanted, best first; without it those of the request's Accept-Language.",
+      }),
     },
     resolve: async (_root, { merchantSlug, productSlug, languages }, context) => {
       const { viewer, clock, publicUrl, loaders } = context;
       const row = await loaders.publicProducts.load({ merchantSlug, productSlug });
       if (row === null) throw fail("merchant_not_found");
       const { product } = row;
-      const isForeign = viewer.kind === "internal" && viewer.merchantId !== null && viewer.merchantId !== product?.merchant.id;
+      const isForeign =
+        viewer.kind === "internal" &&
+        viewer.merchantId !== null &&
+        viewer.merchantId !== product?.merchant.id;
       if (product === null || isForeign) throw fail("product_not_found");
-      return toDetail(product, { locales: languages ?? context.languages, country: product.merchant.defaultMarket, now: clock.now(), publicUrl });
+      return toDetail(product, {
+        locales: languages ?? context.languages,
+        country: product.merchant.defaultMarket,
+        now: clock.now(),
+        publicUrl,
+      });
     },
   }),
 );

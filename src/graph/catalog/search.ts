@@ -1,4 +1,7 @@
-/** Product search. One field answers with the page and all that is known about it, so that nothing is searched twice. */
+/**
+ * Product search. One field answers with the page and all that is known about it, so that nothing is searched
+ * twice.
+ */
 import { z } from "zod";
 import { type ProductSummary, renderSummary } from "#commerce/catalog/render-product.ts";
 import { isPersonal } from "#commerce/search/search-counts.ts";
@@ -55,7 +58,12 @@ type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlig
 
 const Highlights = builder.objectRef<{ title: string | null }>("SearchHighlights").implement({
   description: "The texts with what was found marked by `<mark>`; everything else in them is HTML-escaped.",
-  fields: (t) => ({ title: t.exposeString("title", { nullable: true, description: "The title; null when nothing of the query is in it." }) }),
+  fields: (t) => ({
+    title: t.exposeString("title", {
+      nullable: true,
+      description: "The title; null when nothing of the query is in it.",
+    }),
+  }),
 });
 
 const Item = builder.objectRef<SearchItem>("ProductSearchItem").implement({
@@ -101,27 +109,37 @@ const Facet = builder.objectRef<SearchResult["facets"][number]>("SearchFacet").i
   }),
 });
 
-const FacetBucket = builder.objectRef<SearchResult["facets"][number]["buckets"][number]>("SearchFacetBucket").implement({
-  description: "One group of a facet.",
-  fields: (t) => ({
-    value: t.exposeString("value", { description: "What the group is, as a filter takes it." }),
-    label: t.exposeString("label", { description: "Its name in the asked locale." }),
-    count: t.exposeInt("count", { description: "How many products it has." }),
-  }),
-});
+const FacetBucket = builder
+  .objectRef<SearchResult["facets"][number]["buckets"][number]>("SearchFacetBucket")
+  .implement({
+    description: "One group of a facet.",
+    fields: (t) => ({
+      value: t.exposeString("value", { description: "What the group is, as a filter takes it." }),
+      label: t.exposeString("label", { description: "Its name in the asked locale." }),
+      count: t.exposeInt("count", { description: "How many products it has." }),
+    }),
+  });
 
 const SearchLocale = builder.objectRef<{ requested: string; resolved: string }>("SearchLocale").implement({
   description: "The locale of a search.",
   fields: (t) => ({
-    requested: t.expose("requested", { type: "LocaleCode", description: "The one asked for, in canonical form." }),
-    resolved: t.expose("resolved", { type: "LocaleCode", description: "The one that the products found are in, or most of them." }),
+    requested: t.expose("requested", {
+      type: "LocaleCode",
+      description: "The one asked for, in canonical form.",
+    }),
+    resolved: t.expose("resolved", {
+      type: "LocaleCode",
+      description: "The one that the products found are in, or most of them.",
+    }),
   }),
 });
 
 const SearchQuery = builder.objectRef<SearchResult["query"]>("SearchQuery").implement({
   description: "What was searched for.",
   fields: (t) => ({
-    normalized: t.exposeString("normalized", { description: "The query without accents, in lower case, cut into words." }),
+    normalized: t.exposeString("normalized", {
+      description: "The query without accents, in lower case, cut into words.",
+    }),
     corrected: t.exposeString("corrected", {
       nullable: true,
       description: "The query with misspelt words replaced, when that is what was searched for.",
@@ -134,13 +152,19 @@ const Meta = builder.objectRef<SearchPage>("ProductSearchMeta").implement({
   fields: (t) => ({
     page: t.int({ description: "The page, from 1.", resolve: ({ input }) => input.page }),
     pageSize: t.int({ description: "Products on a page.", resolve: ({ input }) => input.pageSize }),
-    totalItems: t.int({ description: "How many products were found, counted up to 10 000.", resolve: ({ result }) => result.totalItems }),
+    totalItems: t.int({
+      description: "How many products were found, counted up to 10 000.",
+      resolve: ({ result }) => result.totalItems,
+    }),
     totalItemsRelation: t.field({
       type: RelationEnum,
       description: "Whether there are more than that.",
       resolve: ({ result }) => result.totalItemsRelation,
     }),
-    totalPages: t.int({ description: "How many pages there are.", resolve: ({ result, input }) => Math.ceil(result.totalItems / input.pageSize) }),
+    totalPages: t.int({
+      description: "How many pages there are.",
+      resolve: ({ result, input }) => Math.ceil(result.totalItems / input.pageSize),
+    }),
     hasNextPage: t.boolean({
       description: "Whether a page follows.",
       resolve: ({ result, input }) => input.page * input.pageSize < result.totalItems,
@@ -151,11 +175,16 @@ const Meta = builder.objectRef<SearchPage>("ProductSearchMeta").implement({
       description: "The locale.",
       resolve: ({ result, input }) => ({ requested: input.locale, resolved: result.localeResolved }),
     }),
-    market: t.field({ type: "CountryCode", description: "The country.", resolve: ({ input }) => input.market }),
+    market: t.field({
+      type: "CountryCode",
+      description: "The country.",
+      resolve: ({ input }) => input.market,
+    }),
     currency: t.field({
       type: "CurrencyCode",
       nullable: true,
-      description: "The currency most of the offers found are in; prices are compared in it alone. Null when nothing was found.",
+      description:
+        "The currency most of the offers found are in; prices are compared in it alone. Null when nothing was found.",
       resolve: ({ result }) => result.currency,
     }),
     facets: t.field({
@@ -164,7 +193,11 @@ const Meta = builder.objectRef<SearchPage>("ProductSearchMeta").implement({
       complexity: { multiplier: 5 },
       resolve: ({ result }) => [...result.facets],
     }),
-    query: t.field({ type: SearchQuery, description: "What was searched for.", resolve: ({ result }) => result.query }),
+    query: t.field({
+      type: SearchQuery,
+      description: "What was searched for.",
+      resolve: ({ result }) => result.query,
+    }),
     indexedAt: t.field({
       type: "DateTime",
       description: "When the newest of what was found was indexed.",
@@ -195,19 +228,22 @@ function itemsOf({ hits, summaries }: SearchResult, publicUrl: string): SearchIt
 builder.queryField("productSearch", (t) =>
   t.field({
     type: Result,
-    description: "Searches the published products of every merchant that sells to a country; a token of one merchant finds that merchant's alone.",
+    description:
+      "Searches the published products of every merchant that sells to a country; a token of one merchant finds that merchant's alone.",
     authScopes: { callers: everybody },
     complexity: ({ pageSize }) => ({ field: 10, multiplier: Math.max(1, pageSize / 20) }),
     args: {
       q: t.arg({
         type: "SearchText",
         required: true,
-        description: "What to search for: all words must match, the last one as a prefix. Empty finds everything.",
+        description:
+          "What to search for: all words must match, the last one as a prefix. Empty finds everything.",
       }),
       locale: t.arg({
         type: "LocaleCode",
         required: true,
-        description: "The language searched in. A product without it is searched in the one it falls back to.",
+        description:
+          "The language searched in. A product without it is searched in the one it falls back to.",
       }),
       market: t.arg({
         type: "CountryCode",
@@ -217,8 +253,16 @@ builder.queryField("productSearch", (t) =>
       category: t.arg({ type: "Slug", description: "Only products of this category or one below it." }),
       merchant: t.arg({ type: "Slug", description: "Only products of this merchant." }),
       sort: t.arg({ type: SortEnum, required: true, description: "How what is found is ordered." }),
-      page: t.arg.int({ required: true, description: "The page, from 1; page × pageSize may reach 10 000.", validate: z.int32().min(1).max(10_000) }),
-      pageSize: t.arg.int({ required: true, description: "Products on a page, 1 to 100.", validate: z.int32().min(1).max(100) }),
+      page: t.arg.int({
+        required: true,
+        description: "The page, from 1; page × pageSize may reach 10 000.",
+        validate: z.int32().min(1).max(10_000),
+      }),
+      pageSize: t.arg.int({
+        required: true,
+        description: "Products on a page, 1 to 100.",
+        validate: z.int32().min(1).max(100),
+      }),
     },
     resolve: async (_root, args, context) => {
       const { page, pageSize } = args;
@@ -241,7 +285,10 @@ builder.queryField("productSearch", (t) =>
 
 const buyers: ReadonlySet<Caller> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
 
-/** A search is counted once, however many pages of it are looked at; what those who run the shop try out is not, nor what tells of a person. */
+/**
+ * A search is counted once, however many pages of it are looked at; what those who run the shop try out is
+ * not, nor what tells of a person.
+ */
 function countSearch(
   { viewer, buyerReference, client, services }: GraphContext,
   { q, page, market, merchant }: Pick<SearchInput, "q" | "page" | "market" | "merchant">,
@@ -249,10 +296,19 @@ function countSearch(
 ): void {
   if (page > 1 || !buyers.has(callerOf(viewer)) || isPersonal(q)) return;
   const hasResults = totalItems > 0;
-  services.searchCounts?.note({ client: buyerReference ?? client, merchant, country: market, query: query.normalized, hasResults });
+  services.searchCounts?.note({
+    client: buyerReference ?? client,
+    merchant,
+    country: market,
+    query: query.normalized,
+    hasResults,
+  });
 }
 
-async function merchantFilter({ viewer, loaders }: GraphContext, asked: string | undefined): Promise<string | undefined> {
+async function merchantFilter(
+  { viewer, loaders }: GraphContext,
+  asked: string | undefined,
+): Promise<string | undefined> {
   if (viewer.kind !== "internal" || viewer.merchantId === null) return asked;
   const { slug } = await loaders.merchants.load(viewer.merchantId);
   // A slug that no merchant can have finds nothing.

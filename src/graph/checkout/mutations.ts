@@ -1,4 +1,7 @@
-/** Changes of checkout sessions before they are submitted. Canceling is a REST operation; all of them are for frontends. */
+/**
+ * Changes of checkout sessions before they are submitted. Canceling is a REST operation; all of them are for
+ * frontends.
+ */
 import { cancelSession } from "#commerce/checkout/release-sessions.ts";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { createSession } from "#commerce/checkout/create-session.ts";
@@ -24,12 +27,14 @@ import {
 } from "./session-types.ts";
 import { showSession } from "./sessions.ts";
 
-const answerSession = (context: GraphContext, changed: LockedSession): SessionShown => showSession(changed, context);
+const answerSession = (context: GraphContext, changed: LockedSession): SessionShown =>
+  showSession(changed, context);
 
 changeMutation({
   ...anySessionChange,
   name: "hostedCheckoutSessionCreate",
-  description: "Opens a checkout: the cart is priced anew and locked, and what is in it is kept back from the stock until the session ends.",
+  description:
+    "Opens a checkout: the cart is priced anew and locked, and what is in it is kept back from the stock until the session ends.",
   callers: frontends,
   input: SessionCreateInput,
   inputDescription: "The checkout.",
@@ -71,7 +76,8 @@ changeMutation({
 changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionPromotionApply",
-  description: "Gives a checkout a promotion code in place of the one it has. Refused, the old one stays. The cart stays locked.",
+  description:
+    "Gives a checkout a promotion code in place of the one it has. Refused, the old one stays. The cart stays locked.",
   input: SessionPromotionApplyInput,
   type: CheckoutSessionRef,
   run: applySessionPromotion,
@@ -91,7 +97,8 @@ changeMutation({
 changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionCancel",
-  description: "Gives up a checkout that was not submitted yet: what it kept back is free, and the cart can be changed again.",
+  description:
+    "Gives up a checkout that was not submitted yet: what it kept back is free, and the cart can be changed again.",
   callers: ["buyer", ...everyClient],
   input: SessionCancelInput,
   type: CheckoutSessionRef,

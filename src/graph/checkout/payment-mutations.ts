@@ -1,4 +1,7 @@
-/** How a hosted checkout session is paid: submitted with what it is paid with, and then placed as an order, or failed. */
+/**
+ * How a hosted checkout session is paid: submitted with what it is paid with, and then placed as an order, or
+ * failed.
+ */
 import { frontends, type GraphContext } from "#graph/context.ts";
 import { z } from "zod";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
@@ -28,7 +31,8 @@ const SubmitInput = builder.inputType("HostedCheckoutSessionSubmitInput", {
     expectedAmount: t.field({
       type: ExpectedAmount,
       required: true,
-      description: "The total that the buyer has agreed to; where it is another by now, nothing is changed (409 checkout_amount_changed).",
+      description:
+        "The total that the buyer has agreed to; where it is another by now, nothing is changed (409 checkout_amount_changed).",
     }),
     paymentToken: t.string({
       description:

@@ -1,4 +1,7 @@
-/** The enums of checkout sessions, and the input types of their mutations. `HostedCheckoutCancelRequest` is the body of a REST operation. */
+/**
+ * The enums of checkout sessions, and the input types of their mutations. `HostedCheckoutCancelRequest` is
+ * the body of a REST operation.
+ */
 import { z } from "zod";
 import { cancelNoteMax } from "#commerce/checkout/release-sessions.ts";
 import { lifetimeMinutes } from "#commerce/checkout/create-session.ts";
@@ -82,15 +85,23 @@ export const SessionCreateInput = builder.inputType("HostedCheckoutSessionCreate
   fields: (t) => ({
     cartId: t.id({ required: true, description: "The cart, `cart_…`: it is locked until the session ends." }),
     addressToken: t.id({
-      description: "Where it goes: the token that setting the cart's address answered with. Without it the cart's address is taken, if it has one.",
+      description:
+        "Where it goes: the token that setting the cart's address answered with. Without it the cart's address is taken, if it has one.",
     }),
-    successUrl: t.string({ required: true, description: "Where the buyer goes when there is an order: https, 2048 characters at most." }),
-    cancelUrl: t.string({ required: true, description: "Where the buyer goes who gives up: https, 2048 characters at most." }),
+    successUrl: t.string({
+      required: true,
+      description: "Where the buyer goes when there is an order: https, 2048 characters at most.",
+    }),
+    cancelUrl: t.string({
+      required: true,
+      description: "Where the buyer goes who gives up: https, 2048 characters at most.",
+    }),
     lifetimeMinutes: t.int({
       description: `How long it lives, ${lifetimeMinutes.min} to ${lifetimeMinutes.max} minutes; ${lifetimeMinutes.usual} unless told.`,
     }),
     expectedVersion: t.int({
-      description: "The version of the cart that the caller has seen; when it has another by now, nothing is changed (409 cart_version_conflict).",
+      description:
+        "The version of the cart that the caller has seen; when it has another by now, nothing is changed (409 cart_version_conflict).",
     }),
   }),
 });
@@ -98,12 +109,23 @@ export const SessionCreateInput = builder.inputType("HostedCheckoutSessionCreate
 export const SessionAddressSetInput = builder.inputType("HostedCheckoutSessionAddressSetInput", {
   description: "Where a checkout goes.",
   fields: (t) => ({
-    address: t.field({ type: PostalAddress, required: true, description: "The address. It is stored encrypted and never answered with." }),
-    validation: t.field({ type: AddressLevelEnum, description: "How thoroughly it is checked; `strict` unless told." }),
-    contactEmail: t.string({
-      description: "The buyer's e-mail, 254 characters at most, in place of the one that the cart has; left out, that one stays. Stored encrypted.",
+    address: t.field({
+      type: PostalAddress,
+      required: true,
+      description: "The address. It is stored encrypted and never answered with.",
     }),
-    saveForBuyer: t.boolean({ description: "Whether it is kept for the buyer's next carts; the cart must have a buyer. False unless told." }),
+    validation: t.field({
+      type: AddressLevelEnum,
+      description: "How thoroughly it is checked; `strict` unless told.",
+    }),
+    contactEmail: t.string({
+      description:
+        "The buyer's e-mail, 254 characters at most, in place of the one that the cart has; left out, that one stays. Stored encrypted.",
+    }),
+    saveForBuyer: t.boolean({
+      description:
+        "Whether it is kept for the buyer's next carts; the cart must have a buyer. False unless told.",
+    }),
     expectedVersion: t.int({ description: seenVersion }),
   }),
 });
@@ -120,13 +142,16 @@ export const SessionContactSetInput = builder.inputType("HostedCheckoutSessionCo
   }),
 });
 
-export const SessionDeliverySelectInput = builder.inputType("HostedCheckoutSessionDeliveryOptionSelectInput", {
-  description: "How a checkout is delivered.",
-  fields: (t) => ({
-    optionId: t.id({ description: "One of the cart's delivery options; null: none." }),
-    expectedVersion: t.int({ description: seenVersion }),
-  }),
-});
+export const SessionDeliverySelectInput = builder.inputType(
+  "HostedCheckoutSessionDeliveryOptionSelectInput",
+  {
+    description: "How a checkout is delivered.",
+    fields: (t) => ({
+      optionId: t.id({ description: "One of the cart's delivery options; null: none." }),
+      expectedVersion: t.int({ description: seenVersion }),
+    }),
+  },
+);
 
 export const SessionPromotionApplyInput = builder.inputType("HostedCheckoutSessionPromotionApplyInput", {
   description: "A code for a checkout.",
@@ -135,7 +160,10 @@ export const SessionPromotionApplyInput = builder.inputType("HostedCheckoutSessi
       required: true,
       description: `What the buyer typed; case and space around it do not matter. 1 to ${codeLengthMax} letters, digits, _ and - after trimming.`,
     }),
-    onExisting: t.field({ type: OnExistingEnum, description: "What to do with another code that is there; `replace` unless told." }),
+    onExisting: t.field({
+      type: OnExistingEnum,
+      description: "What to do with another code that is there; `replace` unless told.",
+    }),
     expectedVersion: t.int({ description: seenVersion }),
   }),
 });

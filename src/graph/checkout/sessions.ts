@@ -5,12 +5,25 @@ import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { type SessionAggregate, sessionList } from "#commerce/checkout/session-aggregate.ts";
 import { pageUrlOf, toSession } from "#commerce/checkout/render-session.ts";
 import { builder } from "#graph/builder.ts";
-import { addressToShow, type GraphContext, isOwnSession, listedOwner, readers, tokenIdOf, unlessAnalyst } from "#graph/context.ts";
+import {
+  addressToShow,
+  type GraphContext,
+  isOwnSession,
+  listedOwner,
+  readers,
+  tokenIdOf,
+  unlessAnalyst,
+} from "#graph/context.ts";
 import { isCartVisible, show } from "#graph/carts/carts.ts";
 import { CartStatusEnum } from "#graph/carts/cart-types.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { CartRef, CheckoutSessionRef, MerchantSummaryRef, MoneyRef, type SessionShown } from "#graph/refs.ts";
-import { CancelActorEnum, CancelReasonEnum, SessionPaymentStatusEnum, SessionStatusEnum } from "./session-types.ts";
+import {
+  CancelActorEnum,
+  CancelReasonEnum,
+  SessionPaymentStatusEnum,
+  SessionStatusEnum,
+} from "./session-types.ts";
 
 const Cancellation = builder.objectRef<SessionCancellation>("HostedCheckoutCancellation").implement({
   description: "Why a checkout session was canceled.",
@@ -29,22 +42,37 @@ CheckoutSessionRef.implement({
   description:
     "One attempt to check a cart out, on a page of ours. While it is open its cart is locked, and what is in it is kept back from the stock.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The session's id, `chs_…`. It opens nothing: the page has a secret of its own." }),
+    id: t.exposeID("id", {
+      description: "The session's id, `chs_…`. It opens nothing: the page has a secret of its own.",
+    }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
-    status: t.expose("status", { type: SessionStatusEnum, description: "Where it is in its life, by the clock." }),
+    status: t.expose("status", {
+      type: SessionStatusEnum,
+      description: "Where it is in its life, by the clock.",
+    }),
     cartId: t.exposeID("cartId", { description: "The cart, `cart_…`." }),
     cartVersion: t.exposeInt("cartVersion", { description: "The cart's version." }),
     orderId: t.exposeID("orderId", { nullable: true, description: "The order that it became, `ord_…`." }),
     merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "Who sells." }),
-    market: t.expose("market", { type: "CountryCode", description: "The country its prices were taken for." }),
+    market: t.expose("market", {
+      type: "CountryCode",
+      description: "The country its prices were taken for.",
+    }),
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of its amount." }),
     locale: t.expose("locale", { type: "LocaleCode", description: "The language of its page." }),
-    amountTotal: t.expose("amountTotal", { type: MoneyRef, description: "What is to be paid, as of its last change." }),
-    paymentStatus: t.expose("paymentStatus", { type: SessionPaymentStatusEnum, description: "Whether it is paid." }),
+    amountTotal: t.expose("amountTotal", {
+      type: MoneyRef,
+      description: "What is to be paid, as of its last change.",
+    }),
+    paymentStatus: t.expose("paymentStatus", {
+      type: SessionPaymentStatusEnum,
+      description: "Whether it is paid.",
+    }),
     url: t.field({
       type: "URL",
       nullable: true,
-      description: "Its page. Only the token that made the session is told, while it is open; null for everybody else, and always null over REST.",
+      description:
+        "Its page. Only the token that made the session is told, while it is open; null for everybody else, and always null over REST.",
       resolve: ({ stored }, _args, context) =>
         pageUrlOf(stored, {
           tokenId: tokenIdOf(context),
@@ -63,7 +91,10 @@ CheckoutSessionRef.implement({
       description: "Where the buyer goes who gives up. Analysts see it without its query.",
       resolve: ({ cancelUrl }, _args, context) => addressToShow(cancelUrl, context),
     }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When it ends if it is not submitted." }),
+    expiresAt: t.expose("expiresAt", {
+      type: "DateTime",
+      description: "When it ends if it is not submitted.",
+    }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was opened." }),
     submittedAt: t.field({
       type: "DateTime",
@@ -71,11 +102,30 @@ CheckoutSessionRef.implement({
       description: "When it was submitted.",
       resolve: ({ stored }) => stored.submittedAt,
     }),
-    completedAt: t.expose("completedAt", { type: "DateTime", nullable: true, description: "When there was an order." }),
-    canceledAt: t.expose("canceledAt", { type: "DateTime", nullable: true, description: "When it was canceled." }),
-    updatedAt: t.field({ type: "DateTime", description: "When it last changed.", resolve: ({ stored }) => stored.updatedAt }),
-    cancellation: t.expose("cancellation", { type: Cancellation, nullable: true, description: "Why it was canceled." }),
-    cartStatus: t.expose("cartStatus", { type: CartStatusEnum, description: "Where the cart is in its life, by the clock." }),
+    completedAt: t.expose("completedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When there was an order.",
+    }),
+    canceledAt: t.expose("canceledAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it was canceled.",
+    }),
+    updatedAt: t.field({
+      type: "DateTime",
+      description: "When it last changed.",
+      resolve: ({ stored }) => stored.updatedAt,
+    }),
+    cancellation: t.expose("cancellation", {
+      type: Cancellation,
+      nullable: true,
+      description: "Why it was canceled.",
+    }),
+    cartStatus: t.expose("cartStatus", {
+      type: CartStatusEnum,
+      description: "Where the cart is in its life, by the clock.",
+    }),
     countries: t.field({
       type: ["CountryCode"],
       description: "Where it can go: the countries of its market, up to 249.",
@@ -83,10 +133,15 @@ CheckoutSessionRef.implement({
     }),
     paymentFailureCode: t.string({
       nullable: true,
-      description: "Why the last payment came to nothing, in the provider's word for it or ours: `card_declined`, `timed_out`; null where none did.",
+      description:
+        "Why the last payment came to nothing, in the provider's word for it or ours: `card_declined`, `timed_out`; null where none did.",
       resolve: ({ id }, _args, { loaders }) => loaders.paymentFailures.load(id),
     }),
-    cart: t.field({ type: CartRef, description: "The cart.", resolve: ({ cart }, _args, context) => show(cart, context) }),
+    cart: t.field({
+      type: CartRef,
+      description: "The cart.",
+      resolve: ({ cart }, _args, context) => show(cart, context),
+    }),
   }),
 });
 
@@ -124,16 +179,28 @@ builder.queryFields((t) => ({
       authScopes: { callers: readers },
       complexity: pageCost,
       args: {
-        merchantId: t.arg.id({ description: "The merchant; without it, with a token of the platform, all of them." }),
+        merchantId: t.arg.id({
+          description: "The merchant; without it, with a token of the platform, all of them.",
+        }),
         status: t.arg({ type: SessionStatusEnum, description: "Only those in this status, by the clock." }),
       },
       resolve: async (_root, { merchantId, status, ...args }, context) => {
-        const filter = { merchantId: listedOwner(context, merchantId), status: status ?? null, now: context.clock.now() };
+        const filter = {
+          merchantId: listedOwner(context, merchantId),
+          status: status ?? null,
+          now: context.clock.now(),
+        };
         const query = sessionList(context.db, filter);
-        const { edges, ...rest } = await connectionOf(args, { db: context.db, query, column: "hosted_checkout_session.id" });
+        const { edges, ...rest } = await connectionOf(args, {
+          db: context.db,
+          query,
+          column: "hosted_checkout_session.id",
+        });
         const shown = edges.map(async ({ cursor, node }) => {
           const session = await context.loaders.sessions.load(node.id);
-          return session === null ? [] : [{ cursor, node: showSession(await withCart(session, context), context) }];
+          return session === null
+            ? []
+            : [{ cursor, node: showSession(await withCart(session, context), context) }];
         });
         return { ...rest, edges: (await Promise.all(shown)).flat() };
       },

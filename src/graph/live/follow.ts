@@ -1,4 +1,7 @@
-/** What a subscription is made of: each step says that there is something to tell, which is then read with the rights of that moment. */
+/**
+ * What a subscription is made of: each step says that there is something to tell, which is then read with the
+ * rights of that moment.
+ */
 import type { Polling } from "#database/polling.ts";
 import type { DeliveriesSeen } from "#webhooks/watch-deliveries.ts";
 
@@ -13,7 +16,8 @@ export function followVersion(polling: Polling<number>, id: string): AsyncIterab
   let found: number | null | undefined;
   let isBegun = false;
   const step: VersionStep = { told: (version) => (known = version) };
-  const isDue = (): boolean => found === null || (found !== undefined && known !== undefined && found > known);
+  const isDue = (): boolean =>
+    found === null || (found !== undefined && known !== undefined && found > known);
   return new Follower({
     begin: (wake) =>
       polling.watch(id, (version) => {
@@ -40,8 +44,14 @@ export const stepMax = 50;
 /** So many may wait for a subscriber that is slow to read. */
 const waitingMax = 1_000;
 
-/** A first step once there is something to compare with, so that nothing happens unseen between; then one for what has changed since the last one. */
-export function followDeliveries(polling: Polling<DeliveriesSeen>, endpointId: string): AsyncIterableIterator<DeliveriesStep> {
+/**
+ * A first step once there is something to compare with, so that nothing happens unseen between; then one for
+ * what has changed since the last one.
+ */
+export function followDeliveries(
+  polling: Polling<DeliveriesSeen>,
+  endpointId: string,
+): AsyncIterableIterator<DeliveriesStep> {
   const waiting = new Set<string>();
   let isMore = false;
   let isBegun = false;

@@ -1,4 +1,7 @@
-/** What can be followed: a cart, an order, the deliveries of an endpoint. Each event is read when it is told, by the same rules as the queries. */
+/**
+ * What can be followed: a cart, an order, the deliveries of an endpoint. Each event is read when it is told,
+ * by the same rules as the queries.
+ */
 import { fail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
@@ -92,7 +95,11 @@ async function newest(context: GraphContext, endpointId: string): Promise<Delive
   return { deliveries: await load(context, ids.toReversed()), isMore: page.length > stepMax };
 }
 
-const changed = async (context: GraphContext, { isMore }: DeliveriesStep, ids: readonly string[]): Promise<DeliveriesTold> => ({
+const changed = async (
+  context: GraphContext,
+  { isMore }: DeliveriesStep,
+  ids: readonly string[],
+): Promise<DeliveriesTold> => ({
   deliveries: await load(context, ids.toSorted()),
   isMore,
 });

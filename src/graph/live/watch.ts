@@ -1,4 +1,7 @@
-/** What a process watches for who has subscribed: one statement for all carts, one for all orders, one for the deliveries of some endpoints, each a few times a second. */
+/**
+ * What a process watches for who has subscribed: one statement for all carts, one for all orders, one for the
+ * deliveries of some endpoints, each a few times a second.
+ */
 import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
 import type { Database } from "#database/connect.ts";
 import { createPolling, type Polling } from "#database/polling.ts";
@@ -23,7 +26,8 @@ const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };
 
 export function createWatch(db: Database, events: ServiceEvents, log: Log): Watch {
-  const onFault = (err: unknown): void => log.warn({ event: "live_look_failed", err }, "What subscriptions follow could not be looked at.");
+  const onFault = (err: unknown): void =>
+    log.warn({ event: "live_look_failed", err }, "What subscriptions follow could not be looked at.");
   const carts = createPolling({ look: (ids) => findCartVersions(db, ids), onFault, ...versionsPace });
   const orders = createPolling({ look: (ids) => findOrderVersions(db, ids), onFault, ...versionsPace });
   const deliveries = createPolling({ look: createDeliveryLook(db), onFault, ...deliveriesPace });

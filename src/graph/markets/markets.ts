@@ -11,43 +11,64 @@ export const TaxRate = builder.objectRef<TaxRateRow>("TaxRate").implement({
   fields: (t) => ({
     id: t.exposeID("id", { description: "The rate's id, `txr_…`." }),
     country: t.expose("country", { type: "CountryCode", description: "The country." }),
-    regionCode: t.exposeString("regionCode", { nullable: true, description: "The region, ISO 3166-2; null: the whole country." }),
+    regionCode: t.exposeString("regionCode", {
+      nullable: true,
+      description: "The region, ISO 3166-2; null: the whole country.",
+    }),
     name: t.exposeString("name", { description: "What it is called." }),
-    basisPoints: t.exposeInt("basisPoints", { description: "The rate in hundredths of a percent: 1900 is 19 %." }),
-    appliesToShipping: t.exposeBoolean("appliesToShipping", { description: "Whether shipping is taxed as well." }),
+    basisPoints: t.exposeInt("basisPoints", {
+      description: "The rate in hundredths of a percent: 1900 is 19 %.",
+    }),
+    appliesToShipping: t.exposeBoolean("appliesToShipping", {
+      description: "Whether shipping is taxed as well.",
+    }),
     updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
   }),
 });
 
-export const DeliveryMethod = builder.objectRef<DeliveryMethodRow & { readonly currency: string }>("DeliveryMethod").implement({
-  description: "A way that orders of a market are delivered.",
-  fields: (t) => ({
-    id: t.exposeID("id", { description: "The method's id, `dlm_…`." }),
-    code: t.exposeString("code", { description: "Its stable code, unique in the market." }),
-    names: t.field({ type: "StringMap", description: "Its name by locale.", resolve: ({ names }) => names as Record<string, string> }),
-    carrier: t.exposeString("carrier", { nullable: true, description: "Who carries it." }),
-    pickup: t.exposeBoolean("pickup", { description: "Whether the buyer fetches it." }),
-    price: t.field({ type: MoneyRef, description: "What it costs.", resolve: ({ priceMinor, currency }) => money(priceMinor, currency) }),
-    freeFrom: t.field({
-      type: MoneyRef,
-      nullable: true,
-      description: "From this subtotal on it costs nothing; null: never.",
-      resolve: ({ freeFromMinor, currency }) => (freeFromMinor === null ? null : money(freeFromMinor, currency)),
+export const DeliveryMethod = builder
+  .objectRef<DeliveryMethodRow & { readonly currency: string }>("DeliveryMethod")
+  .implement({
+    description: "A way that orders of a market are delivered.",
+    fields: (t) => ({
+      id: t.exposeID("id", { description: "The method's id, `dlm_…`." }),
+      code: t.exposeString("code", { description: "Its stable code, unique in the market." }),
+      names: t.field({
+        type: "StringMap",
+        description: "Its name by locale.",
+        resolve: ({ names }) => names as Record<string, string>,
+      }),
+      carrier: t.exposeString("carrier", { nullable: true, description: "Who carries it." }),
+      pickup: t.exposeBoolean("pickup", { description: "Whether the buyer fetches it." }),
+      price: t.field({
+        type: MoneyRef,
+        description: "What it costs.",
+        resolve: ({ priceMinor, currency }) => money(priceMinor, currency),
+      }),
+      freeFrom: t.field({
+        type: MoneyRef,
+        nullable: true,
+        description: "From this subtotal on it costs nothing; null: never.",
+        resolve: ({ freeFromMinor, currency }) =>
+          freeFromMinor === null ? null : money(freeFromMinor, currency),
+      }),
+      minDays: t.exposeInt("minDays", { description: "The shortest time in days." }),
+      maxDays: t.exposeInt("maxDays", { description: "The longest time in days." }),
+      active: t.exposeBoolean("active", { description: "Whether it is offered." }),
+      position: t.exposeInt("position", { description: "Its place among the market's methods." }),
+      updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
     }),
-    minDays: t.exposeInt("minDays", { description: "The shortest time in days." }),
-    maxDays: t.exposeInt("maxDays", { description: "The longest time in days." }),
-    active: t.exposeBoolean("active", { description: "Whether it is offered." }),
-    position: t.exposeInt("position", { description: "Its place among the market's methods." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
-  }),
-});
+  });
 
 export const Policy = builder.objectRef<PolicyRow>("Policy").implement({
   description: "A rule of a merchant, for one market or for all that have none of their own.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The policy's id, `pol_…`." }),
     type: t.expose("type", { type: PolicyTypeEnum, description: "What it is about." }),
-    marketId: t.exposeID("marketId", { nullable: true, description: "The market it holds in; null: all that have none of their own." }),
+    marketId: t.exposeID("marketId", {
+      nullable: true,
+      description: "The market it holds in; null: all that have none of their own.",
+    }),
     summaries: t.field({
       type: "StringMap",
       description: "The rule in a sentence, by locale.",
@@ -56,7 +77,8 @@ export const Policy = builder.objectRef<PolicyRow>("Policy").implement({
     url: t.expose("url", { type: "URL", nullable: true, description: "Where the whole text is." }),
     rules: t.expose("rules", {
       type: "JSON",
-      description: "What eligibility is decided by, as far as the merchant has said it, in the fields of `policyUpsert`; the rest has its default.",
+      description:
+        "What eligibility is decided by, as far as the merchant has said it, in the fields of `policyUpsert`; the rest has its default.",
     }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
     updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
@@ -77,7 +99,10 @@ MarketRef.implement({
     }),
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of its prices." }),
     taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether its prices include tax." }),
-    defaultLocale: t.expose("defaultLocale", { type: "LocaleCode", description: "The locale that texts fall back to in it." }),
+    defaultLocale: t.expose("defaultLocale", {
+      type: "LocaleCode",
+      description: "The locale that texts fall back to in it.",
+    }),
     timeZone: t.exposeString("timeZone", { description: "The time zone that its deadlines end in, IANA." }),
     taxRates: t.field({
       type: [TaxRate],

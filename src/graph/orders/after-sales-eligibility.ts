@@ -1,4 +1,7 @@
-/** What a buyer may ask for after the sale: the eligibility of an order and its lines, and the reasons of returns. */
+/**
+ * What a buyer may ask for after the sale: the eligibility of an order and its lines, and the reasons of
+ * returns.
+ */
 import {
   afterSalesEligibility,
   type AfterSalesEligibility,
@@ -12,14 +15,21 @@ import type { Window } from "#commerce/orders/order-terms.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MoneyRef, OrderRef } from "#graph/refs.ts";
-import { AfterSalesObstacleEnum, EligibilityDecisionEnum, FeeCodeEnum, FeePayerEnum, WindowClockEnum } from "./eligibility-enums.ts";
+import {
+  AfterSalesObstacleEnum,
+  EligibilityDecisionEnum,
+  FeeCodeEnum,
+  FeePayerEnum,
+  WindowClockEnum,
+} from "./eligibility-enums.ts";
 import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum, ReturnStatusEnum } from "./order-enums.ts";
 import { OrderLineQuantity } from "./order-parts.ts";
 import { OrderQuantities } from "./order-pieces.ts";
 
 /** Why a buyer returns something. */
 export const ReturnReasonEnum = defineEnum<ReturnReason>("ReturnReason", {
-  description: "Why a buyer asks. What is the merchant's fault costs the buyer nothing, and has the time of the legal guarantee.",
+  description:
+    "Why a buyer asks. What is the merchant's fault costs the buyer nothing, and has the time of the legal guarantee.",
   values: {
     size_too_small: "It is too small.",
     size_too_large: "It is too large.",
@@ -41,12 +51,19 @@ export const ReturnReasonEnum = defineEnum<ReturnReason>("ReturnReason", {
 
 const AfterSalesDecisionEnum = defineEnum<AfterSalesEligibility["decision"]>("AfterSalesDecision", {
   description: "For how much of an order something can be asked for after the sale.",
-  values: { eligible: "For each of its lines.", partially_eligible: "For some of its lines.", not_eligible: "For none." },
+  values: {
+    eligible: "For each of its lines.",
+    partially_eligible: "For some of its lines.",
+    not_eligible: "For none.",
+  },
 });
 
 const OrderOptionKindEnum = defineEnum<OrderOption["kind"]>("AfterSalesOrderOptionKind", {
   description: "What can be asked for about an order as a whole.",
-  values: { refund_undelivered: "The money for what was sent and never came.", withdrawal: "To withdraw from the purchase." },
+  values: {
+    refund_undelivered: "The money for what was sent and never came.",
+    withdrawal: "To withdraw from the purchase.",
+  },
 });
 
 const EvidenceEnum = defineEnum<AfterSalesOption["evidenceRequired"][number]>("AfterSalesEvidence", {
@@ -59,7 +76,9 @@ const Reason = builder.objectRef<AfterSalesReason>("AfterSalesReason").implement
   fields: (t) => ({
     code: t.expose("code", { type: AfterSalesObstacleEnum, description: "What it is." }),
     message: t.exposeString("message", { description: "English, for people." }),
-    blocking: t.exposeBoolean("blocking", { description: "Whether it rules it out; else the merchant decides." }),
+    blocking: t.exposeBoolean("blocking", {
+      description: "Whether it rules it out; else the merchant decides.",
+    }),
     data: t.field({ type: "JSON", description: "What the code says is in it.", resolve: ({ data }) => data }),
   }),
 });
@@ -68,13 +87,20 @@ const WindowType = builder.objectRef<Window>("AfterSalesWindow").implement({
   description: "The time in which something can be asked for.",
   fields: (t) => ({
     clock: t.expose("clock", { type: WindowClockEnum, description: "What it counts from." }),
-    startsAt: t.expose("startsAt", { type: "DateTime", nullable: true, description: "Its beginning; null: not known yet." }),
+    startsAt: t.expose("startsAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Its beginning; null: not known yet.",
+    }),
     endsAt: t.expose("endsAt", {
       type: "DateTime",
       nullable: true,
-      description: "Its last millisecond, the end of a day in the market's time zone; null: it has no end, or none that is known yet.",
+      description:
+        "Its last millisecond, the end of a day in the market's time zone; null: it has no end, or none that is known yet.",
     }),
-    estimated: t.exposeBoolean("estimated", { description: "Whether a delivery that nobody has reported is reckoned with." }),
+    estimated: t.exposeBoolean("estimated", {
+      description: "Whether a delivery that nobody has reported is reckoned with.",
+    }),
   }),
 });
 
@@ -94,8 +120,13 @@ const Fee = builder.objectRef<OptionFee>("AfterSalesFee").implement({
 const Offer = builder.interfaceRef<OptionOf<string>>("AfterSalesOffer").implement({
   description: "What every option after the sale says.",
   fields: (t) => ({
-    decision: t.expose("decision", { type: EligibilityDecisionEnum, description: "Whether it can be asked for." }),
-    eligibleQuantity: t.exposeInt("eligibleQuantity", { description: "For how many units; 0 when it is denied." }),
+    decision: t.expose("decision", {
+      type: EligibilityDecisionEnum,
+      description: "Whether it can be asked for.",
+    }),
+    eligibleQuantity: t.exposeInt("eligibleQuantity", {
+      description: "For how many units; 0 when it is denied.",
+    }),
     reasons: t.field({
       type: [Reason],
       description: "Why not, or not without the merchant; empty when it is allowed.",
@@ -115,11 +146,17 @@ const Offer = builder.interfaceRef<OptionOf<string>>("AfterSalesOffer").implemen
       complexity: { multiplier: 1 },
       resolve: ({ methods }) => [...methods],
     }),
-    fees: t.field({ type: [Fee], description: "What it costs, and whom.", complexity: { multiplier: 1 }, resolve: ({ fees }) => [...fees] }),
+    fees: t.field({
+      type: [Fee],
+      description: "What it costs, and whom.",
+      complexity: { multiplier: 1 },
+      resolve: ({ fees }) => [...fees],
+    }),
     estimatedRefund: t.expose("estimatedRefund", {
       type: MoneyRef,
       nullable: true,
-      description: "What is given back for all of these units, less the buyer's fees; null where no money is.",
+      description:
+        "What is given back for all of these units, less the buyer's fees; null where no money is.",
     }),
     settlement: t.field({
       type: [ReturnSettlementEnum],
@@ -153,7 +190,10 @@ const Line = builder.objectRef<AfterSalesLine>("AfterSalesLine").implement({
   description: "What can be asked for about one line.",
   fields: (t) => ({
     lineId: t.exposeID("lineId", { description: "The line, `oln_…`." }),
-    quantities: t.expose("quantities", { type: OrderQuantities, description: "What has become of its units." }),
+    quantities: t.expose("quantities", {
+      type: OrderQuantities,
+      description: "What has become of its units.",
+    }),
     options: t.field({
       type: [Option],
       description: "One for each kind, denied ones too.",
@@ -184,19 +224,31 @@ const Policy = builder.objectRef<AfterSalesPolicy>("AfterSalesPolicy").implement
     id: t.exposeID("id", { description: "The snapshot's id, `pol_…`." }),
     type: t.expose("type", { type: PolicyTypeEnum, description: "What it is about." }),
     clock: t.expose("clock", { type: WindowClockEnum, description: "What its time counts from." }),
-    windowDays: t.exposeInt("windowDays", { nullable: true, description: "Its days; null: it has no end, or is counted in months." }),
+    windowDays: t.exposeInt("windowDays", {
+      nullable: true,
+      description: "Its days; null: it has no end, or is counted in months.",
+    }),
     summary: t.exposeString("summary", { description: "What it says, in the order's locale." }),
     url: t.expose("url", { type: "URL", nullable: true, description: "Where the whole text is." }),
   }),
 });
 
 const Eligibility = builder.objectRef<AfterSalesEligibility>("AfterSalesEligibility").implement({
-  description: "What its buyer may ask for about an order after the sale; asking is decided by the same rules.",
+  description:
+    "What its buyer may ask for about an order after the sale; asking is decided by the same rules.",
   fields: (t) => ({
     orderId: t.exposeID("orderId", { description: "The order, `ord_…`." }),
     orderVersion: t.exposeInt("orderVersion", { description: "Its version." }),
-    decision: t.expose("decision", { type: AfterSalesDecisionEnum, description: "For how much of it something can be asked for." }),
-    lines: t.field({ type: [Line], description: "Line by line.", complexity: { multiplier: 5 }, resolve: ({ lines }) => [...lines] }),
+    decision: t.expose("decision", {
+      type: AfterSalesDecisionEnum,
+      description: "For how much of it something can be asked for.",
+    }),
+    lines: t.field({
+      type: [Line],
+      description: "Line by line.",
+      complexity: { multiplier: 5 },
+      resolve: ({ lines }) => [...lines],
+    }),
     orderLevel: t.field({
       type: [OrderOptionType],
       description: "For the order as a whole.",

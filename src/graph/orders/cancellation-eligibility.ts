@@ -30,7 +30,9 @@ const CancellationReason = builder.objectRef<CancellationReasonView>("Cancellati
   fields: (t) => ({
     code: t.expose("code", { type: CancellationObstacleEnum, description: "What it is." }),
     message: t.exposeString("message", { description: "English, for people." }),
-    blocking: t.exposeBoolean("blocking", { description: "Whether it rules it out; else the merchant decides." }),
+    blocking: t.exposeBoolean("blocking", {
+      description: "Whether it rules it out; else the merchant decides.",
+    }),
     data: t.field({ type: "JSON", description: "What the code says is in it.", resolve: ({ data }) => data }),
   }),
 });
@@ -40,7 +42,9 @@ const LineEligibility = builder.objectRef<CancellationLine>("CancellationLine").
   fields: (t) => ({
     lineId: t.exposeID("lineId", { description: "The line, `oln_…`." }),
     decision: t.expose("decision", { type: EligibilityDecisionEnum, description: "Whether it can be." }),
-    cancelableQuantity: t.exposeInt("cancelableQuantity", { description: "How many units; 0 when it is denied." }),
+    cancelableQuantity: t.exposeInt("cancelableQuantity", {
+      description: "How many units; 0 when it is denied.",
+    }),
     orderedQuantity: t.exposeInt("orderedQuantity", { description: "How many were ordered." }),
     reasons: t.field({
       type: [CancellationReason],
@@ -63,7 +67,11 @@ const Choice = builder.objectRef<ReasonChoice>("CancellationReasonChoice").imple
 const Deadline = builder.objectRef<CancellationDeadline>("CancellationDeadline").implement({
   description: "Until when a buyer can cancel without the merchant.",
   fields: (t) => ({
-    at: t.expose("at", { type: "DateTime", nullable: true, description: "From then on no more; null: nobody knows when the packing will begin." }),
+    at: t.expose("at", {
+      type: "DateTime",
+      nullable: true,
+      description: "From then on no more; null: nobody knows when the packing will begin.",
+    }),
     clock: t.expose("clock", { type: CancellationClockEnum, description: "What ends it." }),
     policyMinutes: t.exposeInt("policyMinutes", {
       nullable: true,
@@ -86,8 +94,16 @@ const Refund = builder.objectRef<CancellationRefund>("CancellationRefund").imple
     estimated: t.expose("estimated", { type: MoneyRef, description: "What is given back, or not taken." }),
     method: t.expose("method", { type: CancellationMethodEnum, description: "Which of the two." }),
     shippingRefunded: t.exposeBoolean("shippingRefunded", { description: "Whether the shipping is in it." }),
-    fees: t.field({ type: [Fee], description: "What is kept; none at present.", complexity: { multiplier: 1 }, resolve: ({ fees }) => [...fees] }),
-    promotionEffect: t.expose("promotionEffect", { type: PromotionEffectEnum, description: "What becomes of the discounts." }),
+    fees: t.field({
+      type: [Fee],
+      description: "What is kept; none at present.",
+      complexity: { multiplier: 1 },
+      resolve: ({ fees }) => [...fees],
+    }),
+    promotionEffect: t.expose("promotionEffect", {
+      type: PromotionEffectEnum,
+      description: "What becomes of the discounts.",
+    }),
   }),
 });
 
@@ -101,28 +117,48 @@ const Policy = builder.objectRef<CancellationEligibility["policy"]>("Cancellatio
 });
 
 const Eligibility = builder.objectRef<CancellationEligibility>("CancellationEligibility").implement({
-  description: "Whether its buyer can cancel an order, or some of it; the cancellation itself is decided by the same rules.",
+  description:
+    "Whether its buyer can cancel an order, or some of it; the cancellation itself is decided by the same rules.",
   fields: (t) => ({
     orderId: t.exposeID("orderId", { description: "The order, `ord_…`." }),
     orderVersion: t.exposeInt("orderVersion", { description: "Its version." }),
     action: t.expose("action", { type: CancellationActionEnum, description: "Always the same." }),
-    decision: t.expose("decision", { type: EligibilityDecisionEnum, description: "The best that holds for any of its lines." }),
-    scope: t.expose("scope", { type: CancellationScopeEnum, description: "How much of it the decision holds for." }),
+    decision: t.expose("decision", {
+      type: EligibilityDecisionEnum,
+      description: "The best that holds for any of its lines.",
+    }),
+    scope: t.expose("scope", {
+      type: CancellationScopeEnum,
+      description: "How much of it the decision holds for.",
+    }),
     reasons: t.field({
       type: [CancellationReason],
       description: "Why not, or not at once; empty when it is allowed.",
       complexity: { multiplier: 2 },
       resolve: ({ reasons }) => [...reasons],
     }),
-    lines: t.field({ type: [LineEligibility], description: "Line by line.", complexity: { multiplier: 10 }, resolve: ({ lines }) => [...lines] }),
+    lines: t.field({
+      type: [LineEligibility],
+      description: "Line by line.",
+      complexity: { multiplier: 10 },
+      resolve: ({ lines }) => [...lines],
+    }),
     allowedReasonCodes: t.field({
       type: [Choice],
       description: "The reasons that may be given; none when it is denied.",
       complexity: { multiplier: 5 },
       resolve: ({ allowedReasonCodes }) => [...allowedReasonCodes],
     }),
-    deadline: t.expose("deadline", { type: Deadline, nullable: true, description: "Until when; null where buyers do not cancel by themselves." }),
-    refund: t.expose("refund", { type: Refund, nullable: true, description: "What becomes of the money; null when it is denied." }),
+    deadline: t.expose("deadline", {
+      type: Deadline,
+      nullable: true,
+      description: "Until when; null where buyers do not cancel by themselves.",
+    }),
+    refund: t.expose("refund", {
+      type: Refund,
+      nullable: true,
+      description: "What becomes of the money; null when it is denied.",
+    }),
     consequences: t.field({
       type: [ConsequenceEnum],
       description: "What follows.",

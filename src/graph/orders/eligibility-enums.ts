@@ -47,7 +47,10 @@ export const CancellationActorEnum = defineEnum<"buyer" | "merchant">("Cancellat
 
 export const CancellationClockEnum = defineEnum<"placed" | "packing_started">("CancellationClock", {
   description: "What ends the time to cancel.",
-  values: { placed: "So many minutes after the order was placed.", packing_started: "The beginning of the packing." },
+  values: {
+    placed: "So many minutes after the order was placed.",
+    packing_started: "The beginning of the packing.",
+  },
 });
 
 export const CancellationMethodEnum = defineEnum<CancellationRefund["method"]>("CancellationRefundMethod", {
@@ -59,14 +62,17 @@ export const CancellationMethodEnum = defineEnum<CancellationRefund["method"]>("
   },
 });
 
-export const PromotionEffectEnum = defineEnum<CancellationRefund["promotionEffect"]>("CancellationPromotionEffect", {
-  description: "What becomes of the order's discounts.",
-  values: {
-    kept: "They stay as they are.",
-    recalculated: "Those of what is canceled go with it, the others stay.",
-    removed: "None is left.",
+export const PromotionEffectEnum = defineEnum<CancellationRefund["promotionEffect"]>(
+  "CancellationPromotionEffect",
+  {
+    description: "What becomes of the order's discounts.",
+    values: {
+      kept: "They stay as they are.",
+      recalculated: "Those of what is canceled go with it, the others stay.",
+      removed: "None is left.",
+    },
   },
-});
+);
 
 export const ConsequenceEnum = defineEnum<CancellationConsequence>("CancellationConsequence", {
   description: "What follows from a cancellation.",
@@ -74,7 +80,8 @@ export const ConsequenceEnum = defineEnum<CancellationConsequence>("Cancellation
     stock_released: "What was kept back for it can be sold again.",
     promotion_use_restored: "The promotions count as not used.",
     order_canceled: "The order as a whole is canceled.",
-    minimum_order_not_met_after_cancel: "What is left is less than one of its promotions asked for; the promotion stays all the same.",
+    minimum_order_not_met_after_cancel:
+      "What is left is less than one of its promotions asked for; the promotion stays all the same.",
   },
 });
 

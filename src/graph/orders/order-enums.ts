@@ -84,7 +84,11 @@ export const FulfillmentStatusEnum = defineEnum<FulfillmentStatus>("FulfillmentS
 
 export const FulfillmentTypeEnum = defineEnum<OrderFulfillment["type"]>("FulfillmentType", {
   description: "How a fulfillment reaches the buyer.",
-  values: { shipping: "It is sent.", pickup: "The buyer fetches it.", digital: "It is given access to; nothing is carried." },
+  values: {
+    shipping: "It is sent.",
+    pickup: "The buyer fetches it.",
+    digital: "It is given access to; nothing is carried.",
+  },
 });
 
 export const PaymentStatusEnum = defineEnum<PaymentStatus>("PaymentStatus", {
@@ -138,7 +142,12 @@ export const ReturnKindEnum = defineEnum<ReturnKind>("ReturnKind", {
 
 export const ReturnMethodEnum = defineEnum<NonNullable<OrderReturn["method"]>>("ReturnMethod", {
   description: "How a thing comes back.",
-  values: { mail: "The buyer sends it.", store: "The buyer brings it.", pickup: "It is fetched.", keep_item: "It stays with the buyer." },
+  values: {
+    mail: "The buyer sends it.",
+    store: "The buyer brings it.",
+    pickup: "It is fetched.",
+    keep_item: "It stays with the buyer.",
+  },
 });
 
 export const ReturnSettlementEnum = defineEnum<NonNullable<OrderReturn["settlement"]>>("ReturnSettlement", {
@@ -152,7 +161,11 @@ export const ReturnSettlementEnum = defineEnum<NonNullable<OrderReturn["settleme
 
 export const OrderActorEnum = defineEnum<OrderActor>("OrderActor", {
   description: "Who did something to an order.",
-  values: { buyer: "Its buyer.", merchant: "Who runs the merchant.", system: "Time, or a provider's answer." },
+  values: {
+    buyer: "Its buyer.",
+    merchant: "Who runs the merchant.",
+    system: "Time, or a provider's answer.",
+  },
 });
 
 export const WarrantyStatusEnum = defineEnum<OrderWarranty["status"]>("WarrantyStatus", {
@@ -160,12 +173,22 @@ export const WarrantyStatusEnum = defineEnum<OrderWarranty["status"]>("WarrantyS
   values: { active: "It counts until its end.", void: "It counts no longer." },
 });
 
-export const WarrantyClaimKindEnum = defineEnum<OrderWarranty["claims"][number]["kind"]>("WarrantyClaimKind", {
-  description: "What a warranty claim asks for.",
-  values: { repair: "That it is repaired.", replacement: "That another one is sent." },
-});
+export const WarrantyClaimKindEnum = defineEnum<OrderWarranty["claims"][number]["kind"]>(
+  "WarrantyClaimKind",
+  {
+    description: "What a warranty claim asks for.",
+    values: { repair: "That it is repaired.", replacement: "That another one is sent." },
+  },
+);
 
-export const WarrantyClaimStatusEnum = defineEnum<OrderWarranty["claims"][number]["status"]>("WarrantyClaimStatus", {
-  description: "Where a warranty claim is.",
-  values: { open: "Nobody has decided it.", accepted: "The merchant grants it.", rejected: "The merchant does not grant it." },
-});
+export const WarrantyClaimStatusEnum = defineEnum<OrderWarranty["claims"][number]["status"]>(
+  "WarrantyClaimStatus",
+  {
+    description: "Where a warranty claim is.",
+    values: {
+      open: "Nobody has decided it.",
+      accepted: "The merchant grants it.",
+      rejected: "The merchant does not grant it.",
+    },
+  },
+);

@@ -67,7 +67,11 @@ export const OrderLineQuantityInput = builder.inputType("OrderLineQuantityInput"
 export const OrderAmountInput = builder.inputType("OrderAmountInput", {
   description: "An amount in the order's currency.",
   fields: (t) => ({
-    amountMinor: t.field({ type: "MinorUnits", required: true, description: "How much, in the currency's minor unit; 1 or more." }),
+    amountMinor: t.field({
+      type: "MinorUnits",
+      required: true,
+      description: "How much, in the currency's minor unit; 1 or more.",
+    }),
     currency: t.field({ type: "CurrencyCode", required: true, description: "The order's currency." }),
   }),
 });
@@ -101,7 +105,10 @@ export const CancellationAnswerInput = builder.inputType("OrderCancellationAnswe
 export const PaymentCaptureInput = builder.inputType("PaymentCaptureInput", {
   description: "What shall be taken of an authorized payment.",
   fields: (t) => ({
-    amount: t.field({ type: OrderAmountInput, description: "How much; without it all that is authorized and still owed." }),
+    amount: t.field({
+      type: OrderAmountInput,
+      description: "How much; without it all that is authorized and still owed.",
+    }),
     expectedVersion: t.int({ description: orderVersion }),
   }),
 });
@@ -128,18 +135,23 @@ export const DisputeCloseInput = builder.inputType("PaymentDisputeCloseInput", {
 });
 
 export const RefundCreateInput = builder.inputType("RefundCreateInput", {
-  description: "What shall be given back. Lines, shipping and amount are added up; one of them must be given.",
+  description:
+    "What shall be given back. Lines, shipping and amount are added up; one of them must be given.",
   fields: (t) => ({
     lines: t.field({
       type: [OrderLineQuantityInput],
-      description: "Units that were sent and have not come back, 1 to 200 lines: their worth, discount and tax in it.",
+      description:
+        "Units that were sent and have not come back, 1 to 200 lines: their worth, discount and tax in it.",
     }),
-    shipping: t.boolean({ description: "Whether all that is left of the shipping goes back; false unless told." }),
+    shipping: t.boolean({
+      description: "Whether all that is left of the shipping goes back; false unless told.",
+    }),
     amount: t.field({ type: OrderAmountInput, description: "An amount beside them, as a goodwill." }),
     reason: t.field({
       type: RefundReasonEnum,
       required: true,
-      description: "What the money goes back for, by one of these words. Whoever may read the refund reads it, and it stands in its event.",
+      description:
+        "What the money goes back for, by one of these words. Whoever may read the refund reads it, and it stands in its event.",
     }),
     note: t.string({
       description: `The same in words: at most ${noteMax} characters, lines and all. Staff and the buyer's frontend are told, analysts and events are not.`,

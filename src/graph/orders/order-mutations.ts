@@ -19,8 +19,17 @@ import { carrierMax, createFulfillment } from "#commerce/orders/fulfillment/crea
 import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import type { TrackedStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
-import { approveCancellation, cancelOrder, declineCancellation } from "#commerce/orders/cancellation/cancel-order.ts";
-import { CancellationAnswerInput, OrderCancelInput, OrderLineQuantityInput, orderVersion } from "./order-inputs.ts";
+import {
+  approveCancellation,
+  cancelOrder,
+  declineCancellation,
+} from "#commerce/orders/cancellation/cancel-order.ts";
+import {
+  CancellationAnswerInput,
+  OrderCancelInput,
+  OrderLineQuantityInput,
+  orderVersion,
+} from "./order-inputs.ts";
 import { showOrder, showPart } from "./orders.ts";
 import { FulfillmentTypeEnum } from "./order-enums.ts";
 
@@ -32,7 +41,10 @@ const OrderStepInput = builder.inputType("OrderStepInput", {
 const OrderHoldInput = builder.inputType("OrderHoldInput", {
   description: "Why an order is stopped.",
   fields: (t) => ({
-    reason: t.string({ required: true, description: `For who runs the merchant. 1 to ${holdReasonMax} characters.` }),
+    reason: t.string({
+      required: true,
+      description: `For who runs the merchant. 1 to ${holdReasonMax} characters.`,
+    }),
     expectedVersion: t.int({ description: orderVersion }),
   }),
 });
@@ -73,9 +85,17 @@ changeMutation({
 const FulfillmentCreateInput = builder.inputType("FulfillmentCreateInput", {
   description: "What shall go to the buyer together.",
   fields: (t) => ({
-    lines: t.field({ type: [OrderLineQuantityInput], description: "What is in it, 1 to 200 lines; without them everything that is in no other." }),
-    type: t.field({ type: FulfillmentTypeEnum, description: "How it reaches the buyer; without it what the lines and the delivery chosen need." }),
-    carrier: t.string({ description: `Who carries it; without it who carries the delivery chosen. 1 to ${carrierMax} characters.` }),
+    lines: t.field({
+      type: [OrderLineQuantityInput],
+      description: "What is in it, 1 to 200 lines; without them everything that is in no other.",
+    }),
+    type: t.field({
+      type: FulfillmentTypeEnum,
+      description: "How it reaches the buyer; without it what the lines and the delivery chosen need.",
+    }),
+    carrier: t.string({
+      description: `Who carries it; without it who carries the delivery chosen. 1 to ${carrierMax} characters.`,
+    }),
     expectedVersion: t.int({ description: orderVersion }),
   }),
 });
@@ -88,7 +108,9 @@ const FulfillmentStepInput = builder.inputType("FulfillmentStepInput", {
 const TrackingInput = builder.inputType("TrackingInput", {
   description: "How the buyer can follow it.",
   fields: (t) => ({
-    carrier: t.string({ description: `Who carries it; without it as before. 1 to ${carrierMax} characters.` }),
+    carrier: t.string({
+      description: `Who carries it; without it as before. 1 to ${carrierMax} characters.`,
+    }),
     number: t.string({ description: `The carrier's number for it. 1 to ${trackingNumberMax} characters.` }),
     url: t.string({ description: "Where it can be followed: an https address of at most 2048 characters." }),
   }),
@@ -121,7 +143,8 @@ const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
   }),
 });
 
-const answerFulfillment = (_context: GraphContext, { order, id }: ChangedPart): FulfillmentView => showPart(order, "fulfillments", id);
+const answerFulfillment = (_context: GraphContext, { order, id }: ChangedPart): FulfillmentView =>
+  showPart(order, "fulfillments", id);
 
 changeMutation({
   ...orderChange,
@@ -136,7 +159,8 @@ changeMutation({
 changeMutation({
   ...fulfillmentChange,
   name: "fulfillmentPack",
-  description: "Begins to pack: what was ordered beyond the stock is taken from it now. From here on a cancellation is asked for.",
+  description:
+    "Begins to pack: what was ordered beyond the stock is taken from it now. From here on a cancellation is asked for.",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
   run: packFulfillment,
@@ -176,7 +200,8 @@ changeMutation({
 changeMutation({
   ...fulfillmentChange,
   name: "fulfillmentFail",
-  description: "It got lost or broken: the same is promised from the stock again, and can be put into another one.",
+  description:
+    "It got lost or broken: the same is promised from the stock again, and can be put into another one.",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
   run: failFulfillment,

@@ -1,4 +1,7 @@
-/** What belongs to an order and has a life of its own: fulfillments, payments, refunds, returns and warranty registrations. */
+/**
+ * What belongs to an order and has a life of its own: fulfillments, payments, refunds, returns and warranty
+ * registrations.
+ */
 import type { LineQuantity, OrderWarranty, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
@@ -60,10 +63,26 @@ FulfillmentRef.implement({
       description: "Where the buyer can follow it. Analysts are not told.",
       resolve: ({ trackingUrl }, _args, context) => unlessAnalyst(trackingUrl, context),
     }),
-    packingStartedAt: t.expose("packingStartedAt", { type: "DateTime", nullable: true, description: "When packing began." }),
-    shippedAt: t.expose("shippedAt", { type: "DateTime", nullable: true, description: "When it was handed over." }),
-    estimatedDeliveryAt: t.expose("estimatedDeliveryAt", { type: "DateTime", nullable: true, description: "When it should arrive." }),
-    deliveredAt: t.expose("deliveredAt", { type: "DateTime", nullable: true, description: "When it arrived." }),
+    packingStartedAt: t.expose("packingStartedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When packing began.",
+    }),
+    shippedAt: t.expose("shippedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it was handed over.",
+    }),
+    estimatedDeliveryAt: t.expose("estimatedDeliveryAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it should arrive.",
+    }),
+    deliveredAt: t.expose("deliveredAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it arrived.",
+    }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
     updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
@@ -74,16 +93,34 @@ PaymentRef.implement({
   description: "One attempt to pay a checkout; the order's, when the order was placed with it.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The payment's id, `pay_…`." }),
-    orderId: t.exposeID("orderId", { nullable: true, description: "The order it pays, `ord_…`; null: none, or none yet." }),
+    orderId: t.exposeID("orderId", {
+      nullable: true,
+      description: "The order it pays, `ord_…`; null: none, or none yet.",
+    }),
     sessionId: t.exposeID("sessionId", { description: "The checkout session it was made in, `chs_…`." }),
     status: t.expose("status", { type: PaymentStatusEnum, description: "Where it is." }),
-    methodType: t.exposeString("methodType", { description: "The kind of means it is paid with, for example `card`." }),
+    methodType: t.exposeString("methodType", {
+      description: "The kind of means it is paid with, for example `card`.",
+    }),
     amount: t.expose("amount", { type: MoneyRef, description: "What was asked for." }),
     capturedAmount: t.expose("capturedAmount", { type: MoneyRef, description: "What was taken." }),
-    voidedAmount: t.expose("voidedAmount", { type: MoneyRef, description: "What was held and let go without having been taken." }),
-    refundedAmount: t.expose("refundedAmount", { type: MoneyRef, description: "What was given back of what was taken." }),
-    failureCode: t.exposeString("failureCode", { nullable: true, description: "Why the provider declined it." }),
-    disputedAt: t.expose("disputedAt", { type: "DateTime", nullable: true, description: "Since when the buyer disputes it; null: not." }),
+    voidedAmount: t.expose("voidedAmount", {
+      type: MoneyRef,
+      description: "What was held and let go without having been taken.",
+    }),
+    refundedAmount: t.expose("refundedAmount", {
+      type: MoneyRef,
+      description: "What was given back of what was taken.",
+    }),
+    failureCode: t.exposeString("failureCode", {
+      nullable: true,
+      description: "Why the provider declined it.",
+    }),
+    disputedAt: t.expose("disputedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Since when the buyer disputes it; null: not.",
+    }),
     disputeReason: t.exposeString("disputeReason", { nullable: true, description: "Why it is disputed." }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was begun." }),
@@ -104,7 +141,10 @@ RefundRef.implement({
   description: "Money that goes back to the buyer.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The refund's id, `rfd_…`." }),
-    orderId: t.exposeID("orderId", { nullable: true, description: "The order, `ord_…`; null: of a payment that came too late for one." }),
+    orderId: t.exposeID("orderId", {
+      nullable: true,
+      description: "The order, `ord_…`; null: of a payment that came too late for one.",
+    }),
     paymentId: t.exposeID("paymentId", { description: "The payment it is taken from, `pay_…`." }),
     returnId: t.exposeID("returnId", { nullable: true, description: "The return it is for, `ret_…`." }),
     status: t.expose("status", { type: RefundStatusEnum, description: "Where it is." }),
@@ -163,16 +203,29 @@ ReturnRef.implement({
       resolve: ({ inspectionNote }, _args, context) => forStaff(inspectionNote, context),
     }),
     method: t.expose("method", { type: ReturnMethodEnum, nullable: true, description: "How it comes back." }),
-    settlement: t.expose("settlement", { type: ReturnSettlementEnum, nullable: true, description: "What the buyer gets for it." }),
+    settlement: t.expose("settlement", {
+      type: ReturnSettlementEnum,
+      nullable: true,
+      description: "What the buyer gets for it.",
+    }),
     refund: t.expose("refund", { type: MoneyRef, description: "What was promised to be given back." }),
-    fee: t.expose("fee", { type: MoneyRef, description: "What is taken off for it; `refund` is without it." }),
-    exchangeVariantId: t.exposeID("exchangeVariantId", { nullable: true, description: "What is sent instead, `var_…`." }),
+    fee: t.expose("fee", {
+      type: MoneyRef,
+      description: "What is taken off for it; `refund` is without it.",
+    }),
+    exchangeVariantId: t.exposeID("exchangeVariantId", {
+      nullable: true,
+      description: "What is sent instead, `var_…`.",
+    }),
     fulfillmentIds: t.idList({
       description: "The fulfillments that send it, `ful_…`.",
       complexity: { multiplier: 1 },
       resolve: ({ fulfillmentIds }) => [...fulfillmentIds],
     }),
-    policyId: t.exposeID("policyId", { nullable: true, description: "The order's policy it was granted under, `pol_…`." }),
+    policyId: t.exposeID("policyId", {
+      nullable: true,
+      description: "The order's policy it was granted under, `pol_…`.",
+    }),
     lines: t.field({
       type: [ReturnLineType],
       description: "What comes back.",
@@ -203,7 +256,11 @@ const WarrantyClaim = builder.objectRef<OrderWarranty["claims"][number]>("Warran
       resolve: ({ resolution }, _args, context) => unlessAnalyst(resolution, context),
     }),
     openedAt: t.expose("openedAt", { type: "DateTime", description: "When it was made." }),
-    resolvedAt: t.expose("resolvedAt", { type: "DateTime", nullable: true, description: "When it was decided." }),
+    resolvedAt: t.expose("resolvedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it was decided.",
+    }),
   }),
 });
 
@@ -222,7 +279,9 @@ WarrantyRef.implement({
     startsAt: t.expose("startsAt", { type: "DateTime", description: "When it begins." }),
     endsAt: t.expose("endsAt", { type: "DateTime", description: "When it ends." }),
     repairsLeft: t.exposeInt("repairsLeft", { description: "How many repairs it still grants." }),
-    replacementsLeft: t.exposeInt("replacementsLeft", { description: "How many replacements it still grants." }),
+    replacementsLeft: t.exposeInt("replacementsLeft", {
+      description: "How many replacements it still grants.",
+    }),
     claims: t.field({
       type: [WarrantyClaim],
       description: "What was asked for under it.",

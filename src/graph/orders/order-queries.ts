@@ -1,19 +1,46 @@
 /** How orders, and what belongs to them, are found. */
-import { findLonePayment, findLoneRefund, findPartOwner, isForeignOrder, orderList, type OrderPart } from "#commerce/orders/find-orders.ts";
+import {
+  findLonePayment,
+  findLoneRefund,
+  findPartOwner,
+  isForeignOrder,
+  orderList,
+  type OrderPart,
+} from "#commerce/orders/find-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { type Caller, callerOf, type GraphContext, integrators, listedOwner, orderActorOf, ownerOf, readers } from "#graph/context.ts";
+import {
+  type Caller,
+  callerOf,
+  type GraphContext,
+  integrators,
+  listedOwner,
+  orderActorOf,
+  ownerOf,
+  readers,
+} from "#graph/context.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
-import { FulfillmentRef, OrderRef, type OrderShown, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
+import {
+  FulfillmentRef,
+  OrderRef,
+  type OrderShown,
+  PaymentRef,
+  RefundRef,
+  ReturnRef,
+  WarrantyRef,
+} from "#graph/refs.ts";
 import { OrderStatusEnum } from "./order-enums.ts";
 import { showOrder } from "./orders.ts";
 
 /** Whether the asker may know that the order is there. */
 export function isOrderVisible(order: OrderAggregate, context: GraphContext): boolean {
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
-  return isOurs(order.merchant.id, context) && !isForeignOrder(order, { actor: orderActorOf(context), buyerReference: context.buyerReference });
+  return (
+    isOurs(order.merchant.id, context) &&
+    !isForeignOrder(order, { actor: orderActorOf(context), buyerReference: context.buyerReference })
+  );
 }
 
 function isOurs(merchantId: string, context: GraphContext): boolean {
@@ -28,7 +55,8 @@ builder.queryFields((t) => ({
   order: t.field({
     type: OrderRef,
     nullable: true,
-    description: "An order by its id; null when there is none. A storefront sees those of the buyer that X-Buyer-Reference names. Over REST a 404.",
+    description:
+      "An order by its id; null when there is none. A storefront sees those of the buyer that X-Buyer-Reference names. Over REST a 404.",
     authScopes: { callers: [...integrators, "storefront", "buyer", "system", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
     resolve: async (_root, { id }, context) => {
@@ -43,10 +71,13 @@ builder.queryFields((t) => ({
       authScopes: { callers: ["storefront", ...readers] },
       complexity: pageCost,
       args: {
-        merchantId: t.arg.id({ description: "The merchant; without it, with a token of the platform, all of them." }),
+        merchantId: t.arg.id({
+          description: "The merchant; without it, with a token of the platform, all of them.",
+        }),
         status: t.arg({ type: OrderStatusEnum, description: "Only those in this status." }),
         buyerReference: t.arg.string({
-          description: "Only those of the buyer that frontends know by this name; with a storefront's token, itself alone.",
+          description:
+            "Only those of the buyer that frontends know by this name; with a storefront's token, itself alone.",
         }),
       },
       resolve: async (_root, { merchantId, status, buyerReference, ...args }, context) => {
@@ -55,9 +86,16 @@ builder.queryFields((t) => ({
           status: status ?? null,
           buyerReference: askedBuyer(context, buyerReference ?? null),
         };
-        const { edges, ...rest } = await connectionOf(args, { db: context.db, query: orderList(context.db, filter), column: "sales_order.id" });
+        const { edges, ...rest } = await connectionOf(args, {
+          db: context.db,
+          query: orderList(context.db, filter),
+          column: "sales_order.id",
+        });
         const orders = await context.loaders.orders.loadMany(edges.map(({ node }) => node.id));
-        return { ...rest, edges: edges.flatMap((edge, index) => shownEdge(edge.cursor, orders[index], context)) };
+        return {
+          ...rest,
+          edges: edges.flatMap((edge, index) => shownEdge(edge.cursor, orders[index], context)),
+        };
       },
     },
     ...listTypes("Order", "orders"),
@@ -71,7 +109,8 @@ builder.queryFields((t) => ({
     description: "A fulfillment by its id; null when there is none.",
     authScopes: { callers: whoReadsParts },
     args: { id: t.arg.id({ required: true, description: "The fulfillment's id, `ful_…`." }) },
-    resolve: (_root, { id }, context) => findPart(context, { part: "fulfillment", parts: "fulfillments", id }),
+    resolve: (_root, { id }, context) =>
+      findPart(context, { part: "fulfillment", parts: "fulfillments", id }),
   }),
   payment: t.field({
     type: PaymentRef,
@@ -79,7 +118,8 @@ builder.queryFields((t) => ({
     description: "A payment by its id, also one of a checkout that came to nothing; null when there is none.",
     authScopes: { callers: whoReadsParts },
     args: { id: t.arg.id({ required: true, description: "The payment's id, `pay_…`." }) },
-    resolve: (_root, { id }, context) => findPart(context, { part: "payment", parts: "payments", id, alone: findLonePayment }),
+    resolve: (_root, { id }, context) =>
+      findPart(context, { part: "payment", parts: "payments", id, alone: findLonePayment }),
   }),
   refund: t.field({
     type: RefundRef,
@@ -87,7 +127,8 @@ builder.queryFields((t) => ({
     description: "A refund by its id; null when there is none.",
     authScopes: { callers: whoReadsParts },
     args: { id: t.arg.id({ required: true, description: "The refund's id, `rfd_…`." }) },
-    resolve: (_root, { id }, context) => findPart(context, { part: "refund", parts: "refunds", id, alone: findLoneRefund }),
+    resolve: (_root, { id }, context) =>
+      findPart(context, { part: "refund", parts: "refunds", id, alone: findLoneRefund }),
   }),
   return: t.field({
     type: ReturnRef,
@@ -131,11 +172,17 @@ function askedBuyer(context: GraphContext, asked: string | null): string | null 
   if (callerOf(context.viewer) !== "storefront") return asked;
   const { buyerReference } = context;
   if (buyerReference === null || (asked !== null && asked !== buyerReference))
-    throw fail("role_not_allowed", { message: "A storefront lists orders of a buyer: X-Buyer-Reference says whose." });
+    throw fail("role_not_allowed", {
+      message: "A storefront lists orders of a buyer: X-Buyer-Reference says whose.",
+    });
   return buyerReference;
 }
 
-function shownEdge(cursor: string, order: OrderAggregate | Error | null | undefined, context: GraphContext): { cursor: string; node: OrderShown }[] {
+function shownEdge(
+  cursor: string,
+  order: OrderAggregate | Error | null | undefined,
+  context: GraphContext,
+): { cursor: string; node: OrderShown }[] {
   if (order instanceof Error) throw order;
   return order === null || order === undefined ? [] : [{ cursor, node: showOrder(order, context) }];
 }

@@ -20,7 +20,12 @@ import {
 } from "#graph/refs.ts";
 import { openPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { OrderFulfillmentStatusEnum, OrderPaymentStatusEnum, OrderReturnStatusEnum, OrderStatusEnum } from "./order-enums.ts";
+import {
+  OrderFulfillmentStatusEnum,
+  OrderPaymentStatusEnum,
+  OrderReturnStatusEnum,
+  OrderStatusEnum,
+} from "./order-enums.ts";
 import { forStaff } from "./order-parts.ts";
 import {
   OrderBuyer,
@@ -35,17 +40,34 @@ import {
 } from "./order-pieces.ts";
 
 OrderRef.implement({
-  description: "What somebody has bought from one merchant. Everything it sold is as it was when it was placed.",
+  description:
+    "What somebody has bought from one merchant. Everything it sold is as it was when it was placed.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The order's id, `ord_…`." }),
-    number: t.exposeString("number", { description: "What people call it by; at most 20 characters, and counts nothing." }),
-    version: t.exposeInt("version", { description: "Rises by one with every change of it or of what belongs to it." }),
+    number: t.exposeString("number", {
+      description: "What people call it by; at most 20 characters, and counts nothing.",
+    }),
+    version: t.exposeInt("version", {
+      description: "Rises by one with every change of it or of what belongs to it.",
+    }),
     status: t.expose("status", { type: OrderStatusEnum, description: "Where it is in its life." }),
-    paymentStatus: t.expose("paymentStatus", { type: OrderPaymentStatusEnum, description: "What has become of its money." }),
-    fulfillmentStatus: t.expose("fulfillmentStatus", { type: OrderFulfillmentStatusEnum, description: "How far it has come to its buyer." }),
-    returnStatus: t.expose("returnStatus", { type: OrderReturnStatusEnum, description: "What comes back of it." }),
+    paymentStatus: t.expose("paymentStatus", {
+      type: OrderPaymentStatusEnum,
+      description: "What has become of its money.",
+    }),
+    fulfillmentStatus: t.expose("fulfillmentStatus", {
+      type: OrderFulfillmentStatusEnum,
+      description: "How far it has come to its buyer.",
+    }),
+    returnStatus: t.expose("returnStatus", {
+      type: OrderReturnStatusEnum,
+      description: "What comes back of it.",
+    }),
     merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "Who sold." }),
-    market: t.expose("market", { type: "CountryCode", description: "The country its prices were taken for." }),
+    market: t.expose("market", {
+      type: "CountryCode",
+      description: "The country its prices were taken for.",
+    }),
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of all its amounts." }),
     locale: t.expose("locale", { type: "LocaleCode", description: "The language of its texts." }),
   }),
@@ -104,12 +126,17 @@ builder.objectFields(OrderRef, (t) => ({
     description: "The frontend's own name for the buyer; null: nobody known. Analysts are not told.",
     resolve: ({ stored }, _args, context) => unlessAnalyst(stored.buyerReference, context),
   }),
-  deliveryAddress: t.expose("deliveryAddress", { type: MaskedAddressRef, nullable: true, description: "Where it goes, masked." }),
+  deliveryAddress: t.expose("deliveryAddress", {
+    type: MaskedAddressRef,
+    nullable: true,
+    description: "Where it goes, masked.",
+  }),
   delivery: t.field({
     type: DeliveryOptionRef,
     nullable: true,
     description: "How it goes there; null where nothing is sent.",
-    resolve: ({ stored: { delivery, currency } }) => (delivery === null ? null : { ...delivery, price: money(delivery.priceMinor, currency) }),
+    resolve: ({ stored: { delivery, currency } }) =>
+      delivery === null ? null : { ...delivery, price: money(delivery.priceMinor, currency) },
   }),
   policies: t.field({
     type: [OrderPolicyType],
@@ -121,7 +148,10 @@ builder.objectFields(OrderRef, (t) => ({
 
 builder.objectFields(OrderRef, (t) => ({
   cartId: t.exposeID("cartId", { nullable: true, description: "The cart it was, `cart_…`." }),
-  checkoutSessionId: t.exposeID("checkoutSessionId", { nullable: true, description: "The checkout session it was placed in, `chs_…`." }),
+  checkoutSessionId: t.exposeID("checkoutSessionId", {
+    nullable: true,
+    description: "The checkout session it was placed in, `chs_…`.",
+  }),
   cancellation: t.field({
     type: OrderCancellation,
     nullable: true,
@@ -155,13 +185,20 @@ export function showOrder(order: OrderAggregate, { publicUrl }: Pick<GraphContex
 }
 
 /** One part of an order that has just been read. */
-export function showPart<Part extends keyof OrderPartViews>(order: OrderAggregate, part: Part, id: string): OrderPartViews[Part] {
+export function showPart<Part extends keyof OrderPartViews>(
+  order: OrderAggregate,
+  part: Part,
+  id: string,
+): OrderPartViews[Part] {
   const shown = toParts(order, part).find((view) => view.id === id);
   if (shown === undefined) throw fail("resource_not_found");
   return shown;
 }
 
-/** To whom an order goes, opened for who sends it: an admin of the merchant or an operator. To everybody else there is nothing. */
+/**
+ * To whom an order goes, opened for who sends it: an admin of the merchant or an operator. To everybody else
+ * there is nothing.
+ */
 const PostalAddressType = builder.objectRef<PostalAddress>("PostalAddress").implement({
   description: "A postal address in full (https://schema.org/PostalAddress), for who sends something there.",
   fields: (t) => ({
@@ -170,12 +207,24 @@ const PostalAddressType = builder.objectRef<PostalAddress>("PostalAddress").impl
     line1: t.exposeString("line1", { description: "Street and number (streetAddress)." }),
     line2: t.exposeString("line2", { nullable: true, description: "More of it: floor, door." }),
     line3: t.exposeString("line3", { nullable: true, description: "Still more of it." }),
-    district: t.exposeString("district", { nullable: true, description: "The part of the town, where that belongs to an address." }),
+    district: t.exposeString("district", {
+      nullable: true,
+      description: "The part of the town, where that belongs to an address.",
+    }),
     city: t.exposeString("city", { nullable: true, description: "The town (addressLocality)." }),
-    regionCode: t.exposeString("regionCode", { nullable: true, description: "The region (addressRegion), ISO 3166-2." }),
+    regionCode: t.exposeString("regionCode", {
+      nullable: true,
+      description: "The region (addressRegion), ISO 3166-2.",
+    }),
     postalCode: t.exposeString("postalCode", { nullable: true, description: "The postal code." }),
-    countryCode: t.expose("countryCode", { type: "CountryCode", description: "The country, ISO 3166-1 alpha-2." }),
-    phone: t.exposeString("phone", { nullable: true, description: "The recipient's telephone number, E.164." }),
+    countryCode: t.expose("countryCode", {
+      type: "CountryCode",
+      description: "The country, ISO 3166-1 alpha-2.",
+    }),
+    phone: t.exposeString("phone", {
+      nullable: true,
+      description: "The recipient's telephone number, E.164.",
+    }),
     email: t.exposeString("email", { nullable: true, description: "The recipient's e-mail address." }),
   }),
 });
@@ -184,7 +233,8 @@ builder.objectFields(OrderRef, (t) => ({
   shippingAddress: t.field({
     type: PostalAddressType,
     nullable: true,
-    description: "Where it goes, in full. Only who runs the merchant is told; null as well where nothing is known, or no longer.",
+    description:
+      "Where it goes, in full. Only who runs the merchant is told; null as well where nothing is known, or no longer.",
     resolve: async ({ stored: { address } }, _args, context) => {
       const opened = await openFor(context, address?.id);
       return opened?.kind === "address" ? opened.address : null;
@@ -192,7 +242,8 @@ builder.objectFields(OrderRef, (t) => ({
   }),
   buyerEmail: t.string({
     nullable: true,
-    description: "The buyer's e-mail address. Only who runs the merchant is told; null as well where none is known, or no longer.",
+    description:
+      "The buyer's e-mail address. Only who runs the merchant is told; null as well where none is known, or no longer.",
     resolve: async ({ stored: { buyerEmail } }, _args, context) => {
       const opened = await openFor(context, buyerEmail?.id);
       return opened?.kind === "buyer_email" ? opened.email : null;

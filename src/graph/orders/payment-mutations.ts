@@ -10,11 +10,23 @@ import { capturePayment, type PaymentTarget, voidPayment } from "#commerce/order
 import { closeDispute, openDispute } from "#commerce/orders/payment/disputes.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createRefund } from "#commerce/orders/payment/refunds.ts";
-import { DisputeCloseInput, DisputeOpenInput, PaymentCaptureInput, PaymentVoidInput, RefundCreateInput } from "./order-inputs.ts";
+import {
+  DisputeCloseInput,
+  DisputeOpenInput,
+  PaymentCaptureInput,
+  PaymentVoidInput,
+  RefundCreateInput,
+} from "./order-inputs.ts";
 import { showPart } from "./orders.ts";
 
 const changesPayment =
-  <Input extends PaymentTarget>(command: (transaction: Transaction, context: OrderCommandContext, input: Input) => Promise<OrderAggregate>) =>
+  <Input extends PaymentTarget>(
+    command: (
+      transaction: Transaction,
+      context: OrderCommandContext,
+      input: Input,
+    ) => Promise<OrderAggregate>,
+  ) =>
   async (transaction: Transaction, context: OrderCommandContext, input: Input): Promise<ChangedPayment> => ({
     order: await command(transaction, context, input),
     paymentId: input.paymentId,
@@ -25,12 +37,14 @@ interface ChangedPayment {
   readonly paymentId: string;
 }
 
-const answerPayment = (_request: GraphContext, { order, paymentId }: ChangedPayment): PaymentView => showPart(order, "payments", paymentId);
+const answerPayment = (_request: GraphContext, { order, paymentId }: ChangedPayment): PaymentView =>
+  showPart(order, "payments", paymentId);
 
 changeMutation({
   ...paymentChange,
   name: "paymentCapture",
-  description: "Takes what was authorized, no more than is still owed. The provider answers later: `payment.captured` tells.",
+  description:
+    "Takes what was authorized, no more than is still owed. The provider answers later: `payment.captured` tells.",
   input: PaymentCaptureInput,
   type: PaymentRef,
   run: changesPayment(capturePayment),
@@ -40,7 +54,8 @@ changeMutation({
 changeMutation({
   ...paymentChange,
   name: "paymentVoid",
-  description: "Lets go what was authorized and not captured. The provider answers later: `payment.canceled` tells when nothing is left of it.",
+  description:
+    "Lets go what was authorized and not captured. The provider answers later: `payment.canceled` tells when nothing is left of it.",
   input: PaymentVoidInput,
   type: PaymentRef,
   run: changesPayment(voidPayment),
@@ -50,7 +65,8 @@ changeMutation({
 changeMutation({
   ...paymentChange,
   name: "paymentDisputeOpen",
-  description: "Notes that the buyer's bank disputes a payment. Until it is closed nothing is captured, refunded or canceled.",
+  description:
+    "Notes that the buyer's bank disputes a payment. Until it is closed nothing is captured, refunded or canceled.",
   input: DisputeOpenInput,
   type: PaymentRef,
   run: changesPayment(openDispute),
@@ -60,7 +76,8 @@ changeMutation({
 changeMutation({
   ...paymentChange,
   name: "paymentDisputeClose",
-  description: "Notes how a dispute ended. Lost, what was kept of the payment counts as given back, and the buyer owes that much less.",
+  description:
+    "Notes how a dispute ended. Lost, what was kept of the payment counts as given back, and the buyer owes that much less.",
   input: DisputeCloseInput,
   type: PaymentRef,
   run: changesPayment(closeDispute),

@@ -2,7 +2,11 @@
 import type { InputFieldBuilder } from "@pothos/core";
 import { promotionBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-life.ts";
-import { type PromotionCodeRow, promotionList, type PromotionRow } from "#commerce/promotions/read-promotions.ts";
+import {
+  type PromotionCodeRow,
+  promotionList,
+  type PromotionRow,
+} from "#commerce/promotions/read-promotions.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
 import { createPromotion, updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import { fail } from "#foundation/failure.ts";
@@ -25,23 +29,33 @@ const conditions = (t: Fields) => ({
   }),
   amountMinor: t.field({
     type: "MinorUnits",
-    description: "The amount taken off, off the entitled lines together. Needed by fixed amount, which alone has it. 1 or more.",
+    description:
+      "The amount taken off, off the entitled lines together. Needed by fixed amount, which alone has it. 1 or more.",
   }),
   currency: t.field({
     type: "CurrencyCode",
     description:
       "The currency of the amount and of the minimum subtotal; needed with either, one of the promotion's markets' own. It goes by itself when both go.",
   }),
-  buyQuantity: t.int({ description: `Units to buy, the X. Needed by buy X get Y, which alone has it. 1 to ${bounds.quantityMax}.` }),
+  buyQuantity: t.int({
+    description: `Units to buy, the X. Needed by buy X get Y, which alone has it. 1 to ${bounds.quantityMax}.`,
+  }),
   getQuantity: t.int({
     description: `Units that are cheaper, the Y, or that are given. Needed by buy X get Y and gift, which alone have it. 1 to ${bounds.quantityMax}.`,
   }),
-  minimumSubtotalMinor: t.field({ type: "MinorUnits", description: "What the cart must come to at least, before discounts. 1 or more." }),
-  minimumQuantity: t.int({ description: `Entitled units the cart must have at least. 1 to ${bounds.minimumQuantityMax}.` }),
+  minimumSubtotalMinor: t.field({
+    type: "MinorUnits",
+    description: "What the cart must come to at least, before discounts. 1 or more.",
+  }),
+  minimumQuantity: t.int({
+    description: `Entitled units the cart must have at least. 1 to ${bounds.minimumQuantityMax}.`,
+  }),
   entitledProductIds: t.idList({
     description: `The products that are made cheaper; with no categories either, all are. 0 to ${bounds.productsMax}.`,
   }),
-  entitledCategoryIds: t.idList({ description: `The categories whose products are made cheaper. 0 to ${bounds.categoriesMax}.` }),
+  entitledCategoryIds: t.idList({
+    description: `The categories whose products are made cheaper. 0 to ${bounds.categoriesMax}.`,
+  }),
   buyProductIds: t.idList({
     description: `Of buy X get Y alone: the products that count as the X; with no categories either, the same as are made cheaper. 0 to ${bounds.productsMax}.`,
   }),
@@ -53,14 +67,22 @@ const conditions = (t: Fields) => ({
   buyerReferences: t.stringList({
     description: `The buyers it is for, in the storefront's words; empty: all. 0 to ${bounds.buyerReferencesMax}, each 1 to ${bounds.buyerReferenceLengthMax} characters.`,
   }),
-  startsAt: t.field({ type: "DateTime", description: "From when it applies; without it since ever. In a year from 2000 to 9999." }),
+  startsAt: t.field({
+    type: "DateTime",
+    description: "From when it applies; without it since ever. In a year from 2000 to 9999.",
+  }),
   endsAt: t.field({
     type: "DateTime",
-    description: "From when it applies no longer, after startsAt; without it for ever. In a year from 2000 to 9999.",
+    description:
+      "From when it applies no longer, after startsAt; without it for ever. In a year from 2000 to 9999.",
   }),
-  usageLimit: t.int({ description: "Orders that may have it, together; not below those that have it already. 1 or more; without it any number." }),
+  usageLimit: t.int({
+    description:
+      "Orders that may have it, together; not below those that have it already. 1 or more; without it any number.",
+  }),
   perBuyerLimit: t.int({
-    description: "Orders of one buyer that may have it; it then needs buyers who are known. 1 or more; without it any number.",
+    description:
+      "Orders of one buyer that may have it; it then needs buyers who are known. 1 or more; without it any number.",
   }),
   priority: t.int({
     description: `Which of several is taken first: the highest; 0 unless told. -${bounds.priorityMax} to ${bounds.priorityMax}.`,
@@ -74,7 +96,11 @@ const conditions = (t: Fields) => ({
 const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
   description: "A new promotion; it begins as a draft.",
   fields: (t) => ({
-    trigger: t.field({ type: PromotionTriggerEnum, required: true, description: "How it comes to a cart; fixed." }),
+    trigger: t.field({
+      type: PromotionTriggerEnum,
+      required: true,
+      description: "How it comes to a cart; fixed.",
+    }),
     kind: t.field({ type: PromotionKindEnum, required: true, description: "What it takes off; fixed." }),
     titles: t.field({ type: [LocalizedText], required: true, description: titlesText }),
     ...conditions(t),
@@ -104,14 +130,19 @@ const PromotionCodesGenerateInput = builder.inputType("PromotionCodesGenerateInp
   fields: (t) => ({
     promotionId: t.id({ required: true, description: "The promotion, one that comes by code." }),
     count: t.int({ description: `How many to draw; else \`codes\`. 1 to ${bounds.codesMax}.` }),
-    prefix: t.string({ description: `What stands before each of those drawn. 1 to ${bounds.prefixMax} letters, digits, - or _.` }),
+    prefix: t.string({
+      description: `What stands before each of those drawn. 1 to ${bounds.prefixMax} letters, digits, - or _.`,
+    }),
     length: t.int({
       description: `Signs to draw for each, without the prefix; ${bounds.drawnLengthDefault} unless told. ${bounds.drawnLengthMin} to ${bounds.drawnLengthMax}.`,
     }),
     codes: t.stringList({
       description: `The codes themselves; else \`count\`. 1 to ${bounds.codesMax}, each 1 to 64 letters, digits, - or _, and new to the merchant: case makes no difference.`,
     }),
-    usageLimit: t.int({ description: "Orders that may have each of them. 1 or more; without it as many as the promotion lets through." }),
+    usageLimit: t.int({
+      description:
+        "Orders that may have each of them. 1 or more; without it as many as the promotion lets through.",
+    }),
   }),
 });
 
@@ -130,7 +161,10 @@ const PromotionCodesGenerated = builder
     }),
   });
 
-async function changedPromotion({ db }: GraphContext, { promotionId }: { readonly promotionId: string }): Promise<PromotionRow> {
+async function changedPromotion(
+  { db }: GraphContext,
+  { promotionId }: { readonly promotionId: string },
+): Promise<PromotionRow> {
   const promotion = await promotionList(db, { merchantId: null, id: promotionId }).executeTakeFirst();
   if (promotion === undefined) throw fail("resource_not_found");
   return promotion;

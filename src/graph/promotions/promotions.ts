@@ -1,4 +1,7 @@
-/** Promotions as their merchant keeps them, with their codes: secrets of the merchant, so nothing here is open to storefronts. */
+/**
+ * Promotions as their merchant keeps them, with their codes: secrets of the merchant, so nothing here is open
+ * to storefronts.
+ */
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import { requireNoFaults, integerFaults } from "#foundation/faults.ts";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
@@ -6,7 +9,14 @@ import { type PromotionCodeRow, promotionList } from "#commerce/promotions/read-
 import { money } from "#foundation/money.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, ownerOf, readers, staff } from "#graph/context.ts";
-import { connectionOf, type ConnectionOf, connectionPage, pageCost, pageSizeMax, listTypes } from "#graph/connections.ts";
+import {
+  connectionOf,
+  type ConnectionOf,
+  connectionPage,
+  pageCost,
+  pageSizeMax,
+  listTypes,
+} from "#graph/connections.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 
 export const PromotionKindEnum = defineEnum<PromotionKind>("PromotionKind", {
@@ -40,9 +50,13 @@ PromotionCodeRef.implement({
   fields: (t) => ({
     id: t.exposeID("id", { description: "The code's id, `pcd_…`." }),
     code: t.exposeString("code", {
-      description: "As the merchant writes it; buyers may write it in small or capital letters. 1 to 64 letters, digits, - or _.",
+      description:
+        "As the merchant writes it; buyers may write it in small or capital letters. 1 to 64 letters, digits, - or _.",
     }),
-    usageLimit: t.exposeInt("usageLimit", { nullable: true, description: "Orders that may have it; null: as many as the promotion lets through." }),
+    usageLimit: t.exposeInt("usageLimit", {
+      nullable: true,
+      description: "Orders that may have it; null: as many as the promotion lets through.",
+    }),
     used: t.exposeInt("used", { description: "Orders and submitted checkouts that have it." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
   }),
@@ -62,20 +76,25 @@ PromotionRef.implement({
     }),
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
-      description: "The share taken off, in hundredths of a percent: 2000 is 20 %. Of percentage and buy X get Y; else null.",
+      description:
+        "The share taken off, in hundredths of a percent: 2000 is 20 %. Of percentage and buy X get Y; else null.",
     }),
     amount: t.field({
       type: MoneyRef,
       nullable: true,
       description: "The amount taken off. Of fixed amount; else null.",
-      resolve: ({ amountMinor, currency }) => (amountMinor === null || currency === null ? null : money(amountMinor, currency)),
+      resolve: ({ amountMinor, currency }) =>
+        amountMinor === null || currency === null ? null : money(amountMinor, currency),
     }),
     currency: t.expose("currency", {
       type: "CurrencyCode",
       nullable: true,
       description: "The currency of the amount and of the minimum subtotal; null where there is neither.",
     }),
-    buyQuantity: t.exposeInt("buyQuantity", { nullable: true, description: "Units to buy, the X. Of buy X get Y; else null." }),
+    buyQuantity: t.exposeInt("buyQuantity", {
+      nullable: true,
+      description: "Units to buy, the X. Of buy X get Y; else null.",
+    }),
     getQuantity: t.exposeInt("getQuantity", {
       nullable: true,
       description: "Units that are cheaper, the Y, or that are given. Of buy X get Y and gift; else null.",
@@ -94,7 +113,9 @@ PromotionRef.implement({
       description: "The merchant.",
       resolve: ({ merchantId }, _args, { loaders }) => loaders.merchants.load(merchantId),
     }),
-    version: t.exposeInt("version", { description: "Rises by one with every change, and when its last use is taken." }),
+    version: t.exposeInt("version", {
+      description: "Rises by one with every change, and when its last use is taken.",
+    }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
     updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
   }),
@@ -109,7 +130,10 @@ builder.objectFields(PromotionRef, (t) => ({
     resolve: ({ minimumSubtotalMinor, currency }) =>
       minimumSubtotalMinor === null || currency === null ? null : money(minimumSubtotalMinor, currency),
   }),
-  minimumQuantity: t.exposeInt("minimumQuantity", { nullable: true, description: "Entitled units the cart must have at least; null: any number." }),
+  minimumQuantity: t.exposeInt("minimumQuantity", {
+    nullable: true,
+    description: "Entitled units the cart must have at least; null: any number.",
+  }),
   entitledProductIds: t.field({
     type: ["ID"],
     description: "The products that are made cheaper; with no categories either, all are.",
@@ -124,7 +148,8 @@ builder.objectFields(PromotionRef, (t) => ({
   }),
   buyProductIds: t.field({
     type: ["ID"],
-    description: "Of buy X get Y: the products that count as the X; with no categories either, the same as are made cheaper.",
+    description:
+      "Of buy X get Y: the products that count as the X; with no categories either, the same as are made cheaper.",
     complexity: { multiplier: 1 },
     resolve: ({ buyProductIds }) => buyProductIds,
   }),
@@ -140,23 +165,43 @@ builder.objectFields(PromotionRef, (t) => ({
     complexity: { multiplier: 1 },
     resolve: ({ marketIds }) => marketIds,
   }),
-  requiresSignIn: t.exposeBoolean("requiresSignIn", { description: "Whether only buyers who are known have it." }),
+  requiresSignIn: t.exposeBoolean("requiresSignIn", {
+    description: "Whether only buyers who are known have it.",
+  }),
   buyerReferences: t.field({
     type: ["String"],
     nullable: true,
-    description: "The buyers it is for, in the storefront's words; empty: all. For those who run the merchant.",
+    description:
+      "The buyers it is for, in the storefront's words; empty: all. For those who run the merchant.",
     authScopes: { callers: staff },
     complexity: { multiplier: 1 },
     resolve: ({ buyerReferences }) => buyerReferences,
   }),
-  startsAt: t.expose("startsAt", { type: "DateTime", nullable: true, description: "From when it applies; null: since ever." }),
-  endsAt: t.expose("endsAt", { type: "DateTime", nullable: true, description: "From when it applies no longer; null: for ever." }),
-  usageLimit: t.exposeInt("usageLimit", { nullable: true, description: "Orders that may have it, together; null: any number." }),
-  perBuyerLimit: t.exposeInt("perBuyerLimit", { nullable: true, description: "Orders of one buyer that may have it; null: any number." }),
+  startsAt: t.expose("startsAt", {
+    type: "DateTime",
+    nullable: true,
+    description: "From when it applies; null: since ever.",
+  }),
+  endsAt: t.expose("endsAt", {
+    type: "DateTime",
+    nullable: true,
+    description: "From when it applies no longer; null: for ever.",
+  }),
+  usageLimit: t.exposeInt("usageLimit", {
+    nullable: true,
+    description: "Orders that may have it, together; null: any number.",
+  }),
+  perBuyerLimit: t.exposeInt("perBuyerLimit", {
+    nullable: true,
+    description: "Orders of one buyer that may have it; null: any number.",
+  }),
   used: t.exposeInt("used", { description: "Orders and submitted checkouts that have it." }),
-  priority: t.exposeInt("priority", { description: "Which of several is taken first: the highest. -1000 to 1000." }),
+  priority: t.exposeInt("priority", {
+    description: "Which of several is taken first: the highest. -1000 to 1000.",
+  }),
   isExclusive: t.exposeBoolean("isExclusive", {
-    description: "Whether it stands alone. Automatic: no other takes part beside it. By code: it does not stand beside automatic ones.",
+    description:
+      "Whether it stands alone. Automatic: no other takes part beside it. By code: it does not stand beside automatic ones.",
   }),
 }));
 
@@ -167,7 +212,10 @@ async function codesOf(
   loaders: GraphContext["loaders"],
 ): Promise<ConnectionOf<PromotionCodeRow>> {
   const bounds = { min: 0, max: pageSizeMax };
-  requireNoFaults([...integerFaults("/first", args.first, bounds), ...integerFaults("/last", args.last, bounds)]);
+  requireNoFaults([
+    ...integerFaults("/first", args.first, bounds),
+    ...integerFaults("/last", args.last, bounds),
+  ]);
   const found = await connectionPage(args, (page) => loaders.promotionCodes.load({ ...page, promotionId }));
   return { ...found, totalCount: () => loaders.promotionCodeCounts.load(promotionId) };
 }
@@ -179,7 +227,8 @@ builder.queryFields((t) => ({
     description: "A promotion by id.",
     authScopes: { callers: [...readers, "system"] },
     args: { id: t.arg.id({ required: true, description: "The promotion's id." }) },
-    resolve: async (_root, { id }, context) => (await promotionList(context.db, { merchantId: ownerOf(context), id }).executeTakeFirst()) ?? null,
+    resolve: async (_root, { id }, context) =>
+      (await promotionList(context.db, { merchantId: ownerOf(context), id }).executeTakeFirst()) ?? null,
   }),
   promotions: t.connection(
     {
@@ -189,7 +238,10 @@ builder.queryFields((t) => ({
       authScopes: { callers: readers },
       args: {
         status: t.arg({ type: PromotionStatusEnum, description: "Only those with this status." }),
-        trigger: t.arg({ type: PromotionTriggerEnum, description: "Only those that come to a cart this way." }),
+        trigger: t.arg({
+          type: PromotionTriggerEnum,
+          description: "Only those that come to a cart this way.",
+        }),
       },
       resolve: (_root, { status, trigger, ...args }, context) =>
         connectionOf(args, {

@@ -22,27 +22,46 @@ export const IntervalEnum = defineEnum<Interval>("ReportInterval", {
     hour: `Hours, each day's counted from its beginning: a day on which the clocks change has 23 or 25, where they change by half an hour 24 or 25, of which the last is shorter. For ${hourlyDaysMax} days at most.`,
     day: "Local days.",
     week: "Weeks from Monday; the first and the last are cut off where the report's time begins and ends.",
-    month: "Months of the calendar; the first and the last are cut off where the report's time begins and ends.",
+    month:
+      "Months of the calendar; the first and the last are cut off where the report's time begins and ends.",
   },
 });
 
 /** For every report. */
 export const reportArgs = builder.args((t) => ({
   from: t.field({ type: "Date", required: true, description: "The first day, in the years 2000 to 2199." }),
-  to: t.field({ type: "Date", required: true, description: `The last day, included: from and to may be ${periodDaysMax} days, both counted.` }),
-  merchantId: t.id({ description: "Whose, `mer_…`; without it the token's own merchant, or with a token of the platform all of them." }),
+  to: t.field({
+    type: "Date",
+    required: true,
+    description: `The last day, included: from and to may be ${periodDaysMax} days, both counted.`,
+  }),
+  merchantId: t.id({
+    description:
+      "Whose, `mer_…`; without it the token's own merchant, or with a token of the platform all of them.",
+  }),
 }));
 
 export const zoneArgs = builder.args((t) => ({
-  timeZone: t.string({ description: "The time zone in which days begin, a name of the IANA database, `Europe/Berlin`; UTC unless told." }),
+  timeZone: t.string({
+    description:
+      "The time zone in which days begin, a name of the IANA database, `Europe/Berlin`; UTC unless told.",
+  }),
 }));
 
 /** For reports over time. */
 export const intervalArgs = builder.args((t) => ({
-  interval: t.field({ type: IntervalEnum, required: true, defaultValue: "day", description: "What the time is cut into." }),
+  interval: t.field({
+    type: IntervalEnum,
+    required: true,
+    defaultValue: "day",
+    description: "What the time is cut into.",
+  }),
 }));
 
-/** As they were sent: variables are not checked yet when the cost is found, and enums of theirs are still names. */
+/**
+ * As they were sent: variables are not checked yet when the cost is found, and enums of theirs are still
+ * names.
+ */
 interface Spread {
   readonly from: unknown;
   readonly to: unknown;
@@ -56,7 +75,10 @@ const daysOfBucket: ReadonlyMap<string, number> = new Map([
   ["month", 28],
 ]);
 
-/** Of every report, so that a query has fewer than twenty of them: each is one reading of what may be two years of orders. */
+/**
+ * Of every report, so that a query has fewer than twenty of them: each is one reading of what may be two
+ * years of orders.
+ */
 export const reportCost = 1_000;
 
 /** What stands below a report is asked of every bucket. What is refused later costs what a day does. */
@@ -88,14 +110,20 @@ export const PeriodRef = builder.objectRef<Period>("ReportPeriod").implement({
   fields: (t) => ({
     from: t.expose("from", { type: "Date", description: "The first day." }),
     to: t.expose("to", { type: "Date", description: "The last day, which is part of it." }),
-    timeZone: t.exposeString("timeZone", { description: "The time zone in which the days begin, a name of the IANA database." }),
+    timeZone: t.exposeString("timeZone", {
+      description: "The time zone in which the days begin, a name of the IANA database.",
+    }),
     startsAt: t.expose("startsAt", { type: "DateTime", description: "When the first day begins." }),
-    endsAt: t.expose("endsAt", { type: "DateTime", description: "When the last day is over; not part of it any more." }),
+    endsAt: t.expose("endsAt", {
+      type: "DateTime",
+      description: "When the last day is over; not part of it any more.",
+    }),
   }),
 });
 
 export const BucketRef = builder.interfaceRef<Bucket>("ReportBucket").implement({
-  description: "A piece of a report's time. There is one for each hour, day, week or month, also where nothing happened.",
+  description:
+    "A piece of a report's time. There is one for each hour, day, week or month, also where nothing happened.",
   fields: (t) => ({
     day: t.expose("day", { type: "Date", description: "The local day on which it begins." }),
     startsAt: t.expose("startsAt", { type: "DateTime", description: "When it begins." }),
@@ -110,7 +138,8 @@ export const marketArgs = builder.args((t) => ({
     validate: z.string().max(96),
   }),
   timeZone: t.string({
-    description: "The time zone in which days begin, a name of the IANA database, `Europe/Berlin`; unless told, that of the market named, else UTC.",
+    description:
+      "The time zone in which days begin, a name of the IANA database, `Europe/Berlin`; unless told, that of the market named, else UTC.",
   }),
 }));
 

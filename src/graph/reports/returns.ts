@@ -8,14 +8,24 @@ import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
 import { PeriodRef, readShopReport, reportCost, marketArgs, reportArgs } from "./report-period.ts";
 
 const Figures = builder.interfaceRef<ReturnFigures>("ReturnFigures").implement({
-  description: "Returns that were asked for in a time, in one currency. A return counts when it was asked for, whatever becomes of it later.",
+  description:
+    "Returns that were asked for in a time, in one currency. A return counts when it was asked for, whatever becomes of it later.",
   fields: (t) => ({
-    currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of all of its amounts." }),
+    currency: t.expose("currency", {
+      type: "CurrencyCode",
+      description: "The currency of all of its amounts.",
+    }),
     returns: t.exposeInt("returns", { description: "Returns that were asked for." }),
-    units: t.exposeInt("units", { description: "Units that were to come back, of declined and canceled returns too." }),
-    declined: t.exposeInt("declined", { description: "Of the returns, those that the merchant has declined." }),
+    units: t.exposeInt("units", {
+      description: "Units that were to come back, of declined and canceled returns too.",
+    }),
+    declined: t.exposeInt("declined", {
+      description: "Of the returns, those that the merchant has declined.",
+    }),
     canceled: t.exposeInt("canceled", { description: "Of the returns, those that were called off." }),
-    closed: t.exposeInt("closed", { description: "Of the returns, those that are settled; what is left is under way." }),
+    closed: t.exposeInt("closed", {
+      description: "Of the returns, those that are settled; what is left is under way.",
+    }),
     promisedMinor: t.expose("promisedMinor", {
       type: "MinorUnits",
       description:
@@ -23,16 +33,20 @@ const Figures = builder.interfaceRef<ReturnFigures>("ReturnFigures").implement({
     }),
     feeMinor: t.expose("feeMinor", {
       type: "MinorUnits",
-      description: "The fees that were taken off for returning, in minor units; without declined and canceled returns.",
+      description:
+        "The fees that were taken off for returning, in minor units; without declined and canceled returns.",
     }),
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
-      description: "What was given back for them in money, in minor units: refunds of these returns that succeeded, whenever; without store credit.",
+      description:
+        "What was given back for them in money, in minor units: refunds of these returns that succeeded, whenever; without store credit.",
     }),
   }),
 });
 
-const Totals = builder.objectRef<ReturnFigures>("ReturnTotals").implement({ description: "All returns of one currency.", interfaces: [Figures] });
+const Totals = builder
+  .objectRef<ReturnFigures>("ReturnTotals")
+  .implement({ description: "All returns of one currency.", interfaces: [Figures] });
 
 const OfReason = builder.objectRef<ReturnReport["reasons"][number]>("ReturnReportRow").implement({
   description: "The returns of one kind, for one reason, in one currency.",
@@ -65,7 +79,8 @@ const Report = builder.objectRef<ReturnReport & { readonly period: Period }>("Re
 builder.queryField("returnReport", (t) =>
   t.field({
     type: Report,
-    description: "What came back in a time, by kind, reason and currency. A return counts when it was asked for.",
+    description:
+      "What came back in a time, by kind, reason and currency. A return counts when it was asked for.",
     authScopes: { callers: readers },
     complexity: { field: reportCost },
     args: { ...reportArgs, ...marketArgs },

@@ -10,7 +10,12 @@ import {
 import type { Bucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { readers } from "#graph/context.ts";
-import { type FunnelFigures, type FunnelReport, readFunnel, type SessionOutcome } from "#commerce/reports/shopping-report.ts";
+import {
+  type FunnelFigures,
+  type FunnelReport,
+  readFunnel,
+  type SessionOutcome,
+} from "#commerce/reports/shopping-report.ts";
 import { CancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
 import {
   BucketRef,
@@ -30,10 +35,17 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
   description:
     "Orders that were placed in a time, in one currency. An order counts when it was placed (its payment was authorised, or there was nothing to pay), whatever becomes of it later: what is canceled, returned and refunded is taken from the time in which its order was placed, so figures of the past change.",
   fields: (t) => ({
-    currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of all of its amounts." }),
+    currency: t.expose("currency", {
+      type: "CurrencyCode",
+      description: "The currency of all of its amounts.",
+    }),
     orders: t.exposeInt("orders", { description: "Orders that were placed, those canceled since included." }),
-    canceledOrders: t.exposeInt("canceledOrders", { description: "Of them, those that were canceled as a whole since." }),
-    units: t.exposeInt("units", { description: "Units that were ordered, those canceled or returned since included." }),
+    canceledOrders: t.exposeInt("canceledOrders", {
+      description: "Of them, those that were canceled as a whole since.",
+    }),
+    units: t.exposeInt("units", {
+      description: "Units that were ordered, those canceled or returned since included.",
+    }),
     grossMinor: t.expose("grossMinor", {
       type: "MinorUnits",
       description:
@@ -44,7 +56,10 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
       description:
         "What of that they owe no longer, in minor units: what was canceled, returned (less its fees), forgiven or lost in a dispute since, paid already or not.",
     }),
-    netMinor: t.expose("netMinor", { type: "MinorUnits", description: "grossMinor less reducedMinor, in minor units." }),
+    netMinor: t.expose("netMinor", {
+      type: "MinorUnits",
+      description: "grossMinor less reducedMinor, in minor units.",
+    }),
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
       description:
@@ -52,11 +67,13 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
     }),
     discountMinor: t.expose("discountMinor", {
       type: "MinorUnits",
-      description: "What promotions took off when they were placed, off the shipping included, in minor units; grossMinor is without it.",
+      description:
+        "What promotions took off when they were placed, off the shipping included, in minor units; grossMinor is without it.",
     }),
     shippingMinor: t.expose("shippingMinor", {
       type: "MinorUnits",
-      description: "What shipping cost when they were placed, before discounts, in minor units; part of grossMinor.",
+      description:
+        "What shipping cost when they were placed, before discounts, in minor units; part of grossMinor.",
     }),
     taxMinor: t.expose("taxMinor", {
       type: "MinorUnits",
@@ -82,7 +99,11 @@ const SalesBucket = builder.objectRef<SalesFigures & Bucket>("SalesBucket").impl
 const OfCurrency = builder.objectRef<SalesOfCurrency>("SalesOfCurrency").implement({
   description: "What was sold in one currency. Amounts of two currencies are never added.",
   fields: (t) => ({
-    currency: t.expose("currency", { type: "CurrencyCode", complexity: totalsCost, description: "The currency." }),
+    currency: t.expose("currency", {
+      type: "CurrencyCode",
+      complexity: totalsCost,
+      description: "The currency.",
+    }),
     totals: t.expose("totals", { type: SalesTotals, complexity: totalsCost, description: "The whole time." }),
     buckets: t.field({
       type: [SalesBucket],
@@ -101,10 +122,15 @@ interface SalesReport {
 const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement({
   description: "What was sold, by currency and over time.",
   fields: (t) => ({
-    period: t.expose("period", { type: PeriodRef, complexity: totalsCost, description: "The time that it is about." }),
+    period: t.expose("period", {
+      type: PeriodRef,
+      complexity: totalsCost,
+      description: "The time that it is about.",
+    }),
     currencies: t.field({
       type: [OfCurrency],
-      description: "Each currency that is sold in, or was, by its code; one in which nothing was sold has zeros.",
+      description:
+        "Each currency that is sold in, or was, by its code; one in which nothing was sold has zeros.",
       complexity: bucketsCost,
       resolve: ({ currencies }) => currencies,
     }),
@@ -114,11 +140,15 @@ const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement(
 builder.queryField("salesReport", (t) =>
   t.field({
     type: SalesReportType,
-    description: "What was sold: orders, units and amounts, by currency and over time. An order counts when it was placed.",
+    description:
+      "What was sold: orders, units and amounts, by currency and over time. An order counts when it was placed.",
     authScopes: { callers: readers },
     complexity: spreadCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
-    resolve: (_root, args, context) => readShopReport(context, args, async (reader, scope) => ({ currencies: await readSales(reader, scope) })),
+    resolve: (_root, args, context) =>
+      readShopReport(context, args, async (reader, scope) => ({
+        currencies: await readSales(reader, scope),
+      })),
   }),
 );
 
@@ -128,9 +158,14 @@ const FunnelOutcome = builder.objectRef<SessionOutcome>("FunnelOutcome").impleme
   fields: (t) => ({
     status: t.expose("status", {
       type: SessionStatusEnum,
-      description: "COMPLETED: there is an order. CANCELED and EXPIRED: it ended without one. OPEN and PROCESSING: it has no end yet.",
+      description:
+        "COMPLETED: there is an order. CANCELED and EXPIRED: it ended without one. OPEN and PROCESSING: it has no end yet.",
     }),
-    reason: t.expose("reason", { type: CancelReasonEnum, nullable: true, description: "Why it was canceled; null: it was not." }),
+    reason: t.expose("reason", {
+      type: CancelReasonEnum,
+      nullable: true,
+      description: "Why it was canceled; null: it was not.",
+    }),
     sessions: t.exposeInt("sessions", { description: "How many sessions." }),
   }),
 });
@@ -140,16 +175,26 @@ const FunnelFiguresType = builder.interfaceRef<FunnelFigures>("FunnelFigures").i
     "How far carts came. A cart counts when it was made, with all that becomes of it later, so figures of the past change; carts that were merged into another are left out.",
   fields: (t) => ({
     carts: t.exposeInt("carts", { description: "Carts that were made." }),
-    checkouts: t.exposeInt("checkouts", { description: "Of them, those with a checkout session, or several." }),
+    checkouts: t.exposeInt("checkouts", {
+      description: "Of them, those with a checkout session, or several.",
+    }),
     submittedCheckouts: t.exposeInt("submittedCheckouts", {
       description: "Of them, those with a session that was submitted, also where its payment failed then.",
     }),
-    orders: t.exposeInt("orders", { description: "Of them, those that became an order, canceled since or not." }),
-    sessions: t.exposeInt("sessions", { description: "Checkout sessions of these carts; a cart may have had several." }),
-    conversionRate: t.exposeFloat("conversionRate", { nullable: true, description: "Orders of all carts, 0 to 1; null: there were no carts." }),
+    orders: t.exposeInt("orders", {
+      description: "Of them, those that became an order, canceled since or not.",
+    }),
+    sessions: t.exposeInt("sessions", {
+      description: "Checkout sessions of these carts; a cart may have had several.",
+    }),
+    conversionRate: t.exposeFloat("conversionRate", {
+      nullable: true,
+      description: "Orders of all carts, 0 to 1; null: there were no carts.",
+    }),
     outcomes: t.field({
       type: [FunnelOutcome],
-      description: "The sessions by where they are and why they ended, the most frequent first; what did not occur is left out.",
+      description:
+        "The sessions by where they are and why they ended, the most frequent first; what did not occur is left out.",
       complexity: { multiplier: 3 },
       resolve: ({ outcomes }) => outcomes,
     }),
@@ -166,50 +211,71 @@ const FunnelBucket = builder.objectRef<FunnelFigures & Bucket>("FunnelBucket").i
   interfaces: [BucketRef, FunnelFiguresType],
 });
 
-const FunnelReportType = builder.objectRef<FunnelReport & { readonly period: Period }>("FunnelReport").implement({
-  description: "How far carts came: to a checkout, to its submission, to an order.",
-  fields: (t) => ({
-    period: t.expose("period", {
-      type: PeriodRef,
-      complexity: totalsCost,
-      description: "The time that it is about: that in which the carts were made.",
+const FunnelReportType = builder
+  .objectRef<FunnelReport & { readonly period: Period }>("FunnelReport")
+  .implement({
+    description: "How far carts came: to a checkout, to its submission, to an order.",
+    fields: (t) => ({
+      period: t.expose("period", {
+        type: PeriodRef,
+        complexity: totalsCost,
+        description: "The time that it is about: that in which the carts were made.",
+      }),
+      totals: t.expose("totals", {
+        type: FunnelTotals,
+        complexity: totalsCost,
+        description: "The whole time.",
+      }),
+      buckets: t.field({
+        type: [FunnelBucket],
+        description: "Each piece of the time, in order, also where no cart was made.",
+        complexity: bucketsCost,
+        resolve: ({ buckets }) => buckets,
+      }),
     }),
-    totals: t.expose("totals", { type: FunnelTotals, complexity: totalsCost, description: "The whole time." }),
-    buckets: t.field({
-      type: [FunnelBucket],
-      description: "Each piece of the time, in order, also where no cart was made.",
-      complexity: bucketsCost,
-      resolve: ({ buckets }) => buckets,
-    }),
-  }),
-});
+  });
 
 builder.queryField("funnelReport", (t) =>
   t.field({
     type: FunnelReportType,
-    description: "How far carts came, over time: carts, checkouts, submissions, orders; and why checkouts ended. A cart counts when it was made.",
+    description:
+      "How far carts came, over time: carts, checkouts, submissions, orders; and why checkouts ended. A cart counts when it was made.",
     authScopes: { callers: readers },
     complexity: spreadCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
-    resolve: (_root, args, context) => readShopReport(context, args, (reader, scope) => readFunnel(reader, { ...scope, now: context.clock.now() })),
+    resolve: (_root, args, context) =>
+      readShopReport(context, args, (reader, scope) =>
+        readFunnel(reader, { ...scope, now: context.clock.now() }),
+      ),
   }),
 );
 
 /** The report on what promotions did. */
 const PromotionFiguresType = builder.interfaceRef<PromotedFigures>("PromotionFigures").implement({
-  description: "Orders of a time that had a promotion, in one currency. An order counts when it was placed, with the promotions that it had then.",
+  description:
+    "Orders of a time that had a promotion, in one currency. An order counts when it was placed, with the promotions that it had then.",
   fields: (t) => ({
-    currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of all of its amounts." }),
+    currency: t.expose("currency", {
+      type: "CurrencyCode",
+      description: "The currency of all of its amounts.",
+    }),
     orders: t.exposeInt("orders", { description: "Orders that had it, those canceled since included." }),
-    canceledOrders: t.exposeInt("canceledOrders", { description: "Of them, those that were canceled as a whole since." }),
-    discountMinor: t.expose("discountMinor", { type: "MinorUnits", description: "What was taken off when they were placed, in minor units." }),
+    canceledOrders: t.exposeInt("canceledOrders", {
+      description: "Of them, those that were canceled as a whole since.",
+    }),
+    discountMinor: t.expose("discountMinor", {
+      type: "MinorUnits",
+      description: "What was taken off when they were placed, in minor units.",
+    }),
     grossMinor: t.expose("grossMinor", {
       type: "MinorUnits",
-      description: "What the orders came to when they were placed, in minor units: after all discounts, with shipping and tax.",
+      description:
+        "What the orders came to when they were placed, in minor units: after all discounts, with shipping and tax.",
     }),
     netMinor: t.expose("netMinor", {
       type: "MinorUnits",
-      description: "grossMinor less what their buyers owe no longer since: canceled, returned or forgiven. In minor units.",
+      description:
+        "grossMinor less what their buyers owe no longer since: canceled, returned or forgiven. In minor units.",
     }),
   }),
 });
@@ -220,37 +286,48 @@ const PromotionTotals = builder.objectRef<PromotedFigures>("PromotionTotals").im
 });
 
 const OfPromotion = builder.objectRef<PromotionReport["promotions"][number]>("PromotionReportRow").implement({
-  description: "Orders with one promotion, in one currency. An order with two promotions counts with each of them.",
+  description:
+    "Orders with one promotion, in one currency. An order with two promotions counts with each of them.",
   interfaces: [PromotionFiguresType],
   fields: (t) => ({ promotionId: t.exposeID("promotionId", { description: "The promotion, `prm_…`." }) }),
 });
 
-const PromotionReportType = builder.objectRef<PromotionReport & { readonly period: Period }>("PromotionReport").implement({
-  description: "What promotions took off the orders of a time.",
-  fields: (t) => ({
-    period: t.expose("period", { type: PeriodRef, complexity: totalsCost, description: "The time that it is about." }),
-    totals: t.field({
-      type: [PromotionTotals],
-      description: "Orders with any promotion, by currency; amounts of two currencies are never added.",
-      complexity: totalsCost,
-      resolve: ({ totals }) => totals,
+const PromotionReportType = builder
+  .objectRef<PromotionReport & { readonly period: Period }>("PromotionReport")
+  .implement({
+    description: "What promotions took off the orders of a time.",
+    fields: (t) => ({
+      period: t.expose("period", {
+        type: PeriodRef,
+        complexity: totalsCost,
+        description: "The time that it is about.",
+      }),
+      totals: t.field({
+        type: [PromotionTotals],
+        description: "Orders with any promotion, by currency; amounts of two currencies are never added.",
+        complexity: totalsCost,
+        resolve: ({ totals }) => totals,
+      }),
+      promotions: t.field({
+        type: [OfPromotion],
+        description: "By promotion and currency, those with the most orders first.",
+        complexity: bucketsCost,
+        resolve: ({ promotions }) => promotions,
+      }),
     }),
-    promotions: t.field({
-      type: [OfPromotion],
-      description: "By promotion and currency, those with the most orders first.",
-      complexity: bucketsCost,
-      resolve: ({ promotions }) => promotions,
-    }),
-  }),
-});
+  });
 
 builder.queryField("promotionReport", (t) =>
   t.field({
     type: PromotionReportType,
-    description: "What promotions took off the orders of a time: by promotion and currency. An order counts when it was placed.",
+    description:
+      "What promotions took off the orders of a time: by promotion and currency. An order counts when it was placed.",
     authScopes: { callers: readers },
     complexity: firstCost,
     args: { ...reportArgs, ...marketArgs, ...firstArgs },
-    resolve: (_root, args, context) => readShopReport(context, args, (reader, scope) => readPromotions(reader, { ...scope, first: args.first })),
+    resolve: (_root, args, context) =>
+      readShopReport(context, args, (reader, scope) =>
+        readPromotions(reader, { ...scope, first: args.first }),
+      ),
   }),
 );

@@ -4,14 +4,23 @@ import { clientsMin } from "#commerce/search/search-counts.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { listedOwner, readers } from "#graph/context.ts";
-import { bucketsCost, firstCost, PeriodRef, periodOf, totalsCost, firstArgs, reportArgs } from "./report-period.ts";
+import {
+  bucketsCost,
+  firstCost,
+  PeriodRef,
+  periodOf,
+  totalsCost,
+  firstArgs,
+  reportArgs,
+} from "./report-period.ts";
 
 const Figures = builder.interfaceRef<SearchFigures>("SearchFigures").implement({
   description: `Searches by buyers, over REST and by storefronts, first pages alone. What fewer than ${clientsMin} clients searched for on a day, in a country, is not known, nor what has an e-mail address in it, or a number of nine digits or more that is no GTIN (of a telephone, an account, a card). A name is not recognised.`,
   fields: (t) => ({
     searches: t.exposeInt("searches", { description: "How often something was searched for." }),
     empty: t.exposeInt("empty", {
-      description: "Of them, how often nothing was found, with misspelt words corrected and the filters that were set.",
+      description:
+        "Of them, how often nothing was found, with misspelt words corrected and the filters that were set.",
     }),
   }),
 });
@@ -25,14 +34,22 @@ const Totals = builder.objectRef<SearchReport["totals"]>("SearchTotals").impleme
 const OfQuery = builder.objectRef<SearchReport["top"][number]>("SearchReportRow").implement({
   description: "One query.",
   interfaces: [Figures],
-  fields: (t) => ({ query: t.exposeString("query", { description: "What was searched for, without accents, in lower case, cut into words." }) }),
+  fields: (t) => ({
+    query: t.exposeString("query", {
+      description: "What was searched for, without accents, in lower case, cut into words.",
+    }),
+  }),
 });
 
 const Report = builder.objectRef<SearchReport & { readonly period: Period }>("SearchReport").implement({
   description:
     "What was searched for. Of a merchant: among its products, and among all merchants' at once; what was searched for among another's alone is that one's.",
   fields: (t) => ({
-    period: t.expose("period", { type: PeriodRef, complexity: totalsCost, description: "The time that it is about: days of UTC." }),
+    period: t.expose("period", {
+      type: PeriodRef,
+      complexity: totalsCost,
+      description: "The time that it is about: days of UTC.",
+    }),
     totals: t.expose("totals", { type: Totals, complexity: totalsCost, description: "All together." }),
     top: t.field({
       type: [OfQuery],
@@ -50,13 +67,17 @@ const Report = builder.objectRef<SearchReport & { readonly period: Period }>("Se
 });
 
 const utcArgs = builder.args((t) => ({
-  timeZone: t.string({ description: "A name of the IANA database, as for every report; searches are counted by days of UTC all the same." }),
+  timeZone: t.string({
+    description:
+      "A name of the IANA database, as for every report; searches are counted by days of UTC all the same.",
+  }),
 }));
 
 builder.queryField("searchReport", (t) =>
   t.field({
     type: Report,
-    description: "What was searched for most, and what was not found, by days of UTC. Searches are counted within ten seconds.",
+    description:
+      "What was searched for most, and what was not found, by days of UTC. Searches are counted within ten seconds.",
     authScopes: { callers: readers },
     complexity: firstCost,
     args: {
@@ -69,7 +90,13 @@ builder.queryField("searchReport", (t) =>
       periodOf(args);
       const period = periodOf({ ...args, timeZone: "UTC" });
       const { from, to } = period;
-      const asked = { merchantId: listedOwner(context, args.merchantId), country: market ?? null, from, to, first };
+      const asked = {
+        merchantId: listedOwner(context, args.merchantId),
+        country: market ?? null,
+        from,
+        to,
+        first,
+      };
       return { period, ...(await context.services.readOnly((reader) => readSearches(reader, asked))) };
     },
   }),

@@ -1,36 +1,54 @@
-/** Webhook events of an installation: the catalogue of their types, the events themselves, and their deliveries with attempts. */
+/**
+ * Webhook events of an installation: the catalogue of their types, the events themselves, and their
+ * deliveries with attempts.
+ */
 import { builder, defineEnum } from "#graph/builder.ts";
 import { integrators, ownerOf, readers, unlessAnalyst } from "#graph/context.ts";
 import { eventCatalogue, eventNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
-import { type AttemptView, deliveryList, type EventLog, type EventView, pageOfDeliveries } from "#webhooks/delivery-log.ts";
+import {
+  type AttemptView,
+  deliveryList,
+  type EventLog,
+  type EventView,
+  pageOfDeliveries,
+} from "#webhooks/delivery-log.ts";
 import { type DeliveryStatus, type ReplayReason, retentionDays } from "#webhooks/delivery-rules.ts";
 
 const StabilityEnum = defineEnum("EventStability", {
   description: "What may become of an event type.",
-  values: { stable: "Only additive changes within v1.", candidate: "It may change; announced in the changelog 30 days ahead." },
+  values: {
+    stable: "Only additive changes within v1.",
+    candidate: "It may change; announced in the changelog 30 days ahead.",
+  },
 });
 
 export const EventTypeRef = builder.objectRef<EventTypeView>("EventType").implement({
   description: "A kind of event. Its schema is always the same; what is added to it is optional to read.",
   fields: (t) => ({
     name: t.exposeString("name", { description: "Its name, as endpoints listen to it." }),
-    group: t.exposeString("group", { description: "What stands before the dot: endpoints listen to all of a group as `group.*`." }),
+    group: t.exposeString("group", {
+      description: "What stands before the dot: endpoints listen to all of a group as `group.*`.",
+    }),
     description: t.exposeString("description", { description: "When it happens." }),
     stability: t.expose("stability", { type: StabilityEnum, description: "What may become of it." }),
     schemaVersion: t.exposeInt("schemaVersion", { description: "The version of its schema." }),
     payloadSchema: t.expose("payloadSchema", {
       type: "JSON",
-      description: "JSON Schema (2020-12) of the body that is sent; the thing itself is described in the OpenAPI document.",
+      description:
+        "JSON Schema (2020-12) of the body that is sent; the thing itself is described in the OpenAPI document.",
     }),
     example: t.expose("example", { type: "JSON", description: "A body as it is sent. 4 KiB at most." }),
     deprecated: t.exposeBoolean("deprecated", { description: "Whether it will go." }),
   }),
 });
 
-/** Events and what was sent of them: each delivery with its attempts, for the installation and for who runs the merchant. */
+/**
+ * Events and what was sent of them: each delivery with its attempts, for the installation and for who runs
+ * the merchant.
+ */
 export const DeliveryStatusEnum = defineEnum<DeliveryStatus>("WebhookDeliveryStatus", {
   description: "Where a delivery is.",
   values: {
@@ -73,8 +91,15 @@ const AttemptRef = builder.objectRef<AttemptView>("WebhookAttempt").implement({
     id: t.exposeID("id", { description: "The attempt's id, `wha_…`." }),
     number: t.exposeInt("number", { description: "Counts the attempts of the delivery, from 1 to 10." }),
     at: t.expose("startedAt", { type: "DateTime", description: "When it began." }),
-    httpStatus: t.exposeInt("httpStatus", { nullable: true, description: "The status of the answer; null: there was none." }),
-    errorCode: t.expose("errorCode", { type: ErrorCodeEnum, nullable: true, description: "Why it did not arrive; null: it did." }),
+    httpStatus: t.exposeInt("httpStatus", {
+      nullable: true,
+      description: "The status of the answer; null: there was none.",
+    }),
+    errorCode: t.expose("errorCode", {
+      type: ErrorCodeEnum,
+      nullable: true,
+      description: "Why it did not arrive; null: it did.",
+    }),
     durationMs: t.exposeInt("durationMs", { description: "How long it took, in milliseconds." }),
   }),
 });
@@ -83,7 +108,9 @@ WebhookDeliveryRef.implement({
   description: "An event on its way to an endpoint.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The delivery's id, `whd_…`: the header webhook-delivery-id." }),
-    endpointId: t.exposeID("endpointId", { description: "The endpoint it goes to, `whe_…`; it may have been deleted since." }),
+    endpointId: t.exposeID("endpointId", {
+      description: "The endpoint it goes to, `whe_…`; it may have been deleted since.",
+    }),
     status: t.expose("status", { type: DeliveryStatusEnum, description: "Where it is." }),
     attemptCount: t.exposeInt("attemptCount", { description: "How often it was sent." }),
     nextAttemptAt: t.expose("nextAttemptAt", {
@@ -91,13 +118,23 @@ WebhookDeliveryRef.implement({
       nullable: true,
       description: "When it is sent next; null: not again, or it is being sent.",
     }),
-    lastAttempt: t.expose("lastAttempt", { type: AttemptRef, nullable: true, description: "The last attempt that has an end; null: there is none." }),
-    replayOf: t.exposeID("replayOf", { nullable: true, description: "The first delivery, which this one makes once more; null: it is the first." }),
+    lastAttempt: t.expose("lastAttempt", {
+      type: AttemptRef,
+      nullable: true,
+      description: "The last attempt that has an end; null: there is none.",
+    }),
+    replayOf: t.exposeID("replayOf", {
+      nullable: true,
+      description: "The first delivery, which this one makes once more; null: it is the first.",
+    }),
     replayable: t.exposeBoolean("isReplayable", {
       description:
         "Whether it may be sent once more: it has an end, its body is kept and its replays are not used up. One that succeeded needs `force`, one of a deleted endpoint another endpoint.",
     }),
-    payloadExpiresAt: t.expose("payloadExpiresAt", { type: "DateTime", description: "Until when its body is kept: 30 days after the event." }),
+    payloadExpiresAt: t.expose("payloadExpiresAt", {
+      type: "DateTime",
+      description: "Until when its body is kept: 30 days after the event.",
+    }),
     replayReason: t.expose("replayReason", {
       type: ReplayReasonEnum,
       nullable: true,
@@ -109,7 +146,11 @@ WebhookDeliveryRef.implement({
       resolve: ({ replayNote }, _args, context) => unlessAnalyst(replayNote, context),
     }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
-    finishedAt: t.expose("finishedAt", { type: "DateTime", nullable: true, description: "When it came to its end; null: it has none yet." }),
+    finishedAt: t.expose("finishedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it came to its end; null: it has none yet.",
+    }),
     attempts: t.field({
       type: [AttemptRef],
       description: "All of its attempts, the first one first.",
@@ -119,7 +160,8 @@ WebhookDeliveryRef.implement({
     event: t.field({
       type: WebhookEventRef,
       description: "What happened.",
-      resolve: ({ installationId, eventId }, _args, { loaders }) => loaders.webhookEvents.load({ installationId, eventId }),
+      resolve: ({ installationId, eventId }, _args, { loaders }) =>
+        loaders.webhookEvents.load({ installationId, eventId }),
     }),
     installation: t.field({
       type: InstallationRef,
@@ -178,13 +220,19 @@ builder.queryFields((t) => ({
         status: t.arg({ type: DeliveryStatusEnum, description: "Only those in this status." }),
       },
       resolve: async (_root, { endpointId, status, ...args }, context) => {
-        const filter = { merchantId: ownerOf(context), endpointId: isCleanText(endpointId) ? endpointId : "", status: status ?? null };
+        const filter = {
+          merchantId: ownerOf(context),
+          endpointId: isCleanText(endpointId) ? endpointId : "",
+          status: status ?? null,
+        };
         const { edges, ...rest } = await connectionOf(args, {
           db: context.db,
           query: deliveryList(context.db, filter),
           pageOf: (page) => pageOfDeliveries(context.db, filter, page),
         });
-        const deliveries = await Promise.all(edges.map(({ node }) => context.loaders.webhookDeliveries.load(node.id)));
+        const deliveries = await Promise.all(
+          edges.map(({ node }) => context.loaders.webhookDeliveries.load(node.id)),
+        );
         return {
           ...rest,
           edges: edges.flatMap(({ cursor }, index) => {
@@ -215,18 +263,21 @@ WebhookLog.implement({
       description:
         "The newest 100 events that the installation may see, and up to 100 older ones with a delivery that is exhausted, retrying or skipped. Newest first.",
       complexity: { multiplier: 200 },
-      resolve: async ({ installationId }, _args, { loaders }) => (await loaders.webhookLogs.load(installationId)).events,
+      resolve: async ({ installationId }, _args, { loaders }) =>
+        (await loaders.webhookLogs.load(installationId)).events,
     }),
     retentionDays: t.int({ description: "For so many days events are kept.", resolve: () => retentionDays }),
     truncated: t.boolean({
       description: "Whether more events are kept than are listed.",
-      resolve: async ({ installationId }, _args, { loaders }) => (await loaders.webhookLogs.load(installationId)).isTruncated,
+      resolve: async ({ installationId }, _args, { loaders }) =>
+        (await loaders.webhookLogs.load(installationId)).isTruncated,
     }),
     oldestIncludedAt: t.field({
       type: "DateTime",
       nullable: true,
       description: "When the oldest event that is listed happened; null: none is.",
-      resolve: async ({ installationId }, _args, { loaders }) => oldestOf(await loaders.webhookLogs.load(installationId)),
+      resolve: async ({ installationId }, _args, { loaders }) =>
+        oldestOf(await loaders.webhookLogs.load(installationId)),
     }),
   }),
 });

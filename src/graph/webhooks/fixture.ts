@@ -44,7 +44,9 @@ const Request = builder.objectRef<FixtureRequest>("SignatureRequest").implement(
     method: t.exposeString("method", { description: "POST." }),
     headers: t.expose("headers", { type: "StringMap", description: "Its headers, in lower case." }),
     bodyUtf8: t.exposeString("bodyUtf8", { description: "Its body as text." }),
-    bodyBase64: t.exposeString("bodyBase64", { description: "The bytes of its body, in base64: what is signed." }),
+    bodyBase64: t.exposeString("bodyBase64", {
+      description: "The bytes of its body, in base64: what is signed.",
+    }),
   }),
 });
 
@@ -63,7 +65,8 @@ const Live = builder.objectRef<LiveFixture>("SignatureLiveFixture").implement({
 });
 
 const Vector = builder.objectRef<SignatureVector>("SignatureVector").implement({
-  description: "A request under a public test secret, and what a verifier shall do with it. The same for everyone and every version.",
+  description:
+    "A request under a public test secret, and what a verifier shall do with it. The same for everyone and every version.",
   fields: (t) => ({
     name: t.exposeString("name", { description: "Its name." }),
     purpose: t.exposeString("purpose", { description: "What it shows." }),
@@ -72,12 +75,24 @@ const Vector = builder.objectRef<SignatureVector>("SignatureVector").implement({
     headers: t.expose("headers", { type: "StringMap", description: "The request's headers, in lower case." }),
     bodyUtf8: t.exposeString("bodyUtf8", { description: "Its body as text." }),
     bodyBase64: t.exposeString("bodyBase64", { description: "The bytes of its body, in base64." }),
-    bodySha256Hex: t.exposeString("bodySha256Hex", { description: "SHA-256 of those bytes, in hexadecimal." }),
-    signedContentBase64: t.exposeString("signedContentBase64", { description: "What the verifier computes the signature of, in base64." }),
-    expectedHmacHex: t.exposeString("expectedHmacHex", { description: "The HMAC it then has, in hexadecimal." }),
-    expectedSignature: t.exposeString("expectedSignature", { description: "The signature it then looks for." }),
+    bodySha256Hex: t.exposeString("bodySha256Hex", {
+      description: "SHA-256 of those bytes, in hexadecimal.",
+    }),
+    signedContentBase64: t.exposeString("signedContentBase64", {
+      description: "What the verifier computes the signature of, in base64.",
+    }),
+    expectedHmacHex: t.exposeString("expectedHmacHex", {
+      description: "The HMAC it then has, in hexadecimal.",
+    }),
+    expectedSignature: t.exposeString("expectedSignature", {
+      description: "The signature it then looks for.",
+    }),
     expect: t.expose("expect", { type: ExpectEnum, description: "What it shall do." }),
-    rejectReason: t.expose("rejectReason", { type: RejectReasonEnum, nullable: true, description: "Why it refuses; null: it accepts." }),
+    rejectReason: t.expose("rejectReason", {
+      type: RejectReasonEnum,
+      nullable: true,
+      description: "Why it refuses; null: it accepts.",
+    }),
   }),
 });
 
@@ -90,7 +105,9 @@ const Fixture = builder.objectRef<SignatureFixture>("SignatureFixture").implemen
     signedContentTemplate: t.exposeString("signedContentTemplate", { description: "What is signed." }),
     secretEncoding: t.exposeString("secretEncoding", { description: "How a secret is written." }),
     signatureEncoding: t.exposeString("signatureEncoding", { description: "How a signature is written." }),
-    toleranceSeconds: t.exposeInt("toleranceSeconds", { description: "So many seconds a timestamp may be off." }),
+    toleranceSeconds: t.exposeInt("toleranceSeconds", {
+      description: "So many seconds a timestamp may be off.",
+    }),
     serverTime: t.expose("serverTime", { type: "DateTime", description: "The server's clock." }),
     headers: t.expose("headers", { type: HeaderNames, description: "The headers that signing takes." }),
     live: t.expose("live", { type: Live, description: "A request signed with the endpoint's own secrets." }),

@@ -1,4 +1,7 @@
-/** Mutations of webhook endpoints and their input types. Creating one is also a REST operation (`PublicWebhookCreateRequest` is its body). */
+/**
+ * Mutations of webhook endpoints and their input types. Creating one is also a REST operation
+ * (`PublicWebhookCreateRequest` is its body).
+ */
 import { z } from "zod";
 import { isIntegrator } from "#access/viewer.ts";
 import { failAt, type FailureDetail } from "#foundation/failure.ts";
@@ -15,13 +18,21 @@ import {
   testEndpoint,
   updateEndpoint,
 } from "#webhooks/endpoints/endpoint-commands.ts";
-import { type EndpointWithSecret, overlapHours, rotateSecret, type SecretShown } from "#webhooks/endpoints/endpoint-secrets.ts";
+import {
+  type EndpointWithSecret,
+  overlapHours,
+  rotateSecret,
+  type SecretShown,
+} from "#webhooks/endpoints/endpoint-secrets.ts";
 import { expectedVersion } from "#graph/catalog/inputs.ts";
 import { endpointBounds as bounds } from "#webhooks/endpoints/endpoint-input.ts";
 import { endpointUrlLengthMax } from "#webhooks/endpoint-url.ts";
 import { PayloadModeEnum } from "./endpoints.ts";
 
-/** What the mutations of webhook endpoints take. The first is the body of a REST operation, by the name that the contract gives it. */
+/**
+ * What the mutations of webhook endpoints take. The first is the body of a REST operation, by the name that
+ * the contract gives it.
+ */
 const urlShape = z.string().max(endpointUrlLengthMax);
 const eventTypes = z.array(z.string()).min(1).max(bounds.eventTypesMax).meta({ uniqueItems: true });
 const description = z.string().max(bounds.descriptionMax);
@@ -38,25 +49,54 @@ const metadataRule = "20 texts at most, by names of 1 to 40 characters; 500 char
 const EndpointCreateInput = builder.inputType("PublicWebhookCreateRequest", {
   description: "A new webhook endpoint.",
   fields: (t) => ({
-    url: t.string({ required: true, description: `Where events are sent to: ${urlRule}`, validate: urlShape }),
-    eventTypes: t.stringList({ required: true, description: `What it listens to: ${eventTypesRule}`, validate: eventTypes }),
+    url: t.string({
+      required: true,
+      description: `Where events are sent to: ${urlRule}`,
+      validate: urlShape,
+    }),
+    eventTypes: t.stringList({
+      required: true,
+      description: `What it listens to: ${eventTypesRule}`,
+      validate: eventTypes,
+    }),
     description: t.string({ description: "What it is for. 200 characters at most.", validate: description }),
-    payloadMode: t.field({ type: PayloadModeEnum, defaultValue: "snapshot", description: "Whether events carry the whole object or its id." }),
+    payloadMode: t.field({
+      type: PayloadModeEnum,
+      defaultValue: "snapshot",
+      description: "Whether events carry the whole object or its id.",
+    }),
     enabled: t.boolean({ defaultValue: true, description: "Whether events are sent to it." }),
-    maxPerSecond: t.int({ description: "At most this many events a second, 1 to 100. Default: 25.", validate: perSecond }),
-    metadata: t.field({ type: "StringMap", description: `What shall be kept with it: ${metadataRule}`, validate: metadata }),
+    maxPerSecond: t.int({
+      description: "At most this many events a second, 1 to 100. Default: 25.",
+      validate: perSecond,
+    }),
+    metadata: t.field({
+      type: "StringMap",
+      description: `What shall be kept with it: ${metadataRule}`,
+      validate: metadata,
+    }),
   }),
 });
 
 const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
-  description: "What shall change of a webhook endpoint. Left out means that it stays as it is, null that there is none any more.",
+  description:
+    "What shall change of a webhook endpoint. Left out means that it stays as it is, null that there is none any more.",
   fields: (t) => ({
     expectedVersion: t.int({ description: expectedVersion }),
-    url: t.string({ description: `Where events are sent to, those on their way included: ${urlRule}`, validate: urlShape }),
+    url: t.string({
+      description: `Where events are sent to, those on their way included: ${urlRule}`,
+      validate: urlShape,
+    }),
     eventTypes: t.stringList({ description: `What it listens to: ${eventTypesRule}`, validate: eventTypes }),
     description: t.string({ description: "What it is for. 200 characters at most.", validate: description }),
-    payloadMode: t.field({ type: PayloadModeEnum, description: "Whether events carry the whole object or its id." }),
-    maxPerSecond: t.int({ description: "At most this many events a second, 1 to 100; null: 25.", validate: perSecond }),
+    payloadMode: t.field({
+      type: PayloadModeEnum,
+      description: "Whether events carry the whole object or its id.",
+    }),
+    maxPerSecond: t.int({
+      description: "At most this many events a second, 1 to 100; null: 25.",
+      validate: perSecond,
+    }),
     metadata: t.field({
       type: "StringMap",
       description: `What shall be kept with it, in place of what there is: ${metadataRule}`,
@@ -86,7 +126,9 @@ const SecretValue = builder.objectRef<SecretShown>("WebhookSecretValue").impleme
   description: "A secret in full. It is in this answer and nowhere else.",
   fields: (t) => ({
     version: t.exposeInt("version", { description: "Counts the endpoint's secrets, from 1." }),
-    value: t.exposeString("value", { description: "`whsec_` and 32 bytes in base64: what Standard Webhooks libraries take." }),
+    value: t.exposeString("value", {
+      description: "`whsec_` and 32 bytes in base64: what Standard Webhooks libraries take.",
+    }),
     shownOnce: t.boolean({ description: "True: nobody can read it again.", resolve: () => true }),
   }),
 });
@@ -99,24 +141,29 @@ const WithSecret = builder.objectRef<EndpointWithSecret>("WebhookEndpointWithSec
   }),
 });
 
-const EndpointDeleted = builder.objectRef<{ readonly endpointId: string }>("WebhookEndpointDeleted").implement({
-  description: "What was deleted.",
-  fields: (t) => ({ endpointId: t.exposeID("endpointId", { description: "The endpoint that is gone." }) }),
-});
+const EndpointDeleted = builder
+  .objectRef<{ readonly endpointId: string }>("WebhookEndpointDeleted")
+  .implement({
+    description: "What was deleted.",
+    fields: (t) => ({ endpointId: t.exposeID("endpointId", { description: "The endpoint that is gone." }) }),
+  });
 
 /** Resolves the host name of an endpoint's URL, and gives what is wrong with its addresses. */
-const findUrlFaults: MutationPreparation<{ readonly url?: string | null | undefined }, readonly FailureDetail[]> = async (
-  { url },
-  { resolvedNames },
-) => (typeof url === "string" ? resolvedNames.faultsOf(url) : []);
+const findUrlFaults: MutationPreparation<
+  { readonly url?: string | null | undefined },
+  readonly FailureDetail[]
+> = async ({ url }, { resolvedNames }) => (typeof url === "string" ? resolvedNames.faultsOf(url) : []);
 
 changeMutation({
   ...anyEndpointChange,
   name: "webhookEndpointCreate",
-  description: "Registers a webhook endpoint. Its secret is in this answer and nowhere else; a ping is sent to it.",
+  description:
+    "Registers a webhook endpoint. Its secret is in this answer and nowhere else; a ping is sent to it.",
   callers: integratorsAndStaff,
   idempotency: "required_or_header",
-  optionalTarget: { installationId: "The installation it is for; ignored with an API key, needed with an internal token." },
+  optionalTarget: {
+    installationId: "The installation it is for; ignored with an API key, needed with an internal token.",
+  },
   input: EndpointCreateInput,
   inputDescription: "The endpoint.",
   type: WithSecret,
@@ -149,7 +196,8 @@ changeMutation({
   input: EndpointUpdateInput,
   type: WebhookEndpointRef,
   prepare: findUrlFaults,
-  run: (transaction, context, { prepared, ...input }) => updateEndpoint(transaction, { ...context, resolvedFaults: prepared }, input),
+  run: (transaction, context, { prepared, ...input }) =>
+    updateEndpoint(transaction, { ...context, resolvedFaults: prepared }, input),
 });
 
 changeMutation({
@@ -164,7 +212,8 @@ changeMutation({
 changeMutation({
   ...endpointChange,
   name: "webhookEndpointDisable",
-  description: "Switches a webhook endpoint off: what was tried waits, what was not is skipped, as is what happens meanwhile.",
+  description:
+    "Switches a webhook endpoint off: what was tried waits, what was not is skipped, as is what happens meanwhile.",
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
   run: disableEndpoint,
@@ -173,7 +222,8 @@ changeMutation({
 changeMutation({
   ...endpointChange,
   name: "webhookEndpointDelete",
-  description: "Takes a webhook endpoint away for good. What waits for it is canceled, its secrets are erased.",
+  description:
+    "Takes a webhook endpoint away for good. What waits for it is canceled, its secrets are erased.",
   input: EndpointTransitionInput,
   type: EndpointDeleted,
   run: deleteEndpoint,

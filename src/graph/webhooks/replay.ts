@@ -1,4 +1,7 @@
-/** Sends what was sent before once more. One at a time is a REST operation; many at once is for who runs a merchant. */
+/**
+ * Sends what was sent before once more. One at a time is a REST operation; many at once is for who runs a
+ * merchant.
+ */
 import { z } from "zod";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -7,7 +10,14 @@ import { replayChange } from "#graph/change-kinds.ts";
 import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import type { DeliveryView } from "#webhooks/delivery-log.ts";
-import { type BulkReplayed, bulkMax, type LostStatus, type PassedOver, replayDeliveries, windowDaysMax } from "#webhooks/replay-deliveries.ts";
+import {
+  type BulkReplayed,
+  bulkMax,
+  type LostStatus,
+  type PassedOver,
+  replayDeliveries,
+  windowDaysMax,
+} from "#webhooks/replay-deliveries.ts";
 import { type Replayed, replayDelivery, replayNoteMax } from "#webhooks/replay-delivery.ts";
 import { DeliveryStatusEnum, ReplayReasonEnum } from "./event-log.ts";
 
@@ -17,9 +27,14 @@ const ReplayInput = builder.inputType("PublicWebhookReplayRequest", {
   description: "Why a delivery is sent once more, and where to.",
   fields: (t) => ({
     reason: t.field({ type: ReplayReasonEnum, required: true, description: "Why it is sent once more." }),
-    endpointId: t.id({ description: "Another endpoint of the same installation, `whe_…`; without it the one it went to." }),
+    endpointId: t.id({
+      description: "Another endpoint of the same installation, `whe_…`; without it the one it went to.",
+    }),
     force: t.boolean({ defaultValue: false, description: "Also where it succeeded." }),
-    note: t.string({ description: `For whoever reads it later; nothing personal. ${replayNoteMax} characters at most.`, validate: note }),
+    note: t.string({
+      description: `For whoever reads it later; nothing personal. ${replayNoteMax} characters at most.`,
+      validate: note,
+    }),
   }),
 });
 
@@ -75,9 +90,16 @@ const LostStatusEnum = defineEnum<LostStatus>("WebhookDeliveryLostStatus", {
 const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
   description: "Which deliveries are sent once more, and why.",
   fields: (t) => ({
-    endpointId: t.id({ description: "Those of this endpoint, `whe_…`, deleted or not. Either it or the installation is needed." }),
+    endpointId: t.id({
+      description:
+        "Those of this endpoint, `whe_…`, deleted or not. Either it or the installation is needed.",
+    }),
     installationId: t.id({ description: "Those of all endpoints of this installation, `ins_…`." }),
-    since: t.field({ type: "DateTime", required: true, description: "Of events that happened then or later." }),
+    since: t.field({
+      type: "DateTime",
+      required: true,
+      description: "Of events that happened then or later.",
+    }),
     until: t.field({
       type: "DateTime",
       required: true,
@@ -85,8 +107,14 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
     }),
     status: t.field({ type: LostStatusEnum, required: true, description: "Those that ended like this." }),
     reason: t.field({ type: ReplayReasonEnum, required: true, description: "Why they are sent once more." }),
-    note: t.string({ description: `For whoever reads it later; nothing personal. ${replayNoteMax} characters at most.`, validate: note }),
-    toEndpointId: t.id({ description: "Another endpoint of the installation, for all of them; without it each goes where it went." }),
+    note: t.string({
+      description: `For whoever reads it later; nothing personal. ${replayNoteMax} characters at most.`,
+      validate: note,
+    }),
+    toEndpointId: t.id({
+      description:
+        "Another endpoint of the installation, for all of them; without it each goes where it went.",
+    }),
     after: t.string({ description: "The endCursor of the call before." }),
   }),
 });
@@ -103,13 +131,15 @@ const PassedOverEnum = defineEnum<PassedOver>("WebhookReplayRefusal", {
   },
 });
 
-const PassedOverCount = builder.objectRef<BulkReplayed["passedOver"][number]>("WebhookReplaySkipped").implement({
-  description: "Deliveries that were not sent once more.",
-  fields: (t) => ({
-    reason: t.expose("reason", { type: PassedOverEnum, description: "Why not." }),
-    count: t.exposeInt("count", { description: "How many." }),
-  }),
-});
+const PassedOverCount = builder
+  .objectRef<BulkReplayed["passedOver"][number]>("WebhookReplaySkipped")
+  .implement({
+    description: "Deliveries that were not sent once more.",
+    fields: (t) => ({
+      reason: t.expose("reason", { type: PassedOverEnum, description: "Why not." }),
+      count: t.exposeInt("count", { description: "How many." }),
+    }),
+  });
 
 const BulkReplay = builder.objectRef<BulkReplayed>("WebhookDeliveriesReplay").implement({
   description: "What was sent once more.",
@@ -122,7 +152,10 @@ const BulkReplay = builder.objectRef<BulkReplayed>("WebhookDeliveriesReplay").im
       resolve: ({ passedOver }) => passedOver,
     }),
     hasMore: t.exposeBoolean("hasMore", { description: "Whether more match: call again with `after`." }),
-    endCursor: t.exposeString("endCursor", { nullable: true, description: "Where this call ended; null: nothing matched." }),
+    endCursor: t.exposeString("endCursor", {
+      nullable: true,
+      description: "Where this call ended; null: nothing matched.",
+    }),
   }),
 });
 

@@ -1,4 +1,7 @@
-/** The reports that can be had as a table: what is asked of the graph for each, and how its answer becomes rows. */
+/**
+ * The reports that can be had as a table: what is asked of the graph for each, and how its answer becomes
+ * rows.
+ */
 import { type DocumentNode, parse } from "graphql";
 
 type Row = Readonly<Record<string, Cell>>;
@@ -15,7 +18,17 @@ const interval = ["hour", "day", "week", "month"];
 const shop = { merchantId: "text", market: "text", timeZone: "text" } as const;
 const spread = ["day", "startsAt", "endsAt"];
 const promotion = ["currency", "orders", "canceledOrders", "discountMinor", "grossMinor", "netMinor"];
-const returned = ["currency", "returns", "units", "declined", "canceled", "closed", "promisedMinor", "feeMinor", "refundedMinor"];
+const returned = [
+  "currency",
+  "returns",
+  "units",
+  "declined",
+  "canceled",
+  "closed",
+  "promisedMinor",
+  "feeMinor",
+  "refundedMinor",
+];
 const carts = ["carts", "checkouts", "submittedCheckouts", "orders", "sessions", "conversionRate"];
 const attempts = ["attempts", "successes", "failures", "successRate", "p50DurationMs", "p95DurationMs"];
 const sales = [
@@ -98,7 +111,13 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
       columns: ["list", "query", "searches", "empty"],
       query: `query ($from: Date!, $to: Date!, $merchantId: ID, $market: CountryCode, $timeZone: String, $first: Int! = 100) {
         report: searchReport(${shopArguments}, first: $first) { top { query searches empty } withoutResults { query searches empty } } }`,
-      toRows: ({ top, withoutResults }: { readonly top: readonly Row[]; readonly withoutResults: readonly Row[] }) => [
+      toRows: ({
+        top,
+        withoutResults,
+      }: {
+        readonly top: readonly Row[];
+        readonly withoutResults: readonly Row[];
+      }) => [
         ...top.map((row) => ({ list: "top", ...row })),
         ...withoutResults.map((row) => ({ list: "withoutResults", ...row })),
       ],
@@ -107,7 +126,13 @@ export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
   [
     "webhook-health",
     report({
-      parameters: { merchantId: "text", timeZone: "text", interval, endpointId: "text", installationId: "text" },
+      parameters: {
+        merchantId: "text",
+        timeZone: "text",
+        interval,
+        endpointId: "text",
+        installationId: "text",
+      },
       columns: [...spread, ...attempts, ...errors],
       query: `query ($from: Date!, $to: Date!, $merchantId: ID, $timeZone: String, $interval: ReportInterval! = DAY, $endpointId: ID, $installationId: ID) {
         report: webhookHealthReport(from: $from, to: $to, merchantId: $merchantId, timeZone: $timeZone, interval: $interval, endpointId: $endpointId,
@@ -124,17 +149,30 @@ interface CsvReportParts<Answer> extends Pick<CsvReport, "parameters" | "columns
 }
 
 function report<Answer>({ query, toRows, ...rest }: CsvReportParts<Answer>): CsvReport {
-  return { ...rest, document: parse(query), toRows: (data) => toRows((data as { readonly report: Answer }).report) };
+  return {
+    ...rest,
+    document: parse(query),
+    toRows: (data) => toRows((data as { readonly report: Answer }).report),
+  };
 }
 
 interface FunnelBucket extends Readonly<Record<string, unknown>> {
-  readonly outcomes: readonly { readonly status: string; readonly reason: string | null; readonly sessions: number }[];
+  readonly outcomes: readonly {
+    readonly status: string;
+    readonly reason: string | null;
+    readonly sessions: number;
+  }[];
 }
 
 /** A column for each way to end; one that did not occur has a zero. */
 function toFunnelRow({ outcomes: found, ...bucket }: FunnelBucket): Row {
-  const counts = new Map(found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]));
-  return { ...(bucket as Row), ...Object.fromEntries([...outcomes, ...cancellations].map((name) => [name, counts.get(name) ?? 0])) };
+  const counts = new Map(
+    found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]),
+  );
+  return {
+    ...(bucket as Row),
+    ...Object.fromEntries([...outcomes, ...cancellations].map((name) => [name, counts.get(name) ?? 0])),
+  };
 }
 
 interface HealthBucket extends Readonly<Record<string, unknown>> {
@@ -146,7 +184,10 @@ function toHealthRow({ failuresByCode, ...bucket }: HealthBucket): Row {
   return { ...(bucket as Row), ...Object.fromEntries(errors.map((code) => [code, counts.get(code) ?? 0])) };
 }
 
-/** Rows as RFC 4180 writes them, fit to be opened by a spreadsheet: no text of somebody else's becomes a formula there. */
+/**
+ * Rows as RFC 4180 writes them, fit to be opened by a spreadsheet: no text of somebody else's becomes a
+ * formula there.
+ */
 type Cell = string | number | boolean | null;
 
 /** What spreadsheets take for the beginning of a formula, in full width too. */

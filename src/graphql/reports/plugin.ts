@@ -1,4 +1,7 @@
-/** Reports as tables: GET /reports/NAME.csv, for whoever may ask the graph for them, with the same token, rules and limits. */
+/**
+ * Reports as tables: GET /reports/NAME.csv, for whoever may ask the graph for them, with the same token,
+ * rules and limits.
+ */
 import type { FastifyPluginAsync } from "fastify";
 import type { GraphQLError } from "graphql";
 import { type Failure, fail, type FailureDetail, toFailure } from "#foundation/failure.ts";
@@ -17,45 +20,61 @@ export interface ReportsOptions {
   readonly authentication: InternalAuthentication;
 }
 
-export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (server, { run, services, authentication }) => {
-  server.get<{ Params: { file: string }; Querystring: Record<string, string | string[]> }>("/reports/:file", async (request, reply) => {
-    const viewer = await authentication.authenticate(request);
-    noteCredential(request, viewer);
-    const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
-    const report = csvReports.get(name);
-    if (report === undefined) throw fail("route_not_found", { message: `There is no such report; there are ${[...csvReports.keys()].join(", ")}.` });
-    const variables = toVariables(report, request.query);
-    const context = createContext(services, { viewer, requestId: request.id, client: clientOf(request) });
-    const { data, errors } = await run(report.document, context, { variables });
-    const [error] = errors ?? [];
-    if (error !== undefined) throw ofQuery(error);
-    const { from, to } = variables;
-    return reply
-      .header("cache-control", "no-store")
-      .header("content-disposition", `attachment; filename="${name}-${from}-${to}.csv"`)
-      .type("text/csv; charset=utf-8")
-      .send(toCsv(report.columns, report.toRows(data)));
-  });
+export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (
+  server,
+  { run, services, authentication },
+) => {
+  server.get<{ Params: { file: string }; Querystring: Record<string, string | string[]> }>(
+    "/reports/:file",
+    async (request, reply) => {
+      const viewer = await authentication.authenticate(request);
+      noteCredential(request, viewer);
+      const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
+      const report = csvReports.get(name);
+      if (report === undefined)
+        throw fail("route_not_found", {
+          message: `There is no such report; there are ${[...csvReports.keys()].join(", ")}.`,
+        });
+      const variables = toVariables(report, request.query);
+      const context = createContext(services, { viewer, requestId: request.id, client: clientOf(request) });
+      const { data, errors } = await run(report.document, context, { variables });
+      const [error] = errors ?? [];
+      if (error !== undefined) throw ofQuery(error);
+      const { from, to } = variables;
+      return reply
+        .header("cache-control", "no-store")
+        .header("content-disposition", `attachment; filename="${name}-${from}-${to}.csv"`)
+        .type("text/csv; charset=utf-8")
+        .send(toCsv(report.columns, report.toRows(data)));
+    },
+  );
   refuseOtherMethods(server, "/reports/:file", ["GET"]);
 };
 
 type Variables = Readonly<Record<string, string | number>>;
 
 /** All that is wrong is told at once. */
-function toVariables({ parameters }: CsvReport, query: Readonly<Record<string, string | string[]>>): Variables {
+function toVariables(
+  { parameters }: CsvReport,
+  query: Readonly<Record<string, string | string[]>>,
+): Variables {
   const rules = new Map<string, Rule>(Object.entries({ from: "day", to: "day", ...parameters }));
   const faults: FailureDetail[] = [];
   for (const field of ["from", "to"])
-    if (!Object.hasOwn(query, field)) faults.push({ in: "query", field, code: "required", message: `${field} is required: YYYY-MM-DD.` });
-  if (faults.length > 0) throw fail("missing_parameter", { message: faults[0]?.message ?? "", details: faults });
+    if (!Object.hasOwn(query, field))
+      faults.push({ in: "query", field, code: "required", message: `${field} is required: YYYY-MM-DD.` });
+  if (faults.length > 0)
+    throw fail("missing_parameter", { message: faults[0]?.message ?? "", details: faults });
   const values = Object.entries(query).map(([field, value]): [string, string | number] => {
     const rule = rules.get(field);
     if (rule === undefined) throw unknownParameter(field, [...rules.keys()]);
     const broken = typeof value === "string" ? brokenRule(rule, value) : "It must stand there once.";
-    if (broken !== undefined) faults.push({ in: "query", field, code: "invalid_format", message: `${field}: ${broken}` });
+    if (broken !== undefined)
+      faults.push({ in: "query", field, code: "invalid_format", message: `${field}: ${broken}` });
     return [field, toVariable(rule, String(value))];
   });
-  if (faults.length > 0) throw fail("invalid_parameter", { message: faults[0]?.message ?? "", details: faults });
+  if (faults.length > 0)
+    throw fail("invalid_parameter", { message: faults[0]?.message ?? "", details: faults });
   return Object.fromEntries(values);
 }
 
@@ -64,7 +83,9 @@ type Rule = "day" | CsvReport["parameters"][string];
 function unknownParameter(field: string, allowed: readonly string[]): Failure {
   const shown = isCleanText(field) ? field.slice(0, 100) : "";
   const message = "The report has no such parameter.";
-  return fail("unknown_parameter", { details: [{ in: "query", field: shown, code: "unknown", message, allowed }] });
+  return fail("unknown_parameter", {
+    details: [{ in: "query", field: shown, code: "unknown", message, allowed }],
+  });
 }
 
 function brokenRule(rule: Rule, value: string): string | undefined {
@@ -83,7 +104,8 @@ function toVariable(rule: Rule, value: string): string | number {
 
 /** What the graph found wrong with an argument is wrong with the parameter of that name. */
 function ofQuery(error: GraphQLError): Failure {
-  // The error as it was raised: it names the variable, and has the failure of a scalar's own rule as its origin.
+  // The error as it was raised: it names the variable, and has the failure of a scalar's own rule as its
+  // origin.
   const raised = error instanceof PublicError ? error.cause : error;
   const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;
@@ -91,7 +113,13 @@ function ofQuery(error: GraphQLError): Failure {
   // Of a value that is none of its type the graph knows only which variable it is.
   const variable = /^Variable "\$(\w+)"/.exec(raised instanceof Error ? raised.message : "")?.[1] ?? "";
   const ofParameters = details.map(({ field, code, message, allowed = null }): FailureDetail => {
-    return { in: "query", field: field.replace(/^\//, "") || variable, code, message: withoutPointer(message), allowed };
+    return {
+      in: "query",
+      field: field.replace(/^\//, "") || variable,
+      code,
+      message: withoutPointer(message),
+      allowed,
+    };
   });
   const code = failure.code === "invalid_field" ? "invalid_parameter" : failure.code;
   return fail(code, { ...parts, message: withoutPointer(failure.message), details: ofParameters });

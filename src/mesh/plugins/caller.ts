@@ -1,6 +1,7 @@
 /**
- * Finds the caller of a document when Mesh's own server runs it (`mesh dev`), which knows nothing of this service's
- * credentials. The service itself finds the caller before it executes anything, and this plugin then does nothing.
+ * Finds the caller of a document when Mesh's own server runs it (`mesh dev`), which knows nothing of this
+ * service's credentials. The service itself finds the caller before it executes anything, and this plugin
+ * then does nothing.
  */
 import { join } from "node:path";
 import { type Failure, toFailure } from "#foundation/failure.ts";
@@ -9,7 +10,10 @@ import type { MeshDevPlugin } from "#mesh/run.ts";
 
 /** What the module named by the option `contexts` exports. */
 export interface CallerContexts {
-  /** The context of the caller with this `Authorization` header. Throws a failure of the registry if its token is not valid. */
+  /**
+   * The context of the caller with this `Authorization` header. Throws a failure of the registry if its token
+   * is not valid.
+   */
   readonly contextOf: (authorization: string) => Promise<GraphContext>;
 }
 

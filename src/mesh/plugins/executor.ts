@@ -1,6 +1,6 @@
 /**
- * Chooses the executor of a document. The service's own documents run compiled, in the contract's spelling. An event
- * of a subscription is executed on the event itself. Every other document keeps Mesh's executor.
+ * Chooses the executor of a document. The service's own documents run compiled, in the contract's spelling.
+ * An event of a subscription is executed on the event itself. Every other document keeps Mesh's executor.
  */
 import { compiledQueryOf, contractSchemaOf, isOwnDocument } from "#mesh/contract-schema.ts";
 import { execute, getOperationAST } from "graphql";
@@ -11,7 +11,8 @@ export default (): Plugin =>
   policyPlugin(({ schema, document, operationName }) => {
     if (isOwnDocument(document)) {
       const query = compiledQueryOf(contractSchemaOf(schema), document);
-      return ({ rootValue, contextValue, variableValues }) => query(rootValue, contextValue, variableValues ?? {});
+      return ({ rootValue, contextValue, variableValues }) =>
+        query(rootValue, contextValue, variableValues ?? {});
     }
     // Mesh's executor would subscribe again instead of resolving the fields on the event.
     return getOperationAST(document, operationName)?.operation === "subscription" ? execute : undefined;

@@ -1,6 +1,7 @@
 /**
- * Turns whatever goes wrong in an execution into errors of the registry (`foundation/failure.ts`), each with the
- * contract's error body as its extensions. Nothing that a resolver, a driver or Mesh throws leaves in its own words.
+ * Turns whatever goes wrong in an execution into errors of the registry (`foundation/failure.ts`), each with
+ * the contract's error body as its extensions. Nothing that a resolver, a driver or Mesh throws leaves in its
+ * own words.
  */
 import type { ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
@@ -24,7 +25,8 @@ export default (): Plugin =>
     }
   });
 
-const ofThrown = (error: unknown, args: PolicyArgs): ExecutionResult => translated({ errors: [asGraphqlError(error)] }, args);
+const ofThrown = (error: unknown, args: PolicyArgs): ExecutionResult =>
+  translated({ errors: [asGraphqlError(error)] }, args);
 
 function translated(result: ExecutionResult, { document, contextValue }: PolicyArgs): ExecutionResult {
   if (result.errors === undefined) return result;
@@ -33,6 +35,11 @@ function translated(result: ExecutionResult, { document, contextValue }: PolicyA
   // Under `mesh dev` there is no request of this service.
   const origin = { requestId: requestId ?? "", publicUrl: publicUrl ?? "" };
   // A fault in one of our own documents is a fault of this service, never of the client.
-  const failures = isOwnDocument(document) ? result.errors.map((error) => failureOfError(error)) : failuresOfResult(result, suggests);
-  return { ...result, errors: failures.map((failure, index) => new PublicError(failure, origin, result.errors?.[index])) };
+  const failures = isOwnDocument(document)
+    ? result.errors.map((error) => failureOfError(error))
+    : failuresOfResult(result, suggests);
+  return {
+    ...result,
+    errors: failures.map((failure, index) => new PublicError(failure, origin, result.errors?.[index])),
+  };
 }

@@ -1,8 +1,8 @@
 /**
- * Makes a change happen once, however often its request is sent. The document runs in one transaction with the record
- * of its answer (`database/idempotency.ts`). A REST operation with `@idempotent` brings its key in the context; a
- * GraphQL document has its key in the argument `idempotencyKey` of its one mutation. An answer with errors is rolled
- * back and not recorded.
+ * Makes a change happen once, however often its request is sent. The document runs in one transaction with
+ * the record of its answer (`database/idempotency.ts`). A REST operation with `@idempotent` brings its key in
+ * the context; a GraphQL document has its key in the argument `idempotencyKey` of its one mutation. An answer
+ * with errors is rolled back and not recorded.
  */
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
@@ -18,7 +18,11 @@ import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/run.ts";
 export default (): Plugin =>
   policyPlugin((args, execute): Execute | undefined => {
     const { schema, document, operationName, contextValue } = args;
-    if (contextValue.viewer === undefined || getOperationAST(document, operationName)?.operation !== "mutation") return undefined;
+    if (
+      contextValue.viewer === undefined ||
+      getOperationAST(document, operationName)?.operation !== "mutation"
+    )
+      return undefined;
     if (!isOwnDocument(document)) return onceByArgument(args, execute);
     const { once } = contextValue;
     if (once !== null) return (input) => runOnce(once, input, execute);
@@ -40,7 +44,11 @@ function onceByArgument(args: PolicyArgs, execute: Execute): Execute {
   };
 }
 
-const asJson: OnceRequest<ExecutionResult>["record"] = (result) => ({ status: 200, contentType: "application/json", body: JSON.stringify(result) });
+const asJson: OnceRequest<ExecutionResult>["record"] = (result) => ({
+  status: 200,
+  contentType: "application/json",
+  body: JSON.stringify(result),
+});
 
 async function runOnce(
   { claim, record, isAnsweredFromRecord }: OnceRequest<ExecutionResult>,
@@ -52,7 +60,10 @@ async function runOnce(
     const prepared = await prepareMutations(input as PolicyArgs);
     let result: ExecutionResult = { data: null };
     const answer = await context.services.doOnce(claim, async (transaction) => {
-      result = await execute({ ...input, contextValue: { ...contextInTransaction(context, transaction), prepared } });
+      result = await execute({
+        ...input,
+        contextValue: { ...contextInTransaction(context, transaction), prepared },
+      });
       if (result.errors !== undefined) throw new RolledBack(result);
       return record(result);
     });
@@ -61,7 +72,8 @@ async function runOnce(
   } catch (error) {
     if (error instanceof RolledBack) return error.result;
     // `data: null`: the document was executed, as far as a client is concerned.
-    if (error instanceof Failure) return { data: null, errors: [new GraphQLError(error.message, { originalError: error })] };
+    if (error instanceof Failure)
+      return { data: null, errors: [new GraphQLError(error.message, { originalError: error })] };
     throw error;
   }
 }

@@ -1,10 +1,17 @@
 /**
- * Limits of documents that clients write: texts without control characters, a computed cost, and 10 s to run. Documents of
- * this service have no such limits; their cost was looked at when they were written. A field costs one, and a list
- * multiplies what is below it by its page size.
+ * Limits of documents that clients write: texts without control characters, a computed cost, and 10 s to run.
+ * Documents of this service have no such limits; their cost was looked at when they were written. A field
+ * costs one, and a list multiplies what is below it by its page size.
  */
 import { complexityFromQuery } from "@pothos/plugin-complexity";
-import { type DocumentNode, type ExecutionResult, getOperationAST, GraphQLError, type GraphQLSchema, separateOperations } from "graphql";
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  getOperationAST,
+  GraphQLError,
+  type GraphQLSchema,
+  separateOperations,
+} from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { type Failure, fail } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
@@ -21,7 +28,10 @@ export default (): Plugin =>
       requireClean(args);
       const cost = measured(args);
       if (cost instanceof GraphQLError) return { errors: [cost] };
-      const withCost = (result: ExecutionResult): ExecutionResult => ({ ...result, extensions: { ...result.extensions, cost } });
+      const withCost = (result: ExecutionResult): ExecutionResult => ({
+        ...result,
+        extensions: { ...result.extensions, cost },
+      });
       try {
         requireAffordable(cost);
         args.contextValue.services.events.emit("documentExecuted", cost.requested);
@@ -58,19 +68,32 @@ export const costFor = (args: Omit<PolicyArgs, "rootValue">): Cost => ({
   limit: costLimitOf(args.contextValue.viewer),
 });
 
-/** Throws 400 `malformed_request` with both figures if the document costs more than the caller's role may spend at once. */
+/**
+ * Throws 400 `malformed_request` with both figures if the document costs more than the caller's role may
+ * spend at once.
+ */
 export function requireAffordable(cost: Cost): void {
   if (cost.requested > cost.limit) throw tooCostly(cost);
 }
 
 function tooCostly({ requested, limit }: Cost): Failure {
   const message = `The query costs ${requested}; the limit is ${limit}. Ask for fewer items or fields.`;
-  return fail("malformed_request", { message, details: [{ in: "limit", field: "cost", code: "too_large", message }] });
+  return fail("malformed_request", {
+    message,
+    details: [{ in: "limit", field: "cost", code: "too_large", message }],
+  });
 }
 
 /** The cost of the operation that runs. Other operations in the same document cost nothing. */
-function costOfOperation({ schema, document, operationName, variableValues, contextValue }: Omit<PolicyArgs, "rootValue">): number {
-  const chosen = typeof operationName === "string" ? (separateOperations(document)[operationName] ?? document) : document;
+function costOfOperation({
+  schema,
+  document,
+  operationName,
+  variableValues,
+  contextValue,
+}: Omit<PolicyArgs, "rootValue">): number {
+  const chosen =
+    typeof operationName === "string" ? (separateOperations(document)[operationName] ?? document) : document;
   return costOf(schema, chosen, { contextValue, variableValues });
 }
 
@@ -80,8 +103,14 @@ interface Circumstances {
 }
 
 /** The cost of a document with one operation. */
-export function costOf(schema: GraphQLSchema, document: DocumentNode, { contextValue, variableValues }: Circumstances): number {
-  return Math.round(complexityFromQuery(document, { schema, ctx: contextValue, variables: { ...variableValues } }).complexity);
+export function costOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { contextValue, variableValues }: Circumstances,
+): number {
+  return Math.round(
+    complexityFromQuery(document, { schema, ctx: contextValue, variables: { ...variableValues } }).complexity,
+  );
 }
 
 /** Rejects with 504 `upstream_timeout` after the limit. What is running goes on, and its result is dropped. */

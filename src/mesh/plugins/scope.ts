@@ -1,7 +1,7 @@
 /**
- * Holds every document that is a REST operation to its own `@requires`, `@oauth` or `@anonymous`. The gateway has
- * checked the scope before it read the body; this check makes sure that no other way of executing the document
- * avoids it. A document without any caller is refused too, for example under `mesh dev`.
+ * Holds every document that is a REST operation to its own `@requires`, `@oauth` or `@anonymous`. The gateway
+ * has checked the scope before it read the body; this check makes sure that no other way of executing the
+ * document avoids it. A document without any caller is refused too, for example under `mesh dev`.
  */
 import type { Plugin } from "graphql-yoga";
 import { Failure, fail } from "#foundation/failure.ts";
@@ -34,7 +34,10 @@ function refusalOf({ schema, document, operationName, contextValue }: PolicyArgs
     return undefined;
   } catch (error) {
     // A client's document may have the directives of an operation and break their rules.
-    const failure = error instanceof Failure ? error : fail("malformed_request", { message: error instanceof Error ? error.message : "" });
+    const failure =
+      error instanceof Failure
+        ? error
+        : fail("malformed_request", { message: error instanceof Error ? error.message : "" });
     return new PublicError(failure, { requestId: requestId ?? "", publicUrl: publicUrl ?? "" });
   }
 }

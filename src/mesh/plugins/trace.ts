@@ -1,6 +1,6 @@
 /**
- * Adds a span for each document of a client to the request's trace: the kind of operation and its root fields, which
- * are names of the graph. Nothing that a client wrote is in it.
+ * Adds a span for each document of a client to the request's trace: the kind of operation and its root
+ * fields, which are names of the graph. Nothing that a client wrote is in it.
  */
 import { handleMaybePromise } from "@whatwg-node/promise-helpers";
 import { type ExecutionResult, getOperationAST } from "graphql";
@@ -28,9 +28,14 @@ const withSpan: Policy = (args, execute) => {
 
 function spanOf({ document, operationName }: PolicyArgs): SpanStart {
   const operation = getOperationAST(document, operationName);
-  const fields = operation ? [...new Set(rootFieldsOf(operation.selectionSet, document).map(({ name }) => name.value))].toSorted() : [];
+  const fields = operation
+    ? [...new Set(rootFieldsOf(operation.selectionSet, document).map(({ name }) => name.value))].toSorted()
+    : [];
   const type = operation?.operation ?? "query";
-  return { name: `graphql ${type}`, attributes: { "graphql.operation.type": type, "commerce.graphql.fields": fields } };
+  return {
+    name: `graphql ${type}`,
+    attributes: { "graphql.operation.type": type, "commerce.graphql.fields": fields },
+  };
 }
 
 function noteErrors(result: ExecutionResult, span: Span): ExecutionResult {

@@ -1,6 +1,6 @@
 /**
- * Limits of the form of documents that clients write, checked when they are parsed and validated: tokens, depth,
- * aliases, directives, length of names, faults per answer, and introspection as tools ask for it.
+ * Limits of the form of documents that clients write, checked when they are parsed and validated: tokens,
+ * depth, aliases, directives, length of names, faults per answer, and introspection as tools ask for it.
  */
 import { maxAliasesPlugin } from "@escape.tech/graphql-armor-max-aliases";
 import { maxDepthPlugin } from "@escape.tech/graphql-armor-max-depth";
@@ -32,7 +32,10 @@ export default (): Plugin => {
 type Rules = readonly [rules?: readonly unknown[], options?: { readonly maxErrors: number }];
 type ValidateFn = (schema: unknown, document: unknown, ...given: Rules) => unknown;
 
-/** A refusal of the REST contract has at most this many details, too. Each fault is sent with a whole error body. */
+/**
+ * A refusal of the REST contract has at most this many details, too. Each fault is sent with a whole error
+ * body.
+ */
 const limitFaults =
   (validate: ValidateFn): ValidateFn =>
   (schema, document, ...[rules]) =>
@@ -45,7 +48,8 @@ const shortNames = (): ASTVisitor => ({
   Document(document) {
     visit(document, {
       Name(node) {
-        if (node.value.length > nameLengthMax) throw new GraphQLError(`Syntax Error: A name has more than ${nameLengthMax} characters.`);
+        if (node.value.length > nameLengthMax)
+          throw new GraphQLError(`Syntax Error: A name has more than ${nameLengthMax} characters.`);
       },
     });
   },
@@ -54,8 +58,9 @@ const shortNames = (): ASTVisitor => ({
 const typesAskedMax = 10;
 
 /**
- * Introspection has no cost, and each further name for the same field would write the whole schema out again. Under one
- * name a field is answered once, however often it is selected. `__type` may have several names, one for each type.
+ * Introspection has no cost, and each further name for the same field would write the whole schema out again.
+ * Under one name a field is answered once, however often it is selected. `__type` may have several names, one
+ * for each type.
  */
 function plainIntrospection(context: ValidationContext): ASTVisitor {
   let typesAsked = 0;
@@ -64,14 +69,20 @@ function plainIntrospection(context: ValidationContext): ASTVisitor {
     Field(node) {
       const { value: field } = node.name;
       if (field === "__type" && ++typesAsked === typesAskedMax + 1)
-        context.reportError(new GraphQLError(`A query may ask for ${typesAskedMax} types with __type.`, { nodes: node }));
+        context.reportError(
+          new GraphQLError(`A query may ask for ${typesAskedMax} types with __type.`, { nodes: node }),
+        );
       const owner = context.getParentType()?.name ?? "";
       if (field !== "__schema" && !owner.startsWith("__")) return;
       const name = node.alias?.value ?? field;
       const known = names.get(`${owner}.${field}`);
       if (known === undefined) names.set(`${owner}.${field}`, name);
       else if (name !== known)
-        context.reportError(new GraphQLError("Introspection asks for each field under one name, but for __type.", { nodes: node }));
+        context.reportError(
+          new GraphQLError("Introspection asks for each field under one name, but for __type.", {
+            nodes: node,
+          }),
+        );
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
- * What the page's forms do, each by the session's own mutation of the graph. A change and the browser's hold on the page are one transaction; a payment is
- * one with the record of its key as well, so that a form that is sent twice pays once.
+ * What the page's forms do, each by the session's own mutation of the graph. A change and the browser's hold
+ * on the page are one transaction; a payment is one with the record of its key as well, so that a form that
+ * is sent twice pays once.
  */
 import type { FastifyReply } from "fastify";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -27,10 +28,15 @@ const actions: Readonly<Record<string, Act>> = {
   contact: setContact,
   delivery: selectDelivery,
   promotion: applyPromotion,
-  "promotion-remove": (visit, form) => changeThenBack(visit, visit.room.documents.removePromotion, { to: changedTo(form) }),
+  "promotion-remove": (visit, form) =>
+    changeThenBack(visit, visit.room.documents.removePromotion, { to: changedTo(form) }),
   pay,
   "give-up": giveUp,
-  cancel: (visit) => changeThenBack(visit, visit.room.documents.cancel, { input: { reason: "buyer_changed_mind" }, to: "?left" }),
+  cancel: (visit) =>
+    changeThenBack(visit, visit.room.documents.cancel, {
+      input: { reason: "buyer_changed_mind" },
+      to: "?left",
+    }),
 };
 
 /** What a browser may do that the session does not belong to: give an address of its own. */
@@ -44,7 +50,8 @@ export async function act(visit: Visit, form: URLSearchParams): Promise<FastifyR
   const doIt = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (doIt === undefined) return undefined;
   const isWaiting = waitingActions.has(action);
-  // Sent before it went on: the page tells what it is like now. A payment that is sent again is answered by its record.
+  // Sent before it went on: the page tells what it is like now. A payment that is sent again is answered by
+  // its record.
   if (action !== "pay" && visit.session.status !== (isWaiting ? "processing" : "open")) return back(visit);
   if (!visit.isHolder && !openActions.has(action)) return refuseStranger(visit);
   try {
@@ -66,7 +73,10 @@ const show = ({ reply, room, ...visit }: Visit, status: number, shown: Shown): F
 
 const back = ({ reply, path }: Visit, to = ""): FastifyReply => reply.redirect(path + to, 303);
 
-/** Where a change leads: what was said before is no longer shown, and the means of payment that was ticked stays so. */
+/**
+ * Where a change leads: what was said before is no longer shown, and the means of payment that was ticked
+ * stays so.
+ */
 function changedTo(form: URLSearchParams, anchor = ""): string {
   const token = knownToken(form.get("token"));
   return `?changed${token === undefined ? "" : `&token=${token}`}${anchor}`;
@@ -90,7 +100,10 @@ async function answerFailure(visit: Visit, form: URLSearchParams, failure: Failu
   if (form.get("action") === "pay" && status === 409) await reprice(visit);
   const fresh = await readAgain(visit);
   if (code === "address_market_mismatch")
-    return show(fresh, 409, { typed: typedAddress(form), fieldFaults: [countryFault(messageOfFailure(failure, language))] });
+    return show(fresh, 409, {
+      typed: typedAddress(form),
+      fieldFaults: [countryFault(messageOfFailure(failure, language))],
+    });
   const choices = { optionId: form.get("optionId") ?? undefined, token: form.get("token") ?? undefined };
   const typed = form.get("action") === "address" ? { typed: typedAddress(form) } : {};
   return show(fresh, status, { ...choices, ...typed, notice: messageOfFailure(failure, language) });
@@ -99,8 +112,8 @@ async function answerFailure(visit: Visit, form: URLSearchParams, failure: Failu
 const countryFault = (message: string): FieldFault => ({ field: "countryCode", message, summary: message });
 
 /**
- * The refusal took back what was priced anew for it: here that is saved, by choosing the same delivery once more, or none where it is no longer there.
- * What is shown then can be paid.
+ * The refusal took back what was priced anew for it: here that is saved, by choosing the same delivery once
+ * more, or none where it is no longer there. What is shown then can be paid.
  */
 async function reprice(visit: Visit): Promise<void> {
   const selected = visit.session.cart.delivery?.selectedOptionId ?? null;
@@ -144,7 +157,10 @@ async function changeThenBack(
 function change(visit: Visit, run: RunField, { input = {}, takesOver = false }: Changing): Promise<void> {
   const { room, viewer, request } = visit;
   return inTransaction(room.services.db, async (transaction) => {
-    await run({ viewer, requestId: request.id, variables: { sessionId: viewer.sessionId, input } }, transaction);
+    await run(
+      { viewer, requestId: request.id, variables: { sessionId: viewer.sessionId, input } },
+      transaction,
+    );
     await hold(visit, transaction, takesOver);
   });
 }
@@ -174,28 +190,42 @@ async function setContact(visit: Visit, form: URLSearchParams): Promise<FastifyR
   const { room, request, language } = visit;
   const contact = (form.get("email") ?? "").trim().slice(0, 1000);
   try {
-    return await changeThenBack(visit, room.documents.setContact, { input: { email: contact }, to: changedTo(form) });
+    return await changeThenBack(visit, room.documents.setContact, {
+      input: { email: contact },
+      to: changedTo(form),
+    });
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 400) throw error;
     request.failureCode = error.code;
-    return show(visit, 400, { contact, contactFault: messageOf(contact === "" ? "email_empty" : "email_malformed", language) });
+    return show(visit, 400, {
+      contact,
+      contactFault: messageOf(contact === "" ? "email_empty" : "email_malformed", language),
+    });
   }
 }
 
 async function selectDelivery(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
   const optionId = form.get("optionId");
-  if (optionId === null) return show(visit, 400, { notice: messageOf("delivery_option_required", visit.language) });
-  return changeThenBack(visit, visit.room.documents.selectDelivery, { input: { optionId }, to: changedTo(form, "#pay") });
+  if (optionId === null)
+    return show(visit, 400, { notice: messageOf("delivery_option_required", visit.language) });
+  return changeThenBack(visit, visit.room.documents.selectDelivery, {
+    input: { optionId },
+    to: changedTo(form, "#pay"),
+  });
 }
 
 /** Wrong codes are counted as they are over REST. */
 async function applyPromotion(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
   const { room, request, viewer, language } = visit;
   const code = (form.get("code") ?? "").slice(0, 200);
-  if (code.trim() === "") return show(visit, 400, { code, codeFault: messageOf("promotion_code_empty", language) });
+  if (code.trim() === "")
+    return show(visit, 400, { code, codeFault: messageOf("promotion_code_empty", language) });
   try {
     await room.services.limits.requireCodesLeft(request, viewer.cartId);
-    return await changeThenBack(visit, room.documents.applyPromotion, { input: { code }, to: changedTo(form) });
+    return await changeThenBack(visit, room.documents.applyPromotion, {
+      input: { code },
+      to: changedTo(form),
+    });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return refuseCode(visit, code, await counted(visit, error));
@@ -220,13 +250,15 @@ async function refuseCode(visit: Visit, code: string, failure: Failure): Promise
   const codeFault = codeFaultOf(visit, failure);
   if (codeFault === undefined) throw failure;
   visit.request.failureCode = failure.code;
-  if (failure.status === 429) void visit.reply.header("retry-after", String(retryAfterSecondsOf(failure) ?? 1));
+  if (failure.status === 429)
+    void visit.reply.header("retry-after", String(retryAfterSecondsOf(failure) ?? 1));
   return show(await readAgain(visit), failure.status, { code, codeFault });
 }
 
 /** Undefined: it is not the code that is refused. */
 function codeFaultOf({ language, say }: Visit, failure: Failure): string | undefined {
-  if (failure.status === 429) return say("tooManyCodes", { time: formatSeconds(retryAfterSecondsOf(failure) ?? 1, language) });
+  if (failure.status === 429)
+    return say("tooManyCodes", { time: formatSeconds(retryAfterSecondsOf(failure) ?? 1, language) });
   if (failure.status === 400) return messageOf("promotion_code_malformed", language);
   return wrongCodes.has(failure.code) ? messageOfFailure(failure, language) : undefined;
 }
@@ -249,15 +281,23 @@ function versionOf(form: URLSearchParams): number {
 async function pay(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
   const { session, language, room } = visit;
   const optionId = form.get("optionId");
-  const isOtherDelivery = session.status === "open" && optionId !== null && optionId !== session.cart.delivery?.selectedOptionId;
+  const isOtherDelivery =
+    session.status === "open" && optionId !== null && optionId !== session.cart.delivery?.selectedOptionId;
   if (isOtherDelivery) {
     // Ticked and not yet asked for: the amount that was seen is not that of what is meant.
     await change(visit, room.documents.selectDelivery, { input: { optionId } });
     const token = form.get("token") ?? undefined;
-    return show(await readAgain(visit), 409, { token, notice: messageOf("checkout_amount_changed", language) });
+    return show(await readAgain(visit), 409, {
+      token,
+      notice: messageOf("checkout_amount_changed", language),
+    });
   }
   if (session.status === "open" && missingOf(session.cart) === "contact")
-    return show(visit, 409, { token: form.get("token") ?? undefined, contact: "", contactFault: messageOf("email_empty", language) });
+    return show(visit, 409, {
+      token: form.get("token") ?? undefined,
+      contact: "",
+      contactFault: messageOf("email_empty", language),
+    });
   await submit(visit, form);
   return back(visit);
 }
@@ -276,7 +316,10 @@ async function submit(visit: Visit, form: URLSearchParams): Promise<void> {
   const { sessionId } = viewer;
   const claim = { ownerId: sessionId, key, fingerprint: fingerprintOf({ page: "checkout", input }) };
   await room.services.doOnce(claim, async (transaction) => {
-    await room.documents.submit({ viewer, requestId: request.id, variables: { sessionId, key, input } }, transaction);
+    await room.documents.submit(
+      { viewer, requestId: request.id, variables: { sessionId, key, input } },
+      transaction,
+    );
     await hold(visit, transaction, false);
     return { status: 303, contentType: "text/plain", body: "" };
   });

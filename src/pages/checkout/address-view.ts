@@ -14,38 +14,55 @@ export interface FieldFault extends FieldMessages {
 
 export const fieldId = (name: string): string => `address-${name}`;
 
-function addressForms({ countryCode }: TypedAddress, { session }: Pick<Visit, "session">): AddressForm & { country: string } {
+function addressForms(
+  { countryCode }: TypedAddress,
+  { session }: Pick<Visit, "session">,
+): AddressForm & { country: string } {
   const isOffered = countryCode !== undefined && session.countries.includes(countryCode);
-  const country = isOffered ? countryCode : session.countries.includes(session.market) ? session.market : (session.countries[0] ?? session.market);
+  const country = isOffered
+    ? countryCode
+    : session.countries.includes(session.market)
+      ? session.market
+      : (session.countries[0] ?? session.market);
   return { country, ...addressForm(country) };
 }
 
 /** The first of each field. */
-function fieldFaults(details: readonly FailureDetail[], { language, say }: Pick<Visit, "language" | "say">): FieldFault[] {
+function fieldFaults(
+  details: readonly FailureDetail[],
+  { language, say }: Pick<Visit, "language" | "say">,
+): FieldFault[] {
   const found = new Map<string, FieldFault>();
   for (const detail of details) {
     const field = detail.field.slice(detail.field.lastIndexOf("/") + 1);
-    if (!found.has(field) && isPart(field)) found.set(field, { field, ...messagesOfField(detail, { field, label: say(field), language }) });
+    if (!found.has(field) && isPart(field))
+      found.set(field, { field, ...messagesOfField(detail, { field, label: say(field), language }) });
   }
   return [...found.values()];
 }
 
 /** A checkout has an e-mail; who takes one over gives their own. */
-const isEmailAsked = ({ session, isHolder }: Visit): boolean => !isHolder || session.cart.buyer.emailHint === null;
+const isEmailAsked = ({ session, isHolder }: Visit): boolean =>
+  !isHolder || session.cart.buyer.emailHint === null;
 
 /** Of what was typed, the parts that the country asks for. */
 export function askedOf(typed: TypedAddress, visit: Visit): TypedAddress {
   const { country, fields } = addressForms(typed, visit);
-  return { countryCode: typed.countryCode ?? country, ...Object.fromEntries(fields.map(({ name }) => [name, typed[name] ?? ""])) };
+  return {
+    countryCode: typed.countryCode ?? country,
+    ...Object.fromEntries(fields.map(({ name }) => [name, typed[name] ?? ""])),
+  };
 }
 
 /** The e-mail that comes with an address, where one is asked for. */
-export const contactOf = (typed: TypedAddress, visit: Visit): string | undefined => (isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined);
+export const contactOf = (typed: TypedAddress, visit: Visit): string | undefined =>
+  isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined;
 
 /** From top to bottom, as they stand in the form. */
 export function faultsOfTyped(typed: TypedAddress, visit: Visit): FieldFault[] {
   const asked = askedOf(typed, visit);
-  const missing: FailureDetail[] = contactOf(typed, visit) === "" ? [{ in: "body", field: "/email", code: "required", message: "" }] : [];
+  const missing: FailureDetail[] =
+    contactOf(typed, visit) === "" ? [{ in: "body", field: "/email", code: "required", message: "" }] : [];
   const order = Object.keys(asked);
   const found = fieldFaults([...visit.room.services.addressFaults(asked), ...missing], visit);
   return found.toSorted((a, b) => order.indexOf(a.field) - order.indexOf(b.field));
@@ -70,7 +87,9 @@ const isPart = (name: string): name is AddressPart & TextName => parts.has(name)
 /** What was typed, whatever the country asks for: a country that is chosen again has it all back. */
 export function typedAddress(form: URLSearchParams): TypedAddress {
   const typedMax = 1000;
-  return Object.fromEntries([...parts].flatMap((name) => (form.has(name) ? [[name, (form.get(name) ?? "").slice(0, typedMax)]] : [])));
+  return Object.fromEntries(
+    [...parts].flatMap((name) => (form.has(name) ? [[name, (form.get(name) ?? "").slice(0, typedMax)]] : [])),
+  );
 }
 
 interface AddressShown {
@@ -88,9 +107,17 @@ export function addressFormView(visit: Visit, { typed, faults, isCountryNew }: A
     ...fields.filter(({ name }) => name !== "email"),
     ...(isEmailNeeded ? [{ name: "email", isRequired: true } as const] : []),
   ];
-  const hidden = Object.entries(typed).filter(([name]) => name !== "countryCode" && !asked.some((field) => field.name === name));
+  const hidden = Object.entries(typed).filter(
+    ([name]) => name !== "countryCode" && !asked.some((field) => field.name === name),
+  );
   const faultOf = (name: string): string | undefined => faults.find(({ field }) => field === name)?.message;
-  return html`<form method="post" action="${path}" class="address" data-check="${path}/address-check" novalidate>
+  return html`<form
+    method="post"
+    action="${path}"
+    class="address"
+    data-check="${path}/address-check"
+    novalidate
+  >
     ${countryView(visit, { country, fault: faultOf("countryCode"), isFocused: isCountryNew })}
     ${asked.map((field) => fieldView(field, { visit, value: typed[field.name] ?? "", fault: faultOf(field.name), regions, country }))}
     ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
@@ -111,15 +138,28 @@ function countryView({ say, session, language }: Visit, { country, fault, isFocu
     .map((code) => ({ code, name: countryName(code, language) }))
     .toSorted((a, b) => a.name.localeCompare(b.name, language));
   const id = fieldId("countryCode");
-  return html`<button name="action" value="address" class="unseen" tabindex="-1" aria-hidden="true">${say("addressSave")}</button>
+  return html`<button name="action" value="address" class="unseen" tabindex="-1" aria-hidden="true">
+      ${say("addressSave")}
+    </button>
     <div class="field">
       <label for="${id}">${say("countryCode")}</label>
-      <select id="${id}" name="countryCode" autocomplete="shipping country" ${described(id, fault)}${isFocused ? html` autofocus` : undefined}>
+      <select
+        id="${id}"
+        name="countryCode"
+        autocomplete="shipping country"
+        ${described(id, fault)}${isFocused ? html` autofocus` : undefined}
+      >
         ${names.map(({ code, name }) => html`<option value="${code}" ${code === country ? html` selected` : undefined}>${name}</option>`)}
       </select>
       ${faultView(id, fault)}
     </div>
-    <button name="action" value="country" class="second small" ${session.countries.length === 1 ? html`hidden` : undefined} data-country>
+    <button
+      name="action"
+      value="country"
+      class="second small"
+      ${session.countries.length === 1 ? html`hidden` : undefined}
+      data-country
+    >
       ${say("countryChange")}
     </button>`;
 }
@@ -152,11 +192,19 @@ function fieldView({ name, isRequired }: AddressForm["fields"][number], shown: F
   const { say } = visit;
   const id = fieldId(name);
   const autocomplete = `shipping ${autocompletes[name] ?? ""}`;
-  const shared = html` id="${id}" name="${name}" autocomplete="${autocomplete}"${isRequired ? html` required` : undefined}${described(id, fault)}`;
-  const control = name === "regionCode" ? regionView(shared, shown) : html`<input type="${types[name] ?? "text"}" ${shared} value="${value}" />`;
+  const shared = html` id="${id}" name="${name}"
+  autocomplete="${autocomplete}"${isRequired ? html` required` : undefined}${described(id, fault)}`;
+  const control =
+    name === "regionCode"
+      ? regionView(shared, shown)
+      : html`<input type="${types[name] ?? "text"}" ${shared} value="${value}" />`;
   return html`<div class="field">
-    <label for="${id}">${say(name)}${isRequired ? undefined : html` <span class="soft">${say("optional")}</span>`}</label>
-    ${control} ${name === "phone" ? html`<p class="soft hint" id="${id}-hint">${say("phoneHint")}</p>` : undefined} ${faultView(id, fault)}
+    <label for="${id}"
+      >${say(name)}${isRequired ? undefined : html` <span class="soft">${say("optional")}</span>`}</label
+    >
+    ${control}
+    ${name === "phone" ? html`<p class="soft hint" id="${id}-hint">${say("phoneHint")}</p>` : undefined}
+    ${faultView(id, fault)}
   </div>`;
 }
 
@@ -166,14 +214,17 @@ function regionView(shared: Markup, { visit, value, regions, country }: FieldSho
     <option value="">${visit.say("choose")}</option>
     ${regions.map(
       ({ code, name, localName }) =>
-        html`<option value="${code}" ${code === value ? html` selected` : undefined}>${isLocal ? localName : name}</option>`,
+        html`<option value="${code}" ${code === value ? html` selected` : undefined}>
+          ${isLocal ? localName : name}
+        </option>`,
     )}
   </select>`;
 }
 
 const described = (id: string, fault: string | undefined): Markup => {
   const hint = id === fieldId("phone") ? `${id}-hint ` : "";
-  return html`${fault === undefined ? undefined : html` aria-invalid="true"`} aria-describedby="${hint}${id}-fault"`;
+  return html`${fault === undefined ? undefined : html` aria-invalid="true"`}
+  aria-describedby="${hint}${id}-fault"`;
 };
 
 /** There also without a fault: where the script writes one. */
@@ -187,8 +238,15 @@ export function addressShownView({ session, say, path, language, locale }: Visit
   const place =
     address === null
       ? []
-      : [[address.postalCodePrefix === null ? "" : `${address.postalCodePrefix}•••`, address.city ?? ""].filter((part) => part !== "").join(" ")];
-  const linesShown = address === null ? [] : [address.recipientInitials ?? "", ...place, region ?? "", countryName(address.countryCode, language)];
+      : [
+          [address.postalCodePrefix === null ? "" : `${address.postalCodePrefix}•••`, address.city ?? ""]
+            .filter((part) => part !== "")
+            .join(" "),
+        ];
+  const linesShown =
+    address === null
+      ? []
+      : [address.recipientInitials ?? "", ...place, region ?? "", countryName(address.countryCode, language)];
   return html`${
       address === null
         ? html`<p class="soft">${say("addressOptional")}</p>`

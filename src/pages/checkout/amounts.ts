@@ -1,4 +1,7 @@
-/** Amounts, times and places as a locale writes them. Amounts are put together from minor units as digits: they are never a float. */
+/**
+ * Amounts, times and places as a locale writes them. Amounts are put together from minor units as digits:
+ * they are never a float.
+ */
 export interface Amount {
   readonly amountMinor: number;
   readonly currency: string;
@@ -15,7 +18,12 @@ function digitsOf({ amountMinor, exponent }: Amount): `${number}` {
 
 export function formatAmount(amount: Amount, locale: string): string {
   const { currency, exponent } = amount;
-  const format = new Intl.NumberFormat(locale, { style: "currency", currency, minimumFractionDigits: exponent, maximumFractionDigits: exponent });
+  const format = new Intl.NumberFormat(locale, {
+    style: "currency",
+    currency,
+    minimumFractionDigits: exponent,
+    maximumFractionDigits: exponent,
+  });
   return format.format(digitsOf(amount));
 }
 
@@ -32,7 +40,9 @@ export function formatDays(min: number, max: number, locale: string): string {
 /** Rounded up to minutes; from two hours on to hours. */
 export function formatTime(ms: number, locale: string): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
-  return minutes < 120 ? unit(locale, "minute").format(minutes) : unit(locale, "hour").format(Math.floor(minutes / 60));
+  return minutes < 120
+    ? unit(locale, "minute").format(minutes)
+    : unit(locale, "hour").format(Math.floor(minutes / 60));
 }
 
 export const formatSeconds = (seconds: number, locale: string): string =>

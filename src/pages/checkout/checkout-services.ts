@@ -1,4 +1,7 @@
-/** What the checkout page works with: the graph, executed as the buyer of one session, the rules of addresses, and rate limits. */
+/**
+ * What the checkout page works with: the graph, executed as the buyer of one session, the rules of addresses,
+ * and rate limits.
+ */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parse } from "graphql";
 import type { Bucket, BuyerViewer } from "#access/viewer.ts";
@@ -72,7 +75,12 @@ export interface CheckoutOptions {
   readonly log: Log;
 }
 
-export const createCheckoutServices = ({ services, run, limiter, log }: CheckoutOptions): CheckoutServices => ({
+export const createCheckoutServices = ({
+  services,
+  run,
+  limiter,
+  log,
+}: CheckoutOptions): CheckoutServices => ({
   db: services.db,
   clock: services.clock,
   publicUrl: services.publicUrl,
@@ -86,8 +94,15 @@ export const createCheckoutServices = ({ services, run, limiter, log }: Checkout
 /** Runs one document of the page as the buyer of its session. */
 function runnerOf(text: string, run: Run, services: GraphServices): RunField {
   const document = ownDocument(parse(text), "A document of the checkout page");
-  return async <Value>({ viewer, requestId, variables }: Parameters<RunField>[0], transaction?: Parameters<RunField>[1]) => {
-    const { data, errors } = await run(document, createContext(services, { viewer, requestId }, transaction), { variables });
+  return async <Value>(
+    { viewer, requestId, variables }: Parameters<RunField>[0],
+    transaction?: Parameters<RunField>[1],
+  ) => {
+    const { data, errors } = await run(
+      document,
+      createContext(services, { viewer, requestId }, transaction),
+      { variables },
+    );
     const [error] = errors ?? [];
     if (error !== undefined) throw failureOfError(error);
     return Object.values(data ?? {})[0] as Value;
@@ -130,7 +145,8 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
     if (exceeded !== undefined) throw exceeded;
   };
   return {
-    takeAddress: async (request, reply) => takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+    takeAddress: async (request, reply) =>
+      takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
     requireSecretsLeft: (request) => requireLeft(secrets(request)),
     countWrongSecret: (request) => count(secrets(request)),
     requireCodesLeft: (request, cartId) => requireLeft(codes(request, cartId)),

@@ -64,23 +64,32 @@ function stepsView(visit: Visit, shown: Shown): Markup {
     ${isHolder ? undefined : html`<p class="warning">${say("elsewhere")}</p>`}
     ${
       isTyping
-        ? addressFormView(visit, { typed: shown.typed ?? {}, faults: shown.fieldFaults ?? [], isCountryNew: shown.isCountryNew === true })
+        ? addressFormView(visit, {
+            typed: shown.typed ?? {},
+            faults: shown.fieldFaults ?? [],
+            isCountryNew: shown.isCountryNew === true,
+          })
         : addressShownView(visit)
     }
   </section>`;
   if (isTyping) return address;
   const isContactAsked = session.cart.buyer.emailHint === null;
-  const contact = isContactAsked ? contactView(visit, { typed: shown.contact ?? "", fault: shown.contactFault }) : undefined;
+  const contact = isContactAsked
+    ? contactView(visit, { typed: shown.contact ?? "", fault: shown.contactFault })
+    : undefined;
   const token = shown.token ?? tokenOf(visit);
-  return html`${address} ${contact} ${paymentView(visit, { key: randomUUID(), optionId: shown.optionId, token })}`;
+  return html`${address} ${contact}
+  ${paymentView(visit, { key: randomUUID(), optionId: shown.optionId, token })}`;
 }
 
 /** What was ticked before the last change. */
-const tokenOf = ({ request }: Visit): string | undefined => knownToken((request.query as { readonly token?: unknown }).token);
+const tokenOf = ({ request }: Visit): string | undefined =>
+  knownToken((request.query as { readonly token?: unknown }).token);
 
 function isAddressOpen({ session, isHolder, request }: Visit, { typed }: Shown): boolean {
   const { address } = session.cart;
-  const isAsked = request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === "address";
+  const isAsked =
+    request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === "address";
   const isNeeded = address === null && needsDelivery(session.cart);
   return typed !== undefined || isAsked || isNeeded || !isHolder;
 }
@@ -93,7 +102,9 @@ function leaveView({ session, say, path, language, isHolder, room }: Visit): Mar
   if (!isHolder) return html`<p><a href="${cancelUrl}">${say("goBack", { merchant: merchant.name })}</a></p>`;
   return html`<form method="post" action="${path}" class="leave">
     ${kept}
-    <button name="action" value="cancel" class="third" aria-describedby="cancel-note">${say("cancel", { merchant: merchant.name })}</button>
+    <button name="action" value="cancel" class="third" aria-describedby="cancel-note">
+      ${say("cancel", { merchant: merchant.name })}
+    </button>
     <p class="soft" id="cancel-note">${say("cancelNote")}</p>
   </form>`;
 }
@@ -112,11 +123,14 @@ function faultsOf(visit: Visit, { fieldFaults = [], contactFault, codeFault, not
     ...(codeFault === undefined ? [] : [{ message: codeFault, id: "code" }]),
   ];
   const paymentFault = paymentFaultOf(visit);
-  return faults.length > 0 || paymentFault === undefined || isActedOn(visit) ? faults : [{ message: paymentFault, id: undefined }];
+  return faults.length > 0 || paymentFault === undefined || isActedOn(visit)
+    ? faults
+    : [{ message: paymentFault, id: undefined }];
 }
 
 /** Something was changed since, or is being changed. */
-const isActedOn = ({ request }: Visit): boolean => request.method !== "GET" || Object.keys(request.query as object).length > 0;
+const isActedOn = ({ request }: Visit): boolean =>
+  request.method !== "GET" || Object.keys(request.query as object).length > 0;
 
 /** Read out at once, and first in the order of the keyboard. */
 function faultSummary({ say }: Visit, faults: readonly Fault[]): Markup | undefined {
@@ -138,12 +152,23 @@ interface ContactShown {
 }
 
 function contactView({ say, path }: Visit, { typed, fault }: ContactShown): Markup {
-  const invalid = fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="${contactId}-fault"`;
+  const invalid =
+    fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="${contactId}-fault"`;
   return html`<section class="step" aria-labelledby="contact-heading">
     <h2 id="contact-heading">${say("contactHeading")}</h2>
     <form method="post" action="${path}" class="inline" data-in-place novalidate>
       <label for="${contactId}">${say("email")}</label>
-      <div class="field"><input id="${contactId}" name="email" type="email" autocomplete="email" required value="${typed}" ${invalid} /></div>
+      <div class="field">
+        <input
+          id="${contactId}"
+          name="email"
+          type="email"
+          autocomplete="email"
+          required
+          value="${typed}"
+          ${invalid}
+        />
+      </div>
       <button name="action" value="contact">${say("addressSave")}</button>
       ${fault === undefined ? undefined : html`<p class="fault" id="${contactId}-fault">${fault}</p>`}
     </form>
@@ -160,7 +185,8 @@ function promotionView({ session, say, path }: Visit, { typed, fault }: Promotio
   const { promotion, state } = session.cart.promotion;
   if (promotion !== null) {
     const { code, title } = promotion;
-    const text = state === "suspended" ? say("promotionSuspended", { code }) : say("promotionApplied", { code, title });
+    const text =
+      state === "suspended" ? say("promotionSuspended", { code }) : say("promotionApplied", { code, title });
     return html`<form method="post" action="${path}" class="promotion" data-in-place>
       <h3>${say("promotion")}</h3>
       <p${state === "suspended" ? html` class="warning"` : undefined}>${text}</p>
@@ -171,7 +197,16 @@ function promotionView({ session, say, path }: Visit, { typed, fault }: Promotio
   return html`<form method="post" action="${path}" class="promotion inline" data-in-place novalidate>
     <label for="code">${say("promotion")} <span class="soft">${say("optional")}</span></label>
     <div class="field">
-      <input id="code" name="code" type="text" autocomplete="off" autocapitalize="characters" spellcheck="false" value="${typed}" ${invalid} />
+      <input
+        id="code"
+        name="code"
+        type="text"
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck="false"
+        value="${typed}"
+        ${invalid}
+      />
     </div>
     <button name="action" value="promotion" class="second">${say("promotionApply")}</button>
     ${fault === undefined ? undefined : html`<p class="fault" id="code-fault">${fault}</p>`}

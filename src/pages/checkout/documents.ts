@@ -1,4 +1,7 @@
-/** What the page asks of the graph, as the buyer of its session. Each document has one root field; what it reads is what the page shows. */
+/**
+ * What the page asks of the graph, as the buyer of its session. Each document has one root field; what it
+ * reads is what the page shows.
+ */
 import type { CheckoutServices, RunField } from "./checkout-services.ts";
 import type { Amount } from "./amounts.ts";
 
@@ -66,7 +69,10 @@ export interface ShownCart {
     readonly postalCodePrefix: string | null;
     readonly recipientInitials: string | null;
   } | null;
-  readonly delivery: { readonly selectedOptionId: string | null; readonly options: readonly ShownDelivery[] } | null;
+  readonly delivery: {
+    readonly selectedOptionId: string | null;
+    readonly options: readonly ShownDelivery[];
+  } | null;
   readonly warnings: readonly { readonly code: string; readonly lineId: string | null }[];
   readonly buyer: { readonly emailHint: string | null };
 }
@@ -118,9 +124,15 @@ export function compileDocuments(compile: CheckoutServices["compile"]): Document
     order: compile(orderDocument),
     setAddress: compile(change("hostedCheckoutSessionAddressSet", "HostedCheckoutSessionAddressSetInput")),
     setContact: compile(change("hostedCheckoutSessionContactSet", "HostedCheckoutSessionContactSetInput")),
-    selectDelivery: compile(change("hostedCheckoutSessionDeliveryOptionSelect", "HostedCheckoutSessionDeliveryOptionSelectInput")),
-    applyPromotion: compile(change("hostedCheckoutSessionPromotionApply", "HostedCheckoutSessionPromotionApplyInput")),
-    removePromotion: compile(change("hostedCheckoutSessionPromotionRemove", "HostedCheckoutSessionPromotionRemoveInput")),
+    selectDelivery: compile(
+      change("hostedCheckoutSessionDeliveryOptionSelect", "HostedCheckoutSessionDeliveryOptionSelectInput"),
+    ),
+    applyPromotion: compile(
+      change("hostedCheckoutSessionPromotionApply", "HostedCheckoutSessionPromotionApplyInput"),
+    ),
+    removePromotion: compile(
+      change("hostedCheckoutSessionPromotionRemove", "HostedCheckoutSessionPromotionRemoveInput"),
+    ),
     submit: compile(keyed("hostedCheckoutSessionSubmit", "HostedCheckoutSessionSubmitInput")),
     giveUp: compile(keyed("hostedCheckoutSessionFail", "HostedCheckoutSessionFailInput")),
     cancel: compile(change("hostedCheckoutSessionCancel", "HostedCheckoutCancelRequest")),

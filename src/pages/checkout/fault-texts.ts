@@ -1,4 +1,7 @@
-/** What went wrong, and what to do, in the languages of the page: by the failure's code, and at fields of an address by the rule that was broken. */
+/**
+ * What went wrong, and what to do, in the languages of the page: by the failure's code, and at fields of an
+ * address by the rule that was broken.
+ */
 import type { Failure, FailureDetail } from "#foundation/failure.ts";
 import { fill, inLanguage, type Language } from "./texts.ts";
 
@@ -31,9 +34,21 @@ const byCode: Readonly<Record<string, Texts>> = {
   idempotency_key_reused: changed,
   line_unavailable: gone,
   insufficient_stock: gone,
-  address_required: ["Enter a delivery address.", "Geben Sie eine Lieferadresse ein.", "お届け先を入力してください。"],
-  delivery_option_required: ["Choose how it is delivered.", "Wählen Sie eine Versandart.", "配送方法を選んでください。"],
-  payment_token_required: ["Choose how to pay.", "Wählen Sie eine Zahlungsart.", "お支払い方法を選んでください。"],
+  address_required: [
+    "Enter a delivery address.",
+    "Geben Sie eine Lieferadresse ein.",
+    "お届け先を入力してください。",
+  ],
+  delivery_option_required: [
+    "Choose how it is delivered.",
+    "Wählen Sie eine Versandart.",
+    "配送方法を選んでください。",
+  ],
+  payment_token_required: [
+    "Choose how to pay.",
+    "Wählen Sie eine Zahlungsart.",
+    "お支払い方法を選んでください。",
+  ],
   payment_authorized: [
     "The payment has just succeeded; the order follows in a moment.",
     "Die Zahlung ist gerade gelungen; die Bestellung folgt gleich.",
@@ -46,22 +61,46 @@ const byCode: Readonly<Record<string, Texts>> = {
   ],
   promotion_code_not_found: codeUnknown,
   promotion_code_malformed: codeUnknown,
-  email_empty: ["Enter your e-mail.", "Geben Sie Ihre E-Mail-Adresse ein.", "メールアドレスを入力してください。"],
+  email_empty: [
+    "Enter your e-mail.",
+    "Geben Sie Ihre E-Mail-Adresse ein.",
+    "メールアドレスを入力してください。",
+  ],
   email_malformed: [
     "Write the e-mail like name@example.com.",
     "Schreiben Sie die E-Mail-Adresse wie name@example.com.",
     "メールアドレスは name@example.com の形式で入力してください。",
   ],
-  promotion_code_empty: ["Enter a promotion code.", "Geben Sie einen Gutscheincode ein.", "クーポンコードを入力してください。"],
+  promotion_code_empty: [
+    "Enter a promotion code.",
+    "Geben Sie einen Gutscheincode ein.",
+    "クーポンコードを入力してください。",
+  ],
   promotion_not_applicable: [
     "This code does not apply to your order.",
     "Dieser Code gilt nicht für Ihre Bestellung.",
     "このコードはご注文に適用できません。",
   ],
-  not_started: ["This code is not valid yet.", "Dieser Code gilt noch nicht.", "このコードはまだ有効ではありません。"],
-  ended: ["This code is no longer valid.", "Dieser Code gilt nicht mehr.", "このコードは期限が切れています。"],
-  usage_limit_reached: ["This code has been used up.", "Dieser Code ist aufgebraucht.", "このコードは利用上限に達しました。"],
-  customer_usage_limit_reached: ["You have used this code already.", "Sie haben diesen Code schon eingelöst.", "このコードはすでにご利用済みです。"],
+  not_started: [
+    "This code is not valid yet.",
+    "Dieser Code gilt noch nicht.",
+    "このコードはまだ有効ではありません。",
+  ],
+  ended: [
+    "This code is no longer valid.",
+    "Dieser Code gilt nicht mehr.",
+    "このコードは期限が切れています。",
+  ],
+  usage_limit_reached: [
+    "This code has been used up.",
+    "Dieser Code ist aufgebraucht.",
+    "このコードは利用上限に達しました。",
+  ],
+  customer_usage_limit_reached: [
+    "You have used this code already.",
+    "Sie haben diesen Code schon eingelöst.",
+    "このコードはすでにご利用済みです。",
+  ],
   sign_in_required: [
     "This code is for customers who are signed in at the shop.",
     "Dieser Code ist für angemeldete Kundinnen und Kunden.",
@@ -102,7 +141,11 @@ const byCode: Readonly<Record<string, Texts>> = {
     "Die Zahlung ist nicht gelungen. Versuchen Sie es noch einmal oder bezahlen Sie anders.",
     "お支払いが完了しませんでした。もう一度試すか、別の方法でお支払いください。",
   ],
-  other: ["This did not work. Try again.", "Das hat nicht geklappt. Versuchen Sie es noch einmal.", "処理できませんでした。もう一度お試しください。"],
+  other: [
+    "This did not work. Try again.",
+    "Das hat nicht geklappt. Versuchen Sie es noch einmal.",
+    "処理できませんでした。もう一度お試しください。",
+  ],
 };
 
 export function messageOf(code: string, language: Language): string {
@@ -124,7 +167,11 @@ const forbidden: Texts = [
   "Schreiben Sie es ohne Internetadressen, Bildzeichen und Sonderzeichen.",
   "URL、絵文字、特殊文字は使用できません。",
 ];
-const listed: Texts = ["Choose one of the list.", "Wählen Sie einen Eintrag der Liste.", "一覧から選択してください。"];
+const listed: Texts = [
+  "Choose one of the list.",
+  "Wählen Sie einen Eintrag der Liste.",
+  "一覧から選択してください。",
+];
 
 /** By the broken rule, where the field's name stands beside. */
 const byRule: Readonly<Record<string, Texts>> = {
@@ -140,15 +187,35 @@ const byRule: Readonly<Record<string, Texts>> = {
   other: ["Check this.", "Prüfen Sie diese Angabe.", "ご確認ください。"],
 };
 
-const regionRequired: Texts = ["Choose the state or region.", "Wählen Sie Bundesland oder Region.", "都道府県・州を選択してください。"];
+const regionRequired: Texts = [
+  "Choose the state or region.",
+  "Wählen Sie Bundesland oder Region.",
+  "都道府県・州を選択してください。",
+];
 
 /** By the field and the broken rule: whole sentences, which say themselves which field it is. */
 const byField: Readonly<Record<string, Texts>> = {
-  "recipientName required": ["Enter your full name.", "Geben Sie Vor- und Nachnamen ein.", "お名前を入力してください。"],
-  "line1 required": ["Enter the street and house number.", "Geben Sie Straße und Hausnummer ein.", "町名・番地を入力してください。"],
+  "recipientName required": [
+    "Enter your full name.",
+    "Geben Sie Vor- und Nachnamen ein.",
+    "お名前を入力してください。",
+  ],
+  "line1 required": [
+    "Enter the street and house number.",
+    "Geben Sie Straße und Hausnummer ein.",
+    "町名・番地を入力してください。",
+  ],
   "city required": ["Enter the town or city.", "Geben Sie den Ort ein.", "市区町村を入力してください。"],
-  "postalCode required": ["Enter the postal code.", "Geben Sie die Postleitzahl ein.", "郵便番号を入力してください。"],
-  "email required": ["Enter your e-mail.", "Geben Sie Ihre E-Mail-Adresse ein.", "メールアドレスを入力してください。"],
+  "postalCode required": [
+    "Enter the postal code.",
+    "Geben Sie die Postleitzahl ein.",
+    "郵便番号を入力してください。",
+  ],
+  "email required": [
+    "Enter your e-mail.",
+    "Geben Sie Ihre E-Mail-Adresse ein.",
+    "メールアドレスを入力してください。",
+  ],
   "regionCode required": regionRequired,
   "countryCode required": ["Choose the country.", "Wählen Sie das Land.", "国・地域を選択してください。"],
   "regionCode region_postal_code_mismatch": [
@@ -193,7 +260,10 @@ export interface FieldMessages {
   readonly summary: string;
 }
 
-export function messagesOfField({ code }: FailureDetail, { field, label, language }: FaultAsked): FieldMessages {
+export function messagesOfField(
+  { code }: FailureDetail,
+  { field, label, language }: FaultAsked,
+): FieldMessages {
   const own = byField[`${field} ${code === "too_short" ? "required" : code}`];
   if (own !== undefined) return { message: inLanguage(own, language), summary: inLanguage(own, language) };
   const message = inLanguage(byRule[code] ?? byRule["other"] ?? required, language);
@@ -209,16 +279,32 @@ const byWarning: Readonly<Record<string, Texts>> = {
     "在庫が不足しているため数量を減らしました。",
   ],
   out_of_stock: ["This is sold out.", "Das ist ausverkauft.", "在庫切れです。"],
-  line_unavailable: ["This is no longer sold here.", "Das wird hier nicht mehr verkauft.", "現在お取り扱いがありません。"],
+  line_unavailable: [
+    "This is no longer sold here.",
+    "Das wird hier nicht mehr verkauft.",
+    "現在お取り扱いがありません。",
+  ],
   promotion_suspended: [
     "The promotion code does not apply at the moment.",
     "Der Gutscheincode gilt zurzeit nicht.",
     "クーポンコードは現在適用されません。",
   ],
-  promotion_removed: ["A promotion code was removed.", "Ein Gutscheincode wurde entfernt.", "クーポンコードが削除されました。"],
-  address_expired: ["The address must be entered again.", "Die Adresse muss noch einmal eingegeben werden.", "住所をもう一度入力してください。"],
+  promotion_removed: [
+    "A promotion code was removed.",
+    "Ein Gutscheincode wurde entfernt.",
+    "クーポンコードが削除されました。",
+  ],
+  address_expired: [
+    "The address must be entered again.",
+    "Die Adresse muss noch einmal eingegeben werden.",
+    "住所をもう一度入力してください。",
+  ],
   currency_changed: ["The currency has changed.", "Die Währung hat sich geändert.", "通貨が変更されました。"],
-  market_changed: ["The order is now for another country.", "Die Bestellung gilt jetzt für ein anderes Land.", "ご注文の対象国が変更されました。"],
+  market_changed: [
+    "The order is now for another country.",
+    "Die Bestellung gilt jetzt für ein anderes Land.",
+    "ご注文の対象国が変更されました。",
+  ],
 };
 
 export const messageOfWarning = (code: string, language: Language): string | undefined => {

@@ -1,4 +1,7 @@
-/** The page when there is nothing to fill in: the payment is under way, the checkout has ended, or there is none. */
+/**
+ * The page when there is nothing to fill in: the payment is under way, the checkout has ended, or there is
+ * none.
+ */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatAmount } from "./amounts.ts";
 import { summaryView } from "./summary-view.ts";
@@ -10,7 +13,8 @@ const longMs = 60_000;
 
 export function processingPage(visit: Visit): ShownPage {
   const { session, say, language, path, isHolder, room } = visit;
-  const waitedMs = session.submittedAt === null ? 0 : room.services.clock.now().getTime() - Date.parse(session.submittedAt);
+  const waitedMs =
+    session.submittedAt === null ? 0 : room.services.clock.now().getTime() - Date.parse(session.submittedAt);
   const isLong = isHolder && waitedMs >= longMs;
   const giveUp = html`<form method="post" action="${path}">
     <p>${say("processingLong")}</p>
@@ -48,7 +52,10 @@ export function completedPage(visit: Visit, number: string | undefined): ShownPa
   const { merchant, successUrl } = session;
   const isTold = isHolder && number !== undefined;
   const title = say(isTold ? "thanks" : "completed");
-  const text = number === undefined || !isTold ? html`<p>${say("completedText")}</p>` : html`<p class="number">${say("thanksOrder", { number })}</p>`;
+  const text =
+    number === undefined || !isTold
+      ? html`<p>${say("completedText")}</p>`
+      : html`<p class="number">${say("thanksOrder", { number })}</p>`;
   return {
     title,
     language,
@@ -82,7 +89,10 @@ function paidView({ session, say, locale }: Visit): Markup {
 }
 
 /** Canceled, or its time ran out. Who has just canceled is on the way to the shop. */
-export function endedPage({ session, say, language }: Visit, { isLeaving }: { readonly isLeaving: boolean }): ShownPage {
+export function endedPage(
+  { session, say, language }: Visit,
+  { isLeaving }: { readonly isLeaving: boolean },
+): ShownPage {
   const { status, merchant, cancelUrl } = session;
   const isCanceled = status === "canceled";
   const title = say(isCanceled ? "canceled" : "expired");
@@ -100,7 +110,13 @@ export function endedPage({ session, say, language }: Visit, { isLeaving }: { re
 
 const wayBack = (text: string, url: string, afterSeconds: number | undefined): Markup =>
   html`<p>
-    <a class="button" href="${url}" rel="noreferrer" ${afterSeconds === undefined ? undefined : html` data-leave="${afterSeconds}"`}>${text}</a>
+    <a
+      class="button"
+      href="${url}"
+      rel="noreferrer"
+      ${afterSeconds === undefined ? undefined : html` data-leave="${afterSeconds}"`}
+      >${text}</a
+    >
   </p>`;
 
 export function unknownPage(language: Language): ShownPage {

@@ -15,12 +15,15 @@ export const paymentTokens = [
   "tok_late_success",
 ] as const satisfies readonly TextName[];
 
-export const knownToken = (token: unknown): string | undefined => paymentTokens.find((known) => known === token);
+export const knownToken = (token: unknown): string | undefined =>
+  paymentTokens.find((known) => known === token);
 
 /** Why the last payment came to nothing, for who has tried it. */
 export function paymentFaultOf({ session, language, isHolder }: Visit): string | undefined {
   const { paymentFailureCode } = session;
-  return paymentFailureCode === null || !isHolder ? undefined : messageOfPayment(paymentFailureCode, language);
+  return paymentFailureCode === null || !isHolder
+    ? undefined
+    : messageOfPayment(paymentFailureCode, language);
 }
 
 interface PaymentShown {
@@ -42,7 +45,8 @@ export function paymentView(visit: Visit, shown: PaymentShown): Markup {
     <input type="hidden" name="amountMinor" value="${amountMinor}" />
     <input type="hidden" name="currency" value="${currency}" />
     <input type="hidden" name="key" value="${shown.key}" />
-    ${hasDelivery ? deliveryView(visit, shown.optionId) : undefined} ${isUndeliverable ? undefined : tokensView(visit, shown.token)}
+    ${hasDelivery ? deliveryView(visit, shown.optionId) : undefined}
+    ${isUndeliverable ? undefined : tokensView(visit, shown.token)}
     ${isUndeliverable ? undefined : payButton(visit, missing)}
   </form>`;
 }
@@ -52,8 +56,13 @@ function payButton({ session, say, locale }: Visit, missing: Missing | undefined
   const { amountTotal } = session;
   if (missing !== undefined)
     return html`<p class="soft wanting" id="pay-hint">${say(`missing_${missing}`)}</p>
-      <button name="action" value="pay" id="pay" disabled aria-describedby="pay-hint">${say("payLater")}</button>`;
-  const text = amountTotal.amountMinor === 0 ? say("placeFree") : say("pay", { amount: formatAmount(amountTotal, locale) });
+      <button name="action" value="pay" id="pay" disabled aria-describedby="pay-hint">
+        ${say("payLater")}
+      </button>`;
+  const text =
+    amountTotal.amountMinor === 0
+      ? say("placeFree")
+      : say("pay", { amount: formatAmount(amountTotal, locale) });
   return html`<button name="action" value="pay" id="pay">${text}</button>`;
 }
 
@@ -77,7 +86,9 @@ function optionView(
   isSelected: boolean,
 ): Markup {
   const cost = price.amountMinor === 0 ? say("free") : formatAmount(price, locale);
-  const details = [pickup ? say("pickup") : (carrier ?? ""), formatDays(minDays, maxDays, language)].filter((part) => part !== "");
+  const details = [pickup ? say("pickup") : (carrier ?? ""), formatDays(minDays, maxDays, language)].filter(
+    (part) => part !== "",
+  );
   return html`<div class="choice">
     <input
       type="radio"
@@ -110,7 +121,13 @@ function tokensView(visit: Visit, token: string | undefined): Markup {
       ${paymentTokens.map(
         (name) =>
           html`<div class="choice">
-            <input type="radio" id="${name}" name="token" value="${name}" ${name === chosen ? html` checked` : undefined} />
+            <input
+              type="radio"
+              id="${name}"
+              name="token"
+              value="${name}"
+              ${name === chosen ? html` checked` : undefined}
+            />
             <label for="${name}">${say(name)}</label>
           </div>`,
       )}

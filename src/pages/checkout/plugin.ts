@@ -1,6 +1,7 @@
 /**
- * The hosted checkout page, /checkout/<secret>: server-rendered, complete without a script. Who knows the address may look; forms need the page's cookie
- * as well, and must come from here. The secret stands in no answer but its own page's forms, and in no line of the log.
+ * The hosted checkout page, /checkout/<secret>: server-rendered, complete without a script. Who knows the
+ * address may look; forms need the page's cookie as well, and must come from here. The secret stands in no
+ * answer but its own page's forms, and in no line of the log.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/database-errors.ts";
@@ -15,7 +16,15 @@ import { checkoutPage } from "./checkout-view.ts";
 import { compileDocuments } from "./documents.ts";
 import { completedPage, endedPage, messagePage, processingPage, unknownPage } from "./outcome-view.ts";
 import { type Language, sayIn } from "./texts.ts";
-import { languageFor, openVisit, readState, type Room, sendPage, type ShownPage, type Visit } from "./visit.ts";
+import {
+  languageFor,
+  openVisit,
+  readState,
+  type Room,
+  sendPage,
+  type ShownPage,
+  type Visit,
+} from "./visit.ts";
 
 const pagePath = "/checkout/:secret";
 const checkPath = `${pagePath}/address-check`;
@@ -68,7 +77,13 @@ const isLeaving = ({ request, session, isHolder }: Visit): boolean =>
   isHolder && session.status === "canceled" && Object.hasOwn(request.query as object, "left");
 
 /** For the browser that has placed it. */
-async function orderNumberOf({ session, room, viewer, request, isHolder }: Visit): Promise<string | undefined> {
+async function orderNumberOf({
+  session,
+  room,
+  viewer,
+  request,
+  isHolder,
+}: Visit): Promise<string | undefined> {
   if (session.orderId === null || !isHolder) return undefined;
   const asked = { viewer, requestId: request.id, variables: { id: session.orderId } };
   return (await room.documents.order<{ readonly number: string } | null>(asked))?.number;
@@ -89,7 +104,11 @@ function isOwnForm({ request, isKnown, room }: Visit): boolean {
 
 function sendRefused({ request, reply, language, say, path, room }: Visit): FastifyReply {
   request.failureCode = "role_not_allowed";
-  const page = messagePage(language, { title: say("refused"), text: say("refusedText"), again: { text: say("tryAgain"), path } });
+  const page = messagePage(language, {
+    title: say("refused"),
+    text: say("refusedText"),
+    again: { text: say("tryAgain"), path },
+  });
   return sendPage(reply.code(403), page, room.services.publicUrl);
 }
 
@@ -113,23 +132,37 @@ const sendJson = (reply: FastifyReply, body: unknown): FastifyReply =>
     .type("application/json; charset=utf-8")
     .send(JSON.stringify(body));
 
-function sendUnknown(request: FastifyRequest, reply: FastifyReply, { publicUrl }: CheckoutServices): FastifyReply {
+function sendUnknown(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { publicUrl }: CheckoutServices,
+): FastifyReply {
   request.failureCode = "checkout_session_not_found";
   return sendPage(reply.code(404), unknownPage(languageFor(request)), publicUrl);
 }
 
 /** Too much, a form that is none, or a database that is away: what to do, and nothing of what was asked. */
-function answerFault({ log, publicUrl }: CheckoutServices): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+function answerFault({
+  log,
+  publicUrl,
+}: CheckoutServices): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   return (error, request, reply) => {
     const failure = toRefusal(error);
-    if (failure.status >= 500) log.error({ requestId: request.id, code: failure.code, err: failure.cause }, "A request failed on our side.");
+    if (failure.status >= 500)
+      log.error(
+        { requestId: request.id, code: failure.code, err: failure.cause },
+        "A request failed on our side.",
+      );
     request.failureCode = failure.code;
     const retryAfter = retryAfterSecondsOf(failure);
     void reply.code(failure.status).headers(retryAfter === null ? {} : { "retry-after": String(retryAfter) });
     const language = languageFor(request);
     return sendPage(
       reply,
-      messagePage(language, { ...faultText(failure, language), again: { text: sayIn(language)("tryAgain"), path: hereAgain } }),
+      messagePage(language, {
+        ...faultText(failure, language),
+        again: { text: sayIn(language)("tryAgain"), path: hereAgain },
+      }),
       publicUrl,
     );
   };
@@ -142,7 +175,9 @@ function faultText(failure: Failure, language: Language): { readonly title: stri
   const say = sayIn(language);
   const time = formatSeconds(retryAfterSecondsOf(failure) ?? 60, language);
   if (failure.status === 429) return { title: say("tooMany"), text: say("tooManyText", { time }) };
-  return failure.status >= 500 ? { title: say("away"), text: say("awayText") } : { title: say("refused"), text: say("refusedText") };
+  return failure.status >= 500
+    ? { title: say("away"), text: say("awayText") }
+    : { title: say("refused"), text: say("refusedText") };
 }
 
 /** Fastify's own, of a body that it does not take, say so by their status. */

@@ -3,7 +3,8 @@ import type { ShownCart } from "./documents.ts";
 
 export type Missing = "address" | "contact" | "delivery";
 
-export const needsDelivery = ({ lines }: Pick<ShownCart, "lines">): boolean => lines.some(({ requiresShipping }) => requiresShipping);
+export const needsDelivery = ({ lines }: Pick<ShownCart, "lines">): boolean =>
+  lines.some(({ requiresShipping }) => requiresShipping);
 
 /** The first of it, from top to bottom; undefined: nothing. */
 export function missingOf(cart: ShownCart): Missing | undefined {

@@ -51,7 +51,9 @@ function lineView(line: ShownLine, visit: Shower): Markup {
     <div>
       <p class="name" lang="${session.locale}">${line.title}</p>
       ${line.variantTitle === null ? undefined : html`<p class="soft" lang="${session.locale}">${line.variantTitle}</p>`}
-      <p class="soft">${say("quantity", { quantity: String(line.quantity) })}${line.quantity > 1 ? html` · ${each}` : undefined}</p>
+      <p class="soft">
+        ${say("quantity", { quantity: String(line.quantity) })}${line.quantity > 1 ? html` · ${each}` : undefined}
+      </p>
       ${session.cart.warnings.filter(({ lineId }) => lineId === line.id).map(({ code }) => warningView(code, visit))}
     </div>
     <p class="amount">${formatAmount(line.subtotal, locale)}</p>
@@ -61,7 +63,9 @@ function lineView(line: ShownLine, visit: Shower): Markup {
 /** Our own pictures alone: a page with a secret address asks nobody else for anything. */
 function pictureOf({ image }: ShownLine, { room }: Shower): string | undefined {
   const { publicUrl } = room.services;
-  return image?.url.startsWith(`${publicUrl}/`) === true ? basePathOf(publicUrl) + image.url.slice(publicUrl.length) : undefined;
+  return image?.url.startsWith(`${publicUrl}/`) === true
+    ? basePathOf(publicUrl) + image.url.slice(publicUrl.length)
+    : undefined;
 }
 
 function warningView(code: string, { language }: Shower): Markup {
@@ -71,7 +75,8 @@ function warningView(code: string, { language }: Shower): Markup {
 
 function totalsView(cart: ShownCart, { say, locale, session }: Shower): Markup {
   const { totals, promotion } = cart;
-  const text = (amount: Amount): string => (amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale));
+  const text = (amount: Amount): string =>
+    amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
   // Who may pay pays this.
   const isFinal = session.status !== "open" || missingOf(cart) === undefined;
   return html`<dl class="totals">
@@ -87,11 +92,20 @@ function totalsView(cart: ShownCart, { say, locale, session }: Shower): Markup {
 }
 
 function discountTitles({ automatic, state, promotion }: ShownCart["promotion"]): string {
-  return [...automatic.map(({ title }) => title), ...(state === "applied" ? [promotion?.code ?? ""] : [])].join(", ");
+  return [
+    ...automatic.map(({ title }) => title),
+    ...(state === "applied" ? [promotion?.code ?? ""] : []),
+  ].join(", ");
 }
 
-function taxRow({ tax, taxIncluded }: ShownCart["totals"], { say, locale }: Pick<Shower, "say" | "locale">): Markup {
-  return row(say(taxIncluded ? "taxIncluded" : "tax"), tax === null ? say("taxLater") : formatAmount(tax, locale));
+function taxRow(
+  { tax, taxIncluded }: ShownCart["totals"],
+  { say, locale }: Pick<Shower, "say" | "locale">,
+): Markup {
+  return row(
+    say(taxIncluded ? "taxIncluded" : "tax"),
+    tax === null ? say("taxLater") : formatAmount(tax, locale),
+  );
 }
 
 const row = (name: string, value: string, note = ""): Markup =>

@@ -1,4 +1,7 @@
-/** What the checkout page says, in each of its languages: one line per text. `{name}` stands for what is put in. */
+/**
+ * What the checkout page says, in each of its languages: one line per text. `{name}` stands for what is put
+ * in.
+ */
 const languages = ["en", "de", "ja"] as const;
 export type Language = (typeof languages)[number];
 
@@ -94,18 +97,46 @@ const table = {
   ],
   tok_success: ["It succeeds", "Sie gelingt", "成功する"],
   tok_decline: ["The card is declined", "Die Karte wird abgelehnt", "カードが拒否される"],
-  tok_decline_insufficient_funds: ["There is not enough money", "Das Guthaben reicht nicht", "残高が不足している"],
+  tok_decline_insufficient_funds: [
+    "There is not enough money",
+    "Das Guthaben reicht nicht",
+    "残高が不足している",
+  ],
   tok_slow: ["It succeeds after a few seconds", "Sie gelingt nach einigen Sekunden", "数秒後に成功する"],
-  tok_late_success: ["The answer comes too late, after 20 minutes", "Die Antwort kommt zu spät, nach 20 Minuten", "応答が20分後に届く（時間切れ）"],
+  tok_late_success: [
+    "The answer comes too late, after 20 minutes",
+    "Die Antwort kommt zu spät, nach 20 Minuten",
+    "応答が20分後に届く（時間切れ）",
+  ],
   paymentFree: ["There is nothing to pay.", "Es ist nichts zu bezahlen.", "お支払いは不要です。"],
   pay: ["Pay {amount} (test)", "Zahlungspflichtig bestellen · {amount}", "{amount} を支払う（テスト）"],
   payLater: ["Pay", "Zahlungspflichtig bestellen", "支払う"],
-  missing_address: ["Enter the delivery address first.", "Geben Sie zuerst die Lieferadresse ein.", "先にお届け先を入力してください。"],
-  missing_contact: ["Enter your e-mail first.", "Geben Sie zuerst Ihre E-Mail-Adresse ein.", "先にメールアドレスを入力してください。"],
-  missing_delivery: ["Choose a delivery first.", "Wählen Sie zuerst eine Versandart.", "先に配送方法を選んでください。"],
+  missing_address: [
+    "Enter the delivery address first.",
+    "Geben Sie zuerst die Lieferadresse ein.",
+    "先にお届け先を入力してください。",
+  ],
+  missing_contact: [
+    "Enter your e-mail first.",
+    "Geben Sie zuerst Ihre E-Mail-Adresse ein.",
+    "先にメールアドレスを入力してください。",
+  ],
+  missing_delivery: [
+    "Choose a delivery first.",
+    "Wählen Sie zuerst eine Versandart.",
+    "先に配送方法を選んでください。",
+  ],
   placeFree: ["Place the order", "Bestellung abschicken", "注文を確定する"],
-  cancel: ["Cancel and go back to {merchant}", "Abbrechen und zurück zu {merchant}", "キャンセルして {merchant} に戻る"],
-  cancelNote: ["Your cart stays as it is.", "Ihr Warenkorb bleibt erhalten.", "カートの中身はそのまま残ります。"],
+  cancel: [
+    "Cancel and go back to {merchant}",
+    "Abbrechen und zurück zu {merchant}",
+    "キャンセルして {merchant} に戻る",
+  ],
+  cancelNote: [
+    "Your cart stays as it is.",
+    "Ihr Warenkorb bleibt erhalten.",
+    "カートの中身はそのまま残ります。",
+  ],
   goBack: ["Go back to {merchant}", "Zurück zu {merchant}", "{merchant} に戻る"],
   processing: ["Your payment is being processed", "Ihre Zahlung wird bearbeitet", "お支払いを処理しています"],
   processingText: [
@@ -121,27 +152,51 @@ const table = {
   ],
   giveUp: ["Stop waiting", "Nicht länger warten", "待つのをやめる"],
   thanks: ["Thank you", "Vielen Dank", "ありがとうございます"],
-  thanksOrder: ["Your order {number} has been placed.", "Ihre Bestellung {number} ist eingegangen.", "ご注文 {number} を承りました。"],
+  thanksOrder: [
+    "Your order {number} has been placed.",
+    "Ihre Bestellung {number} ist eingegangen.",
+    "ご注文 {number} を承りました。",
+  ],
   thanksNext: [
     "You are taken back to {merchant} in a moment.",
     "Sie werden gleich zu {merchant} weitergeleitet.",
     "まもなく {merchant} に戻ります。",
   ],
-  completed: ["This checkout is complete", "Diese Bestellung ist abgeschlossen", "ご購入手続きは完了しています"],
-  completedText: ["The order has been placed.", "Die Bestellung ist eingegangen.", "ご注文は確定しています。"],
-  canceled: ["This checkout was canceled", "Dieser Bezahlvorgang wurde abgebrochen", "ご購入手続きはキャンセルされました"],
+  completed: [
+    "This checkout is complete",
+    "Diese Bestellung ist abgeschlossen",
+    "ご購入手続きは完了しています",
+  ],
+  completedText: [
+    "The order has been placed.",
+    "Die Bestellung ist eingegangen.",
+    "ご注文は確定しています。",
+  ],
+  canceled: [
+    "This checkout was canceled",
+    "Dieser Bezahlvorgang wurde abgebrochen",
+    "ご購入手続きはキャンセルされました",
+  ],
   canceledText: [
     "Nothing was charged. Your cart can be changed and checked out again.",
     "Es wurde nichts abgebucht. Ihr Warenkorb kann geändert und neu bestellt werden.",
     "請求は発生していません。カートの内容を変更して、もう一度お手続きいただけます。",
   ],
-  expired: ["This checkout has expired", "Dieser Bezahlvorgang ist abgelaufen", "ご購入手続きの期限が切れました"],
+  expired: [
+    "This checkout has expired",
+    "Dieser Bezahlvorgang ist abgelaufen",
+    "ご購入手続きの期限が切れました",
+  ],
   expiredText: [
     "Nothing was charged. Start again from your cart.",
     "Es wurde nichts abgebucht. Beginnen Sie im Warenkorb noch einmal.",
     "請求は発生していません。カートからもう一度お手続きください。",
   ],
-  unknown: ["There is no such checkout", "Diesen Bezahlvorgang gibt es nicht", "該当するご購入手続きが見つかりません"],
+  unknown: [
+    "There is no such checkout",
+    "Diesen Bezahlvorgang gibt es nicht",
+    "該当するご購入手続きが見つかりません",
+  ],
   unknownText: [
     "The address is not complete, or it is too old. Go back to the shop and start again.",
     "Die Adresse ist unvollständig oder zu alt. Gehen Sie zurück in den Shop und beginnen Sie noch einmal.",
@@ -155,13 +210,21 @@ const table = {
   ],
   tryAgain: ["Try again", "Noch einmal versuchen", "もう一度試す"],
   tooMany: ["There were too many attempts", "Zu viele Versuche", "試行回数が多すぎます"],
-  tooManyText: ["Try again in {time}.", "Versuchen Sie es in {time} noch einmal.", "{time}後にもう一度お試しください。"],
+  tooManyText: [
+    "Try again in {time}.",
+    "Versuchen Sie es in {time} noch einmal.",
+    "{time}後にもう一度お試しください。",
+  ],
   tooManyCodes: [
     "There were too many attempts. Try again in {time}.",
     "Zu viele Versuche. Versuchen Sie es in {time} noch einmal.",
     "試行回数が多すぎます。{time}後にもう一度お試しください。",
   ],
-  refused: ["This form could not be taken", "Dieses Formular wurde nicht angenommen", "送信を受け付けられませんでした"],
+  refused: [
+    "This form could not be taken",
+    "Dieses Formular wurde nicht angenommen",
+    "送信を受け付けられませんでした",
+  ],
   refusedText: [
     "It did not come from this page, or your browser did not send the page’s cookie along. Allow cookies, open the page again, and send it once more.",
     "Es kam nicht von dieser Seite, oder Ihr Browser hat deren Cookie nicht mitgeschickt. Erlauben Sie Cookies, öffnen Sie die Seite neu und senden Sie es noch einmal.",
@@ -189,5 +252,7 @@ export const fill = (text: string, parts: Readonly<Record<string, string>>): str
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => parts[name] ?? whole);
 
 /** The text of a column, for tables of other files. */
-export const inLanguage = (texts: readonly [en: string, de: string, ja: string], language: Language): string =>
-  texts[languages.indexOf(language)] ?? texts[0];
+export const inLanguage = (
+  texts: readonly [en: string, de: string, ja: string],
+  language: Language,
+): string => texts[languages.indexOf(language)] ?? texts[0];

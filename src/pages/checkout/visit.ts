@@ -1,6 +1,4 @@
-/**
- * One request on the page of one session: its browser (by a cookie), the session's state, and the language.
- */
+/** One request on the page of one session: its browser (by a cookie), the session's state, and the language. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { BuyerViewer } from "#access/viewer.ts";
@@ -45,7 +43,10 @@ interface FoundSession {
   readonly viewer: BuyerViewer;
 }
 
-/** Undefined: no session has this address. Such tries are counted, and refused when there were too many; who knows an address is not kept out by them. */
+/**
+ * Undefined: no session has this address. Such tries are counted, and refused when there were too many; who
+ * knows an address is not kept out by them.
+ */
 async function findSession({ services }: Room, request: FastifyRequest): Promise<FoundSession | undefined> {
   const { secret } = request.params as { readonly secret: string };
   const page = secretPattern.test(secret) ? await findSessionPage(services.db, secret) : undefined;
@@ -61,7 +62,13 @@ type SessionState = Pick<ShownSession, "status" | "version">;
 export async function readState(room: Room, request: FastifyRequest): Promise<SessionState | undefined> {
   const viewer = (await findSession(room, request))?.viewer;
   if (viewer === undefined) return undefined;
-  return (await room.documents.status<SessionState | null>({ viewer, requestId: request.id, variables: { id: viewer.sessionId } })) ?? undefined;
+  return (
+    (await room.documents.status<SessionState | null>({
+      viewer,
+      requestId: request.id,
+      variables: { id: viewer.sessionId },
+    })) ?? undefined
+  );
 }
 
 const languages = new WeakMap<FastifyRequest, Language>();
@@ -71,13 +78,21 @@ export const languageFor = (request: FastifyRequest): Language =>
   languages.get(request) ?? languageOf(parseAcceptLanguage(request.headers["accept-language"])[0] ?? "en");
 
 /** Undefined: no session has this address. A cookie is given to who has none. */
-export async function openVisit(room: Room, request: FastifyRequest, reply: FastifyReply): Promise<Visit | undefined> {
+export async function openVisit(
+  room: Room,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Visit | undefined> {
   const { services, documents } = room;
   const { secret } = request.params as { readonly secret: string };
   const found = await findSession(room, request);
   if (found === undefined) return undefined;
   const { page, viewer } = found;
-  const session = await documents.session<ShownSession | null>({ viewer, requestId: request.id, variables: { id: viewer.sessionId } });
+  const session = await documents.session<ShownSession | null>({
+    viewer,
+    requestId: request.id,
+    variables: { id: viewer.sessionId },
+  });
   if (session === null) return undefined;
   const known = readBrowser(request.headers.cookie, secret);
   const browser = known ?? newBrowser(secret);
@@ -102,7 +117,12 @@ export async function openVisit(room: Room, request: FastifyRequest, reply: Fast
   };
 }
 
-export const viewerOf = ({ sessionId, merchantId, cartId }: SessionPage): BuyerViewer => ({ kind: "buyer", sessionId, merchantId, cartId });
+export const viewerOf = ({ sessionId, merchantId, cartId }: SessionPage): BuyerViewer => ({
+  kind: "buyer",
+  sessionId,
+  merchantId,
+  cartId,
+});
 
 export type ShownPage = Omit<Page, "asset" | "isWide">;
 
@@ -113,8 +133,8 @@ export function sendPage(reply: FastifyReply, page: ShownPage, publicUrl: string
 }
 
 /**
- * The cookie of a checkout page: a random name for the browser, tagged with the session's own secret, so that one of another session is none here. Its path
- * is the page's address; browsers send it nowhere else.
+ * The cookie of a checkout page: a random name for the browser, tagged with the session's own secret, so that
+ * one of another session is none here. Its path is the page's address; browsers send it nowhere else.
  */
 const cookieName = "checkout";
 const lifeSeconds = 2 * 86_400;

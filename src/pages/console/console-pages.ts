@@ -1,6 +1,6 @@
 /**
- * The pages of the merchant's console that the service renders: sign-in, the shell that the console's script fills,
- * refusals, and the page for a request that failed.
+ * The pages of the merchant's console that the service renders: sign-in, the shell that the console's script
+ * fills, refusals, and the page for a request that failed.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { StaffSession } from "#access/people/staff-sessions.ts";
@@ -53,20 +53,31 @@ export function consolePage(
 }
 
 export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: string): Page {
-  return messagePage("Your shop is suspended", `${merchantName} is suspended, so its console is closed until it is resumed.`, [
-    html`<p class="soft">You are signed in as <strong>${staff.email}</strong>.</p>`,
-    html`<form method="post" action="${basePathOf(publicUrl)}/console/sign-out"><button class="second">Sign out</button></form>`,
-  ]);
+  return messagePage(
+    "Your shop is suspended",
+    `${merchantName} is suspended, so its console is closed until it is resumed.`,
+    [
+      html`<p class="soft">You are signed in as <strong>${staff.email}</strong>.</p>`,
+      html`<form method="post" action="${basePathOf(publicUrl)}/console/sign-out">
+        <button class="second">Sign out</button>
+      </form>`,
+    ],
+  );
 }
 
 /** A form came from elsewhere; the console is at the service's public address alone. */
 export const foreignPage = (publicUrl: string): Page =>
-  messagePage("This did not come from the console", "Open the console at its own address and try again there.", [
-    html`<p><a href="${publicUrl}/console">${publicUrl}/console</a></p>`,
-  ]);
+  messagePage(
+    "This did not come from the console",
+    "Open the console at its own address and try again there.",
+    [html`<p><a href="${publicUrl}/console">${publicUrl}/console</a></p>`],
+  );
 
 /** Comes from another site's link, without the cookie: asked again from here it is sent along. */
-export const againFromHere = (url: string): Page => ({ ...messagePage("Console", "One moment …"), refresh: { seconds: 0, url } });
+export const againFromHere = (url: string): Page => ({
+  ...messagePage("Console", "One moment …"),
+  refresh: { seconds: 0, url },
+});
 
 export function messagePage(title: string, message: string, more: readonly Markup[] = []): Page {
   return {
@@ -82,10 +93,16 @@ export function showPage(reply: FastifyReply, page: Page): FastifyReply {
 }
 
 /** The error handler of the console's routes: logs failures of the service and answers with a page. */
-export function answerOnPage(log: Log): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+export function answerOnPage(
+  log: Log,
+): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   return (error, request, reply) => {
     const failure = toRefusal(error);
-    if (failure.status >= 500) log.error({ requestId: request.id, code: failure.code, err: failure.cause }, "A request failed on our side.");
+    if (failure.status >= 500)
+      log.error(
+        { requestId: request.id, code: failure.code, err: failure.cause },
+        "A request failed on our side.",
+      );
     request.failureCode = failure.code;
     const retryAfter = retryAfterSecondsOf(failure);
     if (retryAfter !== null) void reply.header("retry-after", String(retryAfter));
@@ -100,7 +117,8 @@ function toRefusal(error: unknown): Failure {
 }
 
 function pageOf(status: number, retryAfterSeconds: number | null): Page {
-  if (status === 429) return messagePage("There were too many requests", `Try again in ${retryAfterSeconds ?? 60} s.`);
+  if (status === 429)
+    return messagePage("There were too many requests", `Try again in ${retryAfterSeconds ?? 60} s.`);
   if (status >= 500) return messagePage("This does not work at the moment", "Try again in a minute.");
   return messagePage("This did not work", "Go back and try again.");
 }

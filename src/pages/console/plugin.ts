@@ -1,6 +1,6 @@
 /**
- * The merchants' console: signing in, the page that its script runs in, signing out. Every sign-in begins a session of its own and ends the session that the
- * browser had before.
+ * The merchants' console: signing in, the page that its script runs in, signing out. Every sign-in begins a
+ * session of its own and ends the session that the browser had before.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#foundation/log.ts";
@@ -30,7 +30,15 @@ import type { Clock } from "#foundation/clock.ts";
 import { assetOf, basePathOf } from "#pages/shared/assets.ts";
 import { formOf, isFromHere, takeForms } from "#http/body.ts";
 import { clearConsoleCookie, readConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
-import { againFromHere, answerOnPage, consolePage, consoleSignInPage, foreignPage, showPage, suspendedPage } from "./console-pages.ts";
+import {
+  againFromHere,
+  answerOnPage,
+  consolePage,
+  consoleSignInPage,
+  foreignPage,
+  showPage,
+  suspendedPage,
+} from "./console-pages.ts";
 
 export interface ConsoleOptions {
   readonly services: GraphServices;
@@ -38,7 +46,10 @@ export interface ConsoleOptions {
   readonly log: Log;
 }
 
-export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (server, { services: { db, clock, publicUrl }, limiter, log }) => {
+export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (
+  server,
+  { services: { db, clock, publicUrl }, limiter, log },
+) => {
   mountConsole(server, {
     db,
     clock,
@@ -46,7 +57,8 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (server, 
     log,
     loginLimit: createLoginLimit(limiter),
     // What anonymous callers read with elsewhere.
-    limitAddress: async (request, reply) => takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+    limitAddress: async (request, reply) =>
+      takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
   });
   for (const [path, methods] of consoleRoutes) refuseOtherMethods(server, path, methods);
 };
@@ -57,7 +69,10 @@ interface ConsoleServices {
   readonly publicUrl: string;
   readonly log: Log;
   readonly loginLimit: LoginLimit;
-  /** Counts a request that anybody may send by the address it comes from; fails with `rate_limited` when there were too many. */
+  /**
+   * Counts a request that anybody may send by the address it comes from; fails with `rate_limited` when there
+   * were too many.
+   */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
 
@@ -83,27 +98,35 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
     pages.setErrorHandler(answerOnPage(services.log));
     takeForms(pages);
     pages.addHook("onRequest", services.limitAddress);
-    for (const path of ["/console", "/console/*"]) pages.get(path, (request, reply) => showConsole({ request, reply }, services));
-    for (const path of ["/console/sign-in", "/console/sign-out"]) pages.get(path, (_request, reply) => reply.redirect(home, 303));
+    for (const path of ["/console", "/console/*"])
+      pages.get(path, (request, reply) => showConsole({ request, reply }, services));
+    for (const path of ["/console/sign-in", "/console/sign-out"])
+      pages.get(path, (_request, reply) => reply.redirect(home, 303));
     pages.post("/console/sign-in", (request, reply) =>
-      isFromHere(request, origin) ? answerSignIn({ request, reply }, services, signIn) : refuseForeign(reply, publicUrl),
+      isFromHere(request, origin)
+        ? answerSignIn({ request, reply }, services, signIn)
+        : refuseForeign(reply, publicUrl),
     );
     pages.post("/console/sign-out", (request, reply) =>
-      isFromHere(request, origin) ? answerSignOut({ request, reply }, services) : refuseForeign(reply, publicUrl),
+      isFromHere(request, origin)
+        ? answerSignOut({ request, reply }, services)
+        : refuseForeign(reply, publicUrl),
     );
     done();
   });
 }
 
 /** Also told who came by another of the host's names: a cookie set there would be of no use here. */
-const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply => showPage(reply.code(403), foreignPage(publicUrl));
+const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
+  showPage(reply.code(403), foreignPage(publicUrl));
 
 async function showConsole({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { db, publicUrl } = services;
   const session = await sessionOf(request, services);
   const next = placeAfter(request.url);
   if (session === undefined) {
-    if (request.headers["sec-fetch-site"] === "cross-site") return showPage(reply, againFromHere(basePathOf(publicUrl) + next));
+    if (request.headers["sec-fetch-site"] === "cross-site")
+      return showPage(reply, againFromHere(basePathOf(publicUrl) + next));
     return showPage(reply, consoleSignInPage({ next, publicUrl, email: "", fault: undefined }));
   }
   if (session.isSuspended) return showPage(reply.code(403), suspendedPage(session, publicUrl));
@@ -124,11 +147,16 @@ async function sessionOf(
 /** A page of the console, whatever was asked for. */
 export function placeAfter(next: string | null): string {
   const url = URL.parse(next ?? "", "http://here");
-  if (url === null || url.origin !== "http://here" || !/^\/console(?:\/|$)/.test(url.pathname)) return "/console";
+  if (url === null || url.origin !== "http://here" || !/^\/console(?:\/|$)/.test(url.pathname))
+    return "/console";
   return /^\/console\/sign-(?:in|out)$/.test(url.pathname) ? "/console" : url.pathname + url.search;
 }
 
-async function answerSignIn({ request, reply }: Visit, services: ConsoleServices, signIn: SignIn): Promise<FastifyReply> {
+async function answerSignIn(
+  { request, reply }: Visit,
+  services: ConsoleServices,
+  signIn: SignIn,
+): Promise<FastifyReply> {
   const { publicUrl } = services;
   const form = formOf(request);
   const { email, password } = typedIn(form);
@@ -174,7 +202,20 @@ interface Done {
   readonly requestId: string;
 }
 
-function record(transaction: Transaction, action: "consoleSignIn" | "consoleSignOut", { staff, now, requestId }: Done): Promise<void> {
+function record(
+  transaction: Transaction,
+  action: "consoleSignIn" | "consoleSignOut",
+  { staff, now, requestId }: Done,
+): Promise<void> {
   const { staffId, merchantId } = staff;
-  return appendAudit(transaction, { actor: "staff", actorId: staffId, merchantId, now, action, targetId: staffId, requestId, details: {} });
+  return appendAudit(transaction, {
+    actor: "staff",
+    actorId: staffId,
+    merchantId,
+    now,
+    action,
+    targetId: staffId,
+    requestId,
+    details: {},
+  });
 }

@@ -110,9 +110,13 @@ export interface Operation {
 /** In the order of the document's tags, and within them of what is done first. */
 export function operationsOf(document: ApiDocument): Operation[] {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, raw]) => toOperation(document, { path, method: method.toUpperCase(), raw })),
+    Object.entries(methods).map(([method, raw]) =>
+      toOperation(document, { path, method: method.toUpperCase(), raw }),
+    ),
   );
-  return document.tags.flatMap(({ name }) => all.filter(({ tag }) => tag === name).toSorted((one, other) => rankOf(one) - rankOf(other)));
+  return document.tags.flatMap(({ name }) =>
+    all.filter(({ tag }) => tag === name).toSorted((one, other) => rankOf(one) - rankOf(other)),
+  );
 }
 
 const verbsInOrder = ["list", "search", "create", "get", "set", "apply"];
@@ -123,7 +127,10 @@ function rankOf({ id }: Operation): number {
   return rank === -1 ? verbsInOrder.length : rank;
 }
 
-function toOperation({ components }: ApiDocument, { path, method, raw }: { path: string; method: string; raw: RawOperation }): Operation {
+function toOperation(
+  { components }: ApiDocument,
+  { path, method, raw }: { path: string; method: string; raw: RawOperation },
+): Operation {
   const answer = raw.responses[200];
   return {
     id: raw.operationId,
@@ -138,10 +145,15 @@ function toOperation({ components }: ApiDocument, { path, method, raw }: { path:
     isIdempotent: raw["x-idempotency"] === "required",
     limits: raw["x-rate-limits"],
     errorCodes: raw["x-error-codes"],
-    parameters: raw.parameters.map((parameter) => ("$ref" in parameter ? found(components.parameters, parameter.$ref) : parameter)),
+    parameters: raw.parameters.map((parameter) =>
+      "$ref" in parameter ? found(components.parameters, parameter.$ref) : parameter,
+    ),
     body: raw.requestBody?.content["application/json"].schema ?? null,
     answer: answer.content["application/json"].schema,
-    headers: Object.entries(answer.headers).map(([name, { $ref }]) => ({ name, description: found(components.headers, $ref).description })),
+    headers: Object.entries(answer.headers).map(([name, { $ref }]) => ({
+      name,
+      description: found(components.headers, $ref).description,
+    })),
   };
 }
 
@@ -175,7 +187,12 @@ export function resolve(schema: Schema, schemas: Schemas): Resolved {
   if (allOf !== undefined) return allOf.map((part) => resolve(part, schemas)).reduce(merge);
   if ($ref !== undefined) return { ...resolve(found(schemas, $ref), schemas), ...own, name: nameOf($ref) };
   const types = typeof own.type === "string" ? [own.type] : (own.type ?? []);
-  return { ...own, name: null, isNullable: types.includes("null"), kind: types.find((type) => type !== "null") ?? "object" };
+  return {
+    ...own,
+    name: null,
+    isNullable: types.includes("null"),
+    kind: types.find((type) => type !== "null") ?? "object",
+  };
 }
 
 const merge = (one: Resolved, other: Resolved): Resolved => ({

@@ -5,7 +5,13 @@ import { compress, type Compressed } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
 import type { AnyDemoFile } from "#demo/demo-file.ts";
 import { type ApiDocument, type Operation, operationsOf } from "./api-document.ts";
-import { createExamples, type Examples, readStoredAnswers, shortened, type StoredAnswers } from "./examples.ts";
+import {
+  createExamples,
+  type Examples,
+  readStoredAnswers,
+  shortened,
+  type StoredAnswers,
+} from "./examples.ts";
 import { errorsContent } from "./errors-page.ts";
 import { eventsContent } from "./events-page.ts";
 import { type DocsPage, type Frame, renderDocs } from "./frame.ts";
@@ -14,7 +20,10 @@ import { indexContent } from "./index-page.ts";
 import { operationContent } from "./operation-page.ts";
 import { requestOf } from "./requests.ts";
 
-/** A GET as the demo's key is answered, or undefined: then a stored answer is shown. `path`: below the service's base. */
+/**
+ * A GET as the demo's key is answered, or undefined: then a stored answer is shown. `path`: below the
+ * service's base.
+ */
 export type Ask = (path: string, key: string | undefined) => Promise<unknown>;
 
 export interface DocsServices {
@@ -46,14 +55,25 @@ export function createDocsSite(services: DocsServices): DocsSite {
   const frame: Frame = { publicUrl, version: document.info.version, operations, guides, asset };
   const examples = createExamples(demo);
   const stored = readStoredAnswers({ examples, publicUrl });
-  const site = { ...services, operations, guides, demo, examples, stored, home: `${basePathOf(publicUrl)}/docs` };
+  const site = {
+    ...services,
+    operations,
+    guides,
+    demo,
+    examples,
+    stored,
+    home: `${basePathOf(publicUrl)}/docs`,
+  };
   const makers = new Map<string, Maker>(pagesOf(site));
   const kept = new Map<string, Promise<KeptPage>>();
   const make = async (path: string, maker: Maker): Promise<KeptPage> => {
     const { isPassing = false, ...made } = await maker();
     if (isPassing) kept.delete(path);
     const plain = Buffer.from(renderDocs(frame, made));
-    return { etag: `W/"${createHash("sha256").update(plain).digest("base64url")}"`, body: await compress(plain) };
+    return {
+      etag: `W/"${createHash("sha256").update(plain).digest("base64url")}"`,
+      body: await compress(plain),
+    };
   };
   return {
     asset,
@@ -95,14 +115,20 @@ function* pagesOf(site: Site): Generator<Entry> {
   yield page("", "Commerce Gateway API", () => indexContent(site));
   yield page("errors", "Errors", () => errorsContent(site));
   yield page("events", "Events", () => eventsContent(site.document, site));
-  for (const guide of guides) yield page(`guides/${guide.name}`, guide.title, () => guideContent(guide, { publicUrl, home }));
+  for (const guide of guides)
+    yield page(`guides/${guide.name}`, guide.title, () => guideContent(guide, { publicUrl, home }));
   for (const operation of operations) {
     const path = `operations/${operation.id}`;
     yield [
       path,
       async () => {
         const { answer, isPassing } = await answerOf(operation, site);
-        return { path, title: operation.id, content: operationContent(operation, { ...site, answer }), isPassing };
+        return {
+          path,
+          title: operation.id,
+          content: operationContent(operation, { ...site, answer }),
+          isPassing,
+        };
       },
     ];
   }
@@ -113,15 +139,29 @@ interface ShownAnswer {
   readonly isPassing: boolean;
 }
 
-/** Of reads what the demo really answers, shortened; of changes what the demo answered when the project was built. */
-async function answerOf(operation: Operation, { examples, publicUrl, demo, ask, stored }: Site): Promise<ShownAnswer> {
+/**
+ * Of reads what the demo really answers, shortened; of changes what the demo answered when the project was
+ * built.
+ */
+async function answerOf(
+  operation: Operation,
+  { examples, publicUrl, demo, ask, stored }: Site,
+): Promise<ShownAnswer> {
   const isAsked = operation.method === "GET" && operation.credential !== "token" && demo !== undefined;
   if (!isAsked) return { answer: stored(operation), isPassing: false };
   const { url } = requestOf(operation, examples.of(operation), publicUrl);
-  const asked = await ask(url.slice(publicUrl.length), operation.credential === "key" ? demo.keys.full : undefined);
-  return asked === undefined ? { answer: stored(operation), isPassing: true } : { answer: shortened(asked), isPassing: false };
+  const asked = await ask(
+    url.slice(publicUrl.length),
+    operation.credential === "key" ? demo.keys.full : undefined,
+  );
+  return asked === undefined
+    ? { answer: stored(operation), isPassing: true }
+    : { answer: shortened(asked), isPassing: false };
 }
 
 const notFoundContent = (home: string): DocsPage["content"] =>
   html`<h1>There is no such page</h1>
-    <p>The address may be misspelt, or the page may be gone. <a href="${home}">Start here</a>, or choose from the contents.</p>`;
+    <p>
+      The address may be misspelt, or the page may be gone. <a href="${home}">Start here</a>, or choose from
+      the contents.
+    </p>`;

@@ -1,4 +1,7 @@
-/** The catalogue of errors: what each code means, when it happens and what to do. The `docUrl` of an error leads to its entry. */
+/**
+ * The catalogue of errors: what each code means, when it happens and what to do. The `docUrl` of an error
+ * leads to its entry.
+ */
 import { readFileSync } from "node:fs";
 import { type FailureCode, type FailureKind, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
@@ -35,11 +38,13 @@ export function errorsContent({ operations, publicUrl, home }: ErrorsPage): Mark
   const groups = readErrorGuide();
   return html`<h1>Errors</h1>
     <p class="lead">
-      Whatever goes wrong is answered in one form, by a code of this list. Codes are for programs and stay; messages are for people and may change.
+      Whatever goes wrong is answered in one form, by a code of this list. Codes are for programs and stay;
+      messages are for people and may change.
     </p>
     ${codeBlock(shape.replace("BASE", publicUrl), "An error")}
     <p>
-      <a href="${home}/guides/errors-and-retries">How to handle them</a>: what may be sent again, when, and how to do so without doing anything twice.
+      <a href="${home}/guides/errors-and-retries">How to handle them</a>: what may be sent again, when, and
+      how to do so without doing anything twice.
     </p>
     <dl class="codes">
       ${groups.map(
@@ -57,7 +62,10 @@ export function errorsContent({ operations, publicUrl, home }: ErrorsPage): Mark
     )}`;
 }
 
-function entryOf({ code, why, remedy }: ErrorEntry, { home, users }: { readonly home: string; readonly users: readonly Operation[] }): Markup {
+function entryOf(
+  { code, why, remedy }: ErrorEntry,
+  { home, users }: { readonly home: string; readonly users: readonly Operation[] },
+): Markup {
   const { status, text, retryable }: FailureKind = failureKinds[code];
   return html`<section class="error" id="${code}" tabindex="-1">
     <h3>
@@ -65,19 +73,28 @@ function entryOf({ code, why, remedy }: ErrorEntry, { home, users }: { readonly 
     </h3>
     <p class="meta">
       <span class="badge">${status}</span>
-      <span class="badge ${retryable === true ? "again" : "final"}">${retryable === true ? "retryable" : "not retryable"}</span> <span>${text}</span>
+      <span class="badge ${retryable === true ? "again" : "final"}"
+        >${retryable === true ? "retryable" : "not retryable"}</span
+      >
+      <span>${text}</span>
     </p>
     <p><strong>Why.</strong> ${inline(why)}</p>
     <p><strong>What to do.</strong> ${inline(remedy)}</p>
     ${
       users.length === 0 || users.length > 8
         ? undefined
-        : html`<p class="soft">Returned by ${users.map(({ id }) => html`<a href="${home}/operations/${id}"><code>${id}</code></a> `)}</p>`
+        : html`<p class="soft">
+            Returned by
+            ${users.map(({ id }) => html`<a href="${home}/operations/${id}"><code>${id}</code></a> `)}
+          </p>`
     }
   </section>`;
 }
 
-/** Why each error happens and what to do about it: docs/errors.md, read once. It has an entry for every code of the registry and no other. */
+/**
+ * Why each error happens and what to do about it: docs/errors.md, read once. It has an entry for every code
+ * of the registry and no other.
+ */
 interface ErrorEntry {
   readonly code: FailureCode;
   readonly why: string;

@@ -1,4 +1,7 @@
-/** The catalogue of events: what webhook endpoints can be told of, by its groups, and what the body of each has. */
+/**
+ * The catalogue of events: what webhook endpoints can be told of, by its groups, and what the body of each
+ * has.
+ */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { type ApiDocument, nameOf, resolve } from "./api-document.ts";
 import { candidateBadge } from "./frame.ts";
@@ -21,18 +24,20 @@ export function eventsContent(document: ApiDocument, { home }: { readonly home: 
   const envelope = schemas[envelopeName] ?? {};
   return html`<h1>Events</h1>
     <p class="lead">
-      What webhook endpoints can be told of. An endpoint names the types it wants, all of a group (<code>order.*</code>), or everything
-      (<code>*</code>).
+      What webhook endpoints can be told of. An endpoint names the types it wants, all of a group
+      (<code>order.*</code>), or everything (<code>*</code>).
     </p>
     <p>
       The <a href="${home}/guides/webhooks">webhooks guide</a> says how they are sent and verified;
-      <a href="${home}/operations/listInstallationWebhookEvents">listInstallationWebhookEvents</a> has an example of each body.
+      <a href="${home}/operations/listInstallationWebhookEvents">listInstallationWebhookEvents</a> has an
+      example of each body.
     </p>
     <ul class="toc">
       ${groups.map(
         ([group, events]) =>
           html`<li>
-            <a href="#${anchorOf(group)}"><code>${group}.*</code></a> <span class="soft">${events.length}</span>
+            <a href="#${anchorOf(group)}"><code>${group}.*</code></a>
+            <span class="soft">${events.length}</span>
           </li>`,
       )}
       <li><a href="#body">The body</a></li>
@@ -45,7 +50,10 @@ export function eventsContent(document: ApiDocument, { home }: { readonly home: 
           </ul>`,
     )}
     <h2 id="body">The body</h2>
-    <p>It is the same for every type; <code>data.object</code> is the thing as it was then, in the schema that is named with the type.</p>
+    <p>
+      It is the same for every type; <code>data.object</code> is the thing as it was then, in the schema that
+      is named with the type.
+    </p>
     ${new SchemaView(schemas, [envelope]).fields(envelope, "given")}`;
 }
 

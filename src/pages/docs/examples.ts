@@ -3,7 +3,14 @@
  * if there is one, else placeholders; never a key, because anybody may read the pages.
  */
 import { readFileSync } from "node:fs";
-import { type AnyDemoFile, cartNames, deliveryNames, type DemoFile, orderNames, sessionNames } from "#demo/demo-file.ts";
+import {
+  type AnyDemoFile,
+  cartNames,
+  deliveryNames,
+  type DemoFile,
+  orderNames,
+  sessionNames,
+} from "#demo/demo-file.ts";
 import type { Operation } from "./api-document.ts";
 
 export interface Example {
@@ -42,10 +49,15 @@ const query = { q: "tent", locale: "en", market: "DE", sort: "relevance", page: 
 
 /** Carts that are alike, one for each change: so that every example runs, in whatever order. */
 type CartName = "active" | "activeSecond" | "empty";
-const cartOf: Readonly<Record<string, CartName>> = { removePublicCartPromotion: "activeSecond", revokePublicCart: "empty" };
+const cartOf: Readonly<Record<string, CartName>> = {
+  removePublicCartPromotion: "activeSecond",
+  revokePublicCart: "empty",
+};
 const destructive = new Set(Object.keys(cartOf));
 
-type Known = Required<Pick<DemoFile, "carts" | "sessions" | "orders" | "promotionCodes" | "webhooks" | "products">>;
+type Known = Required<
+  Pick<DemoFile, "carts" | "sessions" | "orders" | "promotionCodes" | "webhooks" | "products">
+>;
 
 /** Where there is no demo, or an earlier version's that knows less. */
 const nowhere = {
@@ -65,11 +77,15 @@ const placeholders: Known = {
   orders: always(orderNames, nowhere.ord),
   promotionCodes: { percentage: "WELCOME10" } as Known["promotionCodes"],
   webhooks: { endpoint: nowhere.whe, deliveries: always(deliveryNames, nowhere.whd) },
-  products: [{ merchantSlug: "your-merchant", productSlug: "your-product", title: "Your product", sku: "YOUR-SKU" }],
+  products: [
+    { merchantSlug: "your-merchant", productSlug: "your-product", title: "Your product", sku: "YOUR-SKU" },
+  ],
 };
 
 export function createExamples(demo: AnyDemoFile | undefined): Examples {
-  const present = Object.fromEntries(Object.entries(demo ?? {}).filter(([, part]) => part !== undefined)) as Partial<Known>;
+  const present = Object.fromEntries(
+    Object.entries(demo ?? {}).filter(([, part]) => part !== undefined),
+  ) as Partial<Known>;
   const known: Known = { ...placeholders, ...present };
   return {
     isDemo: demo !== undefined,
@@ -77,7 +93,9 @@ export function createExamples(demo: AnyDemoFile | undefined): Examples {
       const all = parametersOf(known, id);
       const { percentage: code } = known.promotionCodes;
       return {
-        parameters: Object.fromEntries(parameters.flatMap(({ name }) => (all[name] === undefined ? [] : [[name, all[name]] as const]))),
+        parameters: Object.fromEntries(
+          parameters.flatMap(({ name }) => (all[name] === undefined ? [] : [[name, all[name]] as const])),
+        ),
         body: id === "applyPublicCartPromotion" ? { code } : (bodies[id] ?? null),
         versionOf: destructive.has(id) ? (all["cartId"] ?? null) : null,
         codeBefore: id === "removePublicCartPromotion" ? code : null,
@@ -86,10 +104,15 @@ export function createExamples(demo: AnyDemoFile | undefined): Examples {
   };
 }
 
-function parametersOf({ products: [product], carts, sessions, orders, webhooks }: Known, id: string): Readonly<Record<string, string>> {
+function parametersOf(
+  { products: [product], carts, sessions, orders, webhooks }: Known,
+  id: string,
+): Readonly<Record<string, string>> {
   return {
     ...query,
-    ...(product === undefined ? {} : { merchantSlug: product.merchantSlug, productSlug: product.productSlug }),
+    ...(product === undefined
+      ? {}
+      : { merchantSlug: product.merchantSlug, productSlug: product.productSlug }),
     cartId: carts[cartOf[id] ?? "active"],
     sessionId: sessions.open,
     orderId: orders[id.includes("AfterSales") ? "delivered" : "placed"],
@@ -105,16 +128,26 @@ export const writtenBase = "https://commerce.example";
 export type StoredAnswers = (operation: Operation) => unknown;
 
 /** With this service's address, and the ids of the example's own request. */
-export function readStoredAnswers({ examples, publicUrl }: { readonly examples: Examples; readonly publicUrl: string }): StoredAnswers {
+export function readStoredAnswers({
+  examples,
+  publicUrl,
+}: {
+  readonly examples: Examples;
+  readonly publicUrl: string;
+}): StoredAnswers {
   const answers = JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, unknown>>;
   const atBuild = createExamples(undefined);
   return (operation) => {
     const answer = answers[operation.id];
-    if (answer === undefined) throw new Error(`schema/example-answers.json has no ${operation.id}: npm run generate makes it.`);
+    if (answer === undefined)
+      throw new Error(`schema/example-answers.json has no ${operation.id}: npm run generate makes it.`);
     const [written, shown] = [atBuild.of(operation).parameters, examples.of(operation).parameters];
     const text = Object.keys(written)
       .filter((name) => /^id$|Id$/.test(name))
-      .reduce((all, name) => all.replaceAll(written[name] ?? "", shown[name] ?? ""), JSON.stringify(answer).replaceAll(writtenBase, publicUrl));
+      .reduce(
+        (all, name) => all.replaceAll(written[name] ?? "", shown[name] ?? ""),
+        JSON.stringify(answer).replaceAll(writtenBase, publicUrl),
+      );
     return JSON.parse(text) as unknown;
   };
 }

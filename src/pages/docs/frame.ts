@@ -1,4 +1,7 @@
-/** What every page of the documentation has around it: where one is, where one can go, and a place for the script to put a filter. */
+/**
+ * What every page of the documentation has around it: where one is, where one can go, and a place for the
+ * script to put a filter.
+ */
 import { failureKinds } from "#foundation/failure.ts";
 import { type Asset, basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
@@ -38,27 +41,43 @@ export function renderDocs(frame: Frame, { path, title, content }: DocsPage): st
       <main id="content" tabindex="-1">${content}</main>
       <nav id="contents" aria-label="Documentation" tabindex="-1">${navigation(frame, { home, path })}</nav>
     </div>`;
-  return renderPage({ title: path === "" ? title : `${title} · ${site}`, body, isWide: true, asset: frame.asset });
+  return renderPage({
+    title: path === "" ? title : `${title} · ${site}`,
+    body,
+    isWide: true,
+    asset: frame.asset,
+  });
 }
 
-function navigation({ operations, guides }: Frame, { home, path }: { readonly home: string; readonly path: string }): Markup {
+function navigation(
+  { operations, guides }: Frame,
+  { home, path }: { readonly home: string; readonly path: string },
+): Markup {
   const link = (to: string, text: Markup | string): Markup => {
     const href = to === "" ? home : `${home}/${to}`;
-    return to === path ? html`<li><a href="${href}" aria-current="page">${text}</a></li>` : html`<li><a href="${href}">${text}</a></li>`;
+    return to === path
+      ? html`<li><a href="${href}" aria-current="page">${text}</a></li>`
+      : html`<li><a href="${href}">${text}</a></li>`;
   };
   const groups = [...Map.groupBy(operations, ({ tag }) => tag)];
   return html`<template id="filter-template">
       <p class="field filter">
         <label for="filter">Find</label
-        ><input id="filter" type="search" autocomplete="off" placeholder="cart, webhook, PUT …" aria-describedby="filter-count" />
+        ><input
+          id="filter"
+          type="search"
+          autocomplete="off"
+          placeholder="cart, webhook, PUT …"
+          aria-describedby="filter-count"
+        />
       </p>
       <p id="filter-count" class="soft" role="status"></p>
     </template>
     <section>
       <h2>Guides</h2>
       <ul>
-        ${link("", "Start here")} ${guides.map(({ name, title }) => link(`guides/${name}`, title))} ${link("errors", "Errors")}
-        ${link("events", "Events")}
+        ${link("", "Start here")} ${guides.map(({ name, title }) => link(`guides/${name}`, title))}
+        ${link("errors", "Errors")} ${link("events", "Events")}
       </ul>
     </section>
     ${groups.map(
@@ -85,10 +104,11 @@ const codesToFind = (home: string): Markup =>
   </template>`;
 
 const operationLabel = ({ id, method, path }: Pick<Operation, "id" | "method" | "path">): Markup =>
-  html`<span class="method ${method.toLowerCase()}">${method}</span> <span class="operation">${breakable(id)}</span>
-    <span class="hidden">${path}</span>`;
+  html`<span class="method ${method.toLowerCase()}">${method}</span>
+    <span class="operation">${breakable(id)}</span> <span class="hidden">${path}</span>`;
 
-export const methodBadge = (method: string): Markup => html`<span class="method ${method.toLowerCase()}">${method}</span>`;
+export const methodBadge = (method: string): Markup =>
+  html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 
 export const candidateBadge = ({ stability }: Pick<Operation, "stability">): Markup | undefined =>
   stability === "candidate" ? html`<span class="badge">candidate</span>` : undefined;

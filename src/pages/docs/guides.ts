@@ -1,4 +1,7 @@
-/** The guides of docs/guides: markdown that reads as well where it lies, shown with the address of this service in its examples. */
+/**
+ * The guides of docs/guides: markdown that reads as well where it lies, shown with the address of this
+ * service in its examples.
+ */
 import { readFileSync } from "node:fs";
 import { html, Markup } from "#pages/shared/html.ts";
 import { type Heading, renderMarkdown } from "./markdown.ts";
@@ -31,19 +34,29 @@ export function readGuides(): Guide[] {
   return guideNames.map((name) => {
     const text = withPrograms(readFileSync(new URL(`${name}.md`, folder), "utf8"));
     const [, title = "", summary = ""] = /^# (.+)\n\n(.+)\n/.exec(text) ?? [];
-    if (title === "" || summary === "") throw new Error(`docs/guides/${name}.md begins with a title and a paragraph.`);
+    if (title === "" || summary === "")
+      throw new Error(`docs/guides/${name}.md begins with a title and a paragraph.`);
     return { name, title, summary, text };
   });
 }
 
-const fences: Readonly<Record<string, string>> = { mjs: "js", py: "python", rb: "ruby", php: "php", go: "go" };
+const fences: Readonly<Record<string, string>> = {
+  mjs: "js",
+  py: "python",
+  rb: "ruby",
+  php: "php",
+  go: "go",
+};
 
 /** A paragraph that is a link to a program and nothing else is the program. */
 function withPrograms(text: string): string {
-  return text.replaceAll(/^\[[^\]]+\]\((verify\/[\w.-]+\.(\w+))\)$/gm, (_whole, path: string, extension: string) => {
-    const program = readFileSync(new URL(path, folder), "utf8").trimEnd();
-    return `\`\`\`${fences[extension] ?? "text"}\n${program}\n\`\`\``;
-  });
+  return text.replaceAll(
+    /^\[[^\]]+\]\((verify\/[\w.-]+\.(\w+))\)$/gm,
+    (_whole, path: string, extension: string) => {
+      const program = readFileSync(new URL(path, folder), "utf8").trimEnd();
+      return `\`\`\`${fences[extension] ?? "text"}\n${program}\n\`\`\``;
+    },
+  );
 }
 
 interface GuidePlace {
@@ -52,7 +65,9 @@ interface GuidePlace {
 }
 
 export function guideContent({ text }: Guide, { publicUrl, home }: GuidePlace): Markup {
-  const { body, headings } = renderMarkdown(text.replaceAll(writtenBase, publicUrl), (href) => addressOf(href, home));
+  const { body, headings } = renderMarkdown(text.replaceAll(writtenBase, publicUrl), (href) =>
+    addressOf(href, home),
+  );
   // What it is about comes first, then what it has.
   const end = body.text.indexOf("</p>") + "</p>".length;
   const [lead, rest] = [new Markup(body.text.slice(0, end)), new Markup(body.text.slice(end))];

@@ -18,7 +18,10 @@ interface IndexPage {
 export function indexContent({ document, operations, guides, examples, publicUrl, home }: IndexPage): Markup {
   const groups = [...Map.groupBy(operations, ({ tag }) => tag)];
   return html`<h1>Commerce Gateway API</h1>
-    <p class="lead">A commerce platform over REST: catalog and search, carts and their promotions, hosted checkouts, orders and webhooks.</p>
+    <p class="lead">
+      A commerce platform over REST: catalog and search, carts and their promotions, hosted checkouts, orders
+      and webhooks.
+    </p>
     <dl class="facts">
       <div>
         <dt>Base address</dt>

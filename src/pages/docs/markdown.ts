@@ -1,5 +1,6 @@
 /**
- * Markdown of ours as HTML: headings with anchors, links to other documents as links to their pages, and HTML in it shown as the text that it is.
+ * Markdown of ours as HTML: headings with anchors, links to other documents as links to their pages, and HTML
+ * in it shown as the text that it is.
  */
 import { Marked, type Tokens } from "marked";
 import { html, Markup } from "#pages/shared/html.ts";
@@ -29,12 +30,15 @@ export function renderMarkdown(text: string, leadTo: LeadTo): Rendered {
         const plain = plainText(tokens);
         const id = anchorOf(plain);
         headings.push({ id, level: depth, text: plain });
-        return depth === 1 ? `<h1>${inner}</h1>\n` : `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
+        return depth === 1
+          ? `<h1>${inner}</h1>\n`
+          : `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
       },
       link({ href, tokens }) {
         return html`<a href="${leadTo(href)}">${new Markup(this.parser.parseInline(tokens))}</a>`.text;
       },
-      code: ({ text: code, lang = "" }) => codeBlock(code, languages[lang.split(" ")[0] ?? ""] ?? "Code").text,
+      code: ({ text: code, lang = "" }) =>
+        codeBlock(code, languages[lang.split(" ")[0] ?? ""] ?? "Code").text,
       table(token) {
         const row = (cells: readonly Tokens.TableCell[], tag: "th" | "td"): string =>
           `<tr>${cells.map(({ tokens }) => `<${tag}${tag === "th" ? ' scope="col"' : ""}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>`;
@@ -59,7 +63,9 @@ const languages: Readonly<Record<string, string>> = {
 
 /** Can be reached by the keyboard, since it may have to be scrolled. */
 export function codeBlock(code: string, label: string): Markup {
-  return new Markup(html`<pre tabindex="0" role="region" aria-label="${label}"><code>${code}</code></pre>`.text.trim());
+  return new Markup(
+    html`<pre tabindex="0" role="region" aria-label="${label}"><code>${code}</code></pre>`.text.trim(),
+  );
 }
 
 const plain = new Marked({ async: false, gfm: true });

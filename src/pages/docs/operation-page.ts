@@ -1,4 +1,7 @@
-/** One operation: what it does, what it wants, what it takes, what it answers and when it refuses; with a request that runs as it stands. */
+/**
+ * One operation: what it does, what it wants, what it takes, what it answers and when it refuses; with a
+ * request that runs as it stands.
+ */
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { ApiDocument, Operation, RateLimit } from "./api-document.ts";
@@ -21,21 +24,32 @@ interface OperationPage {
 
 export function operationContent(operation: Operation, page: OperationPage): Markup {
   const { document, home } = page;
-  const view = new SchemaView(document.components.schemas, [...(operation.body === null ? [] : [operation.body]), operation.answer]);
+  const view = new SchemaView(document.components.schemas, [
+    ...(operation.body === null ? [] : [operation.body]),
+    operation.answer,
+  ]);
   const [lead = "", ...more] = operation.description.split(/(?<=\.)\s/);
   return html`<article>
     <p class="crumb">${operation.tag}</p>
     <h1>${breakable(operation.id)} ${candidateBadge(operation)}</h1>
     <p class="address">${methodBadge(operation.method)} <code>${operation.path}</code></p>
     <p class="lead">${inline(lead)}</p>
-    ${more.length === 0 ? undefined : html`<p>${inline(more.join(" "))}</p>`} ${factsOf(operation, home)} ${exampleOf(operation, page)}
+    ${more.length === 0 ? undefined : html`<p>${inline(more.join(" "))}</p>`} ${factsOf(operation, home)}
+    ${exampleOf(operation, page)}
     ${
       operation.parameters.length === 0
         ? undefined
         : html`<h2 id="parameters">Parameters</h2>
             <ul class="fields">
               ${operation.parameters.map(({ name, in: place, required, schema, description = "" }) =>
-                view.field({ name, schema: { ...schema, description: `In the ${places[place]}. ${description}` }, isRequired: required }, "taken"),
+                view.field(
+                  {
+                    name,
+                    schema: { ...schema, description: `In the ${places[place]}. ${description}` },
+                    isRequired: required,
+                  },
+                  "taken",
+                ),
               )}
             </ul>`
     }
@@ -59,7 +73,8 @@ export function operationContent(operation: Operation, page: OperationPage): Mar
       )}
     </ul>
     <h3 id="example-answer">Example response</h3>
-    ${codeBlock(JSON.stringify(page.answer, null, 2), "Example response")} ${errorsOf(operation, home)} ${typesOf(view)}
+    ${codeBlock(JSON.stringify(page.answer, null, 2), "Example response")} ${errorsOf(operation, home)}
+    ${typesOf(view)}
   </article>`;
 }
 
@@ -69,7 +84,8 @@ function factsOf(operation: Operation, home: string): Markup {
   const { credential, scope, isIdempotent, stability, limits } = operation;
   const credentials = {
     none: html`None. A valid key, if sent, is counted against its own limits.`,
-    key: html`An <a href="${home}/guides/authentication">API key</a> or an <a href="${home}/guides/oauth">OAuth token</a>.`,
+    key: html`An <a href="${home}/guides/authentication">API key</a> or an
+      <a href="${home}/guides/oauth">OAuth token</a>.`,
     token: html`An <a href="${home}/guides/oauth">OAuth token</a> with a DPoP proof; a key will not do.`,
   }[credential];
   return html`<dl class="facts">
@@ -79,7 +95,9 @@ function factsOf(operation: Operation, home: string): Markup {
     </div>
     <div>
       <dt>Scope</dt>
-      <dd>${scope === null ? html`None.` : html`<a href="${home}/guides/authentication#scopes"><code>${scope}</code></a>`}</dd>
+      <dd>
+        ${scope === null ? html`None.` : html`<a href="${home}/guides/authentication#scopes"><code>${scope}</code></a>`}
+      </dd>
     </div>
     <div>
       <dt>Idempotency</dt>
@@ -109,7 +127,8 @@ function factsOf(operation: Operation, home: string): Markup {
 const limitText = ({ bucket, quota, windowSeconds, counts, per }: RateLimit): Markup =>
   html`${quota} ${counts} in ${durationOf(windowSeconds)} for each ${per} (<code>${bucket}</code>).`;
 
-const durationOf = (seconds: number): string => (seconds > 60 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`);
+const durationOf = (seconds: number): string =>
+  seconds > 60 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
 function exampleOf(operation: Operation, { examples, publicUrl, home }: OperationPage): Markup {
   const example = examples.of(operation);
@@ -141,13 +160,16 @@ function errorsOf({ errorCodes }: Operation, home: string): Markup {
           ([status, codes]) =>
             html`<tr>
               <th scope="row">${status}</th>
-              <td>${codes.map((code) => html`<a href="${home}/errors#${code}"><code>${code}</code></a> `)}</td>
+              <td>
+                ${codes.map((code) => html`<a href="${home}/errors#${code}"><code>${code}</code></a> `)}
+              </td>
             </tr>`,
         )}
       </tbody>
     </table>
     <p class="soft">
-      Any request may also be answered with 405, 408, 431 or, where something fails on our side, 5xx: see <a href="${home}/errors">all errors</a>.
+      Any request may also be answered with 405, 408, 431 or, where something fails on our side, 5xx: see
+      <a href="${home}/errors">all errors</a>.
     </p>`;
 }
 

@@ -1,4 +1,7 @@
-/** The documentation at `/docs`: what the OpenAPI document says, guides, and the demo where there is one. Browsers keep a page for a minute. */
+/**
+ * The documentation at `/docs`: what the OpenAPI document says, guides, and the demo where there is one.
+ * Browsers keep a page for a minute.
+ */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
 import { refuseOtherMethods } from "#http/server.ts";
@@ -16,7 +19,10 @@ export interface DocsOptions {
   readonly settings: { readonly demo: boolean; readonly dataDir: string };
 }
 
-export const docsPlugin: FastifyPluginAsync<DocsOptions> = async (server, { document, publicUrl, settings }) => {
+export const docsPlugin: FastifyPluginAsync<DocsOptions> = async (
+  server,
+  { document, publicUrl, settings },
+) => {
   mountDocs(server, {
     document: document as unknown as ApiDocument,
     publicUrl,
@@ -45,14 +51,21 @@ function mountDocs(server: FastifyInstance, services: DocsServices): void {
   const show = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
     site ??= createDocsSite(services);
     const page = await site.page(path);
-    if (page !== undefined) return sendPage(request, reply, { page, site, canonical: `${services.publicUrl}/docs${path === "" ? "" : `/${path}`}` });
+    if (page !== undefined)
+      return sendPage(request, reply, {
+        page,
+        site,
+        canonical: `${services.publicUrl}/docs${path === "" ? "" : `/${path}`}`,
+      });
     if (!(request.headers.accept ?? "").includes("text/html")) throw fail("route_not_found");
     return reply.code(404).headers(pageHeaders(site)).header("vary", "Accept").send(site.notFound());
   };
   server.get("/docs", (request, reply) => show(request, reply, ""));
   server.get<{ Params: { "*": string } }>("/docs/*", (request, reply) => {
     const path = request.params["*"];
-    return path === "" ? reply.redirect(`${basePathOf(services.publicUrl)}/docs`, 308) : show(request, reply, path);
+    return path === ""
+      ? reply.redirect(`${basePathOf(services.publicUrl)}/docs`, 308)
+      : show(request, reply, path);
   });
 }
 
@@ -62,7 +75,11 @@ interface Shown {
   readonly canonical: string;
 }
 
-function sendPage(request: FastifyRequest, reply: FastifyReply, { page, site, canonical }: Shown): FastifyReply {
+function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { page, site, canonical }: Shown,
+): FastifyReply {
   void reply.headers({
     ...pageHeaders(site),
     "cache-control": "public, max-age=60",

@@ -19,11 +19,20 @@ export interface Request {
 }
 
 /** What stands for a value that is made or known where it is sent. */
-const [key, token, proof, once] = ["$KEY", "$ACCESS_TOKEN", "$DPOP_PROOF", "$(node -p 'crypto.randomUUID()')"];
+const [key, token, proof, once] = [
+  "$KEY",
+  "$ACCESS_TOKEN",
+  "$DPOP_PROOF",
+  "$(node -p 'crypto.randomUUID()')",
+];
 
 export function requestOf(operation: Operation, example: Example, publicUrl: string): Request {
   const { method, credential, isIdempotent } = operation;
-  const authorization = { none: {}, key: { Authorization: `Bearer ${key}` }, token: { Authorization: `DPoP ${token}`, DPoP: proof } }[credential];
+  const authorization = {
+    none: {},
+    key: { Authorization: `Bearer ${key}` },
+    token: { Authorization: `DPoP ${token}`, DPoP: proof },
+  }[credential];
   const request: Request = {
     method,
     url: urlOf(operation, example, publicUrl),
@@ -34,14 +43,23 @@ export function requestOf(operation: Operation, example: Example, publicUrl: str
     },
     body: example.body,
     before: null,
-    versionUrl: example.versionOf === null ? null : `${publicUrl}/api/v1/open/storefront/carts/${example.versionOf}`,
+    versionUrl:
+      example.versionOf === null ? null : `${publicUrl}/api/v1/open/storefront/carts/${example.versionOf}`,
   };
   const { codeBefore: code } = example;
-  return code === null ? request : { ...request, before: { ...request, method: "PUT", body: { code }, versionUrl: null } };
+  return code === null
+    ? request
+    : { ...request, before: { ...request, method: "PUT", body: { code }, versionUrl: null } };
 }
 
-export function urlOf({ path, parameters }: Pick<Operation, "path" | "parameters">, example: Example, publicUrl: string): string {
-  const place = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(example.parameters[name] ?? ""));
+export function urlOf(
+  { path, parameters }: Pick<Operation, "path" | "parameters">,
+  example: Example,
+  publicUrl: string,
+): string {
+  const place = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
+    encodeURIComponent(example.parameters[name] ?? ""),
+  );
   const asked = parameters.flatMap(({ name, in: where }) => {
     const value = example.parameters[name];
     return where === "query" && value !== undefined ? [[name, value]] : [];
@@ -53,7 +71,11 @@ export function toCurl(request: Request): string {
   const { before, versionUrl } = request;
   const first = before === null ? [] : ["# A code to take away.", command(before, "curl -so /dev/null")];
   const version =
-    versionUrl === null ? [] : [`VERSION=$(curl -sI '${versionUrl}' \\\n  -H "Authorization: Bearer ${key}" | grep -i '^etag:' | tr -dc 0-9)`];
+    versionUrl === null
+      ? []
+      : [
+          `VERSION=$(curl -sI '${versionUrl}' \\\n  -H "Authorization: Bearer ${key}" | grep -i '^etag:' | tr -dc 0-9)`,
+        ];
   return [...first, ...version, command(request, "curl")].join("\n");
 }
 
@@ -68,7 +90,10 @@ function command({ method, url, headers, body, versionUrl }: Request, program: s
 
 /** Between the quotes of the text around it. */
 const withVersion = (body: object): string =>
-  JSON.stringify({ ...body, expectedVersion: 0 }).replace('"expectedVersion":0', `"expectedVersion":'"$VERSION"'`);
+  JSON.stringify({ ...body, expectedVersion: 0 }).replace(
+    '"expectedVersion":0',
+    `"expectedVersion":'"$VERSION"'`,
+  );
 
 const quoted = (text: string): string => (text.includes("$") ? `"${text}"` : `'${text}'`);
 
@@ -96,14 +121,20 @@ function call(request: Request): string {
 const named = (name: string): string => (/^\w+$/.test(name) ? name : `"${name}"`);
 
 function bodyText({ body, versionUrl }: Request): string {
-  const text = JSON.stringify(versionUrl === null ? body : { ...body, expectedVersion: 0 }, null, 2).replaceAll(/"(\w+)": /g, "$1: ");
+  const text = JSON.stringify(
+    versionUrl === null ? body : { ...body, expectedVersion: 0 },
+    null,
+    2,
+  ).replaceAll(/"(\w+)": /g, "$1: ");
   return text.replace("expectedVersion: 0", "expectedVersion: version").replaceAll("\n", "\n  ");
 }
 
 /** As a shell's variable is spelled there. */
 function spelled(value: string): string {
   if (value === once) return "crypto.randomUUID()";
-  return value.includes("$") ? `\`${value.replaceAll(/\$(\w+)/g, (_whole, name: string) => `\${process.env.${name}}`)}\`` : `"${value}"`;
+  return value.includes("$")
+    ? `\`${value.replaceAll(/\$(\w+)/g, (_whole, name: string) => `\${process.env.${name}}`)}\``
+    : `"${value}"`;
 }
 
 /** The demo's, from its folder, wherever the service was told to keep it. */
@@ -112,11 +143,14 @@ const demoKeyLine = `export KEY=$(node -p '
   JSON.parse(fs.readFileSync(folder + "/demo.json", "utf8")).keys.full')`;
 const ownKeyLine = "export KEY=cpk_…";
 
-export function keyLine(credential: "key" | "token", { isDemo, home }: { readonly isDemo: boolean; readonly home: string }): Markup {
+export function keyLine(
+  credential: "key" | "token",
+  { isDemo, home }: { readonly isDemo: boolean; readonly home: string },
+): Markup {
   if (credential === "token")
     return html`<p>
-      <code>ACCESS_TOKEN</code> and <code>DPOP_PROOF</code> are an access token and a proof made for this request: the
-      <a href="${home}/guides/oauth">OAuth guide</a> shows how an app gets both.
+      <code>ACCESS_TOKEN</code> and <code>DPOP_PROOF</code> are an access token and a proof made for this
+      request: the <a href="${home}/guides/oauth">OAuth guide</a> shows how an app gets both.
     </p>`;
   return isDemo
     ? html`<p>Set the demo's key once per terminal, in the folder where you started the service:</p>

@@ -1,4 +1,7 @@
-/** Schemas as people read them: a list of fields with type, rules and meaning. What is used more than once on a page stands once at its end. */
+/**
+ * Schemas as people read them: a list of fields with type, rules and meaning. What is used more than once on
+ * a page stands once at its end.
+ */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { type Resolved, resolve, type Schema, type Schemas } from "./api-document.ts";
 import { inline } from "./markdown.ts";
@@ -29,18 +32,31 @@ export class SchemaView {
 
   fields(schema: Schema, use: Use): Markup {
     const { properties = {}, required = [] } = resolve(schema, this.#schemas);
-    const rows = Object.entries(properties).map(([name, part]) => this.field({ name, schema: part, isRequired: required.includes(name) }, use));
+    const rows = Object.entries(properties).map(([name, part]) =>
+      this.field({ name, schema: part, isRequired: required.includes(name) }, use),
+    );
     return html`<ul class="fields">
       ${rows}
     </ul>`;
   }
 
-  field({ name, schema, isRequired }: { readonly name: string; readonly schema: Schema; readonly isRequired: boolean }, use: Use): Markup {
+  field(
+    {
+      name,
+      schema,
+      isRequired,
+    }: { readonly name: string; readonly schema: Schema; readonly isRequired: boolean },
+    use: Use,
+  ): Markup {
     const resolved = resolve(schema, this.#schemas);
-    const rules = [...rulesOf(resolved), ...(resolved.items === undefined ? [] : rulesOf(resolve(resolved.items, this.#schemas)))];
+    const rules = [
+      ...rulesOf(resolved),
+      ...(resolved.items === undefined ? [] : rulesOf(resolve(resolved.items, this.#schemas))),
+    ];
     return html`<li>
       <p class="name">
-        <code>${name}</code> <span class="type">${this.#type(resolved)}${resolved.isNullable ? " or null" : ""}</span>
+        <code>${name}</code>
+        <span class="type">${this.#type(resolved)}${resolved.isNullable ? " or null" : ""}</span>
         ${use === "taken" ? html`<span class="${isRequired ? "required" : "optional"}">${isRequired ? "required" : "optional"}</span>` : undefined}
       </p>
       ${resolved.description === undefined ? undefined : html`<p>${inline(resolved.description)}</p>`}
@@ -55,7 +71,8 @@ export class SchemaView {
       const schema = this.#schemas[name] ?? {};
       return html`<section class="shared">
         <h3 id="type-${name}"><code>${name}</code></h3>
-        ${schema.description === undefined ? undefined : html`<p>${inline(schema.description)}</p>`} ${this.fields(schema, "given")}
+        ${schema.description === undefined ? undefined : html`<p>${inline(schema.description)}</p>`}
+        ${this.fields(schema, "given")}
       </section>`;
     });
   }
@@ -71,7 +88,8 @@ export class SchemaView {
   #below(resolved: Resolved, state: "open" | "closed", use: Use): Markup | undefined {
     const below = resolved.items === undefined ? resolved : resolve(resolved.items, this.#schemas);
     if (below.items !== undefined) return this.#below(below, state, use);
-    if (below.properties === undefined || (below.name !== null && this.#shared.has(below.name))) return undefined;
+    if (below.properties === undefined || (below.name !== null && this.#shared.has(below.name)))
+      return undefined;
     return html`<details${state === "open" ? html` open` : undefined}>
       <summary>Fields of ${below.name ?? "it"}</summary>
       ${this.fields(below, use)}
@@ -84,7 +102,11 @@ const intMax = 2 ** 31 - 1;
 function rulesOf(schema: Schema): string[] {
   const { pattern, format, enum: values } = schema;
   return [
-    ...(values === undefined ? [] : [`One of ${values.flatMap((value) => (typeof value === "string" ? [`\`${value}\``] : [])).join(", ")}.`]),
+    ...(values === undefined
+      ? []
+      : [
+          `One of ${values.flatMap((value) => (typeof value === "string" ? [`\`${value}\``] : [])).join(", ")}.`,
+        ]),
     ...(schema.default === undefined ? [] : [`Default: \`${JSON.stringify(schema.default)}\`.`]),
     ...[...numberRules(schema), ...sizeRules(schema)].filter((rule) => !isSaid(rule, schema)),
     ...(format === undefined ? [] : [`Format: ${formats[format] ?? format}.`]),
@@ -98,10 +120,21 @@ function isSaid(rule: string, { description = "" }: Schema): boolean {
   return numbers.length > 0 && numbers.every((number) => new RegExp(`\\b${number}\\b`).test(description));
 }
 
-function sizeRules({ minLength = 0, maxLength, minItems = 0, maxItems, maxProperties, uniqueItems }: Schema): string[] {
+function sizeRules({
+  minLength = 0,
+  maxLength,
+  minItems = 0,
+  maxItems,
+  maxProperties,
+  uniqueItems,
+}: Schema): string[] {
   return [
-    ...(maxLength === undefined ? [] : [minLength === 0 ? `At most ${maxLength} characters.` : `${minLength} to ${maxLength} characters.`]),
-    ...(maxItems === undefined ? [] : [minItems === 0 ? `At most ${maxItems} items.` : `${minItems} to ${maxItems} items.`]),
+    ...(maxLength === undefined
+      ? []
+      : [minLength === 0 ? `At most ${maxLength} characters.` : `${minLength} to ${maxLength} characters.`]),
+    ...(maxItems === undefined
+      ? []
+      : [minItems === 0 ? `At most ${maxItems} items.` : `${minItems} to ${maxItems} items.`]),
     ...(uniqueItems === true ? ["No duplicates."] : []),
     ...(maxProperties === undefined ? [] : [`At most ${maxProperties} entries.`]),
   ];

@@ -1,10 +1,16 @@
-/** The form by which an operation is tried in the page. It stands in a template: without the script that sends it, it is not there. */
+/**
+ * The form by which an operation is tried in the page. It stands in a template: without the script that sends
+ * it, it is not there.
+ */
 import { basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { Operation, Parameter } from "./api-document.ts";
 import type { Example } from "./examples.ts";
 
-export function tryForm(operation: Operation, { example, publicUrl }: { readonly example: Example; readonly publicUrl: string }): Markup | undefined {
+export function tryForm(
+  operation: Operation,
+  { example, publicUrl }: { readonly example: Example; readonly publicUrl: string },
+): Markup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
   // A proof is made anew for each request, with a key that a page should not hold.
   if (credential === "token") return undefined;
@@ -37,13 +43,23 @@ const cartPath = "/api/v1/open/storefront/carts/{cartId}";
 
 const keyField = html`<p class="field">
   <label for="try-key">API key</label>
-  <input id="try-key" name="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="try-key-help" required />
+  <input
+    id="try-key"
+    name="key"
+    type="password"
+    autocomplete="off"
+    spellcheck="false"
+    aria-describedby="try-key-help"
+    required
+  />
   <span id="try-key-help" class="soft">Kept in this tab until it is closed, and sent nowhere else.</span>
 </p>`;
 
 function fieldOf({ name, in: place, required, schema }: Parameter, { parameters }: Example): Markup {
   const id = `try-${name}`;
-  const label = html`<label for="${id}"><code>${name}</code>${required ? undefined : html` <span class="soft">optional</span>`}</label>`;
+  const label = html`<label for="${id}"
+    ><code>${name}</code>${required ? undefined : html` <span class="soft">optional</span>`}</label
+  >`;
   const value = parameters[name] ?? "";
   if (schema.enum !== undefined)
     return html`<p class="field">
@@ -72,5 +88,6 @@ function fieldOf({ name, in: place, required, schema }: Parameter, { parameters 
 const bodyField = (body: object): Markup =>
   html`<p class="field">
     <label for="try-body">Body</label
-    ><textarea id="try-body" name="body" rows="8" spellcheck="false" autocomplete="off">${JSON.stringify(body, null, 2)}</textarea>
+    ><textarea id="try-body" name="body" rows="8" spellcheck="false" autocomplete="off">
+${JSON.stringify(body, null, 2)}</textarea>
   </p>`;

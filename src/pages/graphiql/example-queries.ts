@@ -1,4 +1,7 @@
-/** What GraphiQL opens with. Every one of them runs on the demo data; a test runs them and counts their statements. */
+/**
+ * What GraphiQL opens with. Every one of them runs on the demo data; a test runs them and counts their
+ * statements.
+ */
 export interface ExampleQuery {
   readonly title: string;
   readonly query: string;

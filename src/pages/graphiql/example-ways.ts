@@ -1,4 +1,7 @@
-/** What takes several operations, each of which needs what the one before it answered: a tab each, run operation by operation. */
+/**
+ * What takes several operations, each of which needs what the one before it answered: a tab each, run
+ * operation by operation.
+ */
 import type { ExampleQuery } from "./example-queries.ts";
 
 /** A frontend's whole way: the operations of one tab, run one after the other. */
@@ -94,7 +97,10 @@ query Look($cartId: ID!) {
 }`,
 };
 
-/** From a cart with an address and a delivery option to an order that came back: what staff and the buyer's page do. */
+/**
+ * From a cart with an address and a delivery option to an order that came back: what staff and the buyer's
+ * page do.
+ */
 export const orderWay: ExampleQuery = {
   title: "An order's way",
   query: `# From a full cart (the tab before this one) to an order that comes back: with

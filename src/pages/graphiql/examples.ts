@@ -234,8 +234,16 @@ export const exampleGroups: readonly ExampleGroup[] = [
     roles: ["analyst", "admin", "operator"],
     examples: [...reportExamples, ...analystExamples, ...called("Orders", "Carts", "Webhooks")],
   },
-  { title: "For storefronts", roles: ["storefront", "admin"], examples: [...called("Markets"), ...storefrontExamples, cartWay] },
-  { title: "For back office", roles: ["admin", "operator"], examples: [...called("Products"), ...officeExamples, orderWay] },
+  {
+    title: "For storefronts",
+    roles: ["storefront", "admin"],
+    examples: [...called("Markets"), ...storefrontExamples, cartWay],
+  },
+  {
+    title: "For back office",
+    roles: ["admin", "operator"],
+    examples: [...called("Products"), ...officeExamples, orderWay],
+  },
   { title: "For the platform", roles: ["operator"], examples: platformExamples },
   { title: "For everybody", roles, examples: called("Search", "Who am I") },
 ];

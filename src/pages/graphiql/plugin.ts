@@ -1,6 +1,7 @@
 /**
- * GraphiQL for people: a small page that loads nothing from elsewhere. What is large – the component, its sheet, the editor's workers – the build takes
- * out of its package (component-plugin.ts) and browsers keep by hash; what is ours runs in src/pages/graphiql/browser.
+ * GraphiQL for people: a small page that loads nothing from elsewhere. What is large – the component, its
+ * sheet, the editor's workers – the build takes out of its package (component-plugin.ts) and browsers keep by
+ * hash; what is ours runs in src/pages/graphiql/browser.
  */
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import { fail } from "#foundation/failure.ts";
@@ -13,8 +14,9 @@ import type { ComponentFile } from "./component-plugin.ts";
 import { exampleGroups, openedExamples } from "./examples.ts";
 
 /**
- * As strict as the editor lets it be. Monaco writes its lines with `style` attributes and its theme into <style> elements, both without a nonce, and
- * draws the squiggles below faults as pictures in its sheet (`data:`). Scripts, workers and requests are this service's own files alone.
+ * As strict as the editor lets it be. Monaco writes its lines with `style` attributes and its theme into
+ * <style> elements, both without a nonce, and draws the squiggles below faults as pictures in its sheet
+ * (`data:`). Scripts, workers and requests are this service's own files alone.
  */
 export const graphiqlPolicy = [
   "default-src 'none'",
@@ -30,15 +32,20 @@ export const graphiqlPolicy = [
 ].join("; ");
 
 /** EventSource only knows GET, and would have the token in the address. */
-const askedByPost = "This address takes POST. Subscriptions are asked for by POST as well, with `Accept: text/event-stream`.";
+const askedByPost =
+  "This address takes POST. Subscriptions are asked for by POST as well, with `Accept: text/event-stream`.";
 
 /** GraphiQL at `/graphql`, for requests that accept HTML, and the map of the graph's types at `/graphql/map`. */
-export const graphiqlPlugin: FastifyPluginAsync<{ readonly publicUrl: string }> = async (server, { publicUrl }) => {
+export const graphiqlPlugin: FastifyPluginAsync<{ readonly publicUrl: string }> = async (
+  server,
+  { publicUrl },
+) => {
   mountTypeMap(server, publicUrl);
   refuseOtherMethods(server, "/graphql/map", ["GET"]);
   let page: Promise<Compressed> | undefined;
   server.get("/graphql", async (request, reply) => {
-    if (!(request.headers.accept ?? "").includes("text/html")) throw fail("method_not_allowed", { message: askedByPost, headers: { allow: "POST" } });
+    if (!(request.headers.accept ?? "").includes("text/html"))
+      throw fail("method_not_allowed", { message: askedByPost, headers: { allow: "POST" } });
     page ??= compress(Buffer.from(renderGraphiql(publicUrl)));
     void reply.headers({
       "content-security-policy": graphiqlPolicy,
@@ -88,7 +95,9 @@ function renderGraphiql(publicUrl: string): string {
             <a href="${base}/docs">API reference</a>
           </nav>
         </header>
-        <main id="editor" aria-label="GraphiQL"><p class="waiting">GraphiQL is on its way; it needs JavaScript.</p></main>
+        <main id="editor" aria-label="GraphiQL">
+          <p class="waiting">GraphiQL is on its way; it needs JavaScript.</p>
+        </main>
         <footer id="foot"></footer>
         ${dataBlock(data)}
       </body>
@@ -111,16 +120,20 @@ function mountTypeMap(server: FastifyInstance, publicUrl: string): void {
       </header>
       <main id="app">
         <p>
-          The map of the graph’s types needs JavaScript. GraphiQL’s documentation and <a href="${base}/openapi.json">the REST document</a> tell the
-          same in words.
+          The map of the graph’s types needs JavaScript. GraphiQL’s documentation and
+          <a href="${base}/openapi.json">the REST document</a> tell the same in words.
         </p>
       </main>
       ${dataBlock({ endpoint: `${base}/graphql` })}`;
-    return reply.headers(pageHeaders({ asset })).send(renderPage({ title: "Type map – Commerce Gateway", body, isWide: true, asset }));
+    return reply
+      .headers(pageHeaders({ asset }))
+      .send(renderPage({ title: "Type map – Commerce Gateway", body, isWide: true, asset }));
   });
 }
 
 /** Data for the page's script, which browsers do not run: no text in it can end the element. */
 function dataBlock(data: object): Markup {
-  return new Markup(`<script type="application/json" id="page-data">${JSON.stringify(data).replaceAll("<", String.raw`\u003c`)}</script>`);
+  return new Markup(
+    `<script type="application/json" id="page-data">${JSON.stringify(data).replaceAll("<", String.raw`\u003c`)}</script>`,
+  );
 }

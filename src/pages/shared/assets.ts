@@ -1,6 +1,7 @@
 /**
- * What pages load beside their HTML: scripts and sheets that `npm run build` makes of the `browser` folders of pages, each named by its hash, so that a browser keeps it for
- * ever. The build compresses them too; they are read when the first page asks for them.
+ * What pages load beside their HTML: scripts and sheets that `npm run build` makes of the `browser` folders
+ * of pages, each named by its hash, so that a browser keeps it for ever. The build compresses them too; they
+ * are read when the first page asks for them.
  */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -54,11 +55,17 @@ export function assetOf(name: AssetName, publicUrl: string): Asset {
   const entry = Object.values(manifest).find((chunk) => chunk.isEntry === true && chunk.name === name);
   if (entry === undefined) throw new Error(`vite.config.ts names no entry ${name}.`);
   const base = basePathOf(publicUrl);
-  return { scripts: [`${base}/${entry.file}`], styles: [...new Set(sheetsOf(entry, manifest))].map((file) => `${base}/${file}`) };
+  return {
+    scripts: [`${base}/${entry.file}`],
+    styles: [...new Set(sheetsOf(entry, manifest))].map((file) => `${base}/${file}`),
+  };
 }
 
 /** What a shared chunk looks like comes before what the entry adds. */
-const sheetsOf = ({ css = [], imports = [] }: Chunk, all: Readonly<Record<string, Chunk>>): readonly string[] => [
+const sheetsOf = (
+  { css = [], imports = [] }: Chunk,
+  all: Readonly<Record<string, Chunk>>,
+): readonly string[] => [
   ...imports.flatMap((key) => (all[key] === undefined ? [] : sheetsOf(all[key], all))),
   ...css,
 ];
@@ -68,7 +75,10 @@ export function addressOfFile(name: string, publicUrl: string): string {
   manifest ??= readManifest();
   const [stem, extension] = [name.slice(0, -extname(name).length), extname(name)];
   const found = Object.values(manifest).find(
-    ({ file }) => file.startsWith(`assets/${stem}-`) && file.endsWith(extension) && file.length === `assets/${stem}-`.length + 8 + extension.length,
+    ({ file }) =>
+      file.startsWith(`assets/${stem}-`) &&
+      file.endsWith(extension) &&
+      file.length === `assets/${stem}-`.length + 8 + extension.length,
   );
   if (found === undefined) throw new Error(`The build wrote no ${name}: \`npm run build\` does.`);
   return `${basePathOf(publicUrl)}/${found.file}`;
@@ -85,7 +95,11 @@ export const assetsPlugin: FastifyPluginAsync = async (server) => {
     const type = types[extname(file)];
     if (type === undefined || !/^[\w.-]+$/.test(file)) throw fail("route_not_found");
     const body = await keptFile(file);
-    void reply.headers({ "cache-control": "public, max-age=31536000, immutable", vary: "Accept-Encoding", "x-content-type-options": "nosniff" });
+    void reply.headers({
+      "cache-control": "public, max-age=31536000, immutable",
+      vary: "Accept-Encoding",
+      "x-content-type-options": "nosniff",
+    });
     return sendCompressed(request, reply.type(type), body);
   });
   refuseOtherMethods(server, "/assets/:file", ["GET"]);
@@ -104,7 +118,11 @@ function keptFile(file: string): Promise<Compressed> {
 async function readCompressed(file: string): Promise<Compressed> {
   const path = join(folder, "assets", file);
   try {
-    const [plain, gzip, br] = await Promise.all([readFile(path), readFile(`${path}.gz`), readFile(`${path}.br`)]);
+    const [plain, gzip, br] = await Promise.all([
+      readFile(path),
+      readFile(`${path}.gz`),
+      readFile(`${path}.br`),
+    ]);
     return { plain, gzip, br };
   } catch {
     throw fail("route_not_found");

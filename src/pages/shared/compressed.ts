@@ -12,7 +12,10 @@ export interface Compressed {
 
 export async function compress(plain: Buffer): Promise<Compressed> {
   const quality = { [constants.BROTLI_PARAM_QUALITY]: 5 };
-  const [zipped, br] = await Promise.all([promisify(gzip)(plain), promisify(brotliCompress)(plain, { params: quality })]);
+  const [zipped, br] = await Promise.all([
+    promisify(gzip)(plain),
+    promisify(brotliCompress)(plain, { params: quality }),
+  ]);
   return { plain, gzip: zipped, br };
 }
 

@@ -12,7 +12,9 @@ type Part = string | number | Markup | undefined | readonly Markup[];
 
 /** A template of HTML: what stands in it is HTML, what is put in is text. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Markup {
-  return new Markup(strings.map((text, index) => text + (index < parts.length ? toText(parts[index]) : "")).join(""));
+  return new Markup(
+    strings.map((text, index) => text + (index < parts.length ? toText(parts[index]) : "")).join(""),
+  );
 }
 
 function toText(part: Part): string {
@@ -21,7 +23,13 @@ function toText(part: Part): string {
   return typeof part === "object" ? part.map(({ text }) => text).join("") : escape(String(part));
 }
 
-const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const escapes: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character);

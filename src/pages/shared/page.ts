@@ -1,12 +1,16 @@
 /**
- * The frame of every page: HTML that needs no other address, readable on a phone and in the dark. Scripts and sheets come from this service alone,
- * named by their hash (assets.ts); the policy of each page allows what it has and nothing else.
+ * The frame of every page: HTML that needs no other address, readable on a phone and in the dark. Scripts and
+ * sheets come from this service alone, named by their hash (assets.ts); the policy of each page allows what
+ * it has and nothing else.
  */
 import { createHash } from "node:crypto";
 import type { Asset } from "./assets.ts";
 import { html, Markup } from "./html.ts";
 
-/** What every page looks like: the colours of light and dark, text, forms and buttons. A room adds its own sheet for what only it has. */
+/**
+ * What every page looks like: the colours of light and dark, text, forms and buttons. A room adds its own
+ * sheet for what only it has.
+ */
 export const style = `
 :root { color-scheme: light dark; --ground: #f4f4f6; --sheet: #fff; --ink: #1b1b1f; --soft: #54545e; --line: #8c8c98; --mark: #0b57d0; --on-mark: #fff; --fault: #b3261e; --good: #146c2e; --warn: #7a4d00; --code: #ececf0; }
 @media (prefers-color-scheme: dark) { :root { --ground: #131316; --sheet: #1e1e23; --ink: #ececf1; --soft: #b9b9c4; --line: #82828f; --mark: #a8c7fa; --on-mark: #062e6f; --fault: #ffb4ab; --good: #7ddb8f; --warn: #f2bf6f; --code: #2a2a31; } }
@@ -52,7 +56,10 @@ export interface Page {
   readonly isWide?: boolean;
   /** What runs in it and how it looks beside what all have. */
   readonly asset?: Asset | undefined;
-  /** What is looked up again after so many seconds, and where; a page that waits for something works without a script so. */
+  /**
+   * What is looked up again after so many seconds, and where; a page that waits for something works without a
+   * script so.
+   */
   readonly refresh?: { readonly seconds: number; readonly url?: string } | undefined;
 }
 
@@ -70,7 +77,8 @@ export function renderPage({ title, body, language = "en", isWide = false, asset
         <meta name="robots" content="noindex" />
         ${refresh === undefined ? undefined : refreshElement(refresh, asset)}
         <title>${title}</title>
-        ${icon}${styleElement} ${(asset?.styles ?? []).map((href) => html`<link rel="stylesheet" href="${href}" />`)}
+        ${icon}${styleElement}
+        ${(asset?.styles ?? []).map((href) => html`<link rel="stylesheet" href="${href}" />`)}
         ${(asset?.scripts ?? []).map((src) => html`<script type="module" src="${src}"></script>`)}
       </head>
       <body class="${isWide ? "wide" : "sheet"}">
@@ -86,7 +94,8 @@ function refreshElement(refresh: NonNullable<Page["refresh"]>, asset: Asset | un
   return asset === undefined ? element : html`<noscript>${element}</noscript>`;
 }
 
-const refreshOf = ({ seconds, url }: NonNullable<Page["refresh"]>): string => (url === undefined ? String(seconds) : `${seconds}; url=${url}`);
+const refreshOf = ({ seconds, url }: NonNullable<Page["refresh"]>): string =>
+  url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 /** A form's answer is a redirect to the app, which counts as the form's own target. */
 export function pageHeaders({ leadsTo, asset }: Pick<Page, "leadsTo" | "asset">): Record<string, string> {
@@ -111,7 +120,8 @@ export function pageHeaders({ leadsTo, asset }: Pick<Page, "leadsTo" | "asset">)
 }
 
 /**
- * What a policy calls the places behind an app's address: their scheme. Browsers hold a form to its policy through every redirect that follows, so that
- * the app's origin alone would strand whom the app sends on to another of its own; and no policy can name an origin like http://[::1].
+ * What a policy calls the places behind an app's address: their scheme. Browsers hold a form to its policy
+ * through every redirect that follows, so that the app's origin alone would strand whom the app sends on to
+ * another of its own; and no policy can name an origin like http://[::1].
  */
 export const placeBehind = (redirectUri: string): string | undefined => URL.parse(redirectUri)?.protocol;

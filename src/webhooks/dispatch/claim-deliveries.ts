@@ -1,6 +1,7 @@
 /**
- * Finds endpoints with due deliveries and claims deliveries under a lease: fairly, so that no endpoint waits for another, and within the capacity of each
- * endpoint (token bucket, attempts under way). If a process dies, its leases expire and the same attempts are made again.
+ * Finds endpoints with due deliveries and claims deliveries under a lease: fairly, so that no endpoint waits
+ * for another, and within the capacity of each endpoint (token bucket, attempts under way). If a process
+ * dies, its leases expire and the same attempts are made again.
  */
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
@@ -53,10 +54,14 @@ export interface Claim {
 }
 
 /**
- * Round-robin: the first of every installation, then everybody's second, within each of them over its endpoints; what is under way counts as having
- * had its turn. What the installation may not read any more is not sent; one that is suspended hears of itself alone.
+ * Round-robin: the first of every installation, then everybody's second, within each of them over its
+ * endpoints; what is under way counts as having had its turn. What the installation may not read any more is
+ * not sent; one that is suspended hears of itself alone.
  */
-export async function claimDeliveries(db: Database, { endpointIds, deliveriesMax, now, probeEveryMs }: Claim): Promise<readonly ClaimedDelivery[]> {
+export async function claimDeliveries(
+  db: Database,
+  { endpointIds, deliveriesMax, now, probeEveryMs }: Claim,
+): Promise<readonly ClaimedDelivery[]> {
   if (endpointIds.length === 0 || deliveriesMax <= 0) return [];
   const moment = momentOf(now);
   const { at } = moment;
@@ -102,24 +107,33 @@ export async function claimDeliveries(db: Database, { endpointIds, deliveriesMax
   return runStatement(db, claim);
 }
 
-const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedSecret[]> => sql<readonly SealedSecret[]>`(
+const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedSecret[]> => sql<
+  readonly SealedSecret[]
+>`(
   select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed, 'base64'),
     'dataKey', encode(s.data_key, 'base64'), 'keyId', s.key_id) order by s.version desc), '[]')
   from webhook_secret s where s.endpoint_id = d.endpoint_id and (s.expires_at is null or s.expires_at > ${at}))`;
 
 /**
- * The longest an attempt can take (15 s), and a margin: it counts from when the claim is asked for, and that may wait for its turn. Should this ever
- * take longer than the margin, the attempt may be made twice, and is still written once.
+ * The longest an attempt can take (15 s), and a margin: it counts from when the claim is asked for, and that
+ * may wait for its turn. Should this ever take longer than the margin, the attempt may be made twice, and is
+ * still written once.
  */
 const leaseMs = 20_000;
-/** Both count what other processes have under way, as far as that was committed: two that claim in the same moment may each take so many. */
+/**
+ * Both count what other processes have under way, as far as that was committed: two that claim in the same
+ * moment may each take so many.
+ */
 export const endpointSendingMax = 4;
 export const installationSendingMax = 16;
 
 const perSecondDefault = 25;
 /** Of what an endpoint bears in a second, so much may come at once. */
 const burstShare = 0.2;
-/** Whoever wrote a time that is further ahead than any lease had a clock that was set back since: what it says of the bucket and of leases is over. */
+/**
+ * Whoever wrote a time that is further ahead than any lease had a clock that was set back since: what it says
+ * of the bucket and of leases is over.
+ */
 const aheadMsMax = 2 * leaseMs;
 
 export interface Moment {
@@ -146,7 +160,11 @@ export const sending = (whose: RawBuilder<unknown>, { at, latest }: Moment): Raw
     where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at} and s.next_attempt_at <= ${latest})::integer`;
 
 /** Endpoints that have something due and may be sent it: all, or those among the ones that are named. */
-export async function findDueEndpoints(db: Database, now: Date, among?: readonly string[]): Promise<readonly string[]> {
+export async function findDueEndpoints(
+  db: Database,
+  now: Date,
+  among?: readonly string[],
+): Promise<readonly string[]> {
   const at = sql`${now}::timestamptz`;
   const named = sql`select id from unnest(${among ?? []}::text[]) as named (id)`;
   const statement = sql<{ id: string }>`
@@ -162,7 +180,10 @@ export async function findDueEndpoints(db: Database, now: Date, among?: readonly
   return (await runStatement(db, statement)).map(({ id }) => id);
 }
 
-/** From one endpoint to the next over the index, so that what waits behind the first delivery of each is not read. */
+/**
+ * From one endpoint to the next over the index, so that what waits behind the first delivery of each is not
+ * read.
+ */
 const allWaiting: RawBuilder<unknown> = sql`
   (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id limit 1)
   union all
@@ -170,7 +191,10 @@ const allWaiting: RawBuilder<unknown> = sql`
   from waiting where waiting.id is not null`;
 
 /** When the next retry comes due, if that is so soon. Of a breaker that is open only its probe counts. */
-export async function nextRetryAt(db: Database, { now, withinMs }: { readonly now: Date; readonly withinMs: number }): Promise<Date | null> {
+export async function nextRetryAt(
+  db: Database,
+  { now, withinMs }: { readonly now: Date; readonly withinMs: number },
+): Promise<Date | null> {
   const until = new Date(now.getTime() + withinMs);
   const statement = sql<{ at: Date | null }>`
     select min(greatest(d.next_attempt_at, h.probe_at)) as at from webhook_delivery d

@@ -16,21 +16,33 @@ export interface Delivering {
 
 const userAgent = "CommerceGateway-Webhooks/1";
 
-export function deliver(delivery: ClaimedDelivery, { sender, keyring, now, signal }: Delivering): Promise<AttemptResult> {
+export function deliver(
+  delivery: ClaimedDelivery,
+  { sender, keyring, now, signal }: Delivering,
+): Promise<AttemptResult> {
   const { url, body, mode } = delivery;
   const traceId = traceIdOf(delivery.id);
   return traced(spanOf(delivery, traceId), async (span) => {
     const traceparent = span?.traceparent ?? `00-${traceId}-${randomBytes(8).toString("hex")}-00`;
     const headers = { ...headersOf(delivery, { keyring, now }), traceparent };
     const result = await sender.send({ url, body, headers, isLoopbackAllowed: mode === "test", signal });
-    span?.set({ "http.response.status_code": result.httpStatus ?? undefined, "error.type": result.errorCode ?? undefined });
+    span?.set({
+      "http.response.status_code": result.httpStatus ?? undefined,
+      "error.type": result.errorCode ?? undefined,
+    });
     if (result.errorCode !== null) span?.markFailed();
     return result;
   });
 }
 
-/** It is linked to what brought the event about, which did not wait for it. Where it goes is the receiver's business. */
-function spanOf({ id, eventId, eventType, endpointId, installationId, attemptNumber, traceparent }: ClaimedDelivery, traceId: string): SpanStart {
+/**
+ * It is linked to what brought the event about, which did not wait for it. Where it goes is the receiver's
+ * business.
+ */
+function spanOf(
+  { id, eventId, eventType, endpointId, installationId, attemptNumber, traceparent }: ClaimedDelivery,
+  traceId: string,
+): SpanStart {
   return {
     name: "webhook attempt",
     kind: "client",
@@ -48,7 +60,10 @@ function spanOf({ id, eventId, eventType, endpointId, installationId, attemptNum
   };
 }
 
-function headersOf(delivery: ClaimedDelivery, { keyring, now }: Pick<Delivering, "keyring" | "now">): Record<string, string> {
+function headersOf(
+  delivery: ClaimedDelivery,
+  { keyring, now }: Pick<Delivering, "keyring" | "now">,
+): Record<string, string> {
   const { eventId, eventType, id, installationId, attemptNumber, isReplay, body } = delivery;
   const timestampSeconds = Math.floor(now.getTime() / 1000);
   const secrets = delivery.secrets.map((secret) => openSecret(keyring, secret));
@@ -71,7 +86,10 @@ export function openSecret(keyring: Keyring, { id, sealed, dataKey, keyId }: Sea
   return keyring.open(decoded, placeOfSecret(id)).toString("utf8");
 }
 
-/** W3C Trace Context: all attempts of a delivery are one trace, each a span of its own, whichever process makes it. */
+/**
+ * W3C Trace Context: all attempts of a delivery are one trace, each a span of its own, whichever process
+ * makes it.
+ */
 function traceIdOf(deliveryId: string): string {
   return createHash("sha256").update(deliveryId).digest("hex").slice(0, 32);
 }

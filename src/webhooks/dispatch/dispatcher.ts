@@ -1,6 +1,7 @@
 /**
- * Sends what has happened to whoever wants to hear of it. Everything it knows stands in the database, so that any number of processes do it together
- * and one that dies is missed by nobody; what it keeps in memory only says where to look first.
+ * Sends what has happened to whoever wants to hear of it. Everything it knows stands in the database, so that
+ * any number of processes do it together and one that dies is missed by nobody; what it keeps in memory only
+ * says where to look first.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createRound, type DispatchParts, type Round } from "./round.ts";
@@ -40,7 +41,8 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
     clearTimeout(early);
     if (!isOver && inMs < pollMs) early = setTimeout(lookSafely, Math.max(inMs, 1));
   };
-  const lookSafely = (): void => void look().catch((err: unknown) => log.error({ err }, "Webhooks that are due could not be looked for."));
+  const lookSafely = (): void =>
+    void look().catch((err: unknown) => log.error({ err }, "Webhooks that are due could not be looked for."));
   return {
     wake: () => inNobodysName(() => passes.call({ isTold: true })),
     start: () => {
@@ -108,7 +110,10 @@ function createPasses(round: Round, onFault: (error: unknown) => void): Passes {
     clearTimeout(again);
     if (state.isRunning) again = setTimeout(resume, ms);
   };
-  /** Places that have become free are given away together. While a pass is under way it looks itself what is to follow. */
+  /**
+   * Places that have become free are given away together. While a pass is under way it looks itself what is
+   * to follow.
+   */
   const callSoon = (): void => {
     if (again === undefined && running === undefined) callIn(againMs);
   };

@@ -1,6 +1,6 @@
 /**
- * Makes deliveries of events: one for each endpoint that wants to hear of it and may. An event says itself whether this is done, so that one whose
- * transaction was committed late is not passed over.
+ * Makes deliveries of events: one for each endpoint that wants to hear of it and may. An event says itself
+ * whether this is done, so that one whose transaction was committed late is not passed over.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -41,12 +41,15 @@ interface Match {
 }
 
 /** An event that nobody wants to hear of stands there once, without an endpoint. */
-type Taken = Match | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };
+type Taken =
+  | Match
+  | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };
 
 /**
- * The oldest events, with everybody they concern. Orders, carts and what belongs to them are told to whoever may read them; what concerns one
- * installation, to that one, its own end included; an endpoint is not told of itself. Nobody is locked out meanwhile: what comes to stand at an
- * endpoint that is switched off in the same moment is ended later (`closeDeliveries` in `sweeps.ts`).
+ * The oldest events, with everybody they concern. Orders, carts and what belongs to them are told to whoever
+ * may read them; what concerns one installation, to that one, its own end included; an endpoint is not told
+ * of itself. Nobody is locked out meanwhile: what comes to stand at an endpoint that is switched off in the
+ * same moment is ended later (`closeDeliveries` in `sweeps.ts`).
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`

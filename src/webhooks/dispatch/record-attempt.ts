@@ -1,13 +1,20 @@
 /**
- * Records the result of an attempt if its lease is still valid: for the delivery, for the endpoint's health, and as an event for the installation when an
- * endpoint has been failing for long. Successes are recorded many at once in one statement; any other result is a transaction.
+ * Records the result of an attempt if its lease is still valid: for the delivery, for the endpoint's health,
+ * and as an event for the installation when an endpoint has been failing for long. Successes are recorded
+ * many at once in one statement; any other result is a transaction.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, runStatement, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { type DomainEvent, type Outbox, type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
-import { type EndpointHealth, type HealthStep, nextHealth, type NextStep, nextStep } from "#webhooks/delivery-rules.ts";
+import {
+  type EndpointHealth,
+  type HealthStep,
+  nextHealth,
+  type NextStep,
+  nextStep,
+} from "#webhooks/delivery-rules.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { AttemptResult } from "#webhooks/safe-request.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
@@ -25,7 +32,9 @@ export interface Recording {
 export function recordAttempt(recording: Recording, made: AttemptMade): Promise<boolean> {
   const { now, scale, random } = recording;
   const step = nextStep(made.result, { attempt: made.delivery.attemptNumber, now, random, scale });
-  return step.kind === "succeeded" ? recording.successes.record(made) : recordFailure(recording, { ...made, step });
+  return step.kind === "succeeded"
+    ? recording.successes.record(made)
+    : recordFailure(recording, { ...made, step });
 }
 
 interface AttemptFailed extends AttemptMade {
@@ -38,7 +47,12 @@ function recordFailure({ db, render, now, scale }: Recording, failed: AttemptFai
   return inTransaction(db, (transaction) =>
     withOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
       // First, as whoever changes the endpoint does; what may follow changes it too.
-      await transaction.selectFrom("webhookEndpoint").select("id").where("id", "=", failed.delivery.endpointId).forNoKeyUpdate().execute();
+      await transaction
+        .selectFrom("webhookEndpoint")
+        .select("id")
+        .where("id", "=", failed.delivery.endpointId)
+        .forNoKeyUpdate()
+        .execute();
       if (!(await moveDelivery(transaction, failed, now))) return false;
       // Health before attempt: in that order they are locked where something arrived, too.
       const step = await worsenHealth(transaction, { failed, now, scale });
@@ -50,7 +64,11 @@ function recordFailure({ db, render, now, scale }: Recording, failed: AttemptFai
 }
 
 /** What is gone is exhausted: nobody will ask again by itself. */
-async function moveDelivery(transaction: Transaction, { delivery, step }: AttemptFailed, now: Date): Promise<boolean> {
+async function moveDelivery(
+  transaction: Transaction,
+  { delivery, step }: AttemptFailed,
+  now: Date,
+): Promise<boolean> {
   const next =
     step.kind === "retrying"
       ? { status: "retrying" as const, nextAttemptAt: step.at }
@@ -64,10 +82,21 @@ async function moveDelivery(transaction: Transaction, { delivery, step }: Attemp
   return numUpdatedRows > 0n;
 }
 
-async function insertAttempt(transaction: Transaction, { delivery, startedAt, result }: AttemptFailed): Promise<void> {
+async function insertAttempt(
+  transaction: Transaction,
+  { delivery, startedAt, result }: AttemptFailed,
+): Promise<void> {
   const { httpStatus, errorCode, durationMs } = result;
   const id = createId("webhookAttempt", startedAt.getTime());
-  const attempt = { id, deliveryId: delivery.id, number: delivery.attemptNumber, startedAt, durationMs, httpStatus, errorCode };
+  const attempt = {
+    id,
+    deliveryId: delivery.id,
+    number: delivery.attemptNumber,
+    startedAt,
+    durationMs,
+    httpStatus,
+    errorCode,
+  };
   await transaction.insertInto("webhookAttempt").values(attempt).execute();
 }
 
@@ -85,7 +114,12 @@ async function worsenHealth(
   const after = nextHealth(before, step, { attempt: delivery.attemptNumber, now, scale });
   await transaction
     .updateTable("webhookEndpointHealth")
-    .set({ ...after.health, lastFailureAt: now, lastFailureCode: result.errorCode, lastFailureStatus: result.httpStatus })
+    .set({
+      ...after.health,
+      lastFailureAt: now,
+      lastFailureCode: result.errorCode,
+      lastFailureStatus: result.httpStatus,
+    })
     .where("endpointId", "=", delivery.endpointId)
     .execute();
   return after;
@@ -95,20 +129,34 @@ async function worsenHealth(
 async function tellEndpoint(
   transaction: Transaction,
   outbox: Outbox,
-  { failed: { delivery }, step, now }: { readonly failed: AttemptFailed; readonly step: HealthStep; readonly now: Date },
+  {
+    failed: { delivery },
+    step,
+    now,
+  }: { readonly failed: AttemptFailed; readonly step: HealthStep; readonly now: Date },
 ): Promise<void> {
   const { becomes } = step;
   if (becomes === null) return;
-  const about: Pick<DomainEvent, "id" | "installationId"> = { id: delivery.endpointId, installationId: delivery.installationId };
+  const about: Pick<DomainEvent, "id" | "installationId"> = {
+    id: delivery.endpointId,
+    installationId: delivery.installationId,
+  };
   if (becomes === "degraded") outbox.append({ ...about, type: "webhook_endpoint.degraded" });
   else if (await switchOff(transaction, { delivery, reason: becomes, now }))
     outbox.append({ ...about, type: "webhook_endpoint.auto_disabled", previous: { status: "enabled" } });
 }
 
-/** What was not tried yet is skipped, as what comes later will be; what was tried waits for the endpoint to be switched on. */
+/**
+ * What was not tried yet is skipped, as what comes later will be; what was tried waits for the endpoint to be
+ * switched on.
+ */
 async function switchOff(
   transaction: Transaction,
-  { delivery, reason, now }: { readonly delivery: ClaimedDelivery; readonly reason: "gone" | "failing"; readonly now: Date },
+  {
+    delivery,
+    reason,
+    now,
+  }: { readonly delivery: ClaimedDelivery; readonly reason: "gone" | "failing"; readonly now: Date },
 ): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable("webhookEndpoint")
@@ -134,9 +182,20 @@ async function switchOff(
   return true;
 }
 
-/** What could not be sent, or not be written down, for a reason of our own: again as if it had failed, so that it ends some day and holds no place. */
-export async function postpone({ db, now, scale, random }: Recording, { id, lease, attemptNumber }: ClaimedDelivery): Promise<void> {
-  const unsent = { httpStatus: null, errorCode: "connection", durationMs: 0, retryAfterSeconds: null } as const;
+/**
+ * What could not be sent, or not be written down, for a reason of our own: again as if it had failed, so that
+ * it ends some day and holds no place.
+ */
+export async function postpone(
+  { db, now, scale, random }: Recording,
+  { id, lease, attemptNumber }: ClaimedDelivery,
+): Promise<void> {
+  const unsent = {
+    httpStatus: null,
+    errorCode: "connection",
+    durationMs: 0,
+    retryAfterSeconds: null,
+  } as const;
   const step = nextStep(unsent, { attempt: attemptNumber, now, random, scale });
   const next =
     step.kind === "retrying"
@@ -151,18 +210,27 @@ export async function postpone({ db, now, scale, random }: Recording, { id, leas
 }
 
 /** The process ends before the answer is there: the next one makes the same attempt, at once. */
-export async function giveBack(db: Database, { id, lease, attemptNumber }: ClaimedDelivery, now: Date): Promise<void> {
+export async function giveBack(
+  db: Database,
+  { id, lease, attemptNumber }: ClaimedDelivery,
+  now: Date,
+): Promise<void> {
   await db
     .updateTable("webhookDelivery")
-    .set({ status: attemptNumber === 1 ? "pending" : "retrying", attemptCount: attemptNumber - 1, nextAttemptAt: now, lease: null })
+    .set({
+      status: attemptNumber === 1 ? "pending" : "retrying",
+      attemptCount: attemptNumber - 1,
+      nextAttemptAt: now,
+      lease: null,
+    })
     .where("id", "=", id)
     .where("lease", "=", lease)
     .execute();
 }
 
 /**
- * Writes that attempts arrived: one statement for all that did while the one before was under way, so that many in a moment cost little more than
- * one. Each counts only where whoever made it still has its lease.
+ * Writes that attempts arrived: one statement for all that did while the one before was under way, so that
+ * many in a moment cost little more than one. Each counts only where whoever made it still has its lease.
  */
 interface AttemptMade {
   readonly delivery: ClaimedDelivery;
@@ -213,23 +281,26 @@ export function createSuccesses({ db, clock }: { readonly db: Database; readonly
 }
 
 /**
- * Gives the leases that still stood. The health of an endpoint that has been well all the time is not written more than once a second. Endpoints are
- * gone through by their ids, here and in the counts that the attempts' trigger keeps: several processes at once never wait for one another in a circle.
+ * Gives the leases that still stood. The health of an endpoint that has been well all the time is not written
+ * more than once a second. Endpoints are gone through by their ids, here and in the counts that the attempts'
+ * trigger keeps: several processes at once never wait for one another in a circle.
  */
 async function insertSuccesses(
   db: Database,
   { all, now }: { readonly all: readonly AttemptMade[]; readonly now: Date },
 ): Promise<ReadonlySet<string>> {
   const at = sql`${now}::timestamptz`;
-  const made = all.map(({ delivery: { id, lease, attemptNumber }, startedAt, result: { durationMs, httpStatus } }) => ({
-    id,
-    lease,
-    attempt_id: createId("webhookAttempt", startedAt.getTime()),
-    number: attemptNumber,
-    started_at: startedAt,
-    duration_ms: durationMs,
-    http_status: httpStatus,
-  }));
+  const made = all.map(
+    ({ delivery: { id, lease, attemptNumber }, startedAt, result: { durationMs, httpStatus } }) => ({
+      id,
+      lease,
+      attempt_id: createId("webhookAttempt", startedAt.getTime()),
+      number: attemptNumber,
+      started_at: startedAt,
+      duration_ms: durationMs,
+      http_status: httpStatus,
+    }),
+  );
   const statement = sql<{ lease: string }>`
     with done as (
       update webhook_delivery d set status = 'succeeded', next_attempt_at = null, lease = null, finished_at = ${at}

@@ -1,6 +1,6 @@
 /**
- * One round of dispatching: fans events out into deliveries, claims due deliveries and sends them. Between rounds it only remembers warm endpoints, where
- * something was sent or came due a moment ago.
+ * One round of dispatching: fans events out into deliveries, claims due deliveries and sends them. Between
+ * rounds it only remembers warm endpoints, where something was sent or came due a moment ago.
  */
 import { startSpan } from "#foundation/tracing.ts";
 import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
@@ -13,7 +13,14 @@ import type { AttemptErrorCode } from "#webhooks/safe-connector.ts";
 import { claimDeliveries, type ClaimedDelivery, findDueEndpoints } from "./claim-deliveries.ts";
 import { deliver } from "./deliver.ts";
 import { batchEventsMax, fanOut } from "./fan-out.ts";
-import { createSuccesses, giveBack, postpone, recordAttempt, type Recording, type Successes } from "./record-attempt.ts";
+import {
+  createSuccesses,
+  giveBack,
+  postpone,
+  recordAttempt,
+  type Recording,
+  type Successes,
+} from "./record-attempt.ts";
 
 const usualSendingMax = 512;
 /** Of the endpoints that are worth a look, so many in one claim for each place there is; the others come next. */
@@ -50,7 +57,14 @@ export function createRound(parts: DispatchParts): Round {
   const spread = async (): Promise<number> => {
     const startedAt = new Date();
     const { events, endpointIds, causes } = await fanOut(db, clock.now());
-    if (events > 0) startSpan({ name: "webhook fan-out", ownTrace: {}, causes, startedAt, attributes: { "commerce.events": events } })?.end();
+    if (events > 0)
+      startSpan({
+        name: "webhook fan-out",
+        ownTrace: {},
+        causes,
+        startedAt,
+        attributes: { "commerce.events": events },
+      })?.end();
     warm.heat(endpointIds);
     onMoved?.();
     return events;
@@ -72,7 +86,8 @@ export function createRound(parts: DispatchParts): Round {
       look.isDue ||= wasTold;
       const events = wasTold ? await spread() : 0;
       if (events === batchEventsMax) onMore();
-      if (look.isDue && ((wasTold && events === 0) || performance.now() - look.lastAt >= lookMsMax)) await lookAround();
+      if (look.isDue && ((wasTold && events === 0) || performance.now() - look.lastAt >= lookMsMax))
+        await lookAround();
       // Nothing is new: a short question in place of a long one that would most often be for nothing.
       else if (!wasTold && !warm.isEmpty()) await coolIdle();
       const deliveriesMax = sendingMax - sending.size;
@@ -134,17 +149,36 @@ interface Attempting extends DispatchParts {
   readonly signal: AbortSignal;
 }
 
-/** Never rejects: what was interrupted is made again at once, what could not be written later, at the latest when the lease is over. */
+/**
+ * Never rejects: what was interrupted is made again at once, what could not be written later, at the latest
+ * when the lease is over.
+ */
 async function attemptOf(attempting: Attempting, delivery: ClaimedDelivery): Promise<void> {
-  const { db, clock, keyring, sender, render, log, scale, random = Math.random, successes, signal } = attempting;
+  const {
+    db,
+    clock,
+    keyring,
+    sender,
+    render,
+    log,
+    scale,
+    random = Math.random,
+    successes,
+    signal,
+  } = attempting;
   const { id: deliveryId, endpointId, attemptNumber } = delivery;
   const startedAt = clock.now();
   const recording = (): Recording => ({ db, successes, render, now: clock.now(), scale, random });
   try {
-    const result = await seen(attempting, { delivery, startedAt }, deliver(delivery, { sender, keyring, now: startedAt, signal }));
+    const result = await seen(
+      attempting,
+      { delivery, startedAt },
+      deliver(delivery, { sender, keyring, now: startedAt, signal }),
+    );
     await recordAttempt(recording(), { delivery, startedAt, result });
   } catch (err) {
-    if (!signal.aborted) log.error({ err, deliveryId, endpointId, attemptNumber }, "A webhook could not be sent.");
+    if (!signal.aborted)
+      log.error({ err, deliveryId, endpointId, attemptNumber }, "A webhook could not be sent.");
     const undone = signal.aborted ? giveBack(db, delivery, clock.now()) : postpone(recording(), delivery);
     await undone.catch(() => undefined);
   }
@@ -156,12 +190,20 @@ interface Attempted {
 }
 
 /** Told as it was, whether or not it can be written down. */
-async function seen({ onAttempt, signal }: Attempting, { delivery, startedAt }: Attempted, attempt: Promise<AttemptResult>): Promise<AttemptResult> {
+async function seen(
+  { onAttempt, signal }: Attempting,
+  { delivery, startedAt }: Attempted,
+  attempt: Promise<AttemptResult>,
+): Promise<AttemptResult> {
   const isFirst = delivery.attemptNumber === 1 && !delivery.isReplay;
   const waitedMs = isFirst ? startedAt.getTime() - delivery.occurredAt.getTime() : null;
   try {
     const result = await attempt;
-    onAttempt?.({ outcome: result.httpStatus ?? result.errorCode ?? "fault", durationMs: result.durationMs, waitedMs });
+    onAttempt?.({
+      outcome: result.httpStatus ?? result.errorCode ?? "fault",
+      durationMs: result.durationMs,
+      waitedMs,
+    });
     return result;
   } catch (error) {
     onAttempt?.({ outcome: signal.aborted ? "interrupted" : "fault", durationMs: null, waitedMs: null });
@@ -169,7 +211,10 @@ async function seen({ onAttempt, signal }: Attempting, { delivery, startedAt }: 
   }
 }
 
-/** Endpoints to which something was sent, or for which something came due, a moment ago. Only decides where to look first. */
+/**
+ * Endpoints to which something was sent, or for which something came due, a moment ago. Only decides where to
+ * look first.
+ */
 interface WarmEndpoints {
   heat(endpointIds: Iterable<string>): void;
   /** Forgets those that nothing happened to for a while. */

@@ -1,6 +1,6 @@
 /**
- * Common to all changes of endpoints: their context, locking the endpoint and its installation, the limits of an installation (number of endpoints, unique
- * URLs) and saving.
+ * Common to all changes of endpoints: their context, locking the endpoint and its installation, the limits of
+ * an installation (number of endpoints, unique URLs) and saving.
  */
 import type { SelectQueryBuilder } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -21,7 +21,10 @@ export interface EndpointCommandContext extends Circumstances, Omit<InputRules, 
   readonly render: RenderSubject;
 }
 
-/** The context of a command whose input has a URL. The faults of its address must be given, so that no such command can skip looking them up. */
+/**
+ * The context of a command whose input has a URL. The faults of its address must be given, so that no such
+ * command can skip looking them up.
+ */
 export type EndpointUrlContext = EndpointCommandContext & Pick<InputRules, "resolvedFaults">;
 
 /** Names an endpoint, and the version that the caller has seen. */
@@ -48,14 +51,22 @@ export function ownEndpoint(
 }
 
 /** `no key`: deliveries that only refer to the endpoint need not wait. */
-export async function lockEndpoint(transaction: Transaction, context: EndpointCommandContext, endpointId: string): Promise<WebhookEndpoint> {
+export async function lockEndpoint(
+  transaction: Transaction,
+  context: EndpointCommandContext,
+  endpointId: string,
+): Promise<WebhookEndpoint> {
   const found = await ownEndpoint(transaction, context, endpointId).forNoKeyUpdate().executeTakeFirst();
   if (found === undefined) throw fail("webhook_endpoint_not_found");
   return readEndpoint(transaction, found.id, context.now);
 }
 
 /** Reads an endpoint that must exist. */
-export async function readEndpoint(transaction: Transaction, id: string, now: Date): Promise<WebhookEndpoint> {
+export async function readEndpoint(
+  transaction: Transaction,
+  id: string,
+  now: Date,
+): Promise<WebhookEndpoint> {
   const endpoint = (await findEndpoints(transaction, [id], now)).get(id);
   if (endpoint === undefined) throw new Error(`The webhook endpoint ${id} is not there.`);
   return endpoint;
@@ -83,7 +94,12 @@ export async function saveEndpoint(
   const { metadata, ...rest } = patch;
   await transaction
     .updateTable("webhookEndpoint")
-    .set({ ...rest, ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }), version: version + 1, updatedAt: now })
+    .set({
+      ...rest,
+      ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+      version: version + 1,
+      updatedAt: now,
+    })
     .where("id", "=", id)
     .execute();
 }
@@ -118,11 +134,18 @@ export async function lockInstallation(
 }
 
 /** Receivers on this machine are for merchants in test mode. */
-export function requireUrlOfMode(url: string, { isLoopbackAllowed }: EndpointCommandContext, { mode }: LockedInstallation): void {
+export function requireUrlOfMode(
+  url: string,
+  { isLoopbackAllowed }: EndpointCommandContext,
+  { mode }: LockedInstallation,
+): void {
   requireUrl(url, { isLoopbackAllowed: isLoopbackAllowed && mode === "test" });
 }
 
-/** Refuses a URL that the installation uses already, and one endpoint too many. `except`: an existing endpoint whose URL changes. */
+/**
+ * Refuses a URL that the installation uses already, and one endpoint too many. `except`: an existing endpoint
+ * whose URL changes.
+ */
 export async function requireEndpointSlot(
   transaction: Transaction,
   installation: LockedInstallation,
@@ -136,19 +159,30 @@ export async function requireEndpointSlot(
     .execute();
   const normalized = normalizeEndpointUrl(url);
   const alike = endpoints.find(({ id, urlNormalized }) => id !== except && urlNormalized === normalized);
-  if (alike !== undefined) throw refuseEndpoint("webhook_endpoint_duplicate", { ...alike, status: alike.status as WebhookEndpoint["status"] });
+  if (alike !== undefined)
+    throw refuseEndpoint("webhook_endpoint_duplicate", {
+      ...alike,
+      status: alike.status as WebhookEndpoint["status"],
+    });
   if (except === undefined && endpoints.length >= endpointsMax)
-    throw fail("webhook_endpoint_limit_reached", { conflict: conflictOf(installation, { data: { limit: endpointsMax } }) });
+    throw fail("webhook_endpoint_limit_reached", {
+      conflict: conflictOf(installation, { data: { limit: endpointsMax } }),
+    });
 }
 
 export function requireInstalled(installation: LockedInstallation): void {
   if (installation.status === "uninstalled")
-    throw fail("invalid_state", { conflict: conflictOf(installation, { reason: "installation_uninstalled" }) });
+    throw fail("invalid_state", {
+      conflict: conflictOf(installation, { reason: "installation_uninstalled" }),
+    });
 }
 
 function conflictOf(
   { id, status, version }: LockedInstallation,
-  { reason = null, data = {} }: { readonly reason?: string | null; readonly data?: Readonly<Record<string, unknown>> },
+  {
+    reason = null,
+    data = {},
+  }: { readonly reason?: string | null; readonly data?: Readonly<Record<string, unknown>> },
 ): FailureConflict {
   return { resource: "installation", id, currentStatus: status, currentVersion: version, reason, data };
 }

@@ -1,4 +1,7 @@
-/** An endpoint as the contract shows it: its types, health, refusals and reads. Deleted endpoints are not found. */
+/**
+ * An endpoint as the contract shows it: its types, health, refusals and reads. Deleted endpoints are not
+ * found.
+ */
 import { type RawBuilder, sql } from "kysely";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import type { Reader } from "#database/transaction.ts";
@@ -62,17 +65,30 @@ export interface HealthFacts {
 }
 
 /** An endpoint that was switched on again is unknown until something was sent to it. */
-export function healthStateOf({ status, degradedAt, probeAt, lastSuccessAt, lastFailureAt, failingSince }: HealthFacts): HealthState {
+export function healthStateOf({
+  status,
+  degradedAt,
+  probeAt,
+  lastSuccessAt,
+  lastFailureAt,
+  failingSince,
+}: HealthFacts): HealthState {
   if (status === "auto_disabled" || probeAt !== null) return "failing";
   if (degradedAt !== null) return "degraded";
   if (lastSuccessAt === null) return "unknown";
-  return failingSince !== null || lastFailureAt === null || lastFailureAt <= lastSuccessAt ? "healthy" : "unknown";
+  return failingSince !== null || lastFailureAt === null || lastFailureAt <= lastSuccessAt
+    ? "healthy"
+    : "unknown";
 }
 
 /** What its merchant is told of when it changes: the fields that are different, as they were. */
 export function previousOf(before: WebhookEndpoint, after: WebhookEndpoint): Record<string, unknown> {
   const { merchantId: _merchantId, installationId: _installationId, health: _health, ...was } = before;
-  return Object.fromEntries(Object.entries(was).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(after[name as keyof typeof was])));
+  return Object.fromEntries(
+    Object.entries(was).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(after[name as keyof typeof was]),
+    ),
+  );
 }
 
 export interface Refused {
@@ -83,8 +99,15 @@ export interface Refused {
 
 type Conflicting = Pick<WebhookEndpoint, "id" | "status" | "version">;
 
-export function refuseEndpoint(code: FailureCode, endpoint: Conflicting, { message, ...refused }: Refused = {}): Failure {
-  return fail(code, { conflict: conflictOf(endpoint, refused), ...(message === undefined ? {} : { message }) });
+export function refuseEndpoint(
+  code: FailureCode,
+  endpoint: Conflicting,
+  { message, ...refused }: Refused = {},
+): Failure {
+  return fail(code, {
+    conflict: conflictOf(endpoint, refused),
+    ...(message === undefined ? {} : { message }),
+  });
 }
 
 function conflictOf(
@@ -96,20 +119,32 @@ function conflictOf(
 
 /** State before version: this comes last. */
 export function requireVersion(endpoint: Conflicting, expectedVersion: number | null | undefined): void {
-  if (expectedVersion === null || expectedVersion === undefined || expectedVersion === endpoint.version) return;
+  if (expectedVersion === null || expectedVersion === undefined || expectedVersion === endpoint.version)
+    return;
   throw refuseEndpoint("version_conflict", endpoint);
 }
 
 const dayMs = 86_400_000;
 
-/** By id, with hints of secrets, health and the success rate of the last 24 hours, in one statement. Deleted endpoints are left out. */
-export async function findEndpoints(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, WebhookEndpoint>> {
+/**
+ * By id, with hints of secrets, health and the success rate of the last 24 hours, in one statement. Deleted
+ * endpoints are left out.
+ */
+export async function findEndpoints(
+  reader: Reader,
+  ids: readonly string[],
+  now: Date,
+): Promise<Map<string, WebhookEndpoint>> {
   const endpoints = await find(reader, sql`w.id = any(${ids}::text[])`, now);
   return new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
 }
 
 /** All of these installations, the oldest first. */
-export function findEndpointsOf(reader: Reader, installationIds: readonly string[], now: Date): Promise<WebhookEndpoint[]> {
+export function findEndpointsOf(
+  reader: Reader,
+  installationIds: readonly string[],
+  now: Date,
+): Promise<WebhookEndpoint[]> {
   return find(reader, sql`w.installation_id = any(${installationIds}::text[])`, now);
 }
 
@@ -146,12 +181,29 @@ const secretHints = (now: Date): RawBuilder<readonly SecretHint[]> => sql<readon
   from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null or s.expires_at > ${now}::timestamptz))`;
 
 function toEndpoint(row: Row): WebhookEndpoint {
-  const { attempts, successes, failingSince, degradedAt, probeAt, consecutiveFailures, lastSuccessAt, lastFailureAt, ...rest } = row;
+  const {
+    attempts,
+    successes,
+    failingSince,
+    degradedAt,
+    probeAt,
+    consecutiveFailures,
+    lastSuccessAt,
+    lastFailureAt,
+    ...rest
+  } = row;
   const { lastFailureCode, lastFailureStatus, ...endpoint } = rest;
   return {
     ...endpoint,
     health: {
-      state: healthStateOf({ status: endpoint.status, failingSince, degradedAt, probeAt, lastSuccessAt, lastFailureAt }),
+      state: healthStateOf({
+        status: endpoint.status,
+        failingSince,
+        degradedAt,
+        probeAt,
+        lastSuccessAt,
+        lastFailureAt,
+      }),
       consecutiveFailures,
       successRate24h: attempts === 0 ? null : Math.round((successes / attempts) * 10_000) / 10_000,
       lastSuccessAt,

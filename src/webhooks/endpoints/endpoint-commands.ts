@@ -32,7 +32,11 @@ export interface NewEndpoint extends EndpointFields {
 }
 
 /** Creates an endpoint with its first secret; its first event is a ping. */
-export async function createEndpoint(transaction: Transaction, context: EndpointUrlContext, input: NewEndpoint): Promise<EndpointWithSecret> {
+export async function createEndpoint(
+  transaction: Transaction,
+  context: EndpointUrlContext,
+  input: NewEndpoint,
+): Promise<EndpointWithSecret> {
   requireEndpointFields(input, context);
   const installation = await lockInstallation(transaction, context, input.installationId);
   requireUrlOfMode(input.url, context, installation);
@@ -45,7 +49,11 @@ export async function createEndpoint(transaction: Transaction, context: Endpoint
   return { endpoint, secret };
 }
 
-async function insertEndpoint(transaction: Transaction, { merchantId, now }: EndpointCommandContext, input: NewEndpoint): Promise<string> {
+async function insertEndpoint(
+  transaction: Transaction,
+  { merchantId, now }: EndpointCommandContext,
+  input: NewEndpoint,
+): Promise<string> {
   const id = createId("webhookEndpoint", now.getTime());
   const { installationId, url } = input;
   const isEnabled = input.enabled ?? true;
@@ -69,7 +77,10 @@ async function insertEndpoint(transaction: Transaction, { merchantId, now }: End
       updatedAt: now,
     })
     .execute();
-  await transaction.insertInto("webhookEndpointHealth").values({ endpointId: id, installationId, tokensAt: now }).execute();
+  await transaction
+    .insertInto("webhookEndpointHealth")
+    .values({ endpointId: id, installationId, tokensAt: now })
+    .execute();
   return id;
 }
 
@@ -78,11 +89,17 @@ interface EndpointChange extends EndpointTarget, EndpointFields {
   readonly payloadMode?: "snapshot" | "thin" | null | undefined;
 }
 
-export async function updateEndpoint(transaction: Transaction, context: EndpointUrlContext, input: EndpointChange): Promise<WebhookEndpoint> {
+export async function updateEndpoint(
+  transaction: Transaction,
+  context: EndpointUrlContext,
+  input: EndpointChange,
+): Promise<WebhookEndpoint> {
   requireEndpointFields(input, context);
   const { url, endpointId } = input;
   const before =
-    typeof url === "string" ? await lockWithPlace(transaction, context, { endpointId, url }) : await lockEndpoint(transaction, context, endpointId);
+    typeof url === "string"
+      ? await lockWithPlace(transaction, context, { endpointId, url })
+      : await lockEndpoint(transaction, context, endpointId);
   requireVersion(before, input.expectedVersion);
   const patch = patchOf(before, input);
   if (Object.keys(patch).length === 0) return before;
@@ -106,7 +123,10 @@ async function lockWithPlace(
 }
 
 /** What is different from what it is. Null takes a description or a limit away, and leaves what must be there. */
-function patchOf(before: WebhookEndpoint, { url, description, eventTypes, payloadMode, maxPerSecond, metadata }: EndpointChange): EndpointPatch {
+function patchOf(
+  before: WebhookEndpoint,
+  { url, description, eventTypes, payloadMode, maxPerSecond, metadata }: EndpointChange,
+): EndpointPatch {
   const wanted: EndpointPatch = {
     ...(typeof url === "string" ? { url } : {}),
     ...(description === undefined ? {} : { description }),
@@ -118,7 +138,9 @@ function patchOf(before: WebhookEndpoint, { url, description, eventTypes, payloa
   const changed: EndpointPatch = Object.fromEntries(
     Object.entries(wanted).filter(([name, value]) => !isSame(value, before[name as keyof typeof before])),
   );
-  return changed.url === undefined ? changed : { ...changed, urlNormalized: normalizeEndpointUrl(changed.url) };
+  return changed.url === undefined
+    ? changed
+    : { ...changed, urlNormalized: normalizeEndpointUrl(changed.url) };
 }
 
 /** The database keeps the keys of a map in an order of its own. */
@@ -135,15 +157,29 @@ function sortedText(value: unknown): string {
 }
 
 /** Resets the endpoint's health and queues a ping first. */
-export async function enableEndpoint(transaction: Transaction, context: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
+export async function enableEndpoint(
+  transaction: Transaction,
+  context: EndpointCommandContext,
+  input: EndpointTarget,
+): Promise<WebhookEndpoint> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
-  if (before.status === "enabled") throw refuseEndpoint("invalid_state", before, { reason: "already_enabled" });
+  if (before.status === "enabled")
+    throw refuseEndpoint("invalid_state", before, { reason: "already_enabled" });
   requireVersion(before, input.expectedVersion);
   const { now } = context;
-  await saveEndpoint(transaction, before, { patch: { status: "enabled", disabledReason: null, disabledAt: null }, now });
+  await saveEndpoint(transaction, before, {
+    patch: { status: "enabled", disabledReason: null, disabledAt: null },
+    now,
+  });
   await transaction
     .updateTable("webhookEndpointHealth")
-    .set({ consecutiveFailures: 0, failingSince: null, failedSinceSuccess: 0, degradedAt: null, probeAt: null })
+    .set({
+      consecutiveFailures: 0,
+      failingSince: null,
+      failedSinceSuccess: 0,
+      degradedAt: null,
+      probeAt: null,
+    })
     .where("endpointId", "=", before.id)
     .execute();
   const endpoint = await readEndpoint(transaction, before.id, now);
@@ -152,12 +188,19 @@ export async function enableEndpoint(transaction: Transaction, context: Endpoint
 }
 
 /** Deliveries that were tried already stay; those that were not tried yet are skipped. */
-export async function disableEndpoint(transaction: Transaction, context: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
+export async function disableEndpoint(
+  transaction: Transaction,
+  context: EndpointCommandContext,
+  input: EndpointTarget,
+): Promise<WebhookEndpoint> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
   if (before.status !== "enabled") throw refuseEndpoint("invalid_state", before, { reason: "not_enabled" });
   requireVersion(before, input.expectedVersion);
   const { now } = context;
-  await saveEndpoint(transaction, before, { patch: { status: "disabled", disabledReason: "manual", disabledAt: now }, now });
+  await saveEndpoint(transaction, before, {
+    patch: { status: "disabled", disabledReason: "manual", disabledAt: now },
+    now,
+  });
   await transaction
     .updateTable("webhookDelivery")
     .set({ status: "skipped", nextAttemptAt: null, finishedAt: now })
@@ -167,13 +210,23 @@ export async function disableEndpoint(transaction: Transaction, context: Endpoin
   return readEndpoint(transaction, before.id, now);
 }
 
-/** For good. What waits for it is canceled, also what is being sent: its answer is not waited for. Its secrets are erased. */
-export async function deleteEndpoint(transaction: Transaction, context: EndpointCommandContext, input: EndpointTarget): Promise<string> {
+/**
+ * For good. What waits for it is canceled, also what is being sent: its answer is not waited for. Its secrets
+ * are erased.
+ */
+export async function deleteEndpoint(
+  transaction: Transaction,
+  context: EndpointCommandContext,
+  input: EndpointTarget,
+): Promise<string> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
   requireVersion(before, input.expectedVersion);
   const { id } = before;
   const { now } = context;
-  await saveEndpoint(transaction, before, { patch: { status: "deleted", disabledReason: null, disabledAt: null }, now });
+  await saveEndpoint(transaction, before, {
+    patch: { status: "deleted", disabledReason: null, disabledAt: null },
+    now,
+  });
   await transaction.deleteFrom("webhookSecret").where("endpointId", "=", id).execute();
   await transaction
     .updateTable("webhookDelivery")
@@ -185,25 +238,42 @@ export async function deleteEndpoint(transaction: Transaction, context: Endpoint
 }
 
 /**
- * Queues a `webhook.ping` for one endpoint, before everything else that waits for it. The delivery is written with the event, whatever event types the
- * endpoint subscribes to, and the event is fanned out to no other endpoint.
+ * Queues a `webhook.ping` for one endpoint, before everything else that waits for it. The delivery is written
+ * with the event, whatever event types the endpoint subscribes to, and the event is fanned out to no other
+ * endpoint.
  */
-async function queuePing(transaction: Transaction, context: EndpointCommandContext, endpoint: WebhookEndpoint): Promise<string> {
+async function queuePing(
+  transaction: Transaction,
+  context: EndpointCommandContext,
+  endpoint: WebhookEndpoint,
+): Promise<string> {
   const { id: endpointId, merchantId, installationId } = endpoint;
   const { now, cause, render } = context;
   const ping = { type: "webhook.ping", id: endpointId, installationId, thing: endpoint } as const;
-  const [eventId = ""] = await writeEvents(transaction, [ping], { merchantId, now, cause, render, fannedOutAt: now });
+  const [eventId = ""] = await writeEvents(transaction, [ping], {
+    merchantId,
+    now,
+    cause,
+    render,
+    fannedOutAt: now,
+  });
   const deliveryId = createId("webhookDelivery", now.getTime());
   await sql`
     insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status, next_attempt_at, created_at)
     select ${deliveryId}, ${merchantId}, ${installationId}, ${eventId}, ${endpointId}, 'pending',
       least(${now}::timestamptz, min(next_attempt_at) - interval '1 millisecond'), ${now}::timestamptz
-    from webhook_delivery where endpoint_id = ${endpointId} and next_attempt_at is not null`.execute(transaction);
+    from webhook_delivery where endpoint_id = ${endpointId} and next_attempt_at is not null`.execute(
+    transaction,
+  );
   return deliveryId;
 }
 
 /** Sends a ping, to see whether the receiver works. */
-export async function testEndpoint(transaction: Transaction, context: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
+export async function testEndpoint(
+  transaction: Transaction,
+  context: EndpointCommandContext,
+  input: EndpointTarget,
+): Promise<WebhookEndpoint> {
   const endpoint = await lockEndpoint(transaction, context, input.endpointId);
   if (endpoint.status !== "enabled") throw refuseEndpoint("webhook_endpoint_disabled", endpoint);
   requireVersion(endpoint, input.expectedVersion);

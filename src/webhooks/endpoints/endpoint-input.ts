@@ -1,4 +1,7 @@
-/** What is broken in what an endpoint is asked to be, found before a row is read: all of it at once, named by the first. */
+/**
+ * What is broken in what an endpoint is asked to be, found before a row is read: all of it at once, named by
+ * the first.
+ */
 import { faultAt, textFaults } from "#foundation/faults.ts";
 import { fail, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import { endpointUrlFaults, type EndpointUrlRules } from "#webhooks/endpoint-url.ts";
@@ -32,22 +35,35 @@ export function requireEndpointFields(fields: EndpointFields, rules: InputRules)
   const faults = [
     ...of("webhook_url_not_allowed", urlFaults(fields.url, rules)),
     ...patternFaults(fields.eventTypes ?? []),
-    ...of("invalid_field", textFaults("/description", fields.description, { min: 0, max: endpointBounds.descriptionMax, lines: "many" })),
+    ...of(
+      "invalid_field",
+      textFaults("/description", fields.description, {
+        min: 0,
+        max: endpointBounds.descriptionMax,
+        lines: "many",
+      }),
+    ),
     ...of("invalid_field", metadataFaults(fields.metadata ?? {})),
   ];
   const [first] = faults;
-  if (first !== undefined) throw fail(first[0], { message: first[1].message, details: faults.map(([, detail]) => detail) });
+  if (first !== undefined)
+    throw fail(first[0], { message: first[1].message, details: faults.map(([, detail]) => detail) });
 }
 
 /** What the rules of one merchant say, where they are stricter than what could be said before it was known. */
 export function requireUrl(url: string, rules: EndpointUrlRules): void {
   const [first, ...rest] = endpointUrlFaults(url, rules);
-  if (first !== undefined) throw fail("webhook_url_not_allowed", { message: first.message, details: [first, ...rest] });
+  if (first !== undefined)
+    throw fail("webhook_url_not_allowed", { message: first.message, details: [first, ...rest] });
 }
 
-const of = (failure: FailureCode, details: readonly FailureDetail[]): Fault[] => details.map((detail) => [failure, detail]);
+const of = (failure: FailureCode, details: readonly FailureDetail[]): Fault[] =>
+  details.map((detail) => [failure, detail]);
 
-function urlFaults(url: string | null | undefined, { resolvedFaults, ...rules }: InputRules): readonly FailureDetail[] {
+function urlFaults(
+  url: string | null | undefined,
+  { resolvedFaults, ...rules }: InputRules,
+): readonly FailureDetail[] {
   if (url === null || url === undefined) return [];
   const faults = endpointUrlFaults(url, rules);
   return faults.length > 0 ? faults : resolvedFaults;
@@ -62,22 +78,36 @@ function patternFaults(patterns: readonly string[]): Fault[] {
     ...patterns.flatMap((pattern, index): Fault[] => {
       const field = `/eventTypes/${index}`;
       if (pattern === "*")
-        return patterns.length === 1 ? [] : [["invalid_field", faultAt(field, "not_alone", "* stands for all events: it stands alone.")]];
+        return patterns.length === 1
+          ? []
+          : [["invalid_field", faultAt(field, "not_alone", "* stands for all events: it stands alone.")]];
       return known.has(pattern)
         ? []
-        : [["unknown_event_type", faultAt(field, "unknown", "It is no event type of the catalogue, and no group of them.")]];
+        : [
+            [
+              "unknown_event_type",
+              faultAt(field, "unknown", "It is no event type of the catalogue, and no group of them."),
+            ],
+          ];
     }),
-    ...(isRepeated ? of("invalid_field", [faultAt("/eventTypes", "duplicate", "An event type stands there twice.")]) : []),
+    ...(isRepeated
+      ? of("invalid_field", [faultAt("/eventTypes", "duplicate", "An event type stands there twice.")])
+      : []),
   ];
 }
 
 function metadataFaults(metadata: Readonly<Record<string, string>>): FailureDetail[] {
   const { metadataKeysMax, metadataKeyMax, metadataValueMax } = endpointBounds;
   const entries = Object.entries(metadata);
-  if (entries.length > metadataKeysMax) return [faultAt("/metadata", "too_long", `It may have ${metadataKeysMax} keys at most.`)];
+  if (entries.length > metadataKeysMax)
+    return [faultAt("/metadata", "too_long", `It may have ${metadataKeysMax} keys at most.`)];
   const ofKeys = entries.flatMap(([key]) => textFaults("/metadata", key, { max: metadataKeyMax }));
   const ofValues = entries.flatMap(([key, value]) =>
-    textFaults(`/metadata/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, value, { min: 0, max: metadataValueMax, lines: "many" }),
+    textFaults(`/metadata/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, value, {
+      min: 0,
+      max: metadataValueMax,
+      lines: "many",
+    }),
   );
   return [...ofKeys, ...ofValues];
 }

@@ -1,6 +1,6 @@
 /**
- * The secrets of endpoints: shown once, when they are created, and stored sealed. The current secret signs, and the previous one until it expires. Signature
- * fixtures read the secrets that sign now.
+ * The secrets of endpoints: shown once, when they are created, and stored sealed. The current secret signs,
+ * and the previous one until it expires. Signature fixtures read the secrets that sign now.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -9,7 +9,13 @@ import type { Reader, Transaction } from "#database/transaction.ts";
 import { createSecret, placeOfSecret, secretHint } from "#webhooks/signatures.ts";
 import type { FixtureEndpoint, FixtureParts } from "#webhooks/signature-fixture.ts";
 import { previousOf, requireVersion, type WebhookEndpoint } from "./endpoint-aggregate.ts";
-import { type EndpointTarget, type EndpointCommandContext, lockEndpoint, readEndpoint, saveEndpoint } from "./change-endpoint.ts";
+import {
+  type EndpointTarget,
+  type EndpointCommandContext,
+  lockEndpoint,
+  readEndpoint,
+  saveEndpoint,
+} from "./change-endpoint.ts";
 
 export const overlapHours = { max: 168, usual: 24 } as const;
 const hourMs = 3_600_000;
@@ -39,7 +45,10 @@ export async function insertSecret(
   return { version, value };
 }
 
-/** The current one goes on signing beside the new one for so long. Only two ever do: one that was already being replaced ends at once. */
+/**
+ * The current one goes on signing beside the new one for so long. Only two ever do: one that was already
+ * being replaced ends at once.
+ */
 export async function rotateSecret(
   transaction: Transaction,
   context: EndpointCommandContext,
@@ -58,11 +67,20 @@ export async function rotateSecret(
     .returning("version")
     .executeTakeFirstOrThrow();
   if (endsAt <= now) await ofEndpoint.execute();
-  const secret = await insertSecret(transaction, context, { endpointId: before.id, version: current.version + 1 });
+  const secret = await insertSecret(transaction, context, {
+    endpointId: before.id,
+    version: current.version + 1,
+  });
   await saveEndpoint(transaction, before, { patch: {}, now });
   const endpoint = await readEndpoint(transaction, before.id, now);
   const { id, installationId } = endpoint;
-  context.outbox.append({ type: "webhook_endpoint.secret_rotated", id, installationId, previous: previousOf(before, endpoint), thing: endpoint });
+  context.outbox.append({
+    type: "webhook_endpoint.secret_rotated",
+    id,
+    installationId,
+    previous: previousOf(before, endpoint),
+    thing: endpoint,
+  });
   return { endpoint, secret };
 }
 
@@ -82,7 +100,11 @@ export interface SealedFixture {
 }
 
 /** By endpoint, enabled or not; deleted endpoints are left out. */
-export async function findFixtures(reader: Reader, endpointIds: readonly string[], now: Date): Promise<Map<string, SealedFixture>> {
+export async function findFixtures(
+  reader: Reader,
+  endpointIds: readonly string[],
+  now: Date,
+): Promise<Map<string, SealedFixture>> {
   const { rows } = await sql<FixtureEndpoint & Pick<SealedFixture, "secrets">>`
     select w.id, w.version, w.merchant_id, m.mode, ${sealedSecrets(now)} as secrets
     from webhook_endpoint w join merchant m on m.id = w.merchant_id

@@ -4,7 +4,8 @@ import { addressForm } from "#commerce/addresses/address-country.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import { Failure } from "#foundation/failure.ts";
 
-const namesOf = (country: string): string[] => addressForm(country).fields.map(({ name, isRequired }) => (isRequired ? name.toUpperCase() : name));
+const namesOf = (country: string): string[] =>
+  addressForm(country).fields.map(({ name, isRequired }) => (isRequired ? name.toUpperCase() : name));
 
 it.each([
   ["DE", "RECIPIENTNAME company LINE1 line2 POSTALCODE CITY phone email"],
@@ -19,7 +20,11 @@ it.each([
 it("the address form gives regions by the codes that the rules take, named in English and by their own people", () => {
   const { regions } = addressForm("JP");
   expect(regions).toHaveLength(47);
-  expect(regions.find(({ code }) => code === "JP-13")).toEqual({ code: "JP-13", name: "Tôkyô", localName: "東京都" });
+  expect(regions.find(({ code }) => code === "JP-13")).toEqual({
+    code: "JP-13",
+    name: "Tôkyô",
+    localName: "東京都",
+  });
   expect(addressForm("DE").regions).toEqual([]);
 });
 
@@ -32,7 +37,8 @@ it.each(["DE", "US", "GB", "JP", "CA", "AU", "IT", "BR", "AE", "IE", "CH", "FR"]
     try {
       checkAddress({ ...empty, countryCode: country }, "strict");
     } catch (error) {
-      if (error instanceof Failure) broken = (error.parts.details ?? []).map(({ field }) => field.slice("/address/".length));
+      if (error instanceof Failure)
+        broken = (error.parts.details ?? []).map(({ field }) => field.slice("/address/".length));
     }
     expect(broken.toSorted()).toEqual(
       fields

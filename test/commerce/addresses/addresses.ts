@@ -1,4 +1,7 @@
-/** Addresses of many countries as buyers type them, and what is kept of each. The places are real, the people are not. */
+/**
+ * Addresses of many countries as buyers type them, and what is kept of each. The places are real, the people
+ * are not.
+ */
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 
 const at = (countryCode: string, parts: PostalAddressInput): PostalAddressInput => ({
@@ -11,38 +14,77 @@ const at = (countryCode: string, parts: PostalAddressInput): PostalAddressInput 
 /** Input, and what is kept of it where that differs. */
 export const goodAddresses: readonly (readonly [input: PostalAddressInput, kept: PostalAddressInput])[] = [
   [at("DE", { line1: "Unter den Linden 1", city: "Berlin", postalCode: "10117" }), {}],
-  [at("de", { city: "  Frankfurt   am Main ", postalCode: "10115 " }), { countryCode: "DE", city: "Frankfurt am Main", postalCode: "10115" }],
-  [at("DE", { city: "Köln", postalCode: "D-50667", regionCode: "nw" }), { postalCode: "50667", regionCode: "DE-NW" }],
+  [
+    at("de", { city: "  Frankfurt   am Main ", postalCode: "10115 " }),
+    { countryCode: "DE", city: "Frankfurt am Main", postalCode: "10115" },
+  ],
+  [
+    at("DE", { city: "Köln", postalCode: "D-50667", regionCode: "nw" }),
+    { postalCode: "50667", regionCode: "DE-NW" },
+  ],
   [at("AT", { city: "Wien", postalCode: "A-1010" }), { postalCode: "1010" }],
-  [at("CH", { city: "Zürich", postalCode: "CH-8001", regionCode: "ZH" }), { postalCode: "8001", regionCode: "CH-ZH" }],
+  [
+    at("CH", { city: "Zürich", postalCode: "CH-8001", regionCode: "ZH" }),
+    { postalCode: "8001", regionCode: "CH-ZH" },
+  ],
   [at("LI", { city: "Vaduz", postalCode: "9490" }), {}],
-  [at("FR", { line1: "55 Rue du Faubourg Saint-Honoré", city: "Paris", postalCode: "75 008" }), { postalCode: "75008" }],
+  [
+    at("FR", { line1: "55 Rue du Faubourg Saint-Honoré", city: "Paris", postalCode: "75 008" }),
+    { postalCode: "75008" },
+  ],
   [at("FR", { city: "Paris", postalCode: "75008", regionCode: "FR-75" }), { regionCode: "FR-75C" }],
   [at("NL", { city: "Amsterdam", postalCode: "1012ab" }), { postalCode: "1012 AB" }],
   [at("BE", { city: "Bruxelles", postalCode: "1000" }), {}],
   [at("LU", { city: "Luxembourg", postalCode: "L-1248" }), { postalCode: "1248" }],
-  [at("GB", { line1: "Buckingham Palace", city: "London", postalCode: "sw1a1aa" }), { postalCode: "SW1A 1AA" }],
+  [
+    at("GB", { line1: "Buckingham Palace", city: "London", postalCode: "sw1a1aa" }),
+    { postalCode: "SW1A 1AA" },
+  ],
   [at("GB", { line1: "HMS Example", city: "BFPO", postalCode: "bfpo61" }), { postalCode: "BFPO 61" }],
   [at("GB", { city: "Edinburgh", postalCode: "EH99 1SP", regionCode: "gb-sct" }), { regionCode: "GB-SCT" }],
   [at("IE", { line1: "Leinster House", city: "Dublin", postalCode: "d02x285" }), { postalCode: "D02 X285" }],
   [at("IE", { city: "Dingle" }), {}],
   [at("US", { city: "Cupertino", regionCode: "CA", postalCode: "95014" }), { regionCode: "US-CA" }],
   [at("US", { city: "New York", regionCode: "us-ny", postalCode: "10118-0110" }), { regionCode: "US-NY" }],
-  [at("US", { city: "Honolulu", regionCode: "US-HI", postalCode: "968131234" }), { postalCode: "96813-1234" }],
+  [
+    at("US", { city: "Honolulu", regionCode: "US-HI", postalCode: "968131234" }),
+    { postalCode: "96813-1234" },
+  ],
   [at("US", { city: "APO", regionCode: "AE", postalCode: "09021" }), { regionCode: "US-AE" }],
   [at("US", { city: "San Juan", regionCode: "PR", postalCode: "00901" }), { regionCode: "US-PR" }],
   [at("PR", { city: "San Juan", postalCode: "00901" }), {}],
   [at("GU", { city: "Hagåtña", postalCode: "96910" }), {}],
-  [at("CA", { city: "Ottawa", regionCode: "ON", postalCode: "k1a0b1" }), { regionCode: "CA-ON", postalCode: "K1A 0B1" }],
+  [
+    at("CA", { city: "Ottawa", regionCode: "ON", postalCode: "k1a0b1" }),
+    { regionCode: "CA-ON", postalCode: "K1A 0B1" },
+  ],
   [at("CA", { city: "Montréal", regionCode: "CA-QC", postalCode: "H2Y 1C6" }), {}],
   [at("AU", { city: "Sydney", regionCode: "NSW", postalCode: "2000" }), { regionCode: "AU-NSW" }],
   [at("NZ", { city: "Wellington", postalCode: "6011" }), {}],
-  [at("JP", { line1: "千代田区千代田1-1", regionCode: "13", postalCode: "1000001" }), { regionCode: "JP-13", postalCode: "100-0001" }],
-  [at("JP", { line1: "札幌市中央区北1条西2丁目", regionCode: "JP-01", postalCode: "〒０６０－８６１１" }), { postalCode: "060-8611" }],
-  [at("KR", { line1: "세종대로 110", city: "중구", regionCode: "11", postalCode: "04524" }), { regionCode: "KR-11" }],
-  [at("CN", { line1: "东长安街1号", city: "北京市", regionCode: "BJ", postalCode: "100006" }), { regionCode: "CN-BJ" }],
-  [at("CN", { line1: "人民大道200号", city: "上海市", regionCode: "CN-31", postalCode: "200003" }), { regionCode: "CN-SH" }],
-  [at("TW", { line1: "信義路五段7號", city: "信義區", regionCode: "TPE", postalCode: "110" }), { regionCode: "TW-TPE" }],
+  [
+    at("JP", { line1: "千代田区千代田1-1", regionCode: "13", postalCode: "1000001" }),
+    { regionCode: "JP-13", postalCode: "100-0001" },
+  ],
+  [
+    at("JP", { line1: "札幌市中央区北1条西2丁目", regionCode: "JP-01", postalCode: "〒０６０－８６１１" }),
+    { postalCode: "060-8611" },
+  ],
+  [
+    at("KR", { line1: "세종대로 110", city: "중구", regionCode: "11", postalCode: "04524" }),
+    { regionCode: "KR-11" },
+  ],
+  [
+    at("CN", { line1: "东长安街1号", city: "北京市", regionCode: "BJ", postalCode: "100006" }),
+    { regionCode: "CN-BJ" },
+  ],
+  [
+    at("CN", { line1: "人民大道200号", city: "上海市", regionCode: "CN-31", postalCode: "200003" }),
+    { regionCode: "CN-SH" },
+  ],
+  [
+    at("TW", { line1: "信義路五段7號", city: "信義區", regionCode: "TPE", postalCode: "110" }),
+    { regionCode: "TW-TPE" },
+  ],
   [at("HK", { line1: "8 Finance Street", district: "Central" }), {}],
   [at("MO", { line1: "Avenida da Praia Grande 1" }), {}],
   [at("SG", { line1: "1 Esplanade Drive", postalCode: "038981" }), {}],
@@ -50,8 +92,14 @@ export const goodAddresses: readonly (readonly [input: PostalAddressInput, kept:
   [at("TH", { city: "Phra Nakhon", regionCode: "10", postalCode: "10200" }), { regionCode: "TH-10" }],
   [at("VN", { city: "Hà Nội", postalCode: "11022" }), {}],
   [at("IN", { city: "New Delhi", regionCode: "DL", postalCode: "110001" }), { regionCode: "IN-DL" }],
-  [at("IN", { city: "Bhubaneswar", regionCode: "IN-OR", postalCode: "751 001" }), { regionCode: "IN-OD", postalCode: "751001" }],
-  [at("IT", { city: "Roma", regionCode: "RM", postalCode: "I-00186" }), { regionCode: "IT-RM", postalCode: "00186" }],
+  [
+    at("IN", { city: "Bhubaneswar", regionCode: "IN-OR", postalCode: "751 001" }),
+    { regionCode: "IN-OD", postalCode: "751001" },
+  ],
+  [
+    at("IT", { city: "Roma", regionCode: "RM", postalCode: "I-00186" }),
+    { regionCode: "IT-RM", postalCode: "00186" },
+  ],
   [at("IT", { city: "Bolzano", regionCode: "BZ", postalCode: "39100" }), { regionCode: "IT-BZ" }],
   [at("VA", { city: "Città del Vaticano", postalCode: "00120" }), {}],
   [at("ES", { city: "Madrid", regionCode: "M", postalCode: "28014" }), { regionCode: "ES-M" }],
@@ -83,7 +131,10 @@ export const goodAddresses: readonly (readonly [input: PostalAddressInput, kept:
   [at("NG", { city: "Lagos" }), {}],
   [at("KE", { city: "Nairobi", postalCode: "00100" }), {}],
   [at("GH", { city: "Accra", postalCode: "ga-184-0821" }), { postalCode: "GA-184-0821" }],
-  [at("BR", { city: "São Paulo", regionCode: "SP", postalCode: "01310100" }), { regionCode: "BR-SP", postalCode: "01310-100" }],
+  [
+    at("BR", { city: "São Paulo", regionCode: "SP", postalCode: "01310100" }),
+    { regionCode: "BR-SP", postalCode: "01310-100" },
+  ],
   [at("MX", { city: "Ciudad de México", regionCode: "CMX", postalCode: "06000" }), { regionCode: "MX-CMX" }],
   [at("AR", { city: "Buenos Aires", postalCode: "c1064aac" }), { postalCode: "C1064AAC" }],
   [at("CL", { city: "Santiago", postalCode: "834-0457" }), { postalCode: "8340457" }],
@@ -95,10 +146,14 @@ export const goodAddresses: readonly (readonly [input: PostalAddressInput, kept:
   [at("AD", { city: "Andorra la Vella", postalCode: "500" }), { postalCode: "AD500" }],
 ];
 
-const inBerlin = (parts: PostalAddressInput): PostalAddressInput => at("DE", { city: "Berlin", postalCode: "10115", ...parts });
+const inBerlin = (parts: PostalAddressInput): PostalAddressInput =>
+  at("DE", { city: "Berlin", postalCode: "10115", ...parts });
 const required = (field: string): string => `/address/${field} required`;
 const mismatch = (field: string): string => `/address/${field} pattern_mismatch`;
-const contradiction = ["/address/regionCode region_postal_code_mismatch", "/address/postalCode region_postal_code_mismatch"];
+const contradiction = [
+  "/address/regionCode region_postal_code_mismatch",
+  "/address/postalCode region_postal_code_mismatch",
+];
 
 /** Input, and all of its faults under `strict`. */
 export const badAddresses: readonly (readonly [input: PostalAddressInput, faults: readonly string[]])[] = [
@@ -136,9 +191,18 @@ export const badAddresses: readonly (readonly [input: PostalAddressInput, faults
   [at("NL", { city: "Amsterdam", postalCode: "1012 SS" }), [mismatch("postalCode")]],
   [at("JP", { regionCode: "13", postalCode: "100-001" }), [mismatch("postalCode")]],
   [at("VA", { city: "Città del Vaticano", postalCode: "00121" }), [mismatch("postalCode")]],
-  [at("US", { city: "Cupertino", regionCode: "California", postalCode: "95014" }), ["/address/regionCode too_long"]],
-  [at("US", { city: "Cupertino", regionCode: "XX", postalCode: "95014" }), ["/address/regionCode unknown_region"]],
-  [at("US", { city: "Cupertino", regionCode: "CA-CA", postalCode: "95014" }), ["/address/regionCode unknown_region"]],
+  [
+    at("US", { city: "Cupertino", regionCode: "California", postalCode: "95014" }),
+    ["/address/regionCode too_long"],
+  ],
+  [
+    at("US", { city: "Cupertino", regionCode: "XX", postalCode: "95014" }),
+    ["/address/regionCode unknown_region"],
+  ],
+  [
+    at("US", { city: "Cupertino", regionCode: "CA-CA", postalCode: "95014" }),
+    ["/address/regionCode unknown_region"],
+  ],
   [inBerlin({ regionCode: "FR-75" }), ["/address/regionCode unknown_region"]],
   [inBerlin({ regionCode: "Bayern" }), ["/address/regionCode unknown_region"]],
   [at("HK", { regionCode: "KLN" }), ["/address/regionCode unknown_region"]],
@@ -165,6 +229,13 @@ export const badAddresses: readonly (readonly [input: PostalAddressInput, faults
   [inBerlin({ email: `${"a".repeat(65)}@example.com` }), [mismatch("email")]],
   [
     at("DE", { recipientName: null, postalCode: "1", phone: "1", email: "x", regionCode: "ZZ" }),
-    [required("recipientName"), required("city"), "/address/regionCode unknown_region", mismatch("postalCode"), mismatch("phone"), mismatch("email")],
+    [
+      required("recipientName"),
+      required("city"),
+      "/address/regionCode unknown_region",
+      mismatch("postalCode"),
+      mismatch("phone"),
+      mismatch("email"),
+    ],
   ],
 ];

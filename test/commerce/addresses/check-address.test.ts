@@ -2,12 +2,23 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
-import { addressFields, addressLengthMax, type PostalAddress, type PostalAddressInput } from "#commerce/addresses/postal-address.ts";
+import {
+  addressFields,
+  addressLengthMax,
+  type PostalAddress,
+  type PostalAddressInput,
+} from "#commerce/addresses/postal-address.ts";
 import { Failure } from "#foundation/failure.ts";
 import { isCountry } from "#foundation/text.ts";
 import { badAddresses, goodAddresses } from "./addresses.ts";
 
-const inBerlin: PostalAddressInput = { recipientName: "Anna Beispiel", line1: "Linden 1", city: "Berlin", postalCode: "10115", countryCode: "DE" };
+const inBerlin: PostalAddressInput = {
+  recipientName: "Anna Beispiel",
+  line1: "Linden 1",
+  city: "Berlin",
+  postalCode: "10115",
+  countryCode: "DE",
+};
 const nothing = Object.fromEntries(addressFields.map((field) => [field, null])) as unknown as PostalAddress;
 
 function refusal(input: PostalAddressInput, level: "strict" | "basic" = "strict"): Failure {
@@ -27,11 +38,15 @@ function faultsOf(input: PostalAddressInput, level: "strict" | "basic" = "strict
 }
 
 it("the address check is shown with addresses of many countries", () => {
-  expect(new Set(goodAddresses.map(([{ countryCode }]) => countryCode?.toUpperCase())).size).toBeGreaterThan(60);
+  expect(new Set(goodAddresses.map(([{ countryCode }]) => countryCode?.toUpperCase())).size).toBeGreaterThan(
+    60,
+  );
 });
 
 it.each(goodAddresses)("the address check keeps %o, with the fields that it corrected", (input, kept) => {
-  const corrected = addressFields.filter((field) => kept[field] !== undefined).map((field) => `/address/${field}`);
+  const corrected = addressFields
+    .filter((field) => kept[field] !== undefined)
+    .map((field) => `/address/${field}`);
   expect(checkAddress(input, "strict")).toEqual({ address: { ...nothing, ...input, ...kept }, corrected });
   expect(checkAddress(input, "basic")).toEqual({ address: { ...nothing, ...input, ...kept }, corrected });
 });
@@ -54,7 +69,9 @@ describe("tidying", () => {
   });
 
   it("counts nothing as corrected that was not given", () => {
-    expect(checkAddress({ ...inBerlin, company: "", line2: null, line3: undefined }, "strict").corrected).toEqual([]);
+    expect(
+      checkAddress({ ...inBerlin, company: "", line2: null, line3: undefined }, "strict").corrected,
+    ).toEqual([]);
   });
 
   it("keeps what is odd and nevertheless text of an address", () => {
@@ -101,7 +118,18 @@ describe("forbidden content", () => {
   ] as const;
 
   it.each(texts)("is refused as %s in every field and at both levels: %j", (code, text) => {
-    for (const field of ["recipientName", "company", "line1", "line2", "line3", "district", "city", "regionCode", "postalCode", "phone"] as const)
+    for (const field of [
+      "recipientName",
+      "company",
+      "line1",
+      "line2",
+      "line3",
+      "district",
+      "city",
+      "regionCode",
+      "postalCode",
+      "phone",
+    ] as const)
       for (const level of ["strict", "basic"] as const)
         expect(faultsOf({ ...inBerlin, [field]: text }, level)).toEqual([`/address/${field} ${code}`]);
   });
@@ -122,12 +150,18 @@ describe("forbidden content", () => {
 });
 
 describe("lengths", () => {
-  const lengths = addressFields.filter((field) => field !== "countryCode").map((field) => [field, addressLengthMax[field]] as const);
+  const lengths = addressFields
+    .filter((field) => field !== "countryCode")
+    .map((field) => [field, addressLengthMax[field]] as const);
 
   it.each(lengths)("of %s end at %d characters, at both levels", (field, max) => {
     for (const level of ["strict", "basic"] as const)
-      expect(faultsOf({ ...inBerlin, [field]: "𠮷".repeat(max + 1) }, level)).toEqual([`/address/${field} too_long`]);
-    expect(checkAddress({ ...inBerlin, [field]: "𠮷".repeat(max) }, "basic").address[field]).toBe("𠮷".repeat(max));
+      expect(faultsOf({ ...inBerlin, [field]: "𠮷".repeat(max + 1) }, level)).toEqual([
+        `/address/${field} too_long`,
+      ]);
+    expect(checkAddress({ ...inBerlin, [field]: "𠮷".repeat(max) }, "basic").address[field]).toBe(
+      "𠮷".repeat(max),
+    );
   });
 
   it("are counted after tidying", () => {
@@ -147,15 +181,24 @@ describe("basic", () => {
   it("asks for no more than a name, a line and a country", () => {
     const input = { recipientName: "Anna", line1: "Somewhere", countryCode: "US" };
     expect(checkAddress(input, "basic")).toEqual({ address: { ...nothing, ...input }, corrected: [] });
-    expect(faultsOf({}, "basic")).toEqual(["/address/recipientName required", "/address/line1 required", "/address/countryCode required"]);
-    expect(faultsOf({ ...input, countryCode: "XX" }, "basic")).toEqual(["/address/countryCode unknown_country"]);
+    expect(faultsOf({}, "basic")).toEqual([
+      "/address/recipientName required",
+      "/address/line1 required",
+      "/address/countryCode required",
+    ]);
+    expect(faultsOf({ ...input, countryCode: "XX" }, "basic")).toEqual([
+      "/address/countryCode unknown_country",
+    ]);
   });
 
   it("keeps codes that it does not know, and writes those that it knows like strict", () => {
     const odd = { ...inBerlin, postalCode: "ABC", regionCode: "Bayern", phone: "call me", email: "anna" };
     expect(checkAddress(odd, "basic")).toEqual({ address: { ...nothing, ...odd }, corrected: [] });
     const contradiction = { ...inBerlin, countryCode: "US", regionCode: "ny", postalCode: "950141234" };
-    expect(checkAddress(contradiction, "basic").address).toMatchObject({ regionCode: "US-NY", postalCode: "95014-1234" });
+    expect(checkAddress(contradiction, "basic").address).toMatchObject({
+      regionCode: "US-NY",
+      postalCode: "95014-1234",
+    });
   });
 });
 
@@ -177,15 +220,21 @@ it("lists the regions where there are few, and never repeats what was entered", 
 const someOf = (characters: string): fc.Arbitrary<string> => fc.constantFrom(...Array.from(characters));
 const noisy = (text: string | null | undefined): fc.Arbitrary<string | null | undefined> =>
   typeof text === "string" && text !== ""
-    ? fc.tuple(fc.constantFrom("", " ", "\u3000"), fc.boolean(), fc.constantFrom("", " ")).map(([before, isLower, after]) => {
-        return `${before}${isLower ? text.toLowerCase() : text}${after}`;
-      })
+    ? fc
+        .tuple(fc.constantFrom("", " ", "\u3000"), fc.boolean(), fc.constantFrom("", " "))
+        .map(([before, isLower, after]) => {
+          return `${before}${isLower ? text.toLowerCase() : text}${after}`;
+        })
     : fc.constant(text);
 
 it("the address check finds nothing to correct in what it has kept", () => {
   const good = fc
     .constantFrom(...goodAddresses.map(([input]) => input))
-    .chain((input) => fc.record(Object.fromEntries(Object.entries(input).map(([field, text]) => [field, noisy(text as string)]))));
+    .chain((input) =>
+      fc.record(
+        Object.fromEntries(Object.entries(input).map(([field, text]) => [field, noisy(text as string)])),
+      ),
+    );
   fc.assert(
     fc.property(good, fc.constantFrom("strict" as const, "basic" as const), (input, level) => {
       const { address } = checkAddress(input, level);
@@ -196,7 +245,9 @@ it("the address check finds nothing to correct in what it has kept", () => {
 
 it("the address check finds nothing to correct in what it has kept of any text", () => {
   const code = fc.string({ unit: someOf("AZaz09 -.０〒"), maxLength: 10 });
-  const country = fc.string({ unit: someOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), minLength: 2, maxLength: 2 }).filter(isCountry);
+  const country = fc
+    .string({ unit: someOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), minLength: 2, maxLength: 2 })
+    .filter(isCountry);
   const input = fc.record({
     recipientName: fc.constant("A"),
     line1: fc.constant("B"),

@@ -6,11 +6,24 @@ import { maskAddress, maskEmail } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress, PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { goodAddresses } from "./addresses.ts";
 
-const kept = (input: PostalAddressInput, level: "strict" | "basic" = "strict"): PostalAddress => checkAddress(input, level).address;
-const inBerlin = { recipientName: "Anna Beispiel", line1: "Linden 1", city: "Berlin", postalCode: "10115", countryCode: "DE" };
+const kept = (input: PostalAddressInput, level: "strict" | "basic" = "strict"): PostalAddress =>
+  checkAddress(input, level).address;
+const inBerlin = {
+  recipientName: "Anna Beispiel",
+  line1: "Linden 1",
+  city: "Berlin",
+  postalCode: "10115",
+  countryCode: "DE",
+};
 
 it("a masked address shows country, region, city, half of the postal code and initials", () => {
-  const address = kept({ ...inBerlin, regionCode: "BE", company: "Muster GmbH", phone: "+49301234567", email: "anna@example.com" });
+  const address = kept({
+    ...inBerlin,
+    regionCode: "BE",
+    company: "Muster GmbH",
+    phone: "+49301234567",
+    email: "anna@example.com",
+  });
   expect(maskAddress(address)).toEqual({
     countryCode: "DE",
     regionCode: "DE-BE",

@@ -1,10 +1,19 @@
-/** Buyers' addresses and e-mails are unreadable in the database, open in their own row only, and are gone once erased. */
+/**
+ * Buyers' addresses and e-mails are unreadable in the database, open in their own row only, and are gone once
+ * erased.
+ */
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
-import { eraseDue, erasePersonalData, openPersonalData, type PersonalDataToSeal, sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import {
+  eraseDue,
+  erasePersonalData,
+  openPersonalData,
+  type PersonalDataToSeal,
+  sealPersonalData,
+} from "#commerce/addresses/personal-data.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring, DecryptionFailed } from "#foundation/encryption.ts";
@@ -36,8 +45,17 @@ const own = (parts: { readonly eraseAfter?: Date } = {}) => ({
   now,
   eraseAfter: parts.eraseAfter ?? null,
 });
-const anAddress = (parts?: { readonly eraseAfter?: Date }): PersonalDataToSeal => ({ kind: "address", address, level: "strict", ...own(parts) });
-const anEmail = (parts?: { readonly eraseAfter?: Date }): PersonalDataToSeal => ({ kind: "buyer_email", email: "anna@example.com", ...own(parts) });
+const anAddress = (parts?: { readonly eraseAfter?: Date }): PersonalDataToSeal => ({
+  kind: "address",
+  address,
+  level: "strict",
+  ...own(parts),
+});
+const anEmail = (parts?: { readonly eraseAfter?: Date }): PersonalDataToSeal => ({
+  kind: "buyer_email",
+  email: "anna@example.com",
+  ...own(parts),
+});
 
 describeOnBoth("personal data", (open, engine) => {
   let database: OpenDatabase;
@@ -65,17 +83,33 @@ describeOnBoth("personal data", (open, engine) => {
       .values(all.map((data) => sealPersonalData(keyring, data)))
       .execute();
   }
-  const rowOf = ({ id }: PersonalDataToSeal) => database.db.selectFrom("personalData").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
-  const erase = (ids: readonly string[], when: Date) => inTransaction(database.db, (transaction) => erasePersonalData(transaction, ids, when));
+  const rowOf = ({ id }: PersonalDataToSeal) =>
+    database.db.selectFrom("personalData").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  const erase = (ids: readonly string[], when: Date) =>
+    inTransaction(database.db, (transaction) => erasePersonalData(transaction, ids, when));
 
   it("opens to what was sealed, and shows its mask", async () => {
     const [first, second] = [anAddress({ eraseAfter: at(1000) }), anEmail()];
     await insert(first, second);
-    expect(openPersonalData(keyring, await rowOf(first))).toEqual({ kind: "address", address, level: "strict" });
-    expect(openPersonalData(keyring, await rowOf(second))).toEqual({ kind: "buyer_email", email: "anna@example.com" });
+    expect(openPersonalData(keyring, await rowOf(first))).toEqual({
+      kind: "address",
+      address,
+      level: "strict",
+    });
+    expect(openPersonalData(keyring, await rowOf(second))).toEqual({
+      kind: "buyer_email",
+      email: "anna@example.com",
+    });
     expect(await rowOf(first)).toMatchObject({
       level: "strict",
-      masked: { countryCode: "DE", regionCode: "DE-BE", city: "Berlin", postalCodePrefix: "10", recipientInitials: "A. B.", complete: true },
+      masked: {
+        countryCode: "DE",
+        regionCode: "DE-BE",
+        city: "Berlin",
+        postalCodePrefix: "10",
+        recipientInitials: "A. B.",
+        complete: true,
+      },
       keyId: "k1",
       createdAt: now,
       eraseAfter: at(1000),
@@ -86,10 +120,13 @@ describeOnBoth("personal data", (open, engine) => {
 
   it("has nothing of what was sealed in any column", async () => {
     await insert(anAddress(), anEmail());
-    const { rows } = await sql<{ text: string }>`select p::text || encode(sealed, 'escape') as text from personal_data p`.execute(database.db);
+    const { rows } = await sql<{
+      text: string;
+    }>`select p::text || encode(sealed, 'escape') as text from personal_data p`.execute(database.db);
     expect(rows).toHaveLength(2);
     for (const { text } of rows)
-      for (const secret of ["Anna", "Beispiel", "Linden", "10117", "301234567", "anna@", "example"]) expect(text).not.toContain(secret);
+      for (const secret of ["Anna", "Beispiel", "Linden", "10117", "301234567", "anna@", "example"])
+        expect(text).not.toContain(secret);
   });
 
   it("does not open in another row, nor with a key of another row", async () => {
@@ -98,7 +135,9 @@ describeOnBoth("personal data", (open, engine) => {
     const [one, other] = [await rowOf(first), await rowOf(second)];
     expect(() => openPersonalData(keyring, { ...one, id: other.id })).toThrow(DecryptionFailed);
     expect(() => openPersonalData(keyring, { ...one, dataKey: other.dataKey })).toThrow(DecryptionFailed);
-    expect(() => openPersonalData(createKeyring([{ id: "k1", key: randomBytes(32) }]), one)).toThrow(DecryptionFailed);
+    expect(() => openPersonalData(createKeyring([{ id: "k1", key: randomBytes(32) }]), one)).toThrow(
+      DecryptionFailed,
+    );
   });
 
   it("is gone once erased, but for the country; what was erased before stays as it is", async () => {
@@ -110,7 +149,14 @@ describeOnBoth("personal data", (open, engine) => {
     const gone = { sealed: null, dataKey: null, keyId: null, erasedAt: at(1) };
     expect(await rowOf(first)).toMatchObject({
       ...gone,
-      masked: { countryCode: "DE", regionCode: null, city: null, postalCodePrefix: null, recipientInitials: null, complete: false },
+      masked: {
+        countryCode: "DE",
+        regionCode: null,
+        city: null,
+        postalCodePrefix: null,
+        recipientInitials: null,
+        complete: false,
+      },
     });
     expect(await rowOf(second)).toMatchObject({ ...gone, masked: { emailHint: null } });
     expect(openPersonalData(keyring, await rowOf(first))).toBeUndefined();
@@ -138,28 +184,40 @@ describeOnBoth("personal data", (open, engine) => {
 
   it("is erased once by sweeps that run at the same time", async () => {
     await insert(...Array.from({ length: 300 }, () => anEmail({ eraseAfter: now })));
-    const counts = await Promise.all([eraseDue(database.db, now), eraseDue(database.db, now), eraseDue(database.db, now)]);
+    const counts = await Promise.all([
+      eraseDue(database.db, now),
+      eraseDue(database.db, now),
+      eraseDue(database.db, now),
+    ]);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
   });
 
-  it.runIf(engine === "postgres")("does not wait for a row that somebody else is changing, and comes back for it", async () => {
-    const [busy, free] = [anEmail({ eraseAfter: now }), anEmail({ eraseAfter: now })];
-    await insert(busy, free);
-    const held = Promise.withResolvers<void>();
-    const swept = Promise.withResolvers<void>();
-    const change = inTransaction(database.db, async (transaction) => {
-      await transaction.selectFrom("personalData").select("id").where("id", "=", busy.id).forUpdate().execute();
-      held.resolve();
-      await swept.promise;
-    });
-    await held.promise;
-    const sweep = eraseDue(database.db, now);
-    const first = await Promise.race([sweep, setTimeout(2000, "it waits")]);
-    swept.resolve();
-    await Promise.all([change, sweep]);
-    expect(first).toBe(1);
-    expect((await rowOf(busy)).erasedAt).toBeNull();
-    expect((await rowOf(free)).erasedAt).toEqual(now);
-    expect(await eraseDue(database.db, now)).toBe(1);
-  });
+  it.runIf(engine === "postgres")(
+    "does not wait for a row that somebody else is changing, and comes back for it",
+    async () => {
+      const [busy, free] = [anEmail({ eraseAfter: now }), anEmail({ eraseAfter: now })];
+      await insert(busy, free);
+      const held = Promise.withResolvers<void>();
+      const swept = Promise.withResolvers<void>();
+      const change = inTransaction(database.db, async (transaction) => {
+        await transaction
+          .selectFrom("personalData")
+          .select("id")
+          .where("id", "=", busy.id)
+          .forUpdate()
+          .execute();
+        held.resolve();
+        await swept.promise;
+      });
+      await held.promise;
+      const sweep = eraseDue(database.db, now);
+      const first = await Promise.race([sweep, setTimeout(2000, "it waits")]);
+      swept.resolve();
+      await Promise.all([change, sweep]);
+      expect(first).toBe(1);
+      expect((await rowOf(busy)).erasedAt).toBeNull();
+      expect((await rowOf(free)).erasedAt).toEqual(now);
+      expect(await eraseDue(database.db, now)).toBe(1);
+    },
+  );
 });

@@ -1,8 +1,17 @@
-/** Orders as they may be some time after they were placed: every line with units in all stages that its counts allow, under any rules. */
+/**
+ * Orders as they may be some time after they were placed: every line with units in all stages that its counts
+ * allow, under any rules.
+ */
 import fc from "fast-check";
 import type { ReturnRules, RulesByType } from "#commerce/markets/policy-rules.ts";
 import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
-import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPayment, OrderPolicy } from "#commerce/orders/order-aggregate.ts";
+import type {
+  OrderAggregate,
+  OrderFulfillment,
+  OrderLine,
+  OrderPayment,
+  OrderPolicy,
+} from "#commerce/orders/order-aggregate.ts";
 
 const dayMs = 86_400_000;
 const placedAt = Date.parse("2026-03-01T10:00:00.000Z");
@@ -10,10 +19,20 @@ const at = (days: number): string => new Date(placedAt + days * dayMs).toISOStri
 
 /** The first in three of four cases. */
 function mostly<Value>(usual: Value, ...others: readonly Value[]): fc.Arbitrary<Value> {
-  return fc.oneof({ arbitrary: fc.constant(usual), weight: 3 }, { arbitrary: fc.constantFrom(...others), weight: 1 });
+  return fc.oneof(
+    { arbitrary: fc.constant(usual), weight: 3 },
+    { arbitrary: fc.constantFrom(...others), weight: 1 },
+  );
 }
 
-const restrictions: (string | null)[] = ["final_sale", "custom_made", "perishable", "hygiene_sealed", "digital", "gift_card"];
+const restrictions: (string | null)[] = [
+  "final_sale",
+  "custom_made",
+  "perishable",
+  "hygiene_sealed",
+  "digital",
+  "gift_card",
+];
 /** None of these is carried, or needs anybody to send it. */
 const service = "service";
 
@@ -82,14 +101,31 @@ const anyRules: fc.Arbitrary<RulesByType> = fc.record({
   cancellation: fc.constant({ mode: "immediate", windowMinutes: 60, afterWindow: "request" } as const),
   return: anyReturnRules,
   withdrawal: fc.record({ windowDays: mostly(14, 0) }),
-  warranty: fc.record({ months: mostly(24, 0), repairs: fc.constantFrom(0, 2), replacements: fc.constantFrom(0, 1) }),
+  warranty: fc.record({
+    months: mostly(24, 0),
+    repairs: fc.constantFrom(0, 2),
+    replacements: fc.constantFrom(0, 1),
+  }),
 });
 
 function fulfillmentsOf(lines: readonly OrderLine[]): OrderFulfillment[] {
-  const of = (id: string, status: OrderFulfillment["status"], count: (line: OrderLine) => number): OrderFulfillment[] => {
-    const sent = lines.map((line) => ({ lineId: line.id, quantity: count(line) })).filter(({ quantity }) => quantity > 0);
+  const of = (
+    id: string,
+    status: OrderFulfillment["status"],
+    count: (line: OrderLine) => number,
+  ): OrderFulfillment[] => {
+    const sent = lines
+      .map((line) => ({ lineId: line.id, quantity: count(line) }))
+      .filter(({ quantity }) => quantity > 0);
     const delivered = status === "delivered" ? at(3) : null;
-    const common = { returnId: null, type: "shipping" as const, carrier: null, trackingNumber: null, trackingUrl: null, version: 1 };
+    const common = {
+      returnId: null,
+      type: "shipping" as const,
+      carrier: null,
+      trackingNumber: null,
+      trackingUrl: null,
+      version: 1,
+    };
     const times = {
       packingStartedAt: at(1),
       shippedAt: at(1),
@@ -100,7 +136,10 @@ function fulfillmentsOf(lines: readonly OrderLine[]): OrderFulfillment[] {
     };
     return sent.length === 0 ? [] : [{ id, status, ...common, ...times, lines: sent }];
   };
-  return [...of("ful_1", "delivered", ({ delivered }) => delivered), ...of("ful_2", "in_transit", ({ shipped, delivered }) => shipped - delivered)];
+  return [
+    ...of("ful_1", "delivered", ({ delivered }) => delivered),
+    ...of("ful_2", "in_transit", ({ shipped, delivered }) => shipped - delivered),
+  ];
 }
 
 export const anyOrder: fc.Arbitrary<OrderAggregate> = fc
@@ -146,7 +185,10 @@ export const anyOrder: fc.Arbitrary<OrderAggregate> = fc
       placedAt: at(0),
       lines,
       fulfillments: fulfillmentsOf(lines),
-      payments: totalMinor === 0 ? [] : [{ ...payment, disputedAt: isDisputed ? at(4) : null } as unknown as OrderPayment],
+      payments:
+        totalMinor === 0
+          ? []
+          : [{ ...payment, disputedAt: isDisputed ? at(4) : null } as unknown as OrderPayment],
       refunds: [],
       returns: [],
       policies: (Object.keys(rules) as (keyof RulesByType)[]).map((type): OrderPolicy => ({
@@ -165,7 +207,11 @@ export const anyOrder: fc.Arbitrary<OrderAggregate> = fc
 /** Up to three years after the order. */
 export const anyFacts: fc.Arbitrary<AfterSalesFacts> = fc.record({
   now: fc
-    .oneof(fc.integer({ min: 4, max: 20 }), fc.integer({ min: 0, max: 60 }), fc.integer({ min: 60, max: 1100 }))
+    .oneof(
+      fc.integer({ min: 4, max: 20 }),
+      fc.integer({ min: 0, max: 60 }),
+      fc.integer({ min: 60, max: 1100 }),
+    )
     .map((days) => new Date(placedAt + days * dayMs + 3_600_000)),
   siblingsInStock: fc.constantFrom(
     new Map<string, string[]>(),

@@ -1,4 +1,7 @@
-/** What the eligibility of an order allows, a request for it gets, and nothing else: at the same instant, whatever the order is like. */
+/**
+ * What the eligibility of an order allows, a request for it gets, and nothing else: at the same instant,
+ * whatever the order is like.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { afterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
@@ -16,7 +19,10 @@ const anyRequest = fc.constantFrom(...returnKinds).chain((kind) =>
   fc.record({
     kind: fc.constant(kind),
     // Also those that the kind is not asked for.
-    reason: fc.oneof({ arbitrary: fc.constantFrom(...reasonsByKind[kind]), weight: 4 }, { arbitrary: fc.constantFrom(...returnReasons), weight: 1 }),
+    reason: fc.oneof(
+      { arbitrary: fc.constantFrom(...reasonsByKind[kind]), weight: 4 },
+      { arbitrary: fc.constantFrom(...returnReasons), weight: 1 },
+    ),
     quantity: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 5 })),
     place: fc.integer({ min: 0, max: 2 }),
   }),
@@ -36,8 +42,14 @@ function askedOf(
 ): Asked {
   const line = order.lines[place % order.lines.length];
   if (line === undefined) throw new Error("An order has lines.");
-  const sibling = facts.siblingsInStock.get(line.productId)?.find((id) => id !== line.variantId) ?? "var_unknown";
-  const input = { kind, reason, lines: [{ lineId: line.id, quantity }], ...(kind === "exchange" ? { exchangeVariantId: sibling } : {}) };
+  const sibling =
+    facts.siblingsInStock.get(line.productId)?.find((id) => id !== line.variantId) ?? "var_unknown";
+  const input = {
+    kind,
+    reason,
+    lines: [{ lineId: line.id, quantity }],
+    ...(kind === "exchange" ? { exchangeVariantId: sibling } : {}),
+  };
   const shown = afterSalesEligibility(order, facts).lines.find(({ lineId }) => lineId === line.id);
   const option = shown?.options.find((candidate) => candidate.kind === kind);
   if (option === undefined) throw new Error("Every line has an option of every kind.");
@@ -50,12 +62,15 @@ function attempt({ order, facts, input }: Omit<Asked, "option">): PlannedReturn 
     return planReturn(order, { facts, input });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const { reasons } = (error.parts.conflict?.data ?? {}) as { readonly reasons?: readonly { readonly code: string }[] };
+    const { reasons } = (error.parts.conflict?.data ?? {}) as {
+      readonly reasons?: readonly { readonly code: string }[];
+    };
     return reasons?.map(({ code }) => code) ?? [error.parts.conflict?.reason ?? error.code];
   }
 }
 
-const isPlan = (outcome: PlannedReturn | readonly string[]): outcome is PlannedReturn => !Array.isArray(outcome);
+const isPlan = (outcome: PlannedReturn | readonly string[]): outcome is PlannedReturn =>
+  !Array.isArray(outcome);
 
 const anyAsked = fc.tuple(anyOrder, anyFacts, anyRequest).map((drawn) => askedOf(...drawn));
 const runs = manyRuns(1500);
@@ -85,7 +100,8 @@ describe("the answer and the deed", () => {
       fc.property(anyAsked, ({ order, facts, input, option }) => {
         const isOffered = option.decision !== "denied" && option.allowedReasonCodes.includes(input.reason);
         const lineId = input.lines[0]?.lineId ?? "";
-        const ask = (quantity: number): boolean => isPlan(attempt({ order, facts, input: { ...input, lines: [{ lineId, quantity }] } }));
+        const ask = (quantity: number): boolean =>
+          isPlan(attempt({ order, facts, input: { ...input, lines: [{ lineId, quantity }] } }));
         expect(ask(1)).toBe(isOffered);
         if (!isOffered) return;
         // What is kept and what never came are two sorts of units, asked for by their reasons.
@@ -104,7 +120,8 @@ describe("the answer and the deed", () => {
         const isOther = kind === "refund_only" || !reasonsByKind[kind].includes(reason);
         if (option.decision !== "denied" || isPlan(outcome) || isOther) return;
         const shown = option.reasons.map(({ code }) => code);
-        // A reason that is the merchant's fault may meet fewer obstacles than the option shows, and never others.
+        // A reason that is the merchant's fault may meet fewer obstacles than the option shows, and never
+        // others.
         for (const code of outcome) expect(shown).toContain(code);
       }),
       runs,
@@ -115,7 +132,11 @@ describe("the answer and the deed", () => {
     fc.assert(
       fc.property(anyAsked, ({ order, facts, input, option }) => {
         const lineId = input.lines[0]?.lineId ?? "";
-        const outcome = attempt({ order, facts, input: { ...input, reason: "unwanted", lines: [{ lineId, quantity: option.eligibleQuantity }] } });
+        const outcome = attempt({
+          order,
+          facts,
+          input: { ...input, reason: "unwanted", lines: [{ lineId, quantity: option.eligibleQuantity }] },
+        });
         if (!isPlan(outcome) || option.estimatedRefund === null) return;
         expect(outcome.refundMinor).toBe(option.estimatedRefund.amountMinor);
         expect(outcome.method).toBe(option.methods[0] ?? null);
@@ -142,7 +163,10 @@ describe("what is shown of the order as a whole", () => {
         });
         const plan = attempt({ order, facts, input: { kind: "withdrawal", reason: "other", lines: meant } });
         expect(meant.reduce((sum, { quantity }) => sum + quantity, 0)).toBe(whole.eligibleQuantity);
-        expect(plan).toMatchObject({ decision: whole.decision, refundMinor: whole.estimatedRefund?.amountMinor });
+        expect(plan).toMatchObject({
+          decision: whole.decision,
+          refundMinor: whole.estimatedRefund?.amountMinor,
+        });
       }),
       runs,
     );
@@ -161,12 +185,20 @@ describe("what is paid", () => {
         const found = { id: "ret_1", kind: input.kind, reason: input.reason, ...plan };
         const settle = (units: number): ReturnType<typeof returnSettlement> => {
           const inspected = input.kind === "refund_only" || plan.method === "keep_item" ? 0 : units;
-          const lines = order.lines.map((line) => (line.id === lineId ? { ...line, returned: line.returned + inspected } : line));
-          return returnSettlement({ order: { ...order, lines }, found, units: [{ lineId, quantity: units }] });
+          const lines = order.lines.map((line) =>
+            line.id === lineId ? { ...line, returned: line.returned + inspected } : line,
+          );
+          return returnSettlement({
+            order: { ...order, lines },
+            found,
+            units: [{ lineId, quantity: units }],
+          });
         };
         const [whole, part, none] = [settle(quantity), settle(Math.min(drawn, quantity)), settle(0)];
         expect(whole.reducedMinor).toBe(plan.refundMinor);
-        expect(whole.lines.reduce((sum, line) => sum + line.amountMinor, whole.shippingMinor)).toBe(whole.reducedMinor);
+        expect(whole.lines.reduce((sum, line) => sum + line.amountMinor, whole.shippingMinor)).toBe(
+          whole.reducedMinor,
+        );
         expect(part.reducedMinor).toBeGreaterThanOrEqual(0);
         expect(part.reducedMinor).toBeLessThanOrEqual(whole.reducedMinor);
         expect(none.reducedMinor).toBe(0);

@@ -1,6 +1,13 @@
 /** The status of a cart by the clock, to the millisecond, and what may be done in which. */
 import { describe, expect, it } from "vitest";
-import { type CartAggregate, type CartStatus, isGone, isSessionOver, requireChangeable, statusOf } from "#commerce/carts/cart-aggregate.ts";
+import {
+  type CartAggregate,
+  type CartStatus,
+  isGone,
+  isSessionOver,
+  requireChangeable,
+  statusOf,
+} from "#commerce/carts/cart-aggregate.ts";
 import { Failure } from "#foundation/failure.ts";
 import { storedCart } from "./stored-cart.ts";
 
@@ -9,10 +16,19 @@ const at = (ms: number): string => new Date(now.getTime() + ms).toISOString();
 const dayMs = 86_400_000;
 
 type SessionStatus = NonNullable<CartAggregate["session"]>["status"];
-const session = (status: SessionStatus, expiresInMs: number): CartAggregate["session"] => ({ id: "chs_1", status, expiresAt: at(expiresInMs) });
+const session = (status: SessionStatus, expiresInMs: number): CartAggregate["session"] => ({
+  id: "chs_1",
+  status,
+  expiresAt: at(expiresInMs),
+});
 
 describe("a cart", () => {
-  const cases: readonly (readonly [stored: CartStatus, expiresInMs: number, session: CartAggregate["session"], reads: CartStatus])[] = [
+  const cases: readonly (readonly [
+    stored: CartStatus,
+    expiresInMs: number,
+    session: CartAggregate["session"],
+    reads: CartStatus,
+  ])[] = [
     ["active", 1, null, "active"],
     ["active", 0, null, "expired"],
     ["active", -1, null, "expired"],
@@ -32,9 +48,12 @@ describe("a cart", () => {
     ["merged", 1, null, "merged"],
   ];
 
-  it.each(cases)("stored as %s, to end in %i ms, with the session %j, reads %s", (status, expiresInMs, held, reads) => {
-    expect(statusOf({ status, session: held, expiresAt: at(expiresInMs), endedAt: null }, now)).toBe(reads);
-  });
+  it.each(cases)(
+    "stored as %s, to end in %i ms, with the session %j, reads %s",
+    (status, expiresInMs, held, reads) => {
+      expect(statusOf({ status, session: held, expiresAt: at(expiresInMs), endedAt: null }, now)).toBe(reads);
+    },
+  );
 
   it.each(cases)(
     "stored as %s, to end in %i ms, with the session %j, can be changed only while it reads active",
@@ -53,13 +72,16 @@ describe("a cart", () => {
       expect(caught(() => requireChangeable(cart, { expectedVersion: cart.version }, now))?.code).toBe(
         reads === "active" ? undefined : `cart_${reads}`,
       );
-      expect(caught(() => requireChangeable(cart, { expectedVersion: null }, now))?.code).toBe(reads === "active" ? undefined : `cart_${reads}`);
+      expect(caught(() => requireChangeable(cart, { expectedVersion: null }, now))?.code).toBe(
+        reads === "active" ? undefined : `cart_${reads}`,
+      );
     },
   );
 
   it("has a session that is over when it is not there, ended, or ran out; never while it is paid", () => {
     expect(isSessionOver({ session: null }, now)).toBe(true);
-    for (const status of ["completed", "canceled", "expired"] as const) expect(isSessionOver({ session: session(status, 1) }, now)).toBe(true);
+    for (const status of ["completed", "canceled", "expired"] as const)
+      expect(isSessionOver({ session: session(status, 1) }, now)).toBe(true);
     expect(isSessionOver({ session: session("processing", -1) }, now)).toBe(false);
   });
 

@@ -1,11 +1,15 @@
-/** A field of a cart that is left out of the comparison would make its change a change of nothing: every field is tried here. */
+/**
+ * A field of a cart that is left out of the comparison would make its change a change of nothing: every field
+ * is tried here.
+ */
 import { describe, expect, it } from "vitest";
 import { type CartAggregate, cartColumns } from "#commerce/carts/cart-aggregate.ts";
 import { comparableState, draftOf } from "#commerce/carts/cart-draft.ts";
 import { storedCart } from "./stored-cart.ts";
 
 const cart = storedCart();
-const stateOf = (changed: CartAggregate): string => comparableState({ ...changed, buyerEmailId: changed.buyerEmail?.id ?? null });
+const stateOf = (changed: CartAggregate): string =>
+  comparableState({ ...changed, buyerEmailId: changed.buyerEmail?.id ?? null });
 
 /** Fields that no change of a cart sets by itself: each needs a reason. */
 const notCompared = new Set([
@@ -28,7 +32,15 @@ const notCompared = new Set([
   "warnings",
   "shippingDiscountMinor",
 ]);
-const notComparedOfLine = new Set(["position", "productId", "subtotalMinor", "totalMinor", "requiresShipping", "restrictions", "stock"]);
+const notComparedOfLine = new Set([
+  "position",
+  "productId",
+  "subtotalMinor",
+  "totalMinor",
+  "requiresShipping",
+  "restrictions",
+  "stock",
+]);
 const notComparedOfPromotion = new Set([
   "trigger",
   "allocations",
@@ -44,16 +56,23 @@ const notComparedOfPromotion = new Set([
   "isExclusive",
 ]);
 
-/** Another value of any field: an object and a list get another element, so that an id, a text or an amount in it is different. */
+/**
+ * Another value of any field: an object and a list get another element, so that an id, a text or an amount in
+ * it is different.
+ */
 function otherThan(value: unknown): unknown {
   if (typeof value === "number") return value + 1;
   if (typeof value === "boolean") return !value;
   if (Array.isArray(value)) return value.length === 0 ? [{ id: "other" }] : value.map(otherThan);
-  if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, otherThan(field)]));
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, otherThan(field)]));
   return `other than ${String(value)}`;
 }
 
-const withOther = <Thing extends object>(thing: Thing, field: string): Thing => ({ ...thing, [field]: otherThan(thing[field as keyof Thing]) });
+const withOther = <Thing extends object>(thing: Thing, field: string): Thing => ({
+  ...thing,
+  [field]: otherThan(thing[field as keyof Thing]),
+});
 const onlyOf = <Item>([item]: readonly Item[]): Item => {
   if (item === undefined) throw new Error("The stored cart has one line and one promotion.");
   return item;
@@ -63,7 +82,8 @@ const promotion = onlyOf(cart.promotions);
 
 const changedFields = Object.keys(cart).map((field) => {
   // A buyer without an e-mail gets one.
-  const changed = field === "buyerEmail" ? { ...cart, buyerEmail: { id: "psd_2", hint: "a" } } : withOther(cart, field);
+  const changed =
+    field === "buyerEmail" ? { ...cart, buyerEmail: { id: "psd_2", hint: "a" } } : withOther(cart, field);
   return { field, isCompared: !notCompared.has(field), changed };
 });
 const changedLines = Object.keys(line).map((field) => ({
@@ -78,12 +98,17 @@ const changedPromotions = Object.keys(promotion).map((field) => ({
 }));
 
 describe("the comparable state of a cart", () => {
-  it.each([...changedFields, ...changedLines, ...changedPromotions])("has $field: $isCompared", ({ isCompared, changed }) => {
-    expect(stateOf(changed) !== stateOf(cart)).toBe(isCompared);
-  });
+  it.each([...changedFields, ...changedLines, ...changedPromotions])(
+    "has $field: $isCompared",
+    ({ isCompared, changed }) => {
+      expect(stateOf(changed) !== stateOf(cart)).toBe(isCompared);
+    },
+  );
 
   it("is the same whatever order the database gives the keys of jsonb", () => {
-    const display = Object.fromEntries(Object.entries(line.display).toReversed()) as unknown as typeof line.display;
+    const display = Object.fromEntries(
+      Object.entries(line.display).toReversed(),
+    ) as unknown as typeof line.display;
     const deliveryOptions = (cart.deliveryOptions ?? []).map(
       (option) => Object.fromEntries(Object.entries(option).toReversed()) as unknown as typeof option,
     );

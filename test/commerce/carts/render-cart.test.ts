@@ -12,7 +12,12 @@ const eur = (amountMinor: number) => ({ amountMinor, currency: "EUR", exponent: 
 
 /** total = subtotal − discount + shipping + the tax that prices do not include. */
 function sumOf({ subtotal, discount, shipping, tax, taxIncluded }: CartView["totals"]): number {
-  return subtotal.amountMinor - discount.amountMinor + (shipping?.amountMinor ?? 0) + (taxIncluded ? 0 : (tax?.amountMinor ?? 0));
+  return (
+    subtotal.amountMinor -
+    discount.amountMinor +
+    (shipping?.amountMinor ?? 0) +
+    (taxIncluded ? 0 : (tax?.amountMinor ?? 0))
+  );
 }
 
 describe("a cart", () => {
@@ -28,8 +33,16 @@ describe("a cart", () => {
       estimated: false,
     });
     expect(sumOf(view.totals)).toBe(view.totals.total.amountMinor);
-    expect(view.lines[0]).toMatchObject({ availableQuantity: 100, availability: "in_stock", image: { url: "https://shop.test/media/cup.svg" } });
-    expect(view.promotion).toMatchObject({ state: "applied", discount: eur(350), promotion: { title: "Sparen", combinesWithAutomatic: true } });
+    expect(view.lines[0]).toMatchObject({
+      availableQuantity: 100,
+      availability: "in_stock",
+      image: { url: "https://shop.test/media/cup.svg" },
+    });
+    expect(view.promotion).toMatchObject({
+      state: "applied",
+      discount: eur(350),
+      promotion: { title: "Sparen", combinesWithAutomatic: true },
+    });
   });
 
   it("loses at the end of its address what only an address tells, and not a millisecond before", () => {
@@ -42,7 +55,14 @@ describe("a cart", () => {
       addressTokenExpiresAt: null,
       delivery: null,
       lines: [{ tax: null, discount: eur(200), total: eur(1800) }],
-      totals: { subtotal: eur(2000), discount: eur(200), shipping: null, tax: null, total: eur(1800), estimated: true },
+      totals: {
+        subtotal: eur(2000),
+        discount: eur(200),
+        shipping: null,
+        tax: null,
+        total: eur(1800),
+        estimated: true,
+      },
       promotion: { discount: eur(200), allocations: [{ target: "line", lineId: "cln_1", amount: eur(200) }] },
       warnings: [{ code: "address_expired", lineId: null, data: {} }],
     });
@@ -57,7 +77,11 @@ describe("a cart", () => {
       address: { city: "Berlin" },
       checkout: { sessionId: "chs_1", status: "open" },
     });
-    expect(show(cart, new Date("2026-06-01T14:00:00.000Z"))).toMatchObject({ status: "active", address: null, checkout: null });
+    expect(show(cart, new Date("2026-06-01T14:00:00.000Z"))).toMatchObject({
+      status: "active",
+      address: null,
+      checkout: null,
+    });
   });
 
   it.each([
@@ -67,11 +91,17 @@ describe("a cart", () => {
     [{ onHand: 4, reserved: 0, backorderLimit: 0 }, "low_stock", 4],
     [{ onHand: 0, reserved: 2, backorderLimit: 10 }, "backorder", 8],
     [{ onHand: 50, reserved: 0, backorderLimit: 0, discontinued: true }, "discontinued", 0],
-    [{ onHand: 50, reserved: 0, backorderLimit: 0, availableFrom: "2026-06-02T00:00:00.000Z" }, "preorder", 50],
+    [
+      { onHand: 50, reserved: 0, backorderLimit: 0, availableFrom: "2026-06-02T00:00:00.000Z" },
+      "preorder",
+      50,
+    ],
   ])("shows a line with the stock %j as %s, %i to be had", (stock, availability, availableQuantity) => {
     const [line] = storedCart().lines;
     if (line === undefined || line.stock === null) throw new Error("The cart has a line.");
-    const view = show(storedCart({ lines: [{ ...line, stock: stock === null ? null : { ...line.stock, ...stock } }] }));
+    const view = show(
+      storedCart({ lines: [{ ...line, stock: stock === null ? null : { ...line.stock, ...stock } }] }),
+    );
     expect(view.lines[0]).toMatchObject({ availability, availableQuantity });
   });
 
@@ -83,11 +113,16 @@ describe("a cart", () => {
     expect(previousOf({ before, after }, light)).toEqual({ version: 7, locale: "en" });
     // What the clock had made of it already is what the change writes down.
     const gone = storedCart({ expiresAt: noon.toISOString() });
-    expect(previousOf({ before: gone, after: { ...gone, status: "expired", version: 8 } }, light)).toEqual({ version: 7, status: "active" });
+    expect(previousOf({ before: gone, after: { ...gone, status: "expired", version: 8 } }, light)).toEqual({
+      version: 7,
+      status: "active",
+    });
   });
 
   it("says each warning in a sentence", () => {
-    const messages = warningCodes.map((code: WarningCode) => toWarning({ code, lineId: null, data: {} }).message);
+    const messages = warningCodes.map(
+      (code: WarningCode) => toWarning({ code, lineId: null, data: {} }).message,
+    );
     expect(new Set(messages).size).toBe(9);
     for (const message of messages) expect(message).toMatch(/^[A-Z].+\.$/);
   });

@@ -1,4 +1,7 @@
-/** A cart priced anew from what is for sale: pure, to the cent, and with a word for everything that became different. */
+/**
+ * A cart priced anew from what is for sale: pure, to the cent, and with a word for everything that became
+ * different.
+ */
 import { describe, expect, it } from "vitest";
 import type { StoredLine } from "#commerce/carts/cart-aggregate.ts";
 import { type CartDraft, draftOf } from "#commerce/carts/cart-draft.ts";
@@ -49,7 +52,16 @@ const market: OfferedMarket = {
     { country: "AT", regionCode: null, basisPoints: 2000, appliesToShipping: true },
   ],
   deliveries: [
-    { id: "dlm_1", names: { en: "Post", de: "Post" }, carrier: null, pickup: false, priceMinor: 500, freeFromMinor: 3000, minDays: 1, maxDays: 2 },
+    {
+      id: "dlm_1",
+      names: { en: "Post", de: "Post" },
+      carrier: null,
+      pickup: false,
+      priceMinor: 500,
+      freeFromMinor: 3000,
+      minDays: 1,
+      maxDays: 2,
+    },
   ],
 };
 
@@ -60,7 +72,12 @@ interface Change {
   readonly at?: Date;
 }
 
-function repriced({ draft = {}, variant: changed = {}, market: there = {}, at = now }: Change = {}): Repriced["next"] {
+function repriced({
+  draft = {},
+  variant: changed = {},
+  market: there = {},
+  at = now,
+}: Change = {}): Repriced["next"] {
   const offer: Offer = {
     merchantLocale: "en",
     market: { ...market, ...there },
@@ -72,15 +89,29 @@ function repriced({ draft = {}, variant: changed = {}, market: there = {}, at = 
 }
 
 const warningsOf = (next: Repriced["next"]): unknown[] => next.warnings.map(({ code, data }) => [code, data]);
-const wanting = (quantity: number): Partial<CartDraft> => ({ lines: [{ id: "cln_1", variantId: "var_1", quantity, before: line as StoredLine }] });
+const wanting = (quantity: number): Partial<CartDraft> => ({
+  lines: [{ id: "cln_1", variantId: "var_1", quantity, before: line as StoredLine }],
+});
 
 describe("a cart priced anew", () => {
   it("is what its lines, delivery and tax make of it", () => {
     const next = repriced();
     // 2 × 10.00 + 5.00, and 19 % of both.
-    expect(next.priced).toMatchObject({ subtotalMinor: 2000, shippingMinor: 500, taxMinor: 475, totalMinor: 2975, discountMinor: 0 });
+    expect(next.priced).toMatchObject({
+      subtotalMinor: 2000,
+      shippingMinor: 500,
+      taxMinor: 475,
+      totalMinor: 2975,
+      discountMinor: 0,
+    });
     expect(next.lines).toMatchObject([
-      { id: "cln_1", position: 0, taxMinor: 380, totalMinor: 2380, display: { title: "Cup", variantTitle: "Medium / Blue" } },
+      {
+        id: "cln_1",
+        position: 0,
+        taxMinor: 380,
+        totalMinor: 2380,
+        display: { title: "Cup", variantTitle: "Medium / Blue" },
+      },
     ]);
     expect(next.warnings).toEqual([]);
   });
@@ -89,7 +120,9 @@ describe("a cart priced anew", () => {
     const taxAt = (countryCode: string, regionCode: string | null): number | null => {
       const { address } = before;
       if (address === null) throw new Error("The cart has an address.");
-      return repriced({ draft: { address: { ...address, masked: { ...address.masked, countryCode, regionCode } } } }).priced.taxMinor;
+      return repriced({
+        draft: { address: { ...address, masked: { ...address.masked, countryCode, regionCode } } },
+      }).priced.taxMinor;
     };
     expect([taxAt("DE", "DE-BE"), taxAt("DE", "DE-BY"), taxAt("AT", null)]).toEqual([140, 475, 500]);
     expect(repriced({ market: { taxes: [] } }).priced.taxMinor).toBe(0);
@@ -100,7 +133,9 @@ describe("a cart priced anew", () => {
     expect(repriced({ draft: { address: null } }).priced).toMatchObject(unknown);
     const abroad = repriced({ market: { countries: ["FR"] } });
     expect([abroad.address, warningsOf(abroad)]).toEqual([null, [["address_expired", {}]]]);
-    expect(repriced({ at: new Date("2026-06-01T12:29:59.999Z") }).address?.expiresAt).toBe("2026-06-01T12:59:59.999Z");
+    expect(repriced({ at: new Date("2026-06-01T12:29:59.999Z") }).address?.expiresAt).toBe(
+      "2026-06-01T12:59:59.999Z",
+    );
     const late = repriced({ at: new Date("2026-06-01T12:30:00.000Z") });
     expect(late).toMatchObject({
       address: null,
@@ -117,11 +152,18 @@ describe("a cart priced anew", () => {
   });
 
   it("forgets a delivery option that is offered no longer", () => {
-    expect(repriced({ market: { deliveries: [] } })).toMatchObject({ deliveryMethodId: null, deliveryOptions: [], priced: { shippingMinor: null } });
+    expect(repriced({ market: { deliveries: [] } })).toMatchObject({
+      deliveryMethodId: null,
+      deliveryOptions: [],
+      priced: { shippingMinor: null },
+    });
   });
 
   it("ships nothing that need not be sent", () => {
-    expect(repriced({ variant: { requiresShipping: false } })).toMatchObject({ deliveryOptions: [], priced: { shippingMinor: 0, taxMinor: 380 } });
+    expect(repriced({ variant: { requiresShipping: false } })).toMatchObject({
+      deliveryOptions: [],
+      priced: { shippingMinor: 0, taxMinor: 380 },
+    });
   });
 
   it.each([
@@ -129,15 +171,48 @@ describe("a cart priced anew", () => {
       "price_changed",
       { priceMinor: 1100 },
       2,
-      [["price_changed", { before: { amountMinor: 1000, currency: "EUR", exponent: 2 }, now: { amountMinor: 1100, currency: "EUR", exponent: 2 } }]],
+      [
+        [
+          "price_changed",
+          {
+            before: { amountMinor: 1000, currency: "EUR", exponent: 2 },
+            now: { amountMinor: 1100, currency: "EUR", exponent: 2 },
+          },
+        ],
+      ],
     ],
-    ["quantity_reduced by the stock", { onHand: 3, reserved: 2 }, 1, [["quantity_reduced", { wanted: 2, quantity: 1 }]]],
-    ["quantity_reduced by the most that is sold at once", { maxOrderQuantity: 1 }, 1, [["quantity_reduced", { wanted: 2, quantity: 1 }]]],
+    [
+      "quantity_reduced by the stock",
+      { onHand: 3, reserved: 2 },
+      1,
+      [["quantity_reduced", { wanted: 2, quantity: 1 }]],
+    ],
+    [
+      "quantity_reduced by the most that is sold at once",
+      { maxOrderQuantity: 1 },
+      1,
+      [["quantity_reduced", { wanted: 2, quantity: 1 }]],
+    ],
     ["nothing while there is a backorder", { onHand: 0, backorderLimit: 2 }, 2, []],
     ["out_of_stock", { onHand: 1, reserved: 1 }, 2, [["out_of_stock", {}]]],
-    ["line_unavailable without a price", { priceMinor: null }, 2, [["line_unavailable", { isRemoved: false, sku: "CUP" }]]],
-    ["line_unavailable when discontinued", { discontinued: true }, 2, [["line_unavailable", { isRemoved: false, sku: "CUP" }]]],
-    ["line_unavailable when not published", { isPublished: false }, 2, [["line_unavailable", { isRemoved: false, sku: "CUP" }]]],
+    [
+      "line_unavailable without a price",
+      { priceMinor: null },
+      2,
+      [["line_unavailable", { isRemoved: false, sku: "CUP" }]],
+    ],
+    [
+      "line_unavailable when discontinued",
+      { discontinued: true },
+      2,
+      [["line_unavailable", { isRemoved: false, sku: "CUP" }]],
+    ],
+    [
+      "line_unavailable when not published",
+      { isPublished: false },
+      2,
+      [["line_unavailable", { isRemoved: false, sku: "CUP" }]],
+    ],
     ["line_unavailable when deleted", null, 2, [["line_unavailable", { isRemoved: false, sku: "CUP" }]]],
   ] as const)("warns: %s", (_name, changed, quantity, warnings) => {
     const next = repriced({ variant: changed });
@@ -147,19 +222,35 @@ describe("a cart priced anew", () => {
 
   it("in another market is priced there without a word on prices, and loses what is not sold there", () => {
     const there = { id: "mkt_us", currency: "USD", countries: ["US"] };
-    const moved = repriced({ draft: { country: "US", address: null }, market: there, variant: { priceMinor: 1300 } });
+    const moved = repriced({
+      draft: { country: "US", address: null },
+      market: there,
+      variant: { priceMinor: 1300 },
+    });
     expect(warningsOf(moved)).toEqual([
       ["market_changed", { before: "DE", now: "US" }],
       ["currency_changed", { before: "EUR", now: "USD" }],
     ]);
-    const empty = repriced({ draft: { country: "US", address: null }, market: there, variant: { priceMinor: null } });
-    expect([empty.lines, warningsOf(empty).at(-1)]).toEqual([[], ["line_unavailable", { isRemoved: true, sku: "CUP" }]]);
+    const empty = repriced({
+      draft: { country: "US", address: null },
+      market: there,
+      variant: { priceMinor: null },
+    });
+    expect([empty.lines, warningsOf(empty).at(-1)]).toEqual([
+      [],
+      ["line_unavailable", { isRemoved: true, sku: "CUP" }],
+    ]);
   });
 
   it("names things in the cart's language, else the market's, else the merchant's", () => {
     const titleIn = (locale: string, translations = variant.translations) =>
       repriced({ draft: { locale }, variant: { translations } }).lines[0]?.display.title;
-    expect([titleIn("en"), titleIn("en-GB"), titleIn("de-AT"), titleIn("fr")]).toEqual(["Cup", "Cup", "Tasse", "Tasse"]);
+    expect([titleIn("en"), titleIn("en-GB"), titleIn("de-AT"), titleIn("fr")]).toEqual([
+      "Cup",
+      "Cup",
+      "Tasse",
+      "Tasse",
+    ]);
     expect(titleIn("fr", [{ locale: "ja", slug: "kappu", title: "カップ" }])).toBe("カップ");
   });
 

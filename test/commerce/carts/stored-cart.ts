@@ -22,11 +22,20 @@ export function storedCart(changes: Partial<CartAggregate> = {}): CartAggregate 
     taxMinor: 190,
     totalMinor: 2340,
     deliveryMethodId: "dlm_1",
-    deliveryOptions: [{ id: "dlm_1", name: "Post", carrier: null, priceMinor: 500, minDays: 1, maxDays: 2, pickup: false }],
+    deliveryOptions: [
+      { id: "dlm_1", name: "Post", carrier: null, priceMinor: 500, minDays: 1, maxDays: 2, pickup: false },
+    ],
     warnings: [],
     address: {
       id: "psd_1",
-      masked: { countryCode: "DE", regionCode: null, city: "Berlin", postalCodePrefix: "10", recipientInitials: "A. B.", complete: true },
+      masked: {
+        countryCode: "DE",
+        regionCode: null,
+        city: "Berlin",
+        postalCodePrefix: "10",
+        recipientInitials: "A. B.",
+        complete: true,
+      },
       level: "strict",
       expiresAt: "2026-06-01T12:30:00.000Z",
       expiresAtMax: "2026-06-02T12:00:00.000Z",
@@ -61,7 +70,14 @@ export function storedCart(changes: Partial<CartAggregate> = {}): CartAggregate 
         },
         requiresShipping: true,
         restrictions: [],
-        stock: { onHand: 150, reserved: 20, backorderLimit: 0, lowStockThreshold: 5, discontinued: false, availableFrom: null },
+        stock: {
+          onHand: 150,
+          reserved: 20,
+          backorderLimit: 0,
+          lowStockThreshold: 5,
+          discontinued: false,
+          availableFrom: null,
+        },
       },
     ],
     promotions: [

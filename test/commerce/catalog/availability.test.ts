@@ -4,7 +4,14 @@ import { availabilityOf, bestAvailability, type Stock } from "#commerce/catalog/
 
 const now = new Date("2026-06-01T00:00:00Z");
 const later = new Date("2026-06-01T00:00:00.001Z");
-const stock: Stock = { onHand: 10, reserved: 0, backorderLimit: 0, lowStockThreshold: 5, discontinued: false, availableFrom: null };
+const stock: Stock = {
+  onHand: 10,
+  reserved: 0,
+  backorderLimit: 0,
+  lowStockThreshold: 5,
+  discontinued: false,
+  availableFrom: null,
+};
 
 it.each([
   ["in_stock", {}],

@@ -1,4 +1,7 @@
-/** Until when a buyer may ask for what after the sale: from which day the time counts, and when it is known only by estimate. */
+/**
+ * Until when a buyer may ask for what after the sale: from which day the time counts, and when it is known
+ * only by estimate.
+ */
 import { describe, expect, it } from "vitest";
 import { isMerchantFault } from "#commerce/after-sales/reasons.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
@@ -8,40 +11,80 @@ describe("the time", () => {
   it("for a fault is that of the law's guarantee", () => {
     const ordinary = "2026-04-04T21:59:59.999Z";
     const guaranteed = "2028-03-05T22:59:59.999Z";
-    const at1 = (instant: string) => optionOf(ask(delivered(at), later(instant, 1).toISOString()), "return_refund");
-    expect(at1(ordinary)).toMatchObject({ decision: "request_required", window: { endsAt: guaranteed }, fees: [{ payer: "merchant" }] });
+    const at1 = (instant: string) =>
+      optionOf(ask(delivered(at), later(instant, 1).toISOString()), "return_refund");
+    expect(at1(ordinary)).toMatchObject({
+      decision: "request_required",
+      window: { endsAt: guaranteed },
+      fees: [{ payer: "merchant" }],
+    });
     expect(at1(ordinary).allowedReasonCodes.every(isMerchantFault)).toBe(true);
-    expect(at1(guaranteed)).toMatchObject({ decision: "denied", window: { endsAt: ordinary }, allowedReasonCodes: [] });
-    expect(shown(optionOf(ask(delivered(at), later(guaranteed, 1).toISOString()), "repair"))).toBe("denied 0 warranty_expired");
+    expect(at1(guaranteed)).toMatchObject({
+      decision: "denied",
+      window: { endsAt: ordinary },
+      allowedReasonCodes: [],
+    });
+    expect(shown(optionOf(ask(delivered(at), later(guaranteed, 1).toISOString()), "repair"))).toBe(
+      "denied 0 warranty_expired",
+    );
   });
 
   it("is never over before the day that the merchant has named, and never at all without days", () => {
     const rules = { return: { extendUntil: "2026-12-31" } };
-    expect(optionOf(ask(delivered(at, { rules })), "return_refund").window.endsAt).toBe("2026-12-31T22:59:59.999Z");
-    const endless = optionOf(ask(delivered(at, { rules: { return: { windowDays: null } } }), "2090-01-01T00:00:00.000Z"), "return_refund");
+    expect(optionOf(ask(delivered(at, { rules })), "return_refund").window.endsAt).toBe(
+      "2026-12-31T22:59:59.999Z",
+    );
+    const endless = optionOf(
+      ask(delivered(at, { rules: { return: { windowDays: null } } }), "2090-01-01T00:00:00.000Z"),
+      "return_refund",
+    );
     expect([endless.decision, endless.window.endsAt]).toEqual(["allowed", null]);
   });
 
   it("to withdraw counts from the last line's delivery, and has not begun to end before that is sent", () => {
     const fulfillments = [
-      { status: "delivered" as const, shippedAt: at, deliveredAt: at, lines: [{ lineId: "oln_0", quantity: 1 }] },
-      { status: "delivered" as const, shippedAt: at, deliveredAt: "2026-03-20T09:00:00.000Z", lines: [{ lineId: "oln_1", quantity: 2 }] },
+      {
+        status: "delivered" as const,
+        shippedAt: at,
+        deliveredAt: at,
+        lines: [{ lineId: "oln_0", quantity: 1 }],
+      },
+      {
+        status: "delivered" as const,
+        shippedAt: at,
+        deliveredAt: "2026-03-20T09:00:00.000Z",
+        lines: [{ lineId: "oln_1", quantity: 2 }],
+      },
     ];
     const all = optionOf(ask(delivered(at, { fulfillments }), "2026-03-25T09:00:00.000Z"), "withdrawal");
-    expect([all.decision, all.window.startsAt, all.window.endsAt]).toEqual(["allowed", at, "2026-04-03T21:59:59.999Z"]);
-    const half = ask({ lines: [{ shipped: 1, delivered: 1 }, { ordered: 2 }], fulfillments: fulfillments.slice(0, 1) }, "2026-06-25T09:00:00.000Z");
-    expect(optionOf(half, "withdrawal")).toMatchObject({ decision: "allowed", window: { endsAt: null, estimated: true } });
+    expect([all.decision, all.window.startsAt, all.window.endsAt]).toEqual([
+      "allowed",
+      at,
+      "2026-04-03T21:59:59.999Z",
+    ]);
+    const half = ask(
+      { lines: [{ shipped: 1, delivered: 1 }, { ordered: 2 }], fulfillments: fulfillments.slice(0, 1) },
+      "2026-06-25T09:00:00.000Z",
+    );
+    expect(optionOf(half, "withdrawal")).toMatchObject({
+      decision: "allowed",
+      window: { endsAt: null, estimated: true },
+    });
     expect(half.decision).toBe("partially_eligible");
   });
 
   it("for what never came begins seven days after it was expected", () => {
     const paper: PaperOrder = {
       lines: [{ ordered: 2, shipped: 2 }],
-      fulfillments: [{ status: "in_transit", shippedAt: at, estimatedDeliveryAt: "2026-03-08T09:00:00.000Z" }],
+      fulfillments: [
+        { status: "in_transit", shippedAt: at, estimatedDeliveryAt: "2026-03-08T09:00:00.000Z" },
+      ],
     };
     const startsAt = "2026-03-15T09:00:00.000Z";
     const early = ask(paper, later(startsAt, -1).toISOString());
-    expect(optionOf(early, "refund_only").reasons).toMatchObject([{ code: "return_window_not_started", data: { startsAt } }]);
+    expect(optionOf(early, "refund_only").reasons).toMatchObject([
+      { code: "return_window_not_started", data: { startsAt } },
+    ]);
     expect([early.decision, early.validUntil]).toEqual(["not_eligible", startsAt]);
     const due = ask(paper, startsAt);
     expect(optionOf(due, "refund_only")).toMatchObject({
@@ -51,7 +94,12 @@ describe("the time", () => {
       // Nothing of the order ever came: the delivery was none either.
       estimatedRefund: eur(2500),
     });
-    expect(due.orderLevel[0]).toMatchObject({ kind: "refund_undelivered", decision: "allowed", eligibleQuantity: 2, estimatedRefund: eur(2500) });
+    expect(due.orderLevel[0]).toMatchObject({
+      kind: "refund_undelivered",
+      decision: "allowed",
+      eligibleQuantity: 2,
+      estimatedRefund: eur(2500),
+    });
     expect(optionOf(due, "return_refund")).toMatchObject({
       decision: "denied",
       reasons: [{ code: "not_delivered_yet" }],
@@ -64,20 +112,38 @@ describe("the time", () => {
       lines: [{ ordered: 2, shipped: 2, delivered: 1 }],
       fulfillments: [
         { status: "delivered", shippedAt: at, deliveredAt: at, lines: [{ lineId: "oln_0", quantity: 1 }] },
-        { status: "in_transit", shippedAt: "2026-03-20T09:00:00.000Z", lines: [{ lineId: "oln_0", quantity: 1 }] },
+        {
+          status: "in_transit",
+          shippedAt: "2026-03-20T09:00:00.000Z",
+          lines: [{ lineId: "oln_0", quantity: 1 }],
+        },
       ],
     };
     const answer = ask(parcels, "2026-04-06T09:00:00.000Z");
     const window = { clock: "shipped_plus_transit", startsAt: at, estimated: true };
     // The second may come on the 27th: fourteen days, and thirty, from then on.
-    expect(optionOf(answer, "withdrawal")).toMatchObject({ decision: "allowed", window: { ...window, endsAt: "2026-04-10T21:59:59.999Z" } });
-    expect(optionOf(answer, "return_refund")).toMatchObject({ decision: "allowed", window: { ...window, endsAt: "2026-04-26T21:59:59.999Z" } });
-    expect(optionOf(answer, "repair").window).toMatchObject({ ...window, endsAt: "2028-03-27T21:59:59.999Z" });
+    expect(optionOf(answer, "withdrawal")).toMatchObject({
+      decision: "allowed",
+      window: { ...window, endsAt: "2026-04-10T21:59:59.999Z" },
+    });
+    expect(optionOf(answer, "return_refund")).toMatchObject({
+      decision: "allowed",
+      window: { ...window, endsAt: "2026-04-26T21:59:59.999Z" },
+    });
+    expect(optionOf(answer, "repair").window).toMatchObject({
+      ...window,
+      endsAt: "2028-03-27T21:59:59.999Z",
+    });
   });
 
   it("to withdraw from what nobody sends counts from the order, whatever else of it is still to come", () => {
     const lines = [{ requiresShipping: false }, { ordered: 2 }];
-    const placed = { clock: "placed", startsAt: "2026-03-02T11:00:00.000Z", endsAt: "2026-03-16T22:59:59.999Z", estimated: false };
+    const placed = {
+      clock: "placed",
+      startsAt: "2026-03-02T11:00:00.000Z",
+      endsAt: "2026-03-16T22:59:59.999Z",
+      estimated: false,
+    };
     const inTime = ask({ lines }, "2026-03-16T22:59:59.999Z");
     expect(optionOf(inTime, "withdrawal")).toMatchObject({
       decision: "allowed",
@@ -87,10 +153,19 @@ describe("the time", () => {
       fees: [],
     });
     expect(shown(optionOf(inTime, "return_refund"))).toBe("denied 0 not_fulfilled");
-    expect(inTime.orderLevel[1]).toMatchObject({ kind: "withdrawal", decision: "allowed", eligibleQuantity: 1, estimatedRefund: eur(1000) });
-    expect(shown(optionOf(ask({ lines }, "2026-03-16T23:00:00.000Z"), "withdrawal"))).toBe("denied 0 return_window_elapsed");
+    expect(inTime.orderLevel[1]).toMatchObject({
+      kind: "withdrawal",
+      decision: "allowed",
+      eligibleQuantity: 1,
+      estimatedRefund: eur(1000),
+    });
+    expect(shown(optionOf(ask({ lines }, "2026-03-16T23:00:00.000Z"), "withdrawal"))).toBe(
+      "denied 0 return_window_elapsed",
+    );
     expect(inTime.validUntil).toBe("2026-03-16T23:00:00.000Z");
-    expect(shown(optionOf(ask({ lines, rules: { withdrawal: { windowDays: 0 } } }), "withdrawal"))).toBe("denied 0 region_not_supported");
+    expect(shown(optionOf(ask({ lines, rules: { withdrawal: { windowDays: 0 } } }), "withdrawal"))).toBe(
+      "denied 0 region_not_supported",
+    );
   });
 
   it.each([
@@ -101,13 +176,19 @@ describe("the time", () => {
     ["custom_made", 0, "denied 0 custom_made"],
   ])("to withdraw from something %s that is not carried, sent %i: %s", (restriction, sent, expected) => {
     const lines = [{ requiresShipping: false, restrictions: [restriction], shipped: sent, delivered: sent }];
-    const paper: PaperOrder = { lines, fulfillments: sent === 0 ? [] : [{ status: "delivered", type: "digital", shippedAt: at, deliveredAt: at }] };
+    const paper: PaperOrder = {
+      lines,
+      fulfillments:
+        sent === 0 ? [] : [{ status: "delivered", type: "digital", shippedAt: at, deliveredAt: at }],
+    };
     expect(shown(optionOf(ask(paper), "withdrawal"))).toBe(expected);
   });
 
   it("of an answer ends with what it was decided by: a hold that lapses, a return that counts no longer", () => {
     const instant = "2026-03-06T09:03:00.000Z";
-    expect(ask(delivered(at), soon, { turns: [Date.parse(instant), Date.parse(soon)] }).validUntil).toBe(instant);
+    expect(ask(delivered(at), soon, { turns: [Date.parse(instant), Date.parse(soon)] }).validUntil).toBe(
+      instant,
+    );
   });
 
   it("to withdraw is none outside of where the law gives it", () => {

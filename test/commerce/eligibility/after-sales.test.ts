@@ -1,4 +1,7 @@
-/** What a buyer may ask for after the sale: quantities, times, what was sold, what the merchant's rules say, and what is its fault. */
+/**
+ * What a buyer may ask for after the sale: quantities, times, what was sold, what the merchant's rules say,
+ * and what is its fault.
+ */
 import { describe, expect, it } from "vitest";
 import { afterSalesEligibility, optionFor } from "#commerce/after-sales/eligibility.ts";
 import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
@@ -11,16 +14,30 @@ const stocked = { siblingsInStock: new Map([["prd_0", ["var_0", "var_9"]]]) };
 
 describe("an order that has arrived", () => {
   it("says everything about each of its lines and about itself", () => {
-    const answer = ask(delivered(at, { rules: { return: { methods: ["mail", "store"], storeCredit: true } } }), soon, stocked);
-    const returns = { clock: "delivered", startsAt: at, endsAt: "2026-04-04T21:59:59.999Z", estimated: false };
+    const answer = ask(
+      delivered(at, { rules: { return: { methods: ["mail", "store"], storeCredit: true } } }),
+      soon,
+      stocked,
+    );
+    const returns = {
+      clock: "delivered",
+      startsAt: at,
+      endsAt: "2026-04-04T21:59:59.999Z",
+      estimated: false,
+    };
     const free = { code: "return_shipping", amount: eur(0), basisPoints: null, payer: "merchant" };
-    expect(answer.lines.map(({ options }) => options.map(({ kind }) => kind))).toEqual([returnKinds, returnKinds]);
+    expect(answer.lines.map(({ options }) => options.map(({ kind }) => kind))).toEqual([
+      returnKinds,
+      returnKinds,
+    ]);
     expect(optionOf(answer, "return_refund")).toEqual({
       kind: "return_refund",
       decision: "allowed",
       eligibleQuantity: 1,
       reasons: [],
-      allowedReasonCodes: [...reasonsByKind.return_refund].toSorted((a, b) => Number(isMerchantFault(a)) - Number(isMerchantFault(b))),
+      allowedReasonCodes: [...reasonsByKind.return_refund].toSorted(
+        (a, b) => Number(isMerchantFault(a)) - Number(isMerchantFault(b)),
+      ),
       window: returns,
       methods: ["mail", "store"],
       fees: [free],
@@ -43,7 +60,10 @@ describe("an order that has arrived", () => {
       settlement: [],
       policyId: "pol_warranty",
     });
-    expect(optionOf(answer, "replacement")).toMatchObject({ decision: "allowed", settlement: ["replacement"] });
+    expect(optionOf(answer, "replacement")).toMatchObject({
+      decision: "allowed",
+      settlement: ["replacement"],
+    });
     expect(optionOf(answer, "withdrawal")).toMatchObject({
       decision: "allowed",
       window: { ...returns, endsAt: "2026-03-19T22:59:59.999Z" },
@@ -51,7 +71,14 @@ describe("an order that has arrived", () => {
       policyId: "pol_withdrawal",
     });
     const { lines, orderLevel, ...rest } = answer;
-    expect(orderLevel.map(({ kind, decision, eligibleQuantity, estimatedRefund }) => [kind, decision, eligibleQuantity, estimatedRefund])).toEqual([
+    expect(
+      orderLevel.map(({ kind, decision, eligibleQuantity, estimatedRefund }) => [
+        kind,
+        decision,
+        eligibleQuantity,
+        estimatedRefund,
+      ]),
+    ).toEqual([
       ["refund_undelivered", "denied", 0, null],
       // All three units, and the delivery with the last of them.
       ["withdrawal", "allowed", 3, eur(3500)],
@@ -72,9 +99,30 @@ describe("an order that has arrived", () => {
       decision: "eligible",
       openCases: [],
       policies: [
-        { id: "pol_return", type: "return", clock: "delivered", windowDays: 30, summary: "How it is with return.", url: null },
-        { id: "pol_withdrawal", type: "withdrawal", clock: "delivered", windowDays: 14, summary: "How it is with withdrawal.", url: null },
-        { id: "pol_warranty", type: "warranty", clock: "warranty_start", windowDays: null, summary: "How it is with warranty.", url: null },
+        {
+          id: "pol_return",
+          type: "return",
+          clock: "delivered",
+          windowDays: 30,
+          summary: "How it is with return.",
+          url: null,
+        },
+        {
+          id: "pol_withdrawal",
+          type: "withdrawal",
+          clock: "delivered",
+          windowDays: 14,
+          summary: "How it is with withdrawal.",
+          url: null,
+        },
+        {
+          id: "pol_warranty",
+          type: "warranty",
+          clock: "warranty_start",
+          windowDays: null,
+          summary: "How it is with warranty.",
+          url: null,
+        },
       ],
       evaluatedAt: soon,
       validUntil: "2026-03-06T09:15:00.000Z",
@@ -126,26 +174,44 @@ describe("what was sold", () => {
     ["final_sale", "request_required 1 (final_sale)", "allowed 1", "allowed 1"],
     ["custom_made", "request_required 1 (custom_made)", "denied 0 custom_made", "allowed 1"],
     ["perishable", "request_required 1 (perishable)", "denied 0 perishable", "denied 0 perishable"],
-    ["hygiene_sealed", "request_required 1 (hygiene_unsealed)", "request_required 1 (hygiene_unsealed)", "allowed 1"],
-    ["digital", "denied 0 digital_content_used", "denied 0 digital_content_used", "denied 0 digital_content_used"],
+    [
+      "hygiene_sealed",
+      "request_required 1 (hygiene_unsealed)",
+      "request_required 1 (hygiene_unsealed)",
+      "allowed 1",
+    ],
+    [
+      "digital",
+      "denied 0 digital_content_used",
+      "denied 0 digital_content_used",
+      "denied 0 digital_content_used",
+    ],
     ["gift_card", "denied 0 gift_card", "request_required 1 (gift_card)", "denied 0 gift_card"],
     ["age_18", "allowed 1", "allowed 1", "allowed 1"],
   ])("%s: return %s, withdrawal %s, repair %s", (restriction, returned, withdrawn, repaired) => {
     const answer = ask(delivered(at, { lines: [{ restrictions: [restriction] }] }));
-    expect([shown(optionOf(answer, "return_refund")), shown(optionOf(answer, "withdrawal")), shown(optionOf(answer, "repair"))]).toEqual([
-      returned,
-      withdrawn,
-      repaired,
-    ]);
+    expect([
+      shown(optionOf(answer, "return_refund")),
+      shown(optionOf(answer, "withdrawal")),
+      shown(optionOf(answer, "repair")),
+    ]).toEqual([returned, withdrawn, repaired]);
   });
 
   it("may be sent back for a fault though it was sold for good, and for nothing else", () => {
     const order = paperOrder(delivered(at, { lines: [{ restrictions: ["final_sale"] }] }));
     const option = afterSalesEligibility(order, factsAt(soon)).lines[0]?.options[0];
-    expect(option?.allowedReasonCodes).toEqual(["not_as_described", "wrong_item", "defective", "damaged_in_transit"]);
-    const by = (reason: "unwanted" | "defective") => optionFor(order, factsAt(soon), { lineId: "oln_0", kind: "return_refund", reason });
+    expect(option?.allowedReasonCodes).toEqual([
+      "not_as_described",
+      "wrong_item",
+      "defective",
+      "damaged_in_transit",
+    ]);
+    const by = (reason: "unwanted" | "defective") =>
+      optionFor(order, factsAt(soon), { lineId: "oln_0", kind: "return_refund", reason });
     expect([by("unwanted")?.decision, by("defective")?.decision]).toEqual(["denied", "request_required"]);
-    expect(optionFor(order, factsAt(soon), { lineId: "oln_7", kind: "repair", reason: "defective" })).toBeUndefined();
+    expect(
+      optionFor(order, factsAt(soon), { lineId: "oln_7", kind: "repair", reason: "defective" }),
+    ).toBeUndefined();
   });
 });
 
@@ -158,7 +224,9 @@ describe("the merchant's rules", () => {
     [{ returnsPerBuyerMax: 2 }, { returnsOfBuyer: 1 }, "allowed 1"],
     [{ returnsPerBuyerMax: 2 }, { returnsOfBuyer: 2 }, "request_required 1 (buyer_limit_reached)"],
   ])("%o, with %o: %s", (rules, facts, expected) => {
-    expect(shown(optionOf(ask(delivered(at, { rules: { return: rules } }), soon, facts), "return_refund"))).toBe(expected);
+    expect(
+      shown(optionOf(ask(delivered(at, { rules: { return: rules } }), soon, facts), "return_refund")),
+    ).toBe(expected);
   });
 
   const lost: PaperOrder = {
@@ -175,7 +243,10 @@ describe("the merchant's rules", () => {
   ])("hold for what never came: %o, with %o: %s", (rules, facts, expected) => {
     const answer = ask({ ...lost, rules: { return: rules } }, due, facts);
     expect(shown(optionOf(answer, "refund_only"))).toBe(expected);
-    expect(answer.orderLevel[0]).toMatchObject({ kind: "refund_undelivered", decision: expected.split(" ")[0] });
+    expect(answer.orderLevel[0]).toMatchObject({
+      kind: "refund_undelivered",
+      decision: expected.split(" ")[0],
+    });
   });
 
   it("give the delivery back for an order that never came, not for a part of it", () => {
@@ -194,19 +265,28 @@ describe("the merchant's rules", () => {
 
   it("let an order have a hundred cases, whatever became of them", () => {
     const closed = { status: "canceled" as const };
-    const of = (count: number) => ask(delivered(at, { returns: Array.from({ length: count }, () => closed) }), soon, stocked);
+    const of = (count: number) =>
+      ask(delivered(at, { returns: Array.from({ length: count }, () => closed) }), soon, stocked);
     expect(of(99).decision).toBe("eligible");
     for (const { reasons } of of(100).lines[0]?.options ?? [])
-      expect(reasons).toMatchObject([{ code: "buyer_limit_reached", blocking: true, data: { limit: 100, returns: 100 } }]);
+      expect(reasons).toMatchObject([
+        { code: "buyer_limit_reached", blocking: true, data: { limit: 100, returns: 100 } },
+      ]);
   });
 
   it("take their fees off the refund, but not where the fault is the merchant's", () => {
     const order = paperOrder(
-      delivered(at, { lines: [{ ordered: 2, totalMinor: 2005 }], rules: { return: { restockingBasisPoints: 1000, returnShippingMinor: 490 } } }),
+      delivered(at, {
+        lines: [{ ordered: 2, totalMinor: 2005 }],
+        rules: { return: { restockingBasisPoints: 1000, returnShippingMinor: 490 } },
+      }),
     );
     const by = (kind: "return_refund" | "withdrawal", reason: "unwanted" | "defective") => {
       const option = optionFor(order, factsAt(soon), { lineId: "oln_0", kind, reason });
-      return [option?.estimatedRefund, option?.fees.map((fee) => [fee.code, fee.amount, fee.basisPoints, fee.payer])];
+      return [
+        option?.estimatedRefund,
+        option?.fees.map((fee) => [fee.code, fee.amount, fee.basisPoints, fee.payer]),
+      ];
     };
     // Ten percent of 20.05 is 2.005, a half to the even neighbour: 2.00.
     expect(by("return_refund", "unwanted")).toEqual([
@@ -216,21 +296,41 @@ describe("the merchant's rules", () => {
         ["return_shipping", eur(490), null, "buyer"],
       ],
     ]);
-    expect(by("return_refund", "defective")).toEqual([eur(2005), [["return_shipping", eur(0), null, "merchant"]]]);
+    expect(by("return_refund", "defective")).toEqual([
+      eur(2005),
+      [["return_shipping", eur(0), null, "merchant"]],
+    ]);
     // All of it: with the delivery, less the way back alone.
-    expect(by("withdrawal", "unwanted")).toEqual([eur(2505 - 490), [["return_shipping", eur(490), null, "buyer"]]]);
+    expect(by("withdrawal", "unwanted")).toEqual([
+      eur(2505 - 490),
+      [["return_shipping", eur(490), null, "buyer"]],
+    ]);
   });
 
   it("let a buyer keep what is worth no more than the threshold", () => {
-    const at1000 = (keepItemMinor: number) => optionOf(ask(delivered(at, { rules: { return: { keepItemMinor } } })), "refund_only");
-    expect(at1000(1000)).toMatchObject({ decision: "allowed", methods: ["keep_item"], estimatedRefund: eur(1000), fees: [] });
+    const at1000 = (keepItemMinor: number) =>
+      optionOf(ask(delivered(at, { rules: { return: { keepItemMinor } } })), "refund_only");
+    expect(at1000(1000)).toMatchObject({
+      decision: "allowed",
+      methods: ["keep_item"],
+      estimatedRefund: eur(1000),
+      fees: [],
+    });
     expect(at1000(1000).allowedReasonCodes).not.toContain("not_received");
-    expect(at1000(999)).toMatchObject({ decision: "denied", reasons: [{ code: "self_service_disabled", data: { keepItemUpTo: eur(999) } }] });
+    expect(at1000(999)).toMatchObject({
+      decision: "denied",
+      reasons: [{ code: "self_service_disabled", data: { keepItemUpTo: eur(999) } }],
+    });
   });
 
   it("exchange for another variant that is in stock, or not at all", () => {
-    const exchange = (paper: PaperOrder, facts: Partial<AfterSalesFacts>) => shown(optionOf(ask(paper, soon, facts), "exchange"));
-    expect(exchange(delivered(at), { siblingsInStock: new Map([["prd_0", ["var_0"]]]) })).toBe("denied 0 exchange_out_of_stock");
-    expect(exchange(delivered(at, { rules: { return: { exchangeWindowDays: null } } }), stocked)).toBe("denied 0 exchange_not_offered");
+    const exchange = (paper: PaperOrder, facts: Partial<AfterSalesFacts>) =>
+      shown(optionOf(ask(paper, soon, facts), "exchange"));
+    expect(exchange(delivered(at), { siblingsInStock: new Map([["prd_0", ["var_0"]]]) })).toBe(
+      "denied 0 exchange_out_of_stock",
+    );
+    expect(exchange(delivered(at, { rules: { return: { exchangeWindowDays: null } } }), stocked)).toBe(
+      "denied 0 exchange_not_offered",
+    );
   });
 });

@@ -1,22 +1,44 @@
-/** What a cancellation's answer is made of, each part by itself: what stands in the way with its data, the deadline, the money, the consequences. */
+/**
+ * What a cancellation's answer is made of, each part by itself: what stands in the way with its data, the
+ * deadline, the money, the consequences.
+ */
 import { describe, expect, it } from "vitest";
-import { cancellationEligibility, type CancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
+import {
+  cancellationEligibility,
+  type CancellationEligibility,
+} from "#commerce/orders/cancellation/eligibility.ts";
 import { setsOf } from "#commerce/orders/cancellation/obstacles.ts";
 import { bestDecision, decisionOf, validUntil, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderFulfillment, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
 import { eur } from "./paper-answer.ts";
-import { later, type PaperOrder, paperOrder, paperPayment, paperPromotion, pendingRefund, placedAt } from "./paper-order.ts";
+import {
+  later,
+  type PaperOrder,
+  paperOrder,
+  paperPayment,
+  paperPromotion,
+  pendingRefund,
+  placedAt,
+} from "./paper-order.ts";
 
 const minute = 60_000;
 const soon = later(placedAt, minute);
-const ask = (paper: PaperOrder = {}, now = soon): CancellationEligibility => cancellationEligibility(paperOrder(paper), now);
+const ask = (paper: PaperOrder = {}, now = soon): CancellationEligibility =>
+  cancellationEligibility(paperOrder(paper), now);
 const reasonsOf = ({ reasons }: Pick<CancellationEligibility, "reasons">): unknown =>
   reasons.map(({ code, blocking, data }) => [code, blocking, data]);
-const linesOf = ({ lines }: CancellationEligibility): unknown => lines.map(({ decision, reasons }) => [decision, ...reasons.map(({ code }) => code)]);
+const linesOf = ({ lines }: CancellationEligibility): unknown =>
+  lines.map(({ decision, reasons }) => [decision, ...reasons.map(({ code }) => code)]);
 
 describe("what stands in the way", () => {
   it("is all told, in one order, each thing once", () => {
-    const request = { lines: [{ lineId: "oln_0", quantity: 1 }], reason: "other", note: null, actor: "buyer", at: placedAt } as const;
+    const request = {
+      lines: [{ lineId: "oln_0", quantity: 1 }],
+      reason: "other",
+      note: null,
+      actor: "buyer",
+      at: placedAt,
+    } as const;
     const merchant = { ...paperOrder().merchant, status: "suspended" } as const;
     const answer = ask({
       order: { merchant, status: "on_hold", refunds: [pendingRefund], cancellationRequest: request },
@@ -35,7 +57,8 @@ describe("what stands in the way", () => {
   });
 
   it("tells a refund that is under way from a payment that is", () => {
-    const pending = (kind: "refund" | "capture" | "void"): unknown => reasonsOf(ask({ payment: { pending: [{ kind, amountMinor: 1 }] } }));
+    const pending = (kind: "refund" | "capture" | "void"): unknown =>
+      reasonsOf(ask({ payment: { pending: [{ kind, amountMinor: 1 }] } }));
     expect(pending("refund")).toEqual([["refund_in_progress", true, {}]]);
     expect(pending("capture")).toEqual([["payment_processing", true, {}]]);
     expect(reasonsOf(ask({ order: { refunds: [{ ...pendingRefund, status: "succeeded" }] } }))).toEqual([]);
@@ -50,7 +73,9 @@ describe("what stands in the way", () => {
       ["self_service_disabled", false, {}],
       ["cancellation_window_elapsed", false, { endsAt }],
     ]);
-    expect(reasonsOf(ask({ rules: { cancellation: { mode: "none" } } }, after))).toEqual([["self_service_disabled", true, {}]]);
+    expect(reasonsOf(ask({ rules: { cancellation: { mode: "none" } } }, after))).toEqual([
+      ["self_service_disabled", true, {}],
+    ]);
   });
 
   it.each([
@@ -78,7 +103,12 @@ describe("what stands in the way", () => {
 
 describe("packing", () => {
   const packing = (one: Partial<OrderFulfillment>, restrictions: readonly string[] = []): unknown =>
-    linesOf(ask({ lines: [{ restrictions }, {}], fulfillments: [{ lines: [{ lineId: "oln_0", quantity: 1 }], ...one }] }));
+    linesOf(
+      ask({
+        lines: [{ restrictions }, {}],
+        fulfillments: [{ lines: [{ lineId: "oln_0", quantity: 1 }], ...one }],
+      }),
+    );
   const begun = { packingStartedAt: placedAt };
 
   it("of a line needs the merchant's leave, and of another does not", () => {
@@ -93,21 +123,35 @@ describe("packing", () => {
 
   it("of what is made for the buyer is its making, also where it has been laid aside since", () => {
     const made = ["custom_made"];
-    expect(packing({ status: "pending", ...begun }, made)).toEqual([["denied", "line_custom_made"], ["allowed"]]);
+    expect(packing({ status: "pending", ...begun }, made)).toEqual([
+      ["denied", "line_custom_made"],
+      ["allowed"],
+    ]);
     expect(packing({ status: "pending" }, made)).toEqual([["allowed"], ["allowed"]]);
-    expect(packing({ status: "packing", ...begun, returnId: "ret_1" }, made)).toEqual([["allowed"], ["allowed"]]);
+    expect(packing({ status: "packing", ...begun, returnId: "ret_1" }, made)).toEqual([
+      ["allowed"],
+      ["allowed"],
+    ]);
   });
 
   it("ends the time that has no minutes: at its first beginning, whichever parcel that was", () => {
     const rules = { cancellation: { windowMinutes: null } };
-    const [first, second, other] = ["2026-03-02T11:00:10.000Z", "2026-03-02T11:00:20.000Z", "2026-03-02T11:00:05.000Z"];
+    const [first, second, other] = [
+      "2026-03-02T11:00:10.000Z",
+      "2026-03-02T11:00:20.000Z",
+      "2026-03-02T11:00:05.000Z",
+    ];
     const fulfillments = [
       { packingStartedAt: second },
       { packingStartedAt: null },
       { packingStartedAt: first },
       { packingStartedAt: other, returnId: "ret_1" },
     ];
-    expect(ask({ rules, fulfillments }).deadline).toEqual({ at: first, clock: "packing_started", policyMinutes: null });
+    expect(ask({ rules, fulfillments }).deadline).toEqual({
+      at: first,
+      clock: "packing_started",
+      policyMinutes: null,
+    });
     // What has been does not end the answer.
     expect(ask({ rules, fulfillments }).validUntil).toBe(later(placedAt, 16 * minute).toISOString());
   });
@@ -125,20 +169,28 @@ describe("a set that a promotion joins", () => {
     expect(sets({})).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ kind: "buy_x_get_y" })).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ boughtLineIds: [] })).toEqual([["oln_1"]]);
-    expect(setsOf({ promotions: [paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }])] })).toEqual([["oln_1"]]);
+    expect(setsOf({ promotions: [paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }])] })).toEqual(
+      [["oln_1"]],
+    );
   });
 
   it("is none of a discount that joins nothing, that took nothing off, or that was off the shipping", () => {
     expect(sets({ kind: "percentage" })).toEqual([]);
     expect(sets({ discountMinor: 0 })).toEqual([]);
     expect(sets({ allocations: [{ lineId: null, amountMinor: 100 }], boughtLineIds: [] })).toEqual([]);
-    expect(sets({ allocations: [{ lineId: "oln_1", amountMinor: 0 }], boughtLineIds: ["oln_0"] })).toEqual([["oln_0"]]);
+    expect(sets({ allocations: [{ lineId: "oln_1", amountMinor: 0 }], boughtLineIds: ["oln_0"] })).toEqual([
+      ["oln_0"],
+    ]);
   });
 
   it("goes by the merchant's leave where a part of it is sent, whatever else stands against it", () => {
     const order = { promotions: [bought({})] };
     const partly = ask({ order, lines: [{ ordered: 2, shipped: 1 }, {}, {}] });
-    expect(linesOf(partly)).toEqual([["request_required", "line_not_separable"], ["request_required", "line_not_separable"], ["allowed"]]);
+    expect(linesOf(partly)).toEqual([
+      ["request_required", "line_not_separable"],
+      ["request_required", "line_not_separable"],
+      ["allowed"],
+    ]);
     const late = ask({ order, lines: [{ ordered: 2, shipped: 1 }, {}, {}] }, later(placedAt, 61 * minute));
     expect(linesOf(late)).toEqual([
       ["request_required", "cancellation_window_elapsed", "line_not_separable"],
@@ -149,8 +201,14 @@ describe("a set that a promotion joins", () => {
   });
 
   it("goes by the merchant's leave where a part of it can never go, though nothing is sent", () => {
-    const fulfillments = [{ status: "packing" as const, packingStartedAt: placedAt, lines: [{ lineId: "oln_0", quantity: 1 }] }];
-    const made = ask({ order: { promotions: [bought({})] }, lines: [{ restrictions: ["custom_made"] }, {}], fulfillments });
+    const fulfillments = [
+      { status: "packing" as const, packingStartedAt: placedAt, lines: [{ lineId: "oln_0", quantity: 1 }] },
+    ];
+    const made = ask({
+      order: { promotions: [bought({})] },
+      lines: [{ restrictions: ["custom_made"] }, {}],
+      fulfillments,
+    });
     expect(linesOf(made)).toEqual([
       ["denied", "line_custom_made", "fulfillment_in_progress"],
       ["request_required", "line_not_separable"],
@@ -158,7 +216,10 @@ describe("a set that a promotion joins", () => {
   });
 
   it("does not bind the merchant itself", () => {
-    const order = paperOrder({ order: { promotions: [bought({})] }, lines: [{ ordered: 2, shipped: 1 }, {}] });
+    const order = paperOrder({
+      order: { promotions: [bought({})] },
+      lines: [{ ordered: 2, shipped: 1 }, {}],
+    });
     expect(linesOf(cancellationEligibility(order, soon, "merchant"))).toEqual([["allowed"], ["allowed"]]);
     expect(linesOf(cancellationEligibility(order, soon, "system"))).toEqual([["allowed"], ["allowed"]]);
   });
@@ -166,21 +227,33 @@ describe("a set that a promotion joins", () => {
 
 describe("the money", () => {
   it("comes back as it went: what was captured, else what was authorized and will not be taken", () => {
-    const half = ask({ payment: { status: "authorized", amountMinor: 3500, capturedMinor: 0, voidedMinor: 3000 } });
+    const half = ask({
+      payment: { status: "authorized", amountMinor: 3500, capturedMinor: 0, voidedMinor: 3000 },
+    });
     expect(half.refund).toMatchObject({ estimated: eur(500), method: "void" });
-    // Of 35.00, 15.00 are still owed: of the 30.00 that were captured the rest comes back, and no more than that.
-    const part = ask({ lines: [{ shipped: 1 }, { ordered: 2 }], payment: { amountMinor: 3500, capturedMinor: 3000 } });
+    // Of 35.00, 15.00 are still owed: of the 30.00 that were captured the rest comes back, and no more than
+    // that.
+    const part = ask({
+      lines: [{ shipped: 1 }, { ordered: 2 }],
+      payment: { amountMinor: 3500, capturedMinor: 3000 },
+    });
     expect(part.refund).toMatchObject({ estimated: eur(1500), method: "refund" });
     const free = ask({ payment: null });
     expect(free.refund).toMatchObject({ method: "none", fees: [] });
   });
 
-  const off = (...allocations: OrderPromotion["allocations"]): PaperOrder["order"] => ({ promotions: [paperPromotion("percentage", allocations)] });
+  const off = (...allocations: OrderPromotion["allocations"]): PaperOrder["order"] => ({
+    promotions: [paperPromotion("percentage", allocations)],
+  });
   it.each([
     ["kept: nothing was taken off what goes", off({ lineId: "oln_0", amountMinor: 0 }), {}],
     ["kept: it was off the shipping, which stays", off({ lineId: null, amountMinor: 100 }), { shipped: 1 }],
     ["removed: it was off what goes", off({ lineId: "oln_1", amountMinor: 100 }), { shipped: 1 }],
-    ["removed: it was off what goes, though more of another line stays", off({ lineId: "oln_1", amountMinor: 100 }), { ordered: 3, shipped: 3 }],
+    [
+      "removed: it was off what goes, though more of another line stays",
+      off({ lineId: "oln_1", amountMinor: 100 }),
+      { ordered: 3, shipped: 3 },
+    ],
     [
       "recalculated: it was off what goes, and off the shipping",
       off({ lineId: "oln_1", amountMinor: 1 }, { lineId: null, amountMinor: 1 }),
@@ -191,7 +264,11 @@ describe("the money", () => {
       off({ lineId: "oln_0", amountMinor: 1 }, { lineId: "oln_1", amountMinor: 1 }),
       { shipped: 1 },
     ],
-    ["removed: it was off all, and all goes", off({ lineId: "oln_0", amountMinor: 1 }, { lineId: "oln_1", amountMinor: 1 }), {}],
+    [
+      "removed: it was off all, and all goes",
+      off({ lineId: "oln_0", amountMinor: 1 }, { lineId: "oln_1", amountMinor: 1 }),
+      {},
+    ],
   ] as const)("leaves a discount %s", (effect, order, first) => {
     const { refund } = ask({ lines: [first, {}], ...(order === undefined ? {} : { order }) });
     expect(refund?.promotionEffect).toBe(effect.split(":")[0]);
@@ -219,7 +296,11 @@ describe("what follows", () => {
 
   it("of the whole is that it is canceled, and that its code may be used again", () => {
     const order = minimum(3000);
-    expect(ask(order === undefined ? {} : { order }).consequences).toEqual(["stock_released", "promotion_use_restored", "order_canceled"]);
+    expect(ask(order === undefined ? {} : { order }).consequences).toEqual([
+      "stock_released",
+      "promotion_use_restored",
+      "order_canceled",
+    ]);
     expect(ask().consequences).toEqual(["stock_released", "order_canceled"]);
     expect(ask({ rules: { cancellation: { mode: "none" } } }).consequences).toEqual([]);
   });

@@ -1,15 +1,29 @@
 /** Whether an order can be canceled: every state against every clock, each deadline crossed by a millisecond. */
 import { describe, expect, it } from "vitest";
-import { cancellationEligibility, type CancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
+import {
+  cancellationEligibility,
+  type CancellationEligibility,
+} from "#commerce/orders/cancellation/eligibility.ts";
 import { tornSet } from "#commerce/orders/cancellation/obstacles.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { delivered, later, paperOrder, type PaperOrder, paperPayment, paperPromotion, pendingRefund, placedAt } from "./paper-order.ts";
+import {
+  delivered,
+  later,
+  paperOrder,
+  type PaperOrder,
+  paperPayment,
+  paperPromotion,
+  pendingRefund,
+  placedAt,
+} from "./paper-order.ts";
 
 const minute = 60_000;
 const soon = later(placedAt, minute);
-const ask = (paper: PaperOrder = {}, now = soon): CancellationEligibility => cancellationEligibility(paperOrder(paper), now);
+const ask = (paper: PaperOrder = {}, now = soon): CancellationEligibility =>
+  cancellationEligibility(paperOrder(paper), now);
 const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "EUR", exponent: 2 });
-const codesOf = ({ reasons }: Pick<CancellationEligibility, "reasons">): string[] => reasons.map(({ code }) => code);
+const codesOf = ({ reasons }: Pick<CancellationEligibility, "reasons">): string[] =>
+  reasons.map(({ code }) => code);
 
 describe("an order that is nothing but paid", () => {
   it("can be canceled as a whole, and the answer says all that follows", () => {
@@ -29,7 +43,13 @@ describe("an order that is nothing but paid", () => {
         { code: "price_error", label: "Wrong price", actor: "merchant" },
       ]),
       deadline: { at: "2026-03-02T12:00:00.000Z", clock: "placed", policyMinutes: 60 },
-      refund: { estimated: eur(3500), method: "refund", shippingRefunded: true, fees: [], promotionEffect: "kept" },
+      refund: {
+        estimated: eur(3500),
+        method: "refund",
+        shippingRefunded: true,
+        fees: [],
+        promotionEffect: "kept",
+      },
       consequences: ["stock_released", "order_canceled"],
       alternatives: [],
       policy: { id: "pol_cancellation", type: "cancellation", summary: "How it is with cancellation." },
@@ -37,8 +57,17 @@ describe("an order that is nothing but paid", () => {
       validUntil: "2026-03-02T11:16:00.000Z",
     });
     expect(ask().allowedReasonCodes.map(({ actor, code }) => `${actor} ${code}`)).toEqual([
-      ...["ordered_by_mistake", "changed_mind", "better_price", "arrives_too_late", "wrong_address", "other"].map((code) => `buyer ${code}`),
-      ...["out_of_stock", "fraud_suspected", "price_error", "buyer_unreachable", "other"].map((code) => `merchant ${code}`),
+      ...[
+        "ordered_by_mistake",
+        "changed_mind",
+        "better_price",
+        "arrives_too_late",
+        "wrong_address",
+        "other",
+      ].map((code) => `buyer ${code}`),
+      ...["out_of_stock", "fraud_suspected", "price_error", "buyer_unreachable", "other"].map(
+        (code) => `merchant ${code}`,
+      ),
     ]);
   });
 });
@@ -59,7 +88,9 @@ describe("the clock", () => {
   });
 
   it("ends the answer at the deadline when that is nearer than a quarter of an hour, and never later", () => {
-    expect(ask({}, later(placedAt, 45 * minute - 1)).validUntil).toBe(later(placedAt, 60 * minute - 1).toISOString());
+    expect(ask({}, later(placedAt, 45 * minute - 1)).validUntil).toBe(
+      later(placedAt, 60 * minute - 1).toISOString(),
+    );
     expect(ask({}, later(placedAt, 45 * minute + 1)).validUntil).toBe("2026-03-02T12:00:00.000Z");
     expect(ask({}, later(placedAt, 60 * minute)).validUntil).toBe(later(placedAt, 75 * minute).toISOString());
   });
@@ -67,10 +98,17 @@ describe("the clock", () => {
   it("without minutes ends with the packing, whenever that is", () => {
     const rules = { cancellation: { windowMinutes: null } };
     const open = ask({ rules }, later(placedAt, 30 * 24 * 60 * minute));
-    expect([open.decision, open.deadline]).toEqual(["allowed", { at: null, clock: "packing_started", policyMinutes: null }]);
+    expect([open.decision, open.deadline]).toEqual([
+      "allowed",
+      { at: null, clock: "packing_started", policyMinutes: null },
+    ]);
     const packingStartedAt = "2026-03-02T11:00:30.000Z";
     const packed = ask({ rules, fulfillments: [{ status: "packing", packingStartedAt }] });
-    expect([packed.decision, codesOf(packed), packed.deadline?.at]).toEqual(["request_required", ["fulfillment_in_progress"], packingStartedAt]);
+    expect([packed.decision, codesOf(packed), packed.deadline?.at]).toEqual([
+      "request_required",
+      ["fulfillment_in_progress"],
+      packingStartedAt,
+    ]);
   });
 });
 
@@ -82,39 +120,92 @@ describe("the policy", () => {
       [{ code: "self_service_disabled", message: expect.any(String), blocking: false, data: {} }],
     ]);
     const none = ask({ rules: { cancellation: { mode: "none" } } });
-    expect(none).toMatchObject({ decision: "denied", scope: "none", deadline: null, refund: null, allowedReasonCodes: [], consequences: [] });
+    expect(none).toMatchObject({
+      decision: "denied",
+      scope: "none",
+      deadline: null,
+      refund: null,
+      allowedReasonCodes: [],
+      consequences: [],
+    });
     expect([codesOf(none), none.alternatives]).toEqual([["self_service_disabled"], ["contact_merchant"]]);
   });
 
   it("does not bind the merchant itself, but what the order is like does", () => {
-    const strict: PaperOrder = { rules: { cancellation: { mode: "none" } }, fulfillments: [{ status: "packing" }] };
-    expect(cancellationEligibility(paperOrder(strict), soon, "merchant")).toMatchObject({ decision: "allowed", reasons: [] });
+    const strict: PaperOrder = {
+      rules: { cancellation: { mode: "none" } },
+      fulfillments: [{ status: "packing" }],
+    };
+    expect(cancellationEligibility(paperOrder(strict), soon, "merchant")).toMatchObject({
+      decision: "allowed",
+      reasons: [],
+    });
     const held = paperOrder({ ...strict, order: { status: "on_hold" } });
     expect(codesOf(cancellationEligibility(held, soon, "merchant"))).toEqual(["order_on_hold"]);
   });
 });
 
 describe("what the order is like", () => {
-  const request = { lines: [{ lineId: "oln_0", quantity: 1 }], reason: "other", note: null, actor: "buyer", at: placedAt } as const;
-  const suspended = { id: "mer_1", slug: "shop", name: "Shop", status: "suspended", defaultLocale: "de", referenceKey: "secret" } as const;
+  const request = {
+    lines: [{ lineId: "oln_0", quantity: 1 }],
+    reason: "other",
+    note: null,
+    actor: "buyer",
+    at: placedAt,
+  } as const;
+  const suspended = {
+    id: "mer_1",
+    slug: "shop",
+    name: "Shop",
+    status: "suspended",
+    defaultLocale: "de",
+    referenceKey: "secret",
+  } as const;
   it.each([
-    ["order_already_canceled", { order: { status: "canceled", cancellation: { reason: "other", note: null, actor: "buyer", at: placedAt } } }, []],
+    [
+      "order_already_canceled",
+      {
+        order: {
+          status: "canceled",
+          cancellation: { reason: "other", note: null, actor: "buyer", at: placedAt },
+        },
+      },
+      [],
+    ],
     ["order_completed", { order: { status: "completed" } }, ["contact_merchant"]],
     ["order_on_hold", { order: { status: "on_hold", holdReason: "Looked at." } }, ["contact_merchant"]],
     ["cancellation_already_requested", { order: { cancellationRequest: request } }, ["contact_merchant"]],
     ["payment_disputed", { payment: { disputedAt: placedAt } }, ["contact_merchant"]],
-    ["payment_processing", { payment: { pending: [{ kind: "capture", amountMinor: 1 }] } }, ["contact_merchant"]],
-    ["payment_processing", { payment: { pending: [{ kind: "void", amountMinor: 1 }] } }, ["contact_merchant"]],
+    [
+      "payment_processing",
+      { payment: { pending: [{ kind: "capture", amountMinor: 1 }] } },
+      ["contact_merchant"],
+    ],
+    [
+      "payment_processing",
+      { payment: { pending: [{ kind: "void", amountMinor: 1 }] } },
+      ["contact_merchant"],
+    ],
     ["payment_processing", { payment: { status: "pending" } }, ["contact_merchant"]],
     ["refund_in_progress", { order: { refunds: [pendingRefund] } }, ["contact_merchant"]],
     ["merchant_suspended", { order: { merchant: suspended } }, []],
-  ] satisfies readonly (readonly [string, PaperOrder, readonly string[]])[])("%s denies it", (code, paper, alternatives) => {
-    for (const actor of ["buyer", "merchant"] as const) {
-      const answer = cancellationEligibility(paperOrder(paper), soon, actor);
-      expect([answer.decision, answer.scope, codesOf(answer), answer.alternatives]).toEqual(["denied", "none", [code], alternatives]);
-      expect(answer.lines.every((line) => line.decision === "denied" && line.cancelableQuantity === 0)).toBe(true);
-    }
-  });
+  ] satisfies readonly (readonly [string, PaperOrder, readonly string[]])[])(
+    "%s denies it",
+    (code, paper, alternatives) => {
+      for (const actor of ["buyer", "merchant"] as const) {
+        const answer = cancellationEligibility(paperOrder(paper), soon, actor);
+        expect([answer.decision, answer.scope, codesOf(answer), answer.alternatives]).toEqual([
+          "denied",
+          "none",
+          [code],
+          alternatives,
+        ]);
+        expect(
+          answer.lines.every((line) => line.decision === "denied" && line.cancelableQuantity === 0),
+        ).toBe(true);
+      }
+    },
+  );
 
   it.each([
     ["line_already_canceled", { canceled: 1, allocated: 0 }],
@@ -128,24 +219,38 @@ describe("what the order is like", () => {
       ["denied", 0, [code]],
       ["allowed", 2, []],
     ]);
-    expect([answer.decision, answer.scope, codesOf(answer)]).toEqual(["allowed", code === "line_already_canceled" ? "order" : "lines", []]);
+    expect([answer.decision, answer.scope, codesOf(answer)]).toEqual([
+      "allowed",
+      code === "line_already_canceled" ? "order" : "lines",
+      [],
+    ]);
   });
 
   it("a return of a line stands against canceling the rest of that line", () => {
-    const answer = ask({ lines: [{ ordered: 3, shipped: 1, delivered: 1, returnRequested: 1 }, {}], returns: [{}] });
+    const answer = ask({
+      lines: [{ ordered: 3, shipped: 1, delivered: 1, returnRequested: 1 }, {}],
+      returns: [{}],
+    });
     expect(answer.lines.map((line) => [line.decision, codesOf(line)])).toEqual([
       ["denied", ["return_open"]],
       ["allowed", []],
     ]);
-    expect(codesOf(ask({ lines: [{ ordered: 3, shipped: 1, delivered: 1 }], returns: [{ status: "closed" }] }))).toEqual([]);
+    expect(
+      codesOf(ask({ lines: [{ ordered: 3, shipped: 1, delivered: 1 }], returns: [{ status: "closed" }] })),
+    ).toEqual([]);
   });
 
   it("what is made for the buyer is there to stay once its packing began, and before not", () => {
     const lines = [{ restrictions: ["custom_made"] }];
     expect(ask({ lines, fulfillments: [{}] }).decision).toBe("allowed");
     const begun = ask({ lines, fulfillments: [{ status: "packing", packingStartedAt: placedAt }] });
-    expect([begun.decision, codesOf(begun)]).toEqual(["denied", ["line_custom_made", "fulfillment_in_progress"]]);
-    expect(ask({ lines, fulfillments: [{ status: "canceled", packingStartedAt: placedAt }] }).decision).toBe("allowed");
+    expect([begun.decision, codesOf(begun)]).toEqual([
+      "denied",
+      ["line_custom_made", "fulfillment_in_progress"],
+    ]);
+    expect(ask({ lines, fulfillments: [{ status: "canceled", packingStartedAt: placedAt }] }).decision).toBe(
+      "allowed",
+    );
   });
 
   it("answers as the contract's example: one line packed, the other sent", () => {
@@ -165,27 +270,42 @@ describe("what the order is like", () => {
       ["request_required", 2, ["fulfillment_in_progress"]],
       ["denied", 0, ["fulfillment_shipped"]],
     ]);
-    expect(answer.refund).toEqual({ estimated: eur(2000), method: "refund", shippingRefunded: false, fees: [], promotionEffect: "kept" });
+    expect(answer.refund).toEqual({
+      estimated: eur(2000),
+      method: "refund",
+      shippingRefunded: false,
+      fees: [],
+      promotionEffect: "kept",
+    });
     expect(ask(delivered(placedAt)).reasons.map(({ code }) => code)).toEqual(["order_completed"]);
   });
 });
 
 describe("the money", () => {
   it("that was only authorized is not taken", () => {
-    const whole = ask({ payment: paperPayment({ status: "authorized", amountMinor: 3500, capturedMinor: 0 }) });
+    const whole = ask({
+      payment: paperPayment({ status: "authorized", amountMinor: 3500, capturedMinor: 0 }),
+    });
     expect(whole.refund).toMatchObject({ estimated: eur(3500), method: "void" });
-    const part = ask({ lines: [{ shipped: 1 }, { ordered: 2 }], payment: { status: "authorized", capturedMinor: 0 } });
+    const part = ask({
+      lines: [{ shipped: 1 }, { ordered: 2 }],
+      payment: { status: "authorized", capturedMinor: 0 },
+    });
     expect(part.refund).toMatchObject({ estimated: eur(2000), method: "void", shippingRefunded: false });
   });
 
   it("that was never there does not come back", () => {
-    expect(ask({ payment: null, order: { totalMinor: 0, shippingMinor: 0 }, lines: [{ totalMinor: 0 }] }).refund).toMatchObject({
+    expect(
+      ask({ payment: null, order: { totalMinor: 0, shippingMinor: 0 }, lines: [{ totalMinor: 0 }] }).refund,
+    ).toMatchObject({
       estimated: eur(0),
       method: "none",
     });
   });
 
-  const off = (lineId: string | null): OrderAggregate["promotions"] => [paperPromotion("percentage", [{ lineId, amountMinor: 100 }])];
+  const off = (lineId: string | null): OrderAggregate["promotions"] => [
+    paperPromotion("percentage", [{ lineId, amountMinor: 100 }]),
+  ];
   it.each([
     ["removed", "oln_0", {}],
     ["removed", null, {}],

@@ -1,4 +1,7 @@
-/** Days end where the order's market is: on both changes of the clock, in zones that have none, and on either side of the date line. */
+/**
+ * Days end where the order's market is: on both changes of the clock, in zones that have none, and on either
+ * side of the date line.
+ */
 import { describe, expect, it } from "vitest";
 import { afterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
 import { dayEnd, dayEndAfter } from "#commerce/orders/order-terms.ts";
@@ -20,7 +23,8 @@ describe("a day's last millisecond", () => {
     ["2026-04-05", "Pacific/Auckland", "2026-04-05T11:59:59.999Z"],
     ["2026-09-26", "Pacific/Auckland", "2026-09-26T11:59:59.999Z"],
     ["2026-09-27", "Pacific/Auckland", "2026-09-27T10:59:59.999Z"],
-    // There the clock goes back from midnight to eleven: the day has its last hour twice, and ends with the second.
+    // There the clock goes back from midnight to eleven: the day has its last hour twice, and ends with the
+    // second.
     ["2026-10-31", "America/Havana", "2026-11-01T03:59:59.999Z"],
   ])("of %s in %s is %s", (day, zone, instant) => {
     expect(dayEnd(day, zone)).toBe(instant);
@@ -56,7 +60,10 @@ describe("the time to return", () => {
     ["Pacific/Auckland", "2026-04-02T10:59:59.999Z"],
   ])("in %s is over one millisecond after %s", (zone, endsAt) => {
     expect(decide(zone, later(endsAt, -1).toISOString())?.decision).toBe("allowed");
-    expect(decide(zone, endsAt)).toMatchObject({ decision: "allowed", window: { clock: "delivered", startsAt: at, endsAt, estimated: false } });
+    expect(decide(zone, endsAt)).toMatchObject({
+      decision: "allowed",
+      window: { clock: "delivered", startsAt: at, endsAt, estimated: false },
+    });
     expect(decide(zone, later(endsAt, 1).toISOString())).toMatchObject({
       decision: "denied",
       reasons: [{ code: "return_window_elapsed", blocking: true, data: { endsAt } }],

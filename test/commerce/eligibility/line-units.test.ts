@@ -1,6 +1,15 @@
-/** How many units of a line something can still be asked for: what came back, what was given for it, and what is being asked for are counted once. */
+/**
+ * How many units of a line something can still be asked for: what came back, what was given for it, and what
+ * is being asked for are counted once.
+ */
 import { describe, expect, it } from "vitest";
-import { noUnitsReason, paidBackUnits, returnableUnits, undeliveredUnits, withdrawableUnsent } from "#commerce/after-sales/obstacles.ts";
+import {
+  noUnitsReason,
+  paidBackUnits,
+  returnableUnits,
+  undeliveredUnits,
+  withdrawableUnsent,
+} from "#commerce/after-sales/obstacles.ts";
 import type { OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { returnKinds, returnStatuses } from "#commerce/orders/order-states.ts";
 import { isOpenReturn } from "#commerce/orders/order-statuses.ts";
@@ -8,8 +17,18 @@ import { paperOrder } from "./paper-order.ts";
 
 type Counted = (order: ReturnType<typeof paperOrder>, line: OrderLine) => unknown;
 
-const units = (quantity: number, accepted = 0, lineId = "oln_0") => ({ lineId, quantity, received: quantity, accepted, restocked: 0 });
-function count(counted: Counted, line: Partial<OrderLine>, ...returns: readonly Partial<OrderReturn>[]): unknown {
+const units = (quantity: number, accepted = 0, lineId = "oln_0") => ({
+  lineId,
+  quantity,
+  received: quantity,
+  accepted,
+  restocked: 0,
+});
+function count(
+  counted: Counted,
+  line: Partial<OrderLine>,
+  ...returns: readonly Partial<OrderReturn>[]
+): unknown {
   const order = paperOrder({ lines: [line, { ordered: 9, shipped: 9, delivered: 9 }], returns });
   const [first] = order.lines;
   if (first === undefined) throw new Error("There is a line.");
@@ -28,7 +47,8 @@ describe("what can be returned", () => {
     expect(count(returnableUnits, { ...arrived, refunded: 7 })).toBe(0);
   });
 
-  // Of three units that came back under it two were accepted: those are settled, however long the money takes.
+  // Of three units that came back under it two were accepted: those are settled, however long the money
+  // takes.
   it.each(returnKinds.flatMap((kind) => returnStatuses.map((status) => [kind, status] as const)))(
     "beside a case of %s that is %s",
     (kind, status) => {
@@ -47,13 +67,24 @@ describe("what can be returned", () => {
     const exchanged = { kind: "exchange", status: "closed", lines: [units(2, 2)] } as const;
     expect(count(returnableUnits, { ...arrived, returned: 2 }, exchanged)).toBe(3);
     expect(count(paidBackUnits, { ...arrived, returned: 2 }, exchanged)).toBe(0);
-    expect(count(paidBackUnits, { ...arrived, refunded: 1 }, exchanged, { kind: "withdrawal", status: "inspected", lines: [units(1, 1)] })).toBe(2);
+    expect(
+      count(paidBackUnits, { ...arrived, refunded: 1 }, exchanged, {
+        kind: "withdrawal",
+        status: "inspected",
+        lines: [units(1, 1)],
+      }),
+    ).toBe(2);
   });
 });
 
 describe("what nobody has sent and can be withdrawn from", () => {
   const service = { ordered: 3, requiresShipping: false };
-  const asked = { kind: "withdrawal", method: "keep_item", status: "requested", lines: [units(2), units(1, 0, "oln_1")] } as const;
+  const asked = {
+    kind: "withdrawal",
+    method: "keep_item",
+    status: "requested",
+    lines: [units(2), units(1, 0, "oln_1")],
+  } as const;
 
   it("is what is not asked for already", () => {
     expect(count(withdrawableUnsent, service)).toBe(3);
@@ -73,7 +104,11 @@ describe("what nobody has sent and can be withdrawn from", () => {
 
 describe("what was sent and never came", () => {
   const lost = { ordered: 5, shipped: 4, delivered: 1 };
-  const told = { kind: "refund_only", reason: "not_received", lines: [units(2), units(1, 0, "oln_1")] } as const;
+  const told = {
+    kind: "refund_only",
+    reason: "not_received",
+    lines: [units(2), units(1, 0, "oln_1")],
+  } as const;
 
   it("is what is neither here nor told of, nor paid back", () => {
     expect(count(undeliveredUnits, lost)).toBe(3);
@@ -82,12 +117,11 @@ describe("what was sent and never came", () => {
     expect(count(undeliveredUnits, lost, { ...told, reason: "defective" })).toBe(3);
   });
 
-  it.each(returnStatuses.map((status) => [status, status === "declined" || status === "canceled" ? 3 : 1] as const))(
-    "is told of by a case that is %s: %i",
-    (status, expected) => {
-      expect(count(undeliveredUnits, lost, { ...told, status })).toBe(expected);
-    },
-  );
+  it.each(
+    returnStatuses.map((status) => [status, status === "declined" || status === "canceled" ? 3 : 1] as const),
+  )("is told of by a case that is %s: %i", (status, expected) => {
+    expect(count(undeliveredUnits, lost, { ...told, status })).toBe(expected);
+  });
 });
 
 describe("why there are none", () => {
@@ -123,6 +157,12 @@ describe("why there are none", () => {
 
 describe("a case", () => {
   it("is open until it was declined, canceled or closed", () => {
-    expect(returnStatuses.filter((status) => isOpenReturn({ status }))).toEqual(["requested", "approved", "in_transit", "received", "inspected"]);
+    expect(returnStatuses.filter((status) => isOpenReturn({ status }))).toEqual([
+      "requested",
+      "approved",
+      "in_transit",
+      "received",
+      "inspected",
+    ]);
   });
 });

@@ -1,4 +1,7 @@
-/** What is answered about orders on paper that came on the fifth of March, unless told, and are asked about a day later; of their first line. */
+/**
+ * What is answered about orders on paper that came on the fifth of March, unless told, and are asked about a
+ * day later; of their first line.
+ */
 import { afterSalesEligibility, type AfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
 import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/option.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
@@ -8,8 +11,11 @@ export const at = "2026-03-05T09:00:00.000Z";
 export const soon = "2026-03-06T09:00:00.000Z";
 export const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "EUR", exponent: 2 });
 
-export const ask = (paper: PaperOrder, now = soon, facts: Partial<AfterSalesFacts> = {}): AfterSalesEligibility =>
-  afterSalesEligibility(paperOrder(paper), factsAt(now, facts));
+export const ask = (
+  paper: PaperOrder,
+  now = soon,
+  facts: Partial<AfterSalesFacts> = {},
+): AfterSalesEligibility => afterSalesEligibility(paperOrder(paper), factsAt(now, facts));
 
 export function optionOf({ lines }: AfterSalesEligibility, kind: ReturnKind): AfterSalesOption {
   const found = lines[0]?.options.find((option) => option.kind === kind);

@@ -1,4 +1,7 @@
-/** Orders on paper: what eligibility is asked about without any database. Two lines, paid, placed at noon in Berlin, unless told. */
+/**
+ * Orders on paper: what eligibility is asked about without any database. Two lines, paid, placed at noon in
+ * Berlin, unless told.
+ */
 import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
 import { defaultRules, type RulesByType } from "#commerce/markets/policy-rules.ts";
 import { policyTypes } from "#commerce/markets/change-policy.ts";
@@ -26,7 +29,11 @@ export interface PaperOrder {
   readonly returns?: readonly Partial<OrderReturn>[];
 }
 
-const european = { ...defaultRules, withdrawal: { windowDays: 14 }, warranty: { months: 24, repairs: 2, replacements: 1 } };
+const european = {
+  ...defaultRules,
+  withdrawal: { windowDays: 14 },
+  warranty: { months: 24, repairs: 2, replacements: 1 },
+};
 
 export function paperOrder({
   order = {},
@@ -39,54 +46,72 @@ export function paperOrder({
   const all = lines.map(paperLine);
   const shippingMinor = 500;
   const totalMinor = all.reduce((sum, line) => sum + line.totalMinor, shippingMinor);
-  const base: Omit<OrderAggregate, keyof ReturnType<typeof deriveStatuses>> & Pick<OrderAggregate, "status"> = {
-    id: "ord_1",
-    number: "A1",
-    version: 3,
-    status: "confirmed",
-    merchant: { id: "mer_1", slug: "shop", name: "Shop", status: "active", defaultLocale: "de", referenceKey: "secret" },
-    cartId: "cart_1",
-    sessionId: "chs_1",
-    marketId: "mkt_1",
-    country: "DE",
-    timeZone: "Europe/Berlin",
-    currency: "EUR",
-    taxIncluded: true,
-    locale: "de",
-    buyerReference: "buyer-1",
-    buyerEmail: null,
-    address: null,
-    delivery: null,
-    subtotalMinor: totalMinor - shippingMinor,
-    discountMinor: 0,
-    shippingMinor,
-    shippingDiscountMinor: 0,
-    taxMinor: 0,
-    totalMinor,
-    reducedMinor: 0,
-    shippingReducedMinor: 0,
-    promotions: [],
-    cancellationRequest: null,
-    cancellation: null,
-    holdReason: null,
-    placedAt,
-    updatedAt: placedAt,
-    lines: all,
-    fulfillments: fulfillments.map((one, index) => paperFulfillment(one, { index, all })),
-    payments: payment === null ? [] : [paperPayment({ amountMinor: totalMinor, capturedMinor: totalMinor, ...payment })],
-    refunds: [],
-    returns: returns.map(paperReturn),
-    policies: policyTypes.map((type) => paperPolicy(type, rules)),
-    warranties: [],
-    timeline: [],
-  };
+  const base: Omit<OrderAggregate, keyof ReturnType<typeof deriveStatuses>> & Pick<OrderAggregate, "status"> =
+    {
+      id: "ord_1",
+      number: "A1",
+      version: 3,
+      status: "confirmed",
+      merchant: {
+        id: "mer_1",
+        slug: "shop",
+        name: "Shop",
+        status: "active",
+        defaultLocale: "de",
+        referenceKey: "secret",
+      },
+      cartId: "cart_1",
+      sessionId: "chs_1",
+      marketId: "mkt_1",
+      country: "DE",
+      timeZone: "Europe/Berlin",
+      currency: "EUR",
+      taxIncluded: true,
+      locale: "de",
+      buyerReference: "buyer-1",
+      buyerEmail: null,
+      address: null,
+      delivery: null,
+      subtotalMinor: totalMinor - shippingMinor,
+      discountMinor: 0,
+      shippingMinor,
+      shippingDiscountMinor: 0,
+      taxMinor: 0,
+      totalMinor,
+      reducedMinor: 0,
+      shippingReducedMinor: 0,
+      promotions: [],
+      cancellationRequest: null,
+      cancellation: null,
+      holdReason: null,
+      placedAt,
+      updatedAt: placedAt,
+      lines: all,
+      fulfillments: fulfillments.map((one, index) => paperFulfillment(one, { index, all })),
+      payments:
+        payment === null
+          ? []
+          : [paperPayment({ amountMinor: totalMinor, capturedMinor: totalMinor, ...payment })],
+      refunds: [],
+      returns: returns.map(paperReturn),
+      policies: policyTypes.map((type) => paperPolicy(type, rules)),
+      warranties: [],
+      timeline: [],
+    };
   const drafted = { ...base, ...order };
   return { ...drafted, ...deriveStatuses(drafted), ...order };
 }
 
 function paperPolicy(type: OrderPolicy["type"], given: NonNullable<PaperOrder["rules"]>): OrderPolicy {
   const rules = Object.assign({}, european[type], given[type]);
-  return { id: `pol_${type}`, type, summary: `How it is with ${type}.`, url: null, rules, capturedAt: placedAt };
+  return {
+    id: `pol_${type}`,
+    type,
+    summary: `How it is with ${type}.`,
+    url: null,
+    rules,
+    capturedAt: placedAt,
+  };
 }
 
 /** Of 10.00 each; ids `oln_0`, `oln_1` … */
@@ -203,9 +228,20 @@ export const pendingRefund: OrderRefund = {
   updatedAt: placedAt,
 };
 
-export function paperPromotion(kind: OrderPromotion["kind"], allocations: OrderPromotion["allocations"]): OrderPromotion {
+export function paperPromotion(
+  kind: OrderPromotion["kind"],
+  allocations: OrderPromotion["allocations"],
+): OrderPromotion {
   const discountMinor = allocations.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
-  return { promotionId: "prm_1", trigger: "automatic", kind, code: null, titles: {}, discountMinor, allocations };
+  return {
+    promotionId: "prm_1",
+    trigger: "automatic",
+    kind,
+    code: null,
+    titles: {},
+    discountMinor,
+    allocations,
+  };
 }
 
 export function paperWarranty(warranty: Partial<OrderWarranty>): OrderWarranty {
@@ -240,4 +276,5 @@ export function factsAt(now: string, facts: Partial<AfterSalesFacts> = {}): Afte
   return { now: new Date(now), siblingsInStock: new Map(), returnsOfBuyer: 0, turns: [], ...facts };
 }
 
-export const later = (instant: string, milliseconds: number): Date => new Date(Date.parse(instant) + milliseconds);
+export const later = (instant: string, milliseconds: number): Date =>
+  new Date(Date.parse(instant) + milliseconds);

@@ -1,4 +1,7 @@
-/** What holds of eligibility whatever an order is like: it follows from its question alone, its reasons explain it, and it keeps until it says. */
+/**
+ * What holds of eligibility whatever an order is like: it follows from its question alone, its reasons
+ * explain it, and it keeps until it says.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import "#test/support/properties.ts";
@@ -19,17 +22,32 @@ const line: fc.Arbitrary<Partial<OrderLine>> = fc
   .record({
     ordered: fc.integer({ min: 1, max: 5 }),
     parts: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
-    restrictions: fc.subarray(["final_sale", "custom_made", "perishable", "hygiene_sealed", "digital", "gift_card"], { maxLength: 1 }),
+    restrictions: fc.subarray(
+      ["final_sale", "custom_made", "perishable", "hygiene_sealed", "digital", "gift_card"],
+      { maxLength: 1 },
+    ),
     totalMinor: fc.nat(100_000),
   })
   .map(({ ordered, parts, restrictions, totalMinor }) => {
     const [canceled = 0, shipped = 0, delivered = 0, returned = 0, returnRequested = 0] = parts;
-    const counts = { canceled: Math.min(canceled, ordered), shipped: 0, delivered: 0, returned: 0, returnRequested: 0 };
+    const counts = {
+      canceled: Math.min(canceled, ordered),
+      shipped: 0,
+      delivered: 0,
+      returned: 0,
+      returnRequested: 0,
+    };
     counts.shipped = Math.min(shipped, ordered - counts.canceled);
     counts.delivered = Math.min(delivered, counts.shipped);
     counts.returned = Math.min(returned, counts.delivered);
     counts.returnRequested = Math.min(returnRequested, counts.delivered - counts.returned);
-    return Object.assign(counts, { ordered, allocated: ordered - counts.canceled, refunded: counts.returned, restrictions, totalMinor });
+    return Object.assign(counts, {
+      ordered,
+      allocated: ordered - counts.canceled,
+      refunded: counts.returned,
+      restrictions,
+      totalMinor,
+    });
   });
 
 const order: fc.Arbitrary<OrderAggregate> = fc
@@ -53,15 +71,27 @@ const order: fc.Arbitrary<OrderAggregate> = fc
     return paperOrder({
       order: { status, timeZone, country },
       lines,
-      rules: { cancellation: { mode, windowMinutes, afterWindow }, return: { mode, windowDays, extendUntil } },
-      fulfillments: [packed ? { status: "packing", packingStartedAt: placedAt } : { status: arrives ? "delivered" : "in_transit", ...sent }],
+      rules: {
+        cancellation: { mode, windowMinutes, afterWindow },
+        return: { mode, windowDays, extendUntil },
+      },
+      fulfillments: [
+        packed
+          ? { status: "packing", packingStartedAt: placedAt }
+          : { status: arrives ? "delivered" : "in_transit", ...sent },
+      ],
     });
   });
 
 /** All that begins or ends for an order. */
 function turnsOf(one: OrderAggregate): number[] {
-  const windows = afterSalesEligibility(one, factsAt(placedAt)).lines.flatMap(({ options }) => options.map(({ window }) => window));
-  const instants = [...windows.flatMap(({ startsAt, endsAt }) => [startsAt, endsAt]), cancellationEligibility(one, new Date(placedAt)).deadline?.at];
+  const windows = afterSalesEligibility(one, factsAt(placedAt)).lines.flatMap(({ options }) =>
+    options.map(({ window }) => window),
+  );
+  const instants = [
+    ...windows.flatMap(({ startsAt, endsAt }) => [startsAt, endsAt]),
+    cancellationEligibility(one, new Date(placedAt)).deadline?.at,
+  ];
   return instants.flatMap((at) => (at === null || at === undefined ? [] : [Date.parse(at)]));
 }
 
@@ -81,8 +111,14 @@ const asked = fc
   });
 
 /** The answer without what says when it was given. */
-const answerOf = ({ evaluatedAt: _at, validUntil: _until, ...answer }: { readonly evaluatedAt: string; readonly validUntil: string }): unknown =>
-  answer;
+const answerOf = ({
+  evaluatedAt: _at,
+  validUntil: _until,
+  ...answer
+}: {
+  readonly evaluatedAt: string;
+  readonly validUntil: string;
+}): unknown => answer;
 
 /** Some instant before the answer's end. */
 const within = (from: string, until: string, share: number): string =>
@@ -100,7 +136,9 @@ describe.each([
         const lasts = Date.parse(answer.validUntil) - Date.parse(now);
         expect(lasts > 0 && lasts <= 15 * minute).toBe(true);
         expect(answerOf(eligibility(one, within(now, answer.validUntil, share)))).toEqual(answerOf(answer));
-        expect(answerOf(eligibility(one, new Date(Date.parse(answer.validUntil) - 1).toISOString()))).toEqual(answerOf(answer));
+        expect(answerOf(eligibility(one, new Date(Date.parse(answer.validUntil) - 1).toISOString()))).toEqual(
+          answerOf(answer),
+        );
         expect(one).toEqual(before);
       }),
     );
@@ -137,15 +175,28 @@ describe("an after-sales answer", () => {
         const answer = afterSalesEligibility(one, facts);
         for (const [index, { lineId, options }] of answer.lines.entries()) {
           const { shipped = 0, totalMinor = 0 } = one.lines[index] ?? {};
-          for (const { kind, decision, reasons, eligibleQuantity, estimatedRefund, allowedReasonCodes } of options) {
+          for (const {
+            kind,
+            decision,
+            reasons,
+            eligibleQuantity,
+            estimatedRefund,
+            allowedReasonCodes,
+          } of options) {
             expect([decision, eligibleQuantity > 0]).toEqual([decisionOf(reasons), decision !== "denied"]);
             expect(eligibleQuantity).toBeLessThanOrEqual(shipped);
             expect(new Set(allowedReasonCodes).size).toBe(allowedReasonCodes.length);
             // With the delivery, at most.
-            expect(estimatedRefund?.amountMinor ?? 0).toBeLessThanOrEqual(totalMinor + (one.shippingMinor ?? 0));
+            expect(estimatedRefund?.amountMinor ?? 0).toBeLessThanOrEqual(
+              totalMinor + (one.shippingMinor ?? 0),
+            );
             for (const reason of reasonsByKind[kind]) {
               const single = optionFor(one, facts, { lineId, kind, reason });
-              expect([single?.kind, reason, single?.decision !== "denied"]).toEqual([kind, reason, allowedReasonCodes.includes(reason)]);
+              expect([single?.kind, reason, single?.decision !== "denied"]).toEqual([
+                kind,
+                reason,
+                allowedReasonCodes.includes(reason),
+              ]);
             }
           }
         }

@@ -1,4 +1,7 @@
-/** What an order keeps of the policies it was placed under: the market's own, else the merchant's, else the defaults, complete and in its locale. */
+/**
+ * What an order keeps of the policies it was placed under: the market's own, else the merchant's, else the
+ * defaults, complete and in its locale.
+ */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { snapshotPolicies } from "#commerce/orders/snapshot-policies.ts";
@@ -13,7 +16,8 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
   let marketId: string;
 
   const upsert = async (input: Readonly<Record<string, unknown>>) => {
-    const query = "mutation ($input: PolicyUpsertInput!) { policyUpsert(input: $input) { id version rules } }";
+    const query =
+      "mutation ($input: PolicyUpsertInput!) { policyUpsert(input: $input) { id version rules } }";
     return askGraph(world(), query, { input }, { token: "admin" });
   };
   const summaries = (en: string, de: string): unknown => [
@@ -22,7 +26,11 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
   ];
 
   /** Placed anew. */
-  async function snapshot(given: { readonly country?: string; readonly locale?: string; readonly currency?: string }) {
+  async function snapshot(given: {
+    readonly country?: string;
+    readonly locale?: string;
+    readonly currency?: string;
+  }) {
     const { db } = world().database;
     const order = await readOrder(world(), orderId);
     await inTransaction(db, async (transaction) => {
@@ -33,10 +41,15 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
       await sql`update sales_order set version = version + 1 where id = ${orderId}`.execute(transaction);
     });
     const { policies } = await readOrder(world(), orderId);
-    expect(policies.every(({ id, capturedAt }) => /^pol_[0-9a-hjkmnp-tv-z]{26}$/.test(id) && capturedAt === world().clock.now().toISOString())).toBe(
-      true,
+    expect(
+      policies.every(
+        ({ id, capturedAt }) =>
+          /^pol_[0-9a-hjkmnp-tv-z]{26}$/.test(id) && capturedAt === world().clock.now().toISOString(),
+      ),
+    ).toBe(true);
+    return Object.fromEntries(
+      policies.map(({ type, summary, url, rules }) => [type, { summary, url, rules }]),
     );
-    return Object.fromEntries(policies.map(({ type, summary, url, rules }) => [type, { summary, url, rules }]));
   }
 
   beforeAll(async () => {
@@ -47,7 +60,8 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
   it("are the defaults where the merchant has none, and nowhere less than the law", async () => {
     expect(await snapshot({})).toMatchObject({
       cancellation: {
-        summary: "You may cancel an order within 60 minutes; after that you may ask for it until it is shipped.",
+        summary:
+          "You may cancel an order within 60 minutes; after that you may ask for it until it is shipped.",
         url: null,
         rules: { mode: "immediate", windowMinutes: 60, afterWindow: "request" },
       },
@@ -57,13 +71,24 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
           "You may withdraw from the purchase within 14 days of the delivery, or of the order where nothing is delivered, without giving a reason.",
         rules: { windowDays: 14 },
       },
-      warranty: { summary: "What you bought is guaranteed for 24 months from its delivery.", rules: { months: 24, repairs: 1, replacements: 1 } },
+      warranty: {
+        summary: "What you bought is guaranteed for 24 months from its delivery.",
+        rules: { months: 24, repairs: 1, replacements: 1 },
+      },
     });
-    expect(await snapshot({ country: "US" })).toMatchObject({ withdrawal: { rules: { windowDays: 0 } }, warranty: { rules: { months: 0 } } });
+    expect(await snapshot({ country: "US" })).toMatchObject({
+      withdrawal: { rules: { windowDays: 0 } },
+      warranty: { rules: { months: 0 } },
+    });
   });
 
   it("are the market's own before the merchant's, in the order's language or the next to it", async () => {
-    await upsert({ type: "RETURN", summaries: summaries("All", "Alle"), url: "https://shop.example/all", rules: { return: { windowDays: 60 } } });
+    await upsert({
+      type: "RETURN",
+      summaries: summaries("All", "Alle"),
+      url: "https://shop.example/all",
+      rules: { return: { windowDays: 60 } },
+    });
     expect((await snapshot({})).return).toMatchObject({
       summary: "Alle",
       url: "https://shop.example/all",
@@ -71,7 +96,11 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
     });
     const rules = { return: { keepItemMinor: 700, mode: "REQUEST", methods: ["STORE", "MAIL"] } };
     const made = await upsert({ type: "RETURN", marketId, summaries: summaries("Own", "Eigene"), rules });
-    expect(made.data).toEqual({ id: expect.any(String), version: 1, rules: { mode: "request", methods: ["store", "mail"], keepItemMinor: 700 } });
+    expect(made.data).toEqual({
+      id: expect.any(String),
+      version: 1,
+      rules: { mode: "request", methods: ["store", "mail"], keepItemMinor: 700 },
+    });
     expect((await snapshot({ locale: "en-GB" })).return).toMatchObject({
       summary: "Own",
       url: null,
@@ -79,11 +108,20 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
     });
     expect((await snapshot({ locale: "fr" })).return).toMatchObject({ summary: "Eigene" });
     // What the market's amounts are in is not what this order was paid in.
-    expect((await snapshot({ currency: "CHF" })).return).toMatchObject({ rules: { mode: "request", keepItemMinor: null } });
+    expect((await snapshot({ currency: "CHF" })).return).toMatchObject({
+      rules: { mode: "request", keepItemMinor: null },
+    });
   });
 
   it("tell who sets one which group is not its own", async () => {
-    const refused = await upsert({ type: "WITHDRAWAL", summaries: summaries("A", "B"), rules: { return: { windowDays: 1 } } });
-    expect([refused.error?.code, refused.error?.details]).toMatchObject(["invalid_field", [{ field: "/rules/return", code: "not_allowed" }]]);
+    const refused = await upsert({
+      type: "WITHDRAWAL",
+      summaries: summaries("A", "B"),
+      rules: { return: { windowDays: 1 } },
+    });
+    expect([refused.error?.code, refused.error?.details]).toMatchObject([
+      "invalid_field",
+      [{ field: "/rules/return", code: "not_allowed" }],
+    ]);
   });
 });

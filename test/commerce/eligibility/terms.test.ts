@@ -1,4 +1,7 @@
-/** On which terms something may be asked for: the way back, who pays it, what must be shown, and how it is settled. */
+/**
+ * On which terms something may be asked for: the way back, who pays it, what must be shown, and how it is
+ * settled.
+ */
 import { describe, expect, it } from "vitest";
 import type { AfterSalesOption } from "#commerce/after-sales/option.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
@@ -11,7 +14,12 @@ const lost: PaperOrder = {
   fulfillments: [{ status: "in_transit", shippedAt: at, estimatedDeliveryAt: at }],
 };
 const due = "2026-03-20T09:00:00.000Z";
-const termsOf = ({ methods, fees, settlement, evidenceRequired }: Omit<AfterSalesOption, "kind">): unknown => ({
+const termsOf = ({
+  methods,
+  fees,
+  settlement,
+  evidenceRequired,
+}: Omit<AfterSalesOption, "kind">): unknown => ({
   methods,
   fees,
   settlement,
@@ -19,16 +27,29 @@ const termsOf = ({ methods, fees, settlement, evidenceRequired }: Omit<AfterSale
 });
 
 describe("where the merchant asks for a photo, takes things back in a store and gives credit", () => {
-  const rules = { return: { photoRequired: true, methods: ["store", "keep_item"], storeCredit: true, keepItemMinor: 100_000 } } as const;
+  const rules = {
+    return: {
+      photoRequired: true,
+      methods: ["store", "keep_item"],
+      storeCredit: true,
+      keepItemMinor: 100_000,
+    },
+  } as const;
   const answer = ask(delivered(at, { rules }), soon, stocked);
   const money = ["original_payment"];
   const credit = ["original_payment", "store_credit"];
   it.each([
     ["return_refund", { methods: ["store"], fees: free, settlement: credit, evidenceRequired: ["photo"] }],
-    ["exchange", { methods: ["store"], fees: free, settlement: ["replacement"], evidenceRequired: ["photo"] }],
+    [
+      "exchange",
+      { methods: ["store"], fees: free, settlement: ["replacement"], evidenceRequired: ["photo"] },
+    ],
     ["refund_only", { methods: ["keep_item"], fees: [], settlement: credit, evidenceRequired: ["photo"] }],
     ["repair", { methods: ["store"], fees: free, settlement: [], evidenceRequired: ["receipt"] }],
-    ["replacement", { methods: ["store"], fees: free, settlement: ["replacement"], evidenceRequired: ["receipt"] }],
+    [
+      "replacement",
+      { methods: ["store"], fees: free, settlement: ["replacement"], evidenceRequired: ["receipt"] },
+    ],
     // A right is used without proof, and is paid back as it was paid.
     ["withdrawal", { methods: ["store"], fees: free, settlement: money, evidenceRequired: [] }],
   ] as const)("%s: %o", (kind, terms) => {
@@ -49,8 +70,14 @@ describe("where the merchant asks for a photo, takes things back in a store and 
 });
 
 describe("what a buyer keeps", () => {
-  const kept = (rules: NonNullable<PaperOrder["rules"]>["return"], lines?: PaperOrder["lines"]): AfterSalesOption =>
-    optionOf(ask(delivered(at, { rules: { return: rules ?? {} }, ...(lines === undefined ? {} : { lines }) })), "refund_only");
+  const kept = (
+    rules: NonNullable<PaperOrder["rules"]>["return"],
+    lines?: PaperOrder["lines"],
+  ): AfterSalesOption =>
+    optionOf(
+      ask(delivered(at, { rules: { return: rules ?? {} }, ...(lines === undefined ? {} : { lines }) })),
+      "refund_only",
+    );
 
   it.each([
     [{ keepItemMinor: 1000 }, "allowed 1"],
@@ -59,19 +86,29 @@ describe("what a buyer keeps", () => {
     // Told once, whichever of the two it is for.
     [{ keepItemMinor: 999, mode: "request" as const }, "denied 0 self_service_disabled"],
     [{ keepItemMinor: 999, mode: "none" as const }, "denied 0 self_service_disabled"],
-    [{ keepItemMinor: 999, excludedCountries: ["DE"] }, "denied 0 region_not_supported self_service_disabled"],
+    [
+      { keepItemMinor: 999, excludedCountries: ["DE"] },
+      "denied 0 region_not_supported self_service_disabled",
+    ],
   ])("%o: %s", (rules, expected) => {
     expect(shown(kept(rules))).toBe(expected);
   });
 
   it("is nothing where the merchant has named no threshold, not even what was free", () => {
-    const option = kept({ keepItemMinor: null }, [{ totalMinor: 0, unitPriceMinor: 0, subtotalMinor: 0 }, {}]);
-    expect(option).toMatchObject({ decision: "denied", reasons: [{ code: "self_service_disabled", data: { keepItemUpTo: null } }] });
+    const option = kept({ keepItemMinor: null }, [
+      { totalMinor: 0, unitPriceMinor: 0, subtotalMinor: 0 },
+      {},
+    ]);
+    expect(option).toMatchObject({
+      decision: "denied",
+      reasons: [{ code: "self_service_disabled", data: { keepItemUpTo: null } }],
+    });
   });
 });
 
 describe("what never came", () => {
-  const codes = (paper: PaperOrder, now = soon): unknown => ask(paper, now).orderLevel[0]?.reasons.map(({ code, blocking }) => [code, blocking]);
+  const codes = (paper: PaperOrder, now = soon): unknown =>
+    ask(paper, now).orderLevel[0]?.reasons.map(({ code, blocking }) => [code, blocking]);
 
   it("is nothing of what was not sent, nothing of what arrived, and nothing of what was told before", () => {
     expect(codes({})).toEqual([["not_fulfilled", true]]);
@@ -82,9 +119,14 @@ describe("what never came", () => {
       lines: [{ lineId: "oln_0", quantity: 1, received: 0, accepted: 0, restocked: 0 }],
     } as const;
     const one: PaperOrder = { ...lost, lines: [{ shipped: 1 }] };
-    expect(codes({ ...one, returns: [{ ...told, status: "requested" }] }, due)).toEqual([["quantity_exhausted", true]]);
-    expect(codes({ ...one, returns: [{ ...told, status: "closed" }] }, due)).toEqual([["quantity_exhausted", true]]);
-    for (const status of ["declined", "canceled"] as const) expect(codes({ ...one, returns: [{ ...told, status }] }, due)).toEqual([]);
+    expect(codes({ ...one, returns: [{ ...told, status: "requested" }] }, due)).toEqual([
+      ["quantity_exhausted", true],
+    ]);
+    expect(codes({ ...one, returns: [{ ...told, status: "closed" }] }, due)).toEqual([
+      ["quantity_exhausted", true],
+    ]);
+    for (const status of ["declined", "canceled"] as const)
+      expect(codes({ ...one, returns: [{ ...told, status }] }, due)).toEqual([]);
   });
 
   it("is the merchant's own offer: a dispute or a hold denies it", () => {
@@ -99,37 +141,56 @@ describe("a time that is over", () => {
   const afterAll = "2029-01-01T00:00:00.000Z";
 
   it("is told with its end", () => {
-    expect(dataOf("return_refund", afterAll)).toEqual([["return_window_elapsed", { endsAt: "2026-04-04T21:59:59.999Z" }]]);
-    expect(dataOf("exchange", afterAll)).toEqual([["return_window_elapsed", { endsAt: "2026-04-04T21:59:59.999Z" }]]);
-    expect(dataOf("withdrawal", afterAll)).toEqual([["return_window_elapsed", { endsAt: "2026-03-19T22:59:59.999Z" }]]);
-    expect(dataOf("repair", afterAll)).toEqual([["warranty_expired", { endsAt: "2028-03-05T22:59:59.999Z" }]]);
+    expect(dataOf("return_refund", afterAll)).toEqual([
+      ["return_window_elapsed", { endsAt: "2026-04-04T21:59:59.999Z" }],
+    ]);
+    expect(dataOf("exchange", afterAll)).toEqual([
+      ["return_window_elapsed", { endsAt: "2026-04-04T21:59:59.999Z" }],
+    ]);
+    expect(dataOf("withdrawal", afterAll)).toEqual([
+      ["return_window_elapsed", { endsAt: "2026-03-19T22:59:59.999Z" }],
+    ]);
+    expect(dataOf("repair", afterAll)).toEqual([
+      ["warranty_expired", { endsAt: "2028-03-05T22:59:59.999Z" }],
+    ]);
   });
 
   it("for exchanges is their own, where they have one", () => {
     const rules = { return: { windowDays: 30, exchangeWindowDays: 60 } };
-    const option = (now: string): AfterSalesOption => optionOf(ask(delivered(at, { rules }), now, stocked), "exchange");
+    const option = (now: string): AfterSalesOption =>
+      optionOf(ask(delivered(at, { rules }), now, stocked), "exchange");
     const end = "2026-05-04T21:59:59.999Z";
     expect(option(end)).toMatchObject({ decision: "allowed", window: { endsAt: end } });
     // For a fault the guarantee goes on.
-    expect(option(later(end, 1).toISOString())).toMatchObject({ decision: "request_required", window: { endsAt: "2028-03-05T22:59:59.999Z" } });
+    expect(option(later(end, 1).toISOString())).toMatchObject({
+      decision: "request_required",
+      window: { endsAt: "2028-03-05T22:59:59.999Z" },
+    });
   });
 });
 
 describe("the merchant's rules", () => {
   it("tell the limit that a buyer has come to", () => {
-    const answer = ask(delivered(at, { rules: { return: { returnsPerBuyerMax: 2 } } }), soon, { returnsOfBuyer: 3 });
+    const answer = ask(delivered(at, { rules: { return: { returnsPerBuyerMax: 2 } } }), soon, {
+      returnsOfBuyer: 3,
+    });
     expect(optionOf(answer, "return_refund").reasons.map(({ code, data }) => [code, data])).toEqual([
       ["buyer_limit_reached", { limit: 2, returns: 3 }],
     ]);
   });
 
   it("hold for a thing of several categories of which one is left out", () => {
-    const paper = delivered(at, { lines: [{ categoryIds: ["cat_8", "cat_9"] }], rules: { return: { excludedCategoryIds: ["cat_9"] } } });
+    const paper = delivered(at, {
+      lines: [{ categoryIds: ["cat_8", "cat_9"] }],
+      rules: { return: { excludedCategoryIds: ["cat_9"] } },
+    });
     expect(shown(optionOf(ask(paper), "return_refund"))).toBe("request_required 1 (category_excluded)");
   });
 
   it("wait for a dispute about one of several payments", () => {
     const payments = [paperPayment({ id: "pay_0" }), paperPayment({ disputedAt: at })];
-    expect(shown(optionOf(ask(delivered(at, { order: { payments } })), "return_refund"))).toBe("denied 0 payment_disputed");
+    expect(shown(optionOf(ask(delivered(at, { order: { payments } })), "return_refund"))).toBe(
+      "denied 0 payment_disputed",
+    );
   });
 });

@@ -16,10 +16,24 @@ const claim = {
   returnId: null,
 } as const;
 
-function repair(country: string, warranty: Partial<OrderWarranty>, now = "2026-03-06T09:00:00.000Z"): unknown {
-  const paper = delivered(at, { lines: [{ ordered: 3 }], order: { country, warranties: [paperWarranty(warranty)] } });
-  const option = afterSalesEligibility(paperOrder(paper), factsAt(now)).lines[0]?.options.find(({ kind }) => kind === "repair");
-  return [option?.decision, option?.eligibleQuantity, option?.reasons.map(({ code }) => code), option?.window.clock];
+function repair(
+  country: string,
+  warranty: Partial<OrderWarranty>,
+  now = "2026-03-06T09:00:00.000Z",
+): unknown {
+  const paper = delivered(at, {
+    lines: [{ ordered: 3 }],
+    order: { country, warranties: [paperWarranty(warranty)] },
+  });
+  const option = afterSalesEligibility(paperOrder(paper), factsAt(now)).lines[0]?.options.find(
+    ({ kind }) => kind === "repair",
+  );
+  return [
+    option?.decision,
+    option?.eligibleQuantity,
+    option?.reasons.map(({ code }) => code),
+    option?.window.clock,
+  ];
 }
 
 describe("a registered warranty", () => {
@@ -37,8 +51,16 @@ describe("a registered warranty", () => {
     ["DE", { claims: [claim] }, ["allowed", 3, [], "delivered"]],
     ["DE", { endsAt: "2031-03-05T22:59:59.999Z" }, ["allowed", 3, [], "warranty_start"]],
     // What a claim was granted is there for what comes back under it, once.
-    ["US", { repairsLeft: 0, claims: [{ ...claim, status: "accepted" }] }, ["allowed", 1, [], "warranty_start"]],
-    ["US", { repairsLeft: 0, claims: [{ ...claim, status: "accepted", returnId: "ret_1" }] }, ["denied", 0, ["benefit_exhausted"], "warranty_start"]],
+    [
+      "US",
+      { repairsLeft: 0, claims: [{ ...claim, status: "accepted" }] },
+      ["allowed", 1, [], "warranty_start"],
+    ],
+    [
+      "US",
+      { repairsLeft: 0, claims: [{ ...claim, status: "accepted", returnId: "ret_1" }] },
+      ["denied", 0, ["benefit_exhausted"], "warranty_start"],
+    ],
   ] as const)("in %s, being %o: %o", (country, warranty, expected) => {
     expect(repair(country, warranty as Partial<OrderWarranty>)).toEqual(expected);
   });
@@ -49,7 +71,9 @@ describe("a registered warranty", () => {
     const left = (repairsLeft: number): unknown => {
       const warranties = [paperWarranty({ repairsLeft })];
       const paper = delivered(at, { lines, returns, order: { country: "US", warranties } });
-      const option = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(({ kind }) => kind === "repair");
+      const option = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(
+        ({ kind }) => kind === "repair",
+      );
       return [option?.decision, option?.eligibleQuantity, option?.reasons.map(({ code }) => code)];
     };
     expect(left(2)).toEqual(["allowed", 1, []]);
@@ -60,27 +84,42 @@ describe("a registered warranty", () => {
     const after = "2028-04-01T09:00:00.000Z";
     const months = { rules: { warranty: { months: 60 } } };
     const of = (paper: PaperOrder): unknown => {
-      const option = afterSalesEligibility(paperOrder(delivered(at, paper)), factsAt(after)).lines[0]?.options.find(({ kind }) => kind === "repair");
+      const option = afterSalesEligibility(
+        paperOrder(delivered(at, paper)),
+        factsAt(after),
+      ).lines[0]?.options.find(({ kind }) => kind === "repair");
       return [option?.decision, option?.reasons.map(({ code }) => code)];
     };
     expect(of({})).toEqual(["denied", ["warranty_expired"]]);
     expect(of(months)).toEqual(["denied", ["warranty_not_registered"]]);
-    expect(of({ ...months, order: { warranties: [paperWarranty({ endsAt: "2031-03-05T22:59:59.999Z" })] } })).toEqual(["allowed", []]);
+    expect(
+      of({ ...months, order: { warranties: [paperWarranty({ endsAt: "2031-03-05T22:59:59.999Z" })] } }),
+    ).toEqual(["allowed", []]);
   });
 
   it("asks for the serial number that it has", () => {
     const paper = delivered(at, { order: { warranties: [paperWarranty({})] } });
     const [first, second] = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines;
-    const evidence = [first, second].map((line) => line?.options.find(({ kind }) => kind === "replacement")?.evidenceRequired);
+    const evidence = [first, second].map(
+      (line) => line?.options.find(({ kind }) => kind === "replacement")?.evidenceRequired,
+    );
     expect(evidence).toEqual([["serial_number"], ["receipt"]]);
   });
 
   it("counts what is on its way back under it: of its own kind and line, until it has been looked at", () => {
-    const lineOf = (lineId: string): OrderReturn["lines"] => [{ lineId, quantity: 1, received: 0, accepted: 0, restocked: 0 }];
+    const lineOf = (lineId: string): OrderReturn["lines"] => [
+      { lineId, quantity: 1, received: 0, accepted: 0, restocked: 0 },
+    ];
     const left = (found: Partial<OrderReturn>): unknown => {
       const order = { country: "US", warranties: [paperWarranty({ repairsLeft: 1 })] };
-      const paper = delivered(at, { lines: [{ ordered: 3 }, {}], returns: [{ kind: "repair", lines: lineOf("oln_0"), ...found }], order });
-      const option = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(({ kind }) => kind === "repair");
+      const paper = delivered(at, {
+        lines: [{ ordered: 3 }, {}],
+        returns: [{ kind: "repair", lines: lineOf("oln_0"), ...found }],
+        order,
+      });
+      const option = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(
+        ({ kind }) => kind === "repair",
+      );
       return [option?.decision, option?.eligibleQuantity];
     };
     for (const status of ["requested", "approved", "in_transit", "received"] as const)
@@ -94,9 +133,10 @@ describe("a registered warranty", () => {
   it("says by what it is denied", () => {
     const denied = (warranty: Partial<OrderWarranty>): unknown => {
       const paper = delivered(at, { order: { country: "US", warranties: [paperWarranty(warranty)] } });
-      const option = afterSalesEligibility(paperOrder(paper), factsAt("2026-03-06T09:00:00.000Z")).lines[0]?.options.find(
-        ({ kind }) => kind === "repair",
-      );
+      const option = afterSalesEligibility(
+        paperOrder(paper),
+        factsAt("2026-03-06T09:00:00.000Z"),
+      ).lines[0]?.options.find(({ kind }) => kind === "repair");
       return option?.reasons.map(({ code, data }) => [code, data]);
     };
     const endsAt = "2026-03-06T08:59:59.999Z";
@@ -111,11 +151,24 @@ describe("a registered warranty", () => {
   it("has the time that ends later: its own, where the law's ends with it, and none where there is neither", () => {
     const window = (country: string, warranties: readonly OrderWarranty[]): unknown => {
       const paper = delivered(at, { order: { country, warranties } });
-      return afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(({ kind }) => kind === "repair")?.window;
+      return afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(
+        ({ kind }) => kind === "repair",
+      )?.window;
     };
     const lawsEnd = "2028-03-05T22:59:59.999Z";
-    expect(window("DE", [paperWarranty({ endsAt: lawsEnd })])).toMatchObject({ clock: "warranty_start", endsAt: lawsEnd });
-    expect(window("DE", [paperWarranty({ endsAt: "2028-03-05T22:59:59.998Z" })])).toMatchObject({ clock: "delivered", endsAt: lawsEnd });
-    expect(window("US", [])).toEqual({ clock: "warranty_start", startsAt: null, endsAt: null, estimated: false });
+    expect(window("DE", [paperWarranty({ endsAt: lawsEnd })])).toMatchObject({
+      clock: "warranty_start",
+      endsAt: lawsEnd,
+    });
+    expect(window("DE", [paperWarranty({ endsAt: "2028-03-05T22:59:59.998Z" })])).toMatchObject({
+      clock: "delivered",
+      endsAt: lawsEnd,
+    });
+    expect(window("US", [])).toEqual({
+      clock: "warranty_start",
+      startsAt: null,
+      endsAt: null,
+      estimated: false,
+    });
   });
 });

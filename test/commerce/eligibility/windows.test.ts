@@ -1,7 +1,15 @@
 /** When a time begins and ends: by what has arrived, by what may have, and for what nobody sends. */
 import { describe, expect, it } from "vitest";
 import { turnsOfWindows, windowsOf } from "#commerce/after-sales/option.ts";
-import { arrivalOf, deliveredAtOf, isOver, lostAt, turnsOf, windowFrom, withdrawalWindow } from "#commerce/orders/order-terms.ts";
+import {
+  arrivalOf,
+  deliveredAtOf,
+  isOver,
+  lostAt,
+  turnsOf,
+  windowFrom,
+  withdrawalWindow,
+} from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 import { at } from "./paper-answer.ts";
 import { delivered, later, paperOrder, type PaperOrder, paperWarranty, placedAt } from "./paper-order.ts";
@@ -26,14 +34,21 @@ describe("a window", () => {
 
   it("has not begun where nothing has arrived, and has no end without days or months", () => {
     const order = paperOrder();
-    expect(windowFrom(order, null, { days: 30 })).toEqual({ clock: "delivered", startsAt: null, endsAt: null, estimated: false });
+    expect(windowFrom(order, null, { days: 30 })).toEqual({
+      clock: "delivered",
+      startsAt: null,
+      endsAt: null,
+      estimated: false,
+    });
     const arrival = { startsAt: at, at, clock: "delivered" } as const;
     const open = { clock: "delivered", startsAt: at, endsAt: null, estimated: false };
     expect(windowFrom(order, arrival, {})).toEqual(open);
     // Nor does a day that the merchant has named give it one.
     expect(windowFrom(order, arrival, { extendUntil: "2026-12-31" })).toEqual(open);
     expect(windowFrom(order, arrival, { days: 1 }).endsAt).toBe("2026-03-06T22:59:59.999Z");
-    expect(windowFrom(order, arrival, { days: 1, extendUntil: "2026-03-05" }).endsAt).toBe("2026-03-06T22:59:59.999Z");
+    expect(windowFrom(order, arrival, { days: 1, extendUntil: "2026-03-05" }).endsAt).toBe(
+      "2026-03-06T22:59:59.999Z",
+    );
   });
 });
 
@@ -48,21 +63,41 @@ describe("an arrival", () => {
     ["failed", null],
     ["canceled", null],
   ] as const)("of a parcel that is %s is expected: %s", (status, expected) => {
-    const arrival = expected === null ? null : { startsAt: expected, at: expected, clock: "shipped_plus_transit" };
+    const arrival =
+      expected === null ? null : { startsAt: expected, at: expected, clock: "shipped_plus_transit" };
     expect(arrivalOf(sent({ status, shippedAt: at }), line)).toEqual(arrival);
   });
 
   it("is the last of what came, which is known, and counts what is under way only while it may come later", () => {
-    const came = (deliveredAt: string): Partial<OrderFulfillment> => ({ status: "delivered", shippedAt: at, deliveredAt });
-    expect(arrivalOf(sent(came(after(3)), came(after(2))), line)).toEqual({ startsAt: after(3), at: after(3), clock: "delivered" });
+    const came = (deliveredAt: string): Partial<OrderFulfillment> => ({
+      status: "delivered",
+      shippedAt: at,
+      deliveredAt,
+    });
+    expect(arrivalOf(sent(came(after(3)), came(after(2))), line)).toEqual({
+      startsAt: after(3),
+      at: after(3),
+      clock: "delivered",
+    });
     const underWay = { status: "in_transit", shippedAt: at } as const;
-    expect(arrivalOf(sent(came(after(2)), underWay), line)).toEqual({ startsAt: after(2), at: after(7), clock: "shipped_plus_transit" });
-    expect(arrivalOf(sent(came(after(9)), underWay), line)).toEqual({ startsAt: after(9), at: after(9), clock: "shipped_plus_transit" });
+    expect(arrivalOf(sent(came(after(2)), underWay), line)).toEqual({
+      startsAt: after(2),
+      at: after(7),
+      clock: "shipped_plus_transit",
+    });
+    expect(arrivalOf(sent(came(after(9)), underWay), line)).toEqual({
+      startsAt: after(9),
+      at: after(9),
+      clock: "shipped_plus_transit",
+    });
   });
 
   it("is none of other lines, nor of what an exchange sends", () => {
     const came = { status: "delivered", shippedAt: at, deliveredAt: at } as const;
-    for (const order of [sent({ ...came, returnId: "ret_1" }), sent({ ...came, lines: [{ lineId: "oln_7", quantity: 1 }] })]) {
+    for (const order of [
+      sent({ ...came, returnId: "ret_1" }),
+      sent({ ...came, lines: [{ lineId: "oln_7", quantity: 1 }] }),
+    ]) {
       expect(arrivalOf(order, line)).toBeNull();
       expect(deliveredAtOf(order, line)).toBeNull();
     }
@@ -84,13 +119,18 @@ describe("a loss", () => {
   });
 
   it("counts from the day that it was expected, where that is known, and of several from the last", () => {
-    const parcel = (days: number): Partial<OrderFulfillment> => ({ status: "in_transit", shippedAt: at, estimatedDeliveryAt: after(days) });
+    const parcel = (days: number): Partial<OrderFulfillment> => ({
+      status: "in_transit",
+      shippedAt: at,
+      estimatedDeliveryAt: after(days),
+    });
     expect(lostAt(sent(parcel(2)), line)).toBe(after(9));
     expect(lostAt(sent(parcel(3), parcel(2)), line)).toBe(after(10));
   });
 
   it("is none of what was never sent", () => {
-    for (const status of ["pending", "packing", "failed"] as const) expect(lostAt(sent({ status, updatedAt: after(5) }), line)).toBeNull();
+    for (const status of ["pending", "packing", "failed"] as const)
+      expect(lostAt(sent({ status, updatedAt: after(5) }), line)).toBeNull();
   });
 });
 
@@ -110,28 +150,52 @@ describe("the right of withdrawal", () => {
     expect(window({ lines: [here], fulfillments })).toEqual(known);
     expect(window({ lines: [here, { canceled: 1, allocated: 0 }], fulfillments })).toEqual(known);
     expect(window({ lines: [here, { requiresShipping: false }], fulfillments })).toEqual(known);
-    expect(window({ lines: [here, here], fulfillments: [...fulfillments, parcel("oln_1", after(1))] })).toEqual({
+    expect(
+      window({ lines: [here, here], fulfillments: [...fulfillments, parcel("oln_1", after(1))] }),
+    ).toEqual({
       ...known,
       endsAt: "2026-03-20T22:59:59.999Z",
     });
   });
 
   it("of an order that nobody carries counts from its placing", () => {
-    const placed = { clock: "placed", startsAt: placedAt, endsAt: "2026-03-16T22:59:59.999Z", estimated: false };
+    const placed = {
+      clock: "placed",
+      startsAt: placedAt,
+      endsAt: "2026-03-16T22:59:59.999Z",
+      estimated: false,
+    };
     expect(window({ lines: [{ requiresShipping: false }] })).toEqual(placed);
     expect(window({ lines: [{ requiresShipping: false }, { canceled: 1, allocated: 0 }] })).toEqual(placed);
   });
 
   it("is estimated while something is under way, and open while something is not sent", () => {
-    const estimated = { clock: "shipped_plus_transit", startsAt: at, endsAt: "2026-03-26T22:59:59.999Z", estimated: true };
-    expect(window({ lines: [here, { shipped: 1 }], fulfillments: [parcel("oln_0", at), parcel("oln_1", null)] })).toEqual(estimated);
-    expect(window({ lines: [{ ordered: 2, shipped: 2, delivered: 1 }], fulfillments: [parcel("oln_0", at)] })).toEqual({
+    const estimated = {
+      clock: "shipped_plus_transit",
+      startsAt: at,
+      endsAt: "2026-03-26T22:59:59.999Z",
+      estimated: true,
+    };
+    expect(
+      window({ lines: [here, { shipped: 1 }], fulfillments: [parcel("oln_0", at), parcel("oln_1", null)] }),
+    ).toEqual(estimated);
+    expect(
+      window({ lines: [{ ordered: 2, shipped: 2, delivered: 1 }], fulfillments: [parcel("oln_0", at)] }),
+    ).toEqual({
       ...known,
       clock: "shipped_plus_transit",
       estimated: true,
     });
-    expect(window({ lines: [here, {}], fulfillments: [parcel("oln_0", at)] })).toEqual({ ...estimated, endsAt: null });
-    expect(window({ lines: [{}] })).toEqual({ clock: "delivered", startsAt: null, endsAt: null, estimated: true });
+    expect(window({ lines: [here, {}], fulfillments: [parcel("oln_0", at)] })).toEqual({
+      ...estimated,
+      endsAt: null,
+    });
+    expect(window({ lines: [{}] })).toEqual({
+      clock: "delivered",
+      startsAt: null,
+      endsAt: null,
+      estimated: true,
+    });
   });
 });
 
@@ -142,26 +206,50 @@ describe("all windows of a line", () => {
     if (first === undefined) throw new Error("There is a line.");
     return windowsOf(order, first);
   };
-  const ends = (days: number): unknown => ({ endsAt: windowFrom(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days }).endsAt });
+  const ends = (days: number): unknown => ({
+    endsAt: windowFrom(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days }).endsAt,
+  });
 
   it("have for faults the longer of the time to return and the warranty, and the former where there is none", () => {
-    expect(windows({ rules: { warranty: { months: 24 } } }).faults).toMatchObject({ endsAt: "2028-03-05T22:59:59.999Z" });
-    expect(windows({ rules: { warranty: { months: 1 }, return: { windowDays: 60 } } }).faults).toMatchObject(ends(60) as object);
-    expect(windows({ rules: { warranty: { months: 0 } } })).toMatchObject({ faults: ends(30), warranted: null });
+    expect(windows({ rules: { warranty: { months: 24 } } }).faults).toMatchObject({
+      endsAt: "2028-03-05T22:59:59.999Z",
+    });
+    expect(windows({ rules: { warranty: { months: 1 }, return: { windowDays: 60 } } }).faults).toMatchObject(
+      ends(60) as object,
+    );
+    expect(windows({ rules: { warranty: { months: 0 } } })).toMatchObject({
+      faults: ends(30),
+      warranted: null,
+    });
     // What has no end is the longest.
-    expect(windows({ rules: { warranty: { months: 24 }, return: { windowDays: null } } }).faults.endsAt).toBeNull();
+    expect(
+      windows({ rules: { warranty: { months: 24 }, return: { windowDays: null } } }).faults.endsAt,
+    ).toBeNull();
   });
 
   it("say for a loss that it is reckoned, and for a warranty that is registered that it is not", () => {
     const order = { warranties: [paperWarranty({ startsAt: at, endsAt: after(9) })] };
     const shipped = { status: "in_transit", shippedAt: at, deliveredAt: null } as const;
-    expect(windows({ fulfillments: [shipped] }).loss).toEqual({ clock: "shipped_plus_transit", startsAt: after(14), endsAt: null, estimated: true });
-    expect(windows({ order }).registered).toEqual({ clock: "warranty_start", startsAt: at, endsAt: after(9), estimated: false });
+    expect(windows({ fulfillments: [shipped] }).loss).toEqual({
+      clock: "shipped_plus_transit",
+      startsAt: after(14),
+      endsAt: null,
+      estimated: true,
+    });
+    expect(windows({ order }).registered).toEqual({
+      clock: "warranty_start",
+      startsAt: at,
+      endsAt: after(9),
+      estimated: false,
+    });
     expect(windows({}).registered).toBeNull();
   });
 
   it("have no turns where they are not there", () => {
-    const few = windows({ order: { country: "US" }, rules: { warranty: { months: 0 }, return: { exchangeWindowDays: null } } });
+    const few = windows({
+      order: { country: "US" },
+      rules: { warranty: { months: 0 }, return: { exchangeWindowDays: null } },
+    });
     expect([few.exchanges, few.warranted, few.guarantee, few.registered]).toEqual([null, null, null, null]);
     expect(turnsOfWindows(few)).toEqual([few.returns, few.faults, few.loss, few.withdrawal].flatMap(turnsOf));
   });

@@ -1,4 +1,7 @@
-/** The closed lists of words: which there are, that each says something to people, and which reasons a buyer may give for what. */
+/**
+ * The closed lists of words: which there are, that each says something to people, and which reasons a buyer
+ * may give for what.
+ */
 import { describe, expect, it } from "vitest";
 import * as afterSales from "#commerce/after-sales/reasons.ts";
 import * as cancellation from "#commerce/orders/cancellation/reasons.ts";
@@ -71,12 +74,26 @@ describe("what stands in the way", () => {
 
   it("blocks unless told, and has no data unless told", () => {
     const message = afterSales.afterSalesObstacles.gift_card;
-    expect(afterSales.obstacle("gift_card")).toEqual({ code: "gift_card", message, blocking: true, data: {} });
+    expect(afterSales.obstacle("gift_card")).toEqual({
+      code: "gift_card",
+      message,
+      blocking: true,
+      data: {},
+    });
     const asked = { blocking: false, data: { limit: 1 } };
     expect(afterSales.obstacle("gift_card", asked)).toEqual({ code: "gift_card", message, ...asked });
     const over = cancellation.cancellationObstacles.order_completed;
-    expect(cancellation.obstacle("order_completed")).toEqual({ code: "order_completed", message: over, blocking: true, data: {} });
-    expect(cancellation.obstacle("order_completed", asked)).toEqual({ code: "order_completed", message: over, ...asked });
+    expect(cancellation.obstacle("order_completed")).toEqual({
+      code: "order_completed",
+      message: over,
+      blocking: true,
+      data: {},
+    });
+    expect(cancellation.obstacle("order_completed", asked)).toEqual({
+      code: "order_completed",
+      message: over,
+      ...asked,
+    });
   });
 });
 
@@ -124,13 +141,27 @@ describe("why", () => {
   });
 
   it("each kind may be asked for", () => {
-    const { exchange, refund_only: kept, repair, replacement, return_refund: returned, withdrawal } = afterSales.reasonsByKind;
+    const {
+      exchange,
+      refund_only: kept,
+      repair,
+      replacement,
+      return_refund: returned,
+      withdrawal,
+    } = afterSales.reasonsByKind;
     // What never came, or is missing, cannot be sent back.
     const all = afterSales.returnReasons;
     expect(all.filter((reason) => !returned.includes(reason))).toEqual(["missing_item", "not_received"]);
     expect([kept, withdrawal]).toEqual([all, returned]);
     const sizes = ["size_too_small", "size_too_large", "color", "style"];
-    expect(exchange).toEqual([...sizes, "not_as_described", "wrong_item", "defective", "damaged_in_transit", "other"]);
+    expect(exchange).toEqual([
+      ...sizes,
+      "not_as_described",
+      "wrong_item",
+      "defective",
+      "damaged_in_transit",
+      "other",
+    ]);
     const broken = ["defective", "damaged_in_transit", "not_as_described"];
     expect([repair, replacement]).toEqual([broken, [...broken, "wrong_item", "missing_item"]]);
   });

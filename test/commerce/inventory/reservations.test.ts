@@ -1,4 +1,7 @@
-/** What is reserved is what sessions hold and what orders wait for, whoever comes and goes; nobody is promised what another has. */
+/**
+ * What is reserved is what sessions hold and what orders wait for, whoever comes and goes; nobody is promised
+ * what another has.
+ */
 import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -37,7 +40,11 @@ describeOnBoth("reservations", (open) => {
     return variantId;
   };
   const levelOf = (variantId: string) =>
-    world.db.selectFrom("stockLevel").select(["onHand", "reserved"]).where("variantId", "=", variantId).executeTakeFirst();
+    world.db
+      .selectFrom("stockLevel")
+      .select(["onHand", "reserved"])
+      .where("variantId", "=", variantId)
+      .executeTakeFirst();
   const movementsOf = async (variantId: string) =>
     world.db
       .selectFrom("stockMovement")
@@ -46,10 +53,22 @@ describeOnBoth("reservations", (open) => {
       .orderBy("id")
       .execute();
   const holdsOf = (sessionId: string) =>
-    world.db.selectFrom("stockHold").select(["variantId", "quantity", "expiresAt"]).where("sessionId", "=", sessionId).orderBy("variantId").execute();
-  const hold = (sessionId: string, lines: readonly VariantQuantity[], { at = world.tenant, expiresAt = inAnHour }: Holding = {}) =>
-    inTransaction(world.db, (transaction) => holdStock(transaction, at, { sessionId, expiresAt, lines }));
-  const held = async (variantId: string, quantity: number, expiresAt: Date | null = inAnHour): Promise<string> => {
+    world.db
+      .selectFrom("stockHold")
+      .select(["variantId", "quantity", "expiresAt"])
+      .where("sessionId", "=", sessionId)
+      .orderBy("variantId")
+      .execute();
+  const hold = (
+    sessionId: string,
+    lines: readonly VariantQuantity[],
+    { at = world.tenant, expiresAt = inAnHour }: Holding = {},
+  ) => inTransaction(world.db, (transaction) => holdStock(transaction, at, { sessionId, expiresAt, lines }));
+  const held = async (
+    variantId: string,
+    quantity: number,
+    expiresAt: Date | null = inAnHour,
+  ): Promise<string> => {
     const sessionId = await makeSession(world);
     expect(await hold(sessionId, [{ variantId, quantity }], { expiresAt })).toEqual([]);
     return sessionId;
@@ -72,12 +91,16 @@ describeOnBoth("reservations", (open) => {
           { variantId: three, quantity: 1 },
         ]),
       ).toEqual([]);
-      expect(await Promise.all([one, two, three].map(levelOf))).toEqual([0, 6, 2].map((reserved) => ({ onHand: 10, reserved })));
+      expect(await Promise.all([one, two, three].map(levelOf))).toEqual(
+        [0, 6, 2].map((reserved) => ({ onHand: 10, reserved })),
+      );
       const expected = [
         { variantId: two, quantity: 6, expiresAt: inAnHour },
         { variantId: three, quantity: 2, expiresAt: inAnHour },
       ];
-      expect(await holdsOf(sessionId)).toEqual(expected.toSorted((a, b) => (a.variantId < b.variantId ? -1 : 1)));
+      expect(await holdsOf(sessionId)).toEqual(
+        expected.toSorted((a, b) => (a.variantId < b.variantId ? -1 : 1)),
+      );
       expect((await Promise.all([one, two, three].map(movementsOf))).flat()).toEqual([]);
     });
 
@@ -100,8 +123,12 @@ describeOnBoth("reservations", (open) => {
     it("finds nothing of a variant that is not there, nor of another merchant's", async () => {
       const variantId = await stocked(10);
       const sessionId = await makeSession(world);
-      expect(await hold(sessionId, [{ variantId: "var_none", quantity: 1 }])).toEqual([{ variantId: "var_none", wanted: 1, available: 0 }]);
-      expect(await hold(sessionId, [{ variantId, quantity: 1 }], { at: world.other })).toEqual([{ variantId, wanted: 1, available: 0 }]);
+      expect(await hold(sessionId, [{ variantId: "var_none", quantity: 1 }])).toEqual([
+        { variantId: "var_none", wanted: 1, available: 0 },
+      ]);
+      expect(await hold(sessionId, [{ variantId, quantity: 1 }], { at: world.other })).toEqual([
+        { variantId, wanted: 1, available: 0 },
+      ]);
     });
 
     it("takes what was held until now, not a millisecond before, and never what is being paid", async () => {
@@ -109,7 +136,8 @@ describeOnBoth("reservations", (open) => {
       const ended = await held(variantId, 2);
       const paid = await held(variantId, 3, null);
       const sessionId = await makeSession(world);
-      const ask = (later: number) => hold(sessionId, [{ variantId, quantity: 2 }], { at: world.later(later) });
+      const ask = (later: number) =>
+        hold(sessionId, [{ variantId, quantity: 2 }], { at: world.later(later) });
       expect(await ask(60 * minuteMs - 1)).toEqual([{ variantId, wanted: 2, available: 0 }]);
       expect(await ask(60 * minuteMs)).toEqual([]);
       expect([await holdsOf(ended), await levelOf(variantId)]).toEqual([[], { onHand: 5, reserved: 5 }]);
@@ -127,7 +155,9 @@ describeOnBoth("reservations", (open) => {
     it("of the last unit by 20 sessions at once succeeds for one", async () => {
       const variantId = await stocked(1);
       const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
-      const outcomes = await Promise.all(sessions.map((sessionId) => hold(sessionId, [{ variantId, quantity: 1 }])));
+      const outcomes = await Promise.all(
+        sessions.map((sessionId) => hold(sessionId, [{ variantId, quantity: 1 }])),
+      );
       expect(outcomes.filter((shortages) => shortages.length === 0)).toHaveLength(1);
       expect(await levelOf(variantId)).toEqual({ onHand: 1, reserved: 1 });
     });
@@ -135,7 +165,9 @@ describeOnBoth("reservations", (open) => {
     it("of the same variants in other orders by many at once locks nobody out", async () => {
       const variantIds = [await stocked(100), await stocked(100), await stocked(100)];
       const sessions = await Promise.all(Array.from({ length: 12 }, () => makeSession(world)));
-      const orders = sessions.map((_, index) => variantIds.map((__, at) => variantIds[(at + index) % 3] ?? ""));
+      const orders = sessions.map((_, index) =>
+        variantIds.map((__, at) => variantIds[(at + index) % 3] ?? ""),
+      );
       await Promise.all(
         sessions.map((sessionId, index) =>
           hold(
@@ -144,14 +176,20 @@ describeOnBoth("reservations", (open) => {
           ),
         ),
       );
-      expect(await Promise.all(variantIds.map(levelOf))).toEqual(variantIds.map(() => ({ onHand: 100, reserved: 24 })));
+      expect(await Promise.all(variantIds.map(levelOf))).toEqual(
+        variantIds.map(() => ({ onHand: 100, reserved: 24 })),
+      );
     });
   });
 
   it("are released once, however often that is asked for", async () => {
     const variantId = await stocked(5);
     const sessionId = await held(variantId, 2);
-    const release = () => world.run((transaction, tenant, id: string) => releaseHolds(transaction, tenant, { sessionId: id }), sessionId);
+    const release = () =>
+      world.run(
+        (transaction, tenant, id: string) => releaseHolds(transaction, tenant, { sessionId: id }),
+        sessionId,
+      );
     await release();
     await release();
     expect([await levelOf(variantId), await holdsOf(sessionId)]).toEqual([{ onHand: 5, reserved: 0 }, []]);
@@ -167,13 +205,24 @@ describeOnBoth("reservations", (open) => {
   it("become an order's: what is on hand is taken, the rest waits and is allocated when it is there", async () => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
-    const sold = await world.run((transaction, tenant, note: string) => sellHeld(transaction, tenant, { sessionId, note }), "N-1");
+    const sold = await world.run(
+      (transaction, tenant, note: string) => sellHeld(transaction, tenant, { sessionId, note }),
+      "N-1",
+    );
     expect([...sold]).toEqual([[variantId, 3]]);
     expect([await levelOf(variantId), await holdsOf(sessionId)]).toEqual([{ onHand: 0, reserved: 2 }, []]);
     const allocate = () =>
-      world.run((transaction, tenant, quantity: number) => allocateStock(transaction, tenant, [{ variantId, quantity }], "N-1"), 2);
+      world.run(
+        (transaction, tenant, quantity: number) =>
+          allocateStock(transaction, tenant, [{ variantId, quantity }], "N-1"),
+        2,
+      );
     expect(await allocate()).toEqual([{ variantId, wanted: 2, available: 0 }]);
-    await world.run((transaction, tenant, quantity: number) => restock(transaction, tenant, [{ variantId, quantity }], "N-0"), 4);
+    await world.run(
+      (transaction, tenant, quantity: number) =>
+        restock(transaction, tenant, [{ variantId, quantity }], "N-0"),
+      4,
+    );
     expect(await allocate()).toEqual([]);
     expect(await levelOf(variantId)).toEqual({ onHand: 2, reserved: 0 });
     expect(await movementsOf(variantId)).toEqual([
@@ -186,20 +235,31 @@ describeOnBoth("reservations", (open) => {
   it("of an order come back: what waited is free, what was taken is on hand again", async () => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
-    await world.run((transaction, tenant, note: string) => sellHeld(transaction, tenant, { sessionId, note }), "N-2");
     await world.run(
-      (transaction, tenant, line: { waiting: number; allocated: number }) => giveBackStock(transaction, tenant, [{ variantId, ...line }], "N-2"),
+      (transaction, tenant, note: string) => sellHeld(transaction, tenant, { sessionId, note }),
+      "N-2",
+    );
+    await world.run(
+      (transaction, tenant, line: { waiting: number; allocated: number }) =>
+        giveBackStock(transaction, tenant, [{ variantId, ...line }], "N-2"),
       { waiting: 1, allocated: 2 },
     );
     expect(await levelOf(variantId)).toEqual({ onHand: 2, reserved: 1 });
-    expect((await movementsOf(variantId)).at(-1)).toEqual({ delta: 2, onHandAfter: 2, reason: "canceled", note: "N-2" });
+    expect((await movementsOf(variantId)).at(-1)).toEqual({
+      delta: 2,
+      onHandAfter: 2,
+      reason: "canceled",
+      note: "N-2",
+    });
   });
 
   it("for an exchange are refused where there is too little, and take back what has ended", async () => {
     const variantId = await stocked(3);
     await held(variantId, 2);
     const reserve = (later: number) =>
-      inTransaction(world.db, (transaction) => reserveStock(transaction, world.later(later), [{ variantId, quantity: 3 }]));
+      inTransaction(world.db, (transaction) =>
+        reserveStock(transaction, world.later(later), [{ variantId, quantity: 3 }]),
+      );
     expect(await reserve(0)).toEqual([{ variantId, wanted: 3, available: 1 }]);
     expect(await reserve(60 * minuteMs)).toEqual([]);
     expect(await levelOf(variantId)).toEqual({ onHand: 3, reserved: 3 });
@@ -209,7 +269,10 @@ describeOnBoth("reservations", (open) => {
     const variantId = await stocked(5);
     const sessionId = await held(variantId, 2, null);
     await world.db.deleteFrom("variant").where("id", "=", variantId).execute();
-    const sold = await world.run((transaction, tenant, note: string) => sellHeld(transaction, tenant, { sessionId, note }), "N-3");
+    const sold = await world.run(
+      (transaction, tenant, note: string) => sellHeld(transaction, tenant, { sessionId, note }),
+      "N-3",
+    );
     expect([...sold]).toEqual([]);
     await world.run(
       async (transaction, tenant, line: VariantQuantity) => {
@@ -223,7 +286,10 @@ describeOnBoth("reservations", (open) => {
 
   it("whatever happens in whatever order, reserved is what is held and what waits, and the movements add up", async () => {
     const act = fc.constantFrom("hold", "release", "sell", "cancel", "allocate", "restock");
-    const steps = fc.array(fc.record({ act, session: fc.nat(2), quantity: fc.integer({ min: 1, max: 4 }) }), { minLength: 3, maxLength: 15 });
+    const steps = fc.array(fc.record({ act, session: fc.nat(2), quantity: fc.integer({ min: 1, max: 4 }) }), {
+      minLength: 3,
+      maxLength: 15,
+    });
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {
         const variantId = await stocked(6, 3);
@@ -231,12 +297,19 @@ describeOnBoth("reservations", (open) => {
         const order: Order = { waiting: 0, allocated: 0 };
         for (const { session, ...step } of history) {
           const sessionId = sessions[session] ?? "";
-          await inTransaction(world.db, (transaction) => acts[step.act](transaction, world.tenant, { ...step, sessionId, variantId, order }));
+          await inTransaction(world.db, (transaction) =>
+            acts[step.act](transaction, world.tenant, { ...step, sessionId, variantId, order }),
+          );
           const { rows } = await sql<{ held: number; moved: number }>`select
             (select coalesce(sum(quantity), 0)::int from stock_hold where variant_id = ${variantId}) as held,
-            (select coalesce(sum(delta), 0)::int from stock_movement where variant_id = ${variantId}) as moved`.execute(world.db);
+            (select coalesce(sum(delta), 0)::int from stock_movement where variant_id = ${variantId}) as moved`.execute(
+            world.db,
+          );
           const [sums = { held: 0, moved: 0 }] = rows;
-          expect(await levelOf(variantId)).toEqual({ reserved: sums.held + order.waiting, onHand: 6 + sums.moved });
+          expect(await levelOf(variantId)).toEqual({
+            reserved: sums.held + order.waiting,
+            onHand: 6 + sums.moved,
+          });
         }
       }),
       { numRuns: 20 },
@@ -264,23 +337,35 @@ interface Step {
 type Act = (transaction: Transaction, tenant: CommandContext, step: Step) => Promise<unknown>;
 
 const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" | "restock", Act>> = {
-  hold: (transaction, tenant, { sessionId, ...line }) => holdStock(transaction, tenant, { sessionId, expiresAt: inAnHour, lines: [line] }),
+  hold: (transaction, tenant, { sessionId, ...line }) =>
+    holdStock(transaction, tenant, { sessionId, expiresAt: inAnHour, lines: [line] }),
   release: (transaction, tenant, { sessionId }) => releaseHolds(transaction, tenant, { sessionId }),
   restock: (transaction, tenant, line) => restock(transaction, tenant, [line], "r"),
   sell: async (transaction, tenant, { sessionId, variantId, order }) => {
-    const hold = await transaction.selectFrom("stockHold").select("quantity").where("sessionId", "=", sessionId).executeTakeFirst();
+    const hold = await transaction
+      .selectFrom("stockHold")
+      .select("quantity")
+      .where("sessionId", "=", sessionId)
+      .executeTakeFirst();
     const allocated = (await sellHeld(transaction, tenant, { sessionId, note: "s" })).get(variantId) ?? 0;
     order.allocated += allocated;
     order.waiting += (hold?.quantity ?? 0) - allocated;
   },
   cancel: async (transaction, tenant, { variantId, quantity, order }) => {
-    const back = { waiting: Math.min(quantity, order.waiting), allocated: Math.min(quantity, order.allocated) };
+    const back = {
+      waiting: Math.min(quantity, order.waiting),
+      allocated: Math.min(quantity, order.allocated),
+    };
     await giveBackStock(transaction, tenant, [{ variantId, ...back }], "c");
     order.waiting -= back.waiting;
     order.allocated -= back.allocated;
   },
   allocate: async (transaction, tenant, { variantId, order }) => {
-    if (order.waiting === 0 || (await allocateStock(transaction, tenant, [{ variantId, quantity: 1 }], "a")).length > 0) return;
+    if (
+      order.waiting === 0 ||
+      (await allocateStock(transaction, tenant, [{ variantId, quantity: 1 }], "a")).length > 0
+    )
+      return;
     order.waiting -= 1;
     order.allocated += 1;
   },

@@ -1,4 +1,7 @@
-/** A product that a checkout has sold out, or an end has brought back, is found so after the next sweep, and loses no change on the way. */
+/**
+ * A product that a checkout has sold out, or an end has brought back, is found so after the next sweep, and
+ * loses no change on the way.
+ */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { holdStock, releaseHolds } from "#commerce/inventory/reservations.ts";
@@ -18,15 +21,23 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
 
   const stocked = async (onHand: number): Promise<{ productId: string; variantId: string }> => {
     const made = await makePublished(world);
-    await sql`update stock_level set on_hand = ${onHand}, low_stock_threshold = 1 where variant_id = ${made.variantId}`.execute(world.db);
+    await sql`update stock_level set on_hand = ${onHand}, low_stock_threshold = 1 where variant_id = ${made.variantId}`.execute(
+      world.db,
+    );
     return made;
   };
   const due = async (): Promise<string[]> =>
-    (await world.db.selectFrom("searchDue").select("productId").orderBy("id").execute()).map(({ productId }) => productId);
+    (await world.db.selectFrom("searchDue").select("productId").orderBy("id").execute()).map(
+      ({ productId }) => productId,
+    );
   const hold = async (variantId: string, quantity: number): Promise<string> => {
     const sessionId = await makeSession(world);
     await inTransaction(world.db, (transaction) =>
-      holdStock(transaction, world.tenant, { sessionId, expiresAt: inAnHour, lines: [{ variantId, quantity }] }),
+      holdStock(transaction, world.tenant, {
+        sessionId,
+        expiresAt: inAnHour,
+        lines: [{ variantId, quantity }],
+      }),
     );
     return sessionId;
   };
@@ -65,7 +76,9 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
 
   it("is found so by every index while its hold has ended and nobody has released it, whatever moves meanwhile", async () => {
     const { productId, variantId } = await stocked(5);
-    await sql`update stock_level set low_stock_threshold = 3 where variant_id = ${variantId}`.execute(world.db);
+    await sql`update stock_level set low_stock_threshold = 3 where variant_id = ${variantId}`.execute(
+      world.db,
+    );
     await hold(variantId, 2);
     const later = world.later(3_600_000);
     const indexed = async (): Promise<string | undefined> => {
@@ -75,7 +88,9 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
     expect([await due(), await indexed()]).toEqual([[productId], "in_stock"]);
     const sessionId = await makeSession(world);
     const lines = [{ variantId, quantity: 2 }];
-    await inTransaction(world.db, (transaction) => holdStock(transaction, later, { sessionId, expiresAt: null, lines }));
+    await inTransaction(world.db, (transaction) =>
+      holdStock(transaction, later, { sessionId, expiresAt: null, lines }),
+    );
     expect([await due(), await indexed()]).toEqual([[productId], "low_stock"]);
   });
 
@@ -108,22 +123,29 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
     });
   });
 
-  it.runIf(engine === "postgres")("waits for nobody: what is not committed yet is taken by the next sweep, with what it changed", async () => {
-    const { productId, variantId } = await stocked(1);
-    const sessionId = await makeSession(world);
-    await hold((await stocked(1)).variantId, 1);
-    const [isHeld, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const committed = inTransaction(world.db, async (transaction) => {
-      await holdStock(transaction, world.tenant, { sessionId, expiresAt: inAnHour, lines: [{ variantId, quantity: 1 }] });
-      isHeld.resolve();
-      await commit.promise;
-    });
-    await isHeld.promise;
-    expect(await refreshDue(world.db, world.tenant.now)).toBe(1);
-    commit.resolve();
-    await committed;
-    expect(await due()).toEqual([productId]);
-    expect(await refreshDue(world.db, world.tenant.now)).toBe(1);
-    expect(await foundAs(productId)).toBe("out_of_stock");
-  });
+  it.runIf(engine === "postgres")(
+    "waits for nobody: what is not committed yet is taken by the next sweep, with what it changed",
+    async () => {
+      const { productId, variantId } = await stocked(1);
+      const sessionId = await makeSession(world);
+      await hold((await stocked(1)).variantId, 1);
+      const [isHeld, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const committed = inTransaction(world.db, async (transaction) => {
+        await holdStock(transaction, world.tenant, {
+          sessionId,
+          expiresAt: inAnHour,
+          lines: [{ variantId, quantity: 1 }],
+        });
+        isHeld.resolve();
+        await commit.promise;
+      });
+      await isHeld.promise;
+      expect(await refreshDue(world.db, world.tenant.now)).toBe(1);
+      commit.resolve();
+      await committed;
+      expect(await due()).toEqual([productId]);
+      expect(await refreshDue(world.db, world.tenant.now)).toBe(1);
+      expect(await foundAs(productId)).toBe("out_of_stock");
+    },
+  );
 });

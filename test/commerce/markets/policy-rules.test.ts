@@ -1,4 +1,7 @@
-/** A policy's rules: what a merchant may say, what stands where it says nothing, and what an order keeps of it. */
+/**
+ * A policy's rules: what a merchant may say, what stands where it says nothing, and what an order keeps of
+ * it.
+ */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type PolicyUpsertInput, upsertPolicy } from "#commerce/markets/change-policy.ts";
@@ -9,9 +12,19 @@ import { createWorld, risesOf, type World } from "#test/commerce/writes-world.ts
 
 describe("what is left out", () => {
   it("has its default, and null is kept where it is a rule", () => {
-    expect(completeRules("cancellation", {}, { country: "US" })).toEqual({ mode: "immediate", windowMinutes: 60, afterWindow: "request" });
-    expect(completeRules("cancellation", { windowMinutes: null }, { country: "US" })).toMatchObject({ windowMinutes: null, afterWindow: "request" });
-    expect(completeRules("return", { windowDays: 100 }, { country: "DE" })).toEqual({ ...defaultRules.return, windowDays: 100 });
+    expect(completeRules("cancellation", {}, { country: "US" })).toEqual({
+      mode: "immediate",
+      windowMinutes: 60,
+      afterWindow: "request",
+    });
+    expect(completeRules("cancellation", { windowMinutes: null }, { country: "US" })).toMatchObject({
+      windowMinutes: null,
+      afterWindow: "request",
+    });
+    expect(completeRules("return", { windowDays: 100 }, { country: "DE" })).toEqual({
+      ...defaultRules.return,
+      windowDays: 100,
+    });
   });
 
   it.each([
@@ -26,8 +39,12 @@ describe("what is left out", () => {
   ])(
     "in %s, where the merchant says %o: %i days to withdraw, %i months of warranty",
     (country, { days, months }: { days?: number; months?: number }, windowDays, long) => {
-      expect(completeRules("withdrawal", days === undefined ? {} : { windowDays: days }, { country })).toEqual({ windowDays });
-      expect(completeRules("warranty", months === undefined ? {} : { months }, { country })).toMatchObject({ months: long });
+      expect(
+        completeRules("withdrawal", days === undefined ? {} : { windowDays: days }, { country }),
+      ).toEqual({ windowDays });
+      expect(completeRules("warranty", months === undefined ? {} : { months }, { country })).toMatchObject({
+        months: long,
+      });
     },
   );
 });
@@ -39,24 +56,52 @@ describeOnBoth("the rules of a policy", (open) => {
   });
 
   const summaries = [{ locale: "de", text: "So ist es." }];
-  const policy = (type: PolicyUpsertInput["type"], rules: PolicyUpsertInput["rules"], marketId: string | null = null): PolicyUpsertInput => ({
+  const policy = (
+    type: PolicyUpsertInput["type"],
+    rules: PolicyUpsertInput["rules"],
+    marketId: string | null = null,
+  ): PolicyUpsertInput => ({
     type,
     summaries,
     rules,
     marketId,
   });
-  const rowOf = (id: string) => world.db.selectFrom("policy").select(["rules", "version"]).where("id", "=", id).executeTakeFirst();
+  const rowOf = (id: string) =>
+    world.db.selectFrom("policy").select(["rules", "version"]).where("id", "=", id).executeTakeFirst();
 
   it("are kept as they were said, and another rule is another version", async () => {
-    const said = { mode: "request", windowDays: null, methods: ["mail", "store"], keepItemMinor: 500, storeCredit: null } as const;
+    const said = {
+      mode: "request",
+      windowDays: null,
+      methods: ["mail", "store"],
+      keepItemMinor: 500,
+      storeCredit: null,
+    } as const;
     const { policyId } = await world.run(upsertPolicy, policy("return", { return: said }, world.europe));
     expect(await rowOf(policyId)).toEqual({
       rules: { mode: "request", windowDays: null, methods: ["mail", "store"], keepItemMinor: 500 },
       version: 1,
     });
-    const again = { mode: "request", methods: ["mail", "store"], keepItemMinor: 500, windowDays: null } as const;
-    expect((await risesOf(world, "", () => world.run(upsertPolicy, policy("return", { return: again }, world.europe)))).catalog).toBe(0);
-    expect((await risesOf(world, "", () => world.run(upsertPolicy, policy("return", { return: { windowDays: 60 } }, world.europe)))).catalog).toBe(1);
+    const again = {
+      mode: "request",
+      methods: ["mail", "store"],
+      keepItemMinor: 500,
+      windowDays: null,
+    } as const;
+    expect(
+      (
+        await risesOf(world, "", () =>
+          world.run(upsertPolicy, policy("return", { return: again }, world.europe)),
+        )
+      ).catalog,
+    ).toBe(0);
+    expect(
+      (
+        await risesOf(world, "", () =>
+          world.run(upsertPolicy, policy("return", { return: { windowDays: 60 } }, world.europe)),
+        )
+      ).catalog,
+    ).toBe(1);
     expect(await rowOf(policyId)).toEqual({ rules: { windowDays: 60 }, version: 2 });
     await world.run(upsertPolicy, policy("return", null, world.europe));
     expect(await rowOf(policyId)).toEqual({ rules: {}, version: 3 });
@@ -64,14 +109,26 @@ describeOnBoth("the rules of a policy", (open) => {
 
   it.each([
     ["cancellation", { cancellation: { windowMinutes: 0 } }, ["/rules/cancellation/windowMinutes too_small"]],
-    ["cancellation", { cancellation: { windowMinutes: 43_201 } }, ["/rules/cancellation/windowMinutes too_large"]],
-    ["cancellation", { return: {}, warranty: { months: 1 } }, ["/rules/return not_allowed", "/rules/warranty not_allowed"]],
+    [
+      "cancellation",
+      { cancellation: { windowMinutes: 43_201 } },
+      ["/rules/cancellation/windowMinutes too_large"],
+    ],
+    [
+      "cancellation",
+      { return: {}, warranty: { months: 1 } },
+      ["/rules/return not_allowed", "/rules/warranty not_allowed"],
+    ],
     [
       "return",
       { return: { windowDays: 0, exchangeWindowDays: 3651 } },
       ["/rules/return/windowDays too_small", "/rules/return/exchangeWindowDays too_large"],
     ],
-    ["return", { return: { restockingBasisPoints: 10_001 } }, ["/rules/return/restockingBasisPoints too_large"]],
+    [
+      "return",
+      { return: { restockingBasisPoints: 10_001 } },
+      ["/rules/return/restockingBasisPoints too_large"],
+    ],
     [
       "return",
       { return: { returnShippingMinor: -1 } },
@@ -96,7 +153,11 @@ describeOnBoth("the rules of a policy", (open) => {
     [
       "warranty",
       { warranty: { months: 241, repairs: -1, replacements: 1001 } },
-      ["/rules/warranty/months too_large", "/rules/warranty/repairs too_small", "/rules/warranty/replacements too_large"],
+      [
+        "/rules/warranty/months too_large",
+        "/rules/warranty/repairs too_small",
+        "/rules/warranty/replacements too_large",
+      ],
     ],
   ] as const)("of %s are refused: %o", async (type, rules, details) => {
     expect(await world.refusal(upsertPolicy, policy(type, rules))).toEqual({
@@ -107,12 +168,20 @@ describeOnBoth("the rules of a policy", (open) => {
   });
 
   it("name no category that is not the merchant's", async () => {
-    const refused = await world.refusal(upsertPolicy, policy("return", { return: { excludedCategoryIds: [createId("category"), "\u0000"] } }));
+    const refused = await world.refusal(
+      upsertPolicy,
+      policy("return", { return: { excludedCategoryIds: [createId("category"), "\u0000"] } }),
+    );
     expect(refused).toEqual({
       code: "resource_not_found",
-      details: ["body /rules/return/excludedCategoryIds/0 resource_not_found", "body /rules/return/excludedCategoryIds/1 resource_not_found"],
+      details: [
+        "body /rules/return/excludedCategoryIds/0 resource_not_found",
+        "body /rules/return/excludedCategoryIds/1 resource_not_found",
+      ],
       conflict: null,
     });
-    expect((await sql`select 1 from policy where rules ? 'excludedCategoryIds'`.execute(world.db)).rows).toEqual([]);
+    expect(
+      (await sql`select 1 from policy where rules ? 'excludedCategoryIds'`.execute(world.db)).rows,
+    ).toEqual([]);
   });
 });

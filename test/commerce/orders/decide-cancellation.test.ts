@@ -1,10 +1,20 @@
-/** What may be canceled by the answer, a cancellation does, and nothing else: at the same instant, whatever the order is like and whoever asks. */
+/**
+ * What may be canceled by the answer, a cancellation does, and nothing else: at the same instant, whatever
+ * the order is like and whoever asks.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
-import { buyerCancellationReasons, merchantCancellationReasons } from "#commerce/orders/cancellation/reasons.ts";
+import {
+  buyerCancellationReasons,
+  merchantCancellationReasons,
+} from "#commerce/orders/cancellation/reasons.ts";
 import { tornSet } from "#commerce/orders/cancellation/obstacles.ts";
-import { cancellationFaults, decideCancellation, type DecidedCancellation } from "#commerce/orders/cancellation/cancel-order.ts";
+import {
+  cancellationFaults,
+  decideCancellation,
+  type DecidedCancellation,
+} from "#commerce/orders/cancellation/cancel-order.ts";
 import type { LineQuantity, OrderAggregate, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { wantedOf } from "#commerce/orders/order-statuses.ts";
@@ -30,70 +40,96 @@ const anyOpenOrder = fc
     packing: fc.constantFrom("none", "none", "pending", "packing"),
     isSet: fc.boolean(),
   })
-  .map(({ order, openShares, mode, windowMinutes, afterWindow, obstacle, packing, isSet }): OrderAggregate => {
-    const lines = order.lines.map((line, index) => {
-      const shipped = Math.floor(line.shipped * (1 - (openShares[index] ?? 1)));
-      const delivered = Math.min(shipped, line.delivered);
-      const returned = Math.min(delivered, line.returned);
-      const returnRequested = Math.min(delivered - returned, line.returnRequested);
-      return { ...line, shipped, delivered, returned, returnRequested, refunded: Math.min(shipped, Math.max(returned, line.refunded)) };
-    });
-    const [first] = lines;
-    const waiting = lines
-      .filter((line) => wantedOf(line) > line.shipped)
-      .map((line) => ({ lineId: line.id, quantity: wantedOf(line) - line.shipped }));
-    const packed = {
-      id: "ful_9",
-      returnId: null,
-      status: packing,
-      packingStartedAt: packing === "packing" ? order.placedAt : null,
-      lines: waiting,
-    } as unknown as OrderAggregate["fulfillments"][number];
-    const set = {
-      promotionId: "prm_1",
-      kind: "buy_x_get_y",
-      discountMinor: 100,
-      allocations: lines.slice(0, 1).map((line) => ({ lineId: line.id, amountMinor: 100 })),
-      boughtLineIds: lines.slice(1, 2).map((line) => line.id),
-    } as unknown as OrderPromotion;
-    const request = { lines: waiting, reason: "other", note: null, actor: "buyer", at: order.placedAt } as const;
-    const returning = {
-      id: "ret_1",
-      status: "approved",
-      lines: [{ lineId: first?.id ?? "", quantity: 1 }],
-    } as unknown as OrderAggregate["returns"][number];
-    return Object.assign({}, order, {
-      lines,
-      merchant: {
-        id: "mer_1",
-        slug: "x",
-        name: "X",
-        status: obstacle === "suspended" ? "suspended" : "active",
-        defaultLocale: "de",
-        referenceKey: "secret",
-      },
-      payments: order.payments.map((payment) => ({
-        ...noPayment,
-        ...payment,
-        pending: obstacle === "capturing" ? [{ kind: "capture" as const, amountMinor: 1 }] : [],
-      })),
-      refunds: obstacle === "refunding" ? [{ status: "pending", amountMinor: 1 } as unknown as OrderAggregate["refunds"][number]] : [],
-      returns: obstacle === "returning" ? [returning] : [],
-      cancellationRequest: obstacle === "requested" ? request : null,
-      promotions: isSet && lines.length > 1 ? [set] : [],
-      fulfillments: [...order.fulfillments, ...(packing === "none" || waiting.length === 0 ? [] : [packed])],
-      policies: order.policies.map((policy) =>
-        policy.type === "cancellation" ? { ...policy, rules: { mode, windowMinutes, afterWindow } } : policy,
-      ),
-    } as Partial<OrderAggregate>);
-  });
+  .map(
+    ({ order, openShares, mode, windowMinutes, afterWindow, obstacle, packing, isSet }): OrderAggregate => {
+      const lines = order.lines.map((line, index) => {
+        const shipped = Math.floor(line.shipped * (1 - (openShares[index] ?? 1)));
+        const delivered = Math.min(shipped, line.delivered);
+        const returned = Math.min(delivered, line.returned);
+        const returnRequested = Math.min(delivered - returned, line.returnRequested);
+        return {
+          ...line,
+          shipped,
+          delivered,
+          returned,
+          returnRequested,
+          refunded: Math.min(shipped, Math.max(returned, line.refunded)),
+        };
+      });
+      const [first] = lines;
+      const waiting = lines
+        .filter((line) => wantedOf(line) > line.shipped)
+        .map((line) => ({ lineId: line.id, quantity: wantedOf(line) - line.shipped }));
+      const packed = {
+        id: "ful_9",
+        returnId: null,
+        status: packing,
+        packingStartedAt: packing === "packing" ? order.placedAt : null,
+        lines: waiting,
+      } as unknown as OrderAggregate["fulfillments"][number];
+      const set = {
+        promotionId: "prm_1",
+        kind: "buy_x_get_y",
+        discountMinor: 100,
+        allocations: lines.slice(0, 1).map((line) => ({ lineId: line.id, amountMinor: 100 })),
+        boughtLineIds: lines.slice(1, 2).map((line) => line.id),
+      } as unknown as OrderPromotion;
+      const request = {
+        lines: waiting,
+        reason: "other",
+        note: null,
+        actor: "buyer",
+        at: order.placedAt,
+      } as const;
+      const returning = {
+        id: "ret_1",
+        status: "approved",
+        lines: [{ lineId: first?.id ?? "", quantity: 1 }],
+      } as unknown as OrderAggregate["returns"][number];
+      return Object.assign({}, order, {
+        lines,
+        merchant: {
+          id: "mer_1",
+          slug: "x",
+          name: "X",
+          status: obstacle === "suspended" ? "suspended" : "active",
+          defaultLocale: "de",
+          referenceKey: "secret",
+        },
+        payments: order.payments.map((payment) => ({
+          ...noPayment,
+          ...payment,
+          pending: obstacle === "capturing" ? [{ kind: "capture" as const, amountMinor: 1 }] : [],
+        })),
+        refunds:
+          obstacle === "refunding"
+            ? [{ status: "pending", amountMinor: 1 } as unknown as OrderAggregate["refunds"][number]]
+            : [],
+        returns: obstacle === "returning" ? [returning] : [],
+        cancellationRequest: obstacle === "requested" ? request : null,
+        promotions: isSet && lines.length > 1 ? [set] : [],
+        fulfillments: [
+          ...order.fulfillments,
+          ...(packing === "none" || waiting.length === 0 ? [] : [packed]),
+        ],
+        policies: order.policies.map((policy) =>
+          policy.type === "cancellation"
+            ? { ...policy, rules: { mode, windowMinutes, afterWindow } }
+            : policy,
+        ),
+      } as Partial<OrderAggregate>);
+    },
+  );
 
 const anyAsked = fc
   .record({
     order: anyOpenOrder,
     actor: fc.constantFrom<OrderActor>("buyer", "buyer", "merchant", "system"),
     // About the end of the time in which a buyer cancels alone, too.
-    after: fc.oneof(fc.constantFrom(60 * minute - 1, 60 * minute, 60 * minute + 1), fc.integer({ min: 0, max: 100 * minute })),
+    after: fc.oneof(
+      fc.constantFrom(60 * minute - 1, 60 * minute, 60 * minute + 1),
+      fc.integer({ min: 0, max: 100 * minute }),
+    ),
     // One more than there is, too.
     extra: fc.array(fc.constantFrom(0, 0, 0, 0, 0, 0, 1, -1, -1, -9, -9), { minLength: 3, maxLength: 3 }),
     isAll: fc.constantFrom(false, false, false, true),
@@ -102,27 +138,41 @@ const anyAsked = fc
     const now = new Date(Date.parse(order.placedAt) + after);
     const answer = cancellationEligibility(order, now, actor);
     const chosen = order.lines
-      .map((line, index) => ({ lineId: line.id, quantity: wantedOf(line) - line.shipped + (extra[index] ?? 0) }))
+      .map((line, index) => ({
+        lineId: line.id,
+        quantity: wantedOf(line) - line.shipped + (extra[index] ?? 0),
+      }))
       .filter(({ quantity }) => quantity > 0);
     return { order, actor, now, answer, lines: isAll || chosen.length === 0 ? undefined : chosen };
   });
 type Asked = typeof anyAsked extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 
 /** What came of it: what is done, or the codes it was refused with. */
-function attempt({ order, actor, now, lines }: Pick<Asked, "order" | "actor" | "now" | "lines">): DecidedCancellation | readonly string[] {
+function attempt({
+  order,
+  actor,
+  now,
+  lines,
+}: Pick<Asked, "order" | "actor" | "now" | "lines">): DecidedCancellation | readonly string[] {
   try {
     return decideCancellation(order, { lines }, { now, actor });
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== "invalid_state") throw error;
-    const { reasons } = (error.parts.conflict?.data ?? {}) as { readonly reasons?: readonly { readonly code: string }[] };
+    const { reasons } = (error.parts.conflict?.data ?? {}) as {
+      readonly reasons?: readonly { readonly code: string }[];
+    };
     return reasons?.map(({ code }) => code) ?? [];
   }
 }
 
-const isDone = (outcome: ReturnType<typeof attempt>): outcome is DecidedCancellation => !Array.isArray(outcome);
+const isDone = (outcome: ReturnType<typeof attempt>): outcome is DecidedCancellation =>
+  !Array.isArray(outcome);
 
 /** What the answer says about these lines. */
-function shown({ order, actor, answer }: Asked, lines: readonly LineQuantity[]): "allowed" | "request_required" | "denied" {
+function shown(
+  { order, actor, answer }: Asked,
+  lines: readonly LineQuantity[],
+): "allowed" | "request_required" | "denied" {
   const decisions = new Set(
     lines.map(({ lineId, quantity }) => {
       const line = answer.lines.find((candidate) => candidate.lineId === lineId);
@@ -167,7 +217,9 @@ describe("the answer to whether an order can be canceled, and the cancellation",
         if (!isDone(outcome)) return;
         expect(outcome.isRequest).toBe(answer.decision === "request_required");
         const about = answer.lines.filter(({ decision }) => decision === answer.decision);
-        expect(outcome.lines).toEqual(about.map(({ lineId, cancelableQuantity: quantity }) => ({ lineId, quantity })));
+        expect(outcome.lines).toEqual(
+          about.map(({ lineId, cancelableQuantity: quantity }) => ({ lineId, quantity })),
+        );
       }),
       runs,
     );
@@ -190,7 +242,9 @@ describe("the answer to whether an order can be canceled, and the cancellation",
     fc.assert(
       fc.property(anyAsked, anyReason, ({ answer, actor }, reason) => {
         const isTaken = cancellationFaults({ reason }, actor).length === 0;
-        const offered = answer.allowedReasonCodes.filter((choice) => actor !== "buyer" || choice.actor === "buyer");
+        const offered = answer.allowedReasonCodes.filter(
+          (choice) => actor !== "buyer" || choice.actor === "buyer",
+        );
         expect(offered.some(({ code }) => code === reason)).toBe(answer.decision !== "denied" && isTaken);
       }),
       runs,

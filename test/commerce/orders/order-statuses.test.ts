@@ -1,4 +1,7 @@
-/** When an order is over: nothing is left to send, nothing is owed, nothing is on its way back; whatever has become of the payment otherwise. */
+/**
+ * When an order is over: nothing is left to send, nothing is owed, nothing is on its way back; whatever has
+ * become of the payment otherwise.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { OrderFulfillment, OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
@@ -49,10 +52,22 @@ describe("an order that was delivered", () => {
   it.each([
     ["authorized, with nothing owed any more", {}, 1000, "authorized", "completed"],
     ["authorized, with something owed", {}, 999, "authorized", "confirmed"],
-    ["voided, with nothing owed any more", { status: "canceled", voidedMinor: 1000 }, 1000, "voided", "completed"],
+    [
+      "voided, with nothing owed any more",
+      { status: "canceled", voidedMinor: 1000 },
+      1000,
+      "voided",
+      "completed",
+    ],
     ["voided, with something owed", { status: "canceled", voidedMinor: 1000 }, 0, "voided", "confirmed"],
     ["paid", captured, 0, "paid", "completed"],
-    ["paid, and disputed", { ...captured, disputedAt: "2026-01-01T00:00:00.000Z" }, 0, "disputed", "confirmed"],
+    [
+      "paid, and disputed",
+      { ...captured, disputedAt: "2026-01-01T00:00:00.000Z" },
+      0,
+      "disputed",
+      "confirmed",
+    ],
     ["paid in part, with the rest given up", { capturedMinor: 400 }, 600, "paid", "completed"],
   ] as const)("and is %s", (_name, payment, reducedMinor, paymentStatus, status) => {
     const parts = order({ payments: [paid(payment)], reducedMinor });
@@ -68,7 +83,12 @@ describe("an order that was delivered", () => {
         amount,
         fc.constantFrom("authorized", "canceled", "captured"),
         (capturedMinor, refundedMinor, reducedMinor, status) => {
-          const parts = order({ payments: [paid({ status, capturedMinor, refundedMinor: Math.min(refundedMinor, capturedMinor) })], reducedMinor });
+          const parts = order({
+            payments: [
+              paid({ status, capturedMinor, refundedMinor: Math.min(refundedMinor, capturedMinor) }),
+            ],
+            reducedMinor,
+          });
           expect(deriveStatuses(parts).status === "completed").toBe(outstandingMinor(parts) <= 0);
         },
       ),
@@ -78,13 +98,41 @@ describe("an order that was delivered", () => {
 
 describe("an order of which parcels got lost", () => {
   it.each([
-    ["all of it, not paid back", { shipped: 0, delivered: 0 }, [parcel("failed", 2)], "unfulfilled", "confirmed"],
+    [
+      "all of it, not paid back",
+      { shipped: 0, delivered: 0 },
+      [parcel("failed", 2)],
+      "unfulfilled",
+      "confirmed",
+    ],
     ["all of it, paid back", { delivered: 0, refunded: 2 }, [parcel("failed", 2)], "canceled", "completed"],
-    ["some of it, paid back", { delivered: 1, refunded: 1 }, [parcel("delivered", 1), parcel("returned_to_sender", 1)], "delivered", "completed"],
-    ["some of it, paid back, the rest under way", { delivered: 0, refunded: 1 }, [parcel("shipped", 1), parcel("failed", 1)], "shipped", "confirmed"],
-    ["none: paid back, and under way", { delivered: 0, refunded: 2 }, [parcel("shipped", 2)], "shipped", "confirmed"],
+    [
+      "some of it, paid back",
+      { delivered: 1, refunded: 1 },
+      [parcel("delivered", 1), parcel("returned_to_sender", 1)],
+      "delivered",
+      "completed",
+    ],
+    [
+      "some of it, paid back, the rest under way",
+      { delivered: 0, refunded: 1 },
+      [parcel("shipped", 1), parcel("failed", 1)],
+      "shipped",
+      "confirmed",
+    ],
+    [
+      "none: paid back, and under way",
+      { delivered: 0, refunded: 2 },
+      [parcel("shipped", 2)],
+      "shipped",
+      "confirmed",
+    ],
   ] as const)("%s", (_name, counts, fulfillments, fulfillmentStatus, status) => {
-    const parts = order({ lines: [line(counts)], fulfillments: [...fulfillments], payments: [paid(captured)] });
+    const parts = order({
+      lines: [line(counts)],
+      fulfillments: [...fulfillments],
+      payments: [paid(captured)],
+    });
     expect(deriveStatuses(parts)).toMatchObject({ fulfillmentStatus, status });
   });
 });

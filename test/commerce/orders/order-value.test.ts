@@ -1,8 +1,22 @@
-/** What canceling is worth: in whatever portions an order goes, what its buyer no longer owes adds up to the order, to the cent. */
+/**
+ * What canceling is worth: in whatever portions an order goes, what its buyer no longer owes adds up to the
+ * order, to the cent.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cancellationValue, refundableMinor, shippingLeftMinor, uncapturedMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
-import type { OrderFulfillment, OrderLine, OrderPayment, OrderRefund } from "#commerce/orders/order-aggregate.ts";
+import {
+  cancellationValue,
+  refundableMinor,
+  shippingLeftMinor,
+  uncapturedMinor,
+  unitsValueMinor,
+} from "#commerce/orders/order-value.ts";
+import type {
+  OrderFulfillment,
+  OrderLine,
+  OrderPayment,
+  OrderRefund,
+} from "#commerce/orders/order-aggregate.ts";
 import { outstandingMinor, wantedOf } from "#commerce/orders/order-statuses.ts";
 import "#test/support/properties.ts";
 
@@ -25,7 +39,15 @@ const lineOf = (id: string, line: Partial<OrderLine>): OrderLine =>
   }) as unknown as OrderLine;
 
 const paymentOf = (amountMinor: number, capturedMinor: number): OrderPayment =>
-  ({ id: "pay", status: "authorized", amountMinor, capturedMinor, voidedMinor: 0, refundedMinor: 0, pending: [] }) as unknown as OrderPayment;
+  ({
+    id: "pay",
+    status: "authorized",
+    amountMinor,
+    capturedMinor,
+    voidedMinor: 0,
+    refundedMinor: 0,
+    pending: [],
+  }) as unknown as OrderPayment;
 
 interface Parts {
   readonly lines: readonly OrderLine[];
@@ -36,7 +58,8 @@ interface Parts {
 
 function orderOf({ lines, shippingMinor = 0, capturedMinor, fulfillments = [] }: Parts): Valued {
   const totalMinor = lines.reduce((sum, line) => sum + line.totalMinor, shippingMinor);
-  const payments = totalMinor === 0 ? [] : [paymentOf(totalMinor, Math.min(capturedMinor ?? totalMinor, totalMinor))];
+  const payments =
+    totalMinor === 0 ? [] : [paymentOf(totalMinor, Math.min(capturedMinor ?? totalMinor, totalMinor))];
   return { lines, totalMinor, reducedMinor: 0, shippingReducedMinor: 0, payments, refunds: [], fulfillments };
 }
 
@@ -53,44 +76,72 @@ function after(order: Valued, asked: { readonly lineId: string; readonly quantit
       const units = value.lines.find(({ lineId }) => lineId === line.id);
       if (units === undefined) return line;
       const { quantity, allocated, amountMinor } = units;
-      const changed = { canceled: line.canceled + quantity, allocated: line.allocated - allocated, reducedMinor: line.reducedMinor + amountMinor };
+      const changed = {
+        canceled: line.canceled + quantity,
+        allocated: line.allocated - allocated,
+        reducedMinor: line.reducedMinor + amountMinor,
+      };
       return Object.assign({}, line, changed);
     }),
   };
 }
 
 const lines = fc
-  .array(fc.record({ totalMinor: fc.nat(100_000), ordered: fc.integer({ min: 1, max: 7 }), allocated: fc.nat(7) }), { minLength: 1, maxLength: 4 })
-  .map((all) => all.map(({ allocated, ...line }, index) => lineOf(`l${index}`, { ...line, allocated: Math.min(allocated, line.ordered) })));
+  .array(
+    fc.record({ totalMinor: fc.nat(100_000), ordered: fc.integer({ min: 1, max: 7 }), allocated: fc.nat(7) }),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((all) =>
+    all.map(({ allocated, ...line }, index) =>
+      lineOf(`l${index}`, { ...line, allocated: Math.min(allocated, line.ordered) }),
+    ),
+  );
 
 describe("canceling", () => {
   it("in any portions takes off all that was owed, gives back all that was captured, and never more", () => {
     fc.assert(
-      fc.property(lines, fc.nat(2_000), fc.nat(200_000), fc.infiniteStream(fc.nat()), (given, shippingMinor, capturedMinor, choices) => {
-        let order = orderOf({ lines: given, shippingMinor, capturedMinor });
-        const capturedAtFirst = refundableMinor(order);
-        for (;;) {
-          const open = order.lines.filter((line) => wantedOf(line) > 0);
-          const line = open[Number(choices.next().value) % Math.max(1, open.length)];
-          if (line === undefined) break;
-          order = after(order, { lineId: line.id, quantity: 1 + (Number(choices.next().value) % wantedOf(line)) });
-          // What is kept is never more than is owed, and what was given back is what was kept beyond that.
-          expect(refundableMinor(order)).toBe(Math.min(capturedAtFirst, order.totalMinor - order.reducedMinor));
-          for (const { allocated, ordered, canceled } of order.lines) expect(allocated).toBeLessThanOrEqual(ordered - canceled);
-        }
-        expect(order.reducedMinor).toBe(order.totalMinor);
-        expect(order.shippingReducedMinor).toBe(shippingMinor);
-        expect(order.lines.map(({ reducedMinor }) => reducedMinor)).toEqual(order.lines.map(({ totalMinor }) => totalMinor));
-        expect(order.lines.every(({ allocated }) => allocated === 0)).toBe(true);
-        expect(refundableMinor(order)).toBe(0);
-        expect(outstandingMinor(order)).toBe(-capturedAtFirst);
-      }),
+      fc.property(
+        lines,
+        fc.nat(2_000),
+        fc.nat(200_000),
+        fc.infiniteStream(fc.nat()),
+        (given, shippingMinor, capturedMinor, choices) => {
+          let order = orderOf({ lines: given, shippingMinor, capturedMinor });
+          const capturedAtFirst = refundableMinor(order);
+          for (;;) {
+            const open = order.lines.filter((line) => wantedOf(line) > 0);
+            const line = open[Number(choices.next().value) % Math.max(1, open.length)];
+            if (line === undefined) break;
+            order = after(order, {
+              lineId: line.id,
+              quantity: 1 + (Number(choices.next().value) % wantedOf(line)),
+            });
+            // What is kept is never more than is owed, and what was given back is what was kept beyond that.
+            expect(refundableMinor(order)).toBe(
+              Math.min(capturedAtFirst, order.totalMinor - order.reducedMinor),
+            );
+            for (const { allocated, ordered, canceled } of order.lines)
+              expect(allocated).toBeLessThanOrEqual(ordered - canceled);
+          }
+          expect(order.reducedMinor).toBe(order.totalMinor);
+          expect(order.shippingReducedMinor).toBe(shippingMinor);
+          expect(order.lines.map(({ reducedMinor }) => reducedMinor)).toEqual(
+            order.lines.map(({ totalMinor }) => totalMinor),
+          );
+          expect(order.lines.every(({ allocated }) => allocated === 0)).toBe(true);
+          expect(refundableMinor(order)).toBe(0);
+          expect(outstandingMinor(order)).toBe(-capturedAtFirst);
+        },
+      ),
     );
   });
 
   it("takes what waits first, and the shipping with the last that is shipped", () => {
     const order = orderOf({
-      lines: [lineOf("a", { ordered: 3, allocated: 1, totalMinor: 100 }), lineOf("b", { requiresShipping: false, restrictions: ["digital"] })],
+      lines: [
+        lineOf("a", { ordered: 3, allocated: 1, totalMinor: 100 }),
+        lineOf("b", { requiresShipping: false, restrictions: ["digital"] }),
+      ],
       shippingMinor: 50,
     });
     expect(cancellationValue(order, [{ lineId: "a", quantity: 2 }])).toMatchObject({
@@ -115,7 +166,10 @@ describe("canceling", () => {
     };
     const [payment] = order.payments;
     const paid = { ...order, payments: [Object.assign({}, payment, { refundedMinor: 300 }) as OrderPayment] };
-    expect(cancellationValue(paid, [{ lineId: "a", quantity: 1 }])).toMatchObject({ reducedMinor: 700, refundMinor: 700 });
+    expect(cancellationValue(paid, [{ lineId: "a", quantity: 1 }])).toMatchObject({
+      reducedMinor: 700,
+      refundMinor: 700,
+    });
   });
 
   it("gives the shipping back once: what of it was taken off before is not there any more", () => {
@@ -127,7 +181,13 @@ describe("canceling", () => {
 
   it("of nothing is worth nothing, not even the shipping", () => {
     const order = orderOf({ lines: [lineOf("a", { requiresShipping: false })], shippingMinor: 50 });
-    expect(cancellationValue(order, [])).toMatchObject({ lines: [], shippingMinor: 0, reducedMinor: 0, refundMinor: 0, isWhole: false });
+    expect(cancellationValue(order, [])).toMatchObject({
+      lines: [],
+      shippingMinor: 0,
+      reducedMinor: 0,
+      refundMinor: 0,
+      isWhole: false,
+    });
   });
 
   it("values a unit after those that are gone, canceled or given back, and never above what is left of its line", () => {
@@ -141,7 +201,11 @@ describe("canceling", () => {
 
   it("of a free order gives nothing back", () => {
     const order = orderOf({ lines: [lineOf("a", { totalMinor: 0 })] });
-    expect(cancellationValue(order, [{ lineId: "a", quantity: 1 }])).toMatchObject({ reducedMinor: 0, refundMinor: 0, isWhole: true });
+    expect(cancellationValue(order, [{ lineId: "a", quantity: 1 }])).toMatchObject({
+      reducedMinor: 0,
+      refundMinor: 0,
+      isWhole: true,
+    });
   });
 
   it("leaves fulfillments no more than is wanted, the nearest to leaving longest, and those of exchanges alone", () => {
@@ -168,8 +232,16 @@ describe("canceling", () => {
   it("says of a fulfillment that is cut all that stays of it, and takes last what is ready for its buyer", () => {
     const open = [lineOf("a", { ordered: 2, allocated: 2 }), lineOf("b", { ordered: 2, allocated: 2 })];
     const fulfillment = (id: string, status: string, quantity: number) =>
-      ({ id, status, returnId: null, lines: open.map((line) => ({ lineId: line.id, quantity })) }) as unknown as OrderFulfillment;
-    const order = orderOf({ lines: open, fulfillments: [fulfillment("planned", "pending", 1), fulfillment("ready", "ready_for_pickup", 1)] });
+      ({
+        id,
+        status,
+        returnId: null,
+        lines: open.map((line) => ({ lineId: line.id, quantity })),
+      }) as unknown as OrderFulfillment;
+    const order = orderOf({
+      lines: open,
+      fulfillments: [fulfillment("planned", "pending", 1), fulfillment("ready", "ready_for_pickup", 1)],
+    });
     expect(cancellationValue(order, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
       { fulfillmentId: "planned", lines: [{ lineId: "a", quantity: 1 }] },
     ]);
@@ -196,6 +268,8 @@ describe("what may still be captured", () => {
     ["whatever is being given back", [pending("refund", 500)], 600],
     ["never less than nothing", [pending("capture", 600), pending("void", 600)], 0],
   ])("is %s", (_name, asked, expected) => {
-    expect(uncapturedMinor(Object.assign({}, paymentOf(1000, 400), { pending: asked }) as unknown as OrderPayment)).toBe(expected);
+    expect(
+      uncapturedMinor(Object.assign({}, paymentOf(1000, 400), { pending: asked }) as unknown as OrderPayment),
+    ).toBe(expected);
   });
 });

@@ -1,4 +1,7 @@
-/** What units of a line are worth: in whatever portions they go, their shares add up to the line, and none is a minor unit off its exact part. */
+/**
+ * What units of a line are worth: in whatever portions they go, their shares add up to the line, and none is
+ * a minor unit off its exact part.
+ */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { unitShare } from "#commerce/orders/order-value.ts";
@@ -15,7 +18,12 @@ const anyAmount = fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.integer({ mi
 /** A line, and after how many of its units it is cut into portions. */
 const cutLine = fc
   .record({ amountMinor: anyAmount, ordered: fc.integer({ min: 1, max: 999 }) })
-  .chain((line) => fc.record({ line: fc.constant(line), cuts: fc.uniqueArray(fc.integer({ min: 0, max: line.ordered }), { maxLength: 12 }) }));
+  .chain((line) =>
+    fc.record({
+      line: fc.constant(line),
+      cuts: fc.uniqueArray(fc.integer({ min: 0, max: line.ordered }), { maxLength: 12 }),
+    }),
+  );
 
 /** The portions in the order in which they go. */
 function portionsOf({ ordered }: Line, cuts: readonly number[]): { gone: number; quantity: number }[] {
@@ -23,8 +31,10 @@ function portionsOf({ ordered }: Line, cuts: readonly number[]): { gone: number;
   return ends.map((end, index) => ({ gone: ends[index - 1] ?? 0, quantity: end - (ends[index - 1] ?? 0) }));
 }
 
-const sharesOf = (line: Line, cuts: readonly number[]): number[] => portionsOf(line, cuts).map((portion) => unitShare({ ...line, ...portion }));
-const sum = (numbers: readonly number[]): bigint => numbers.reduce((total, number) => total + BigInt(number), 0n);
+const sharesOf = (line: Line, cuts: readonly number[]): number[] =>
+  portionsOf(line, cuts).map((portion) => unitShare({ ...line, ...portion }));
+const sum = (numbers: readonly number[]): bigint =>
+  numbers.reduce((total, number) => total + BigInt(number), 0n);
 const everyUnit = ({ ordered }: Line): number[] => Array.from({ length: ordered }, (_, index) => index + 1);
 
 it("in whatever portions its units go, their shares add up to the line", () => {
@@ -64,10 +74,14 @@ it("more units are never worth less, and of a dearer line they are never worth l
     fc.property(cutLine, fc.nat(1_000), ({ line, cuts }, dearer) => {
       for (const { gone, quantity } of portionsOf(line, cuts)) {
         if (gone + quantity < line.ordered)
-          expect(unitShare({ ...line, gone, quantity: quantity + 1 })).toBeGreaterThanOrEqual(unitShare({ ...line, gone, quantity }));
+          expect(unitShare({ ...line, gone, quantity: quantity + 1 })).toBeGreaterThanOrEqual(
+            unitShare({ ...line, gone, quantity }),
+          );
         const first = { gone: 0, quantity: gone + quantity };
         const amountMinor = Math.min(amountMinorMax, line.amountMinor + dearer);
-        expect(unitShare({ ...line, amountMinor, ...first })).toBeGreaterThanOrEqual(unitShare({ ...line, ...first }));
+        expect(unitShare({ ...line, amountMinor, ...first })).toBeGreaterThanOrEqual(
+          unitShare({ ...line, ...first }),
+        );
       }
     }),
   );

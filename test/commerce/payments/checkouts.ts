@@ -1,14 +1,27 @@
-/** Checkouts as tests pay them: a cart of the demo's first merchant in Germany, its session, and what becomes of both. */
+/**
+ * Checkouts as tests pay them: a cart of the demo's first merchant in Germany, its session, and what becomes
+ * of both.
+ */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
 import { drivePayments } from "#commerce/payments/driver.ts";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
-import { type Asked, askGraph, berlin, changeCart, deliveryOf, type Frontend, makeCart, type NewCart } from "#test/operations/cart-calls.ts";
+import {
+  type Asked,
+  askGraph,
+  berlin,
+  changeCart,
+  deliveryOf,
+  type Frontend,
+  makeCart,
+  type NewCart,
+} from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import type { World } from "#test/support/world.ts";
 
-const sessionFields = "id version status cartId cartVersion orderId paymentStatus cartStatus expiresAt amountTotal { amountMinor currency }";
+const sessionFields =
+  "id version status cartId cartVersion orderId paymentStatus cartStatus expiresAt amountTotal { amountMinor currency }";
 
 const mutations = {
   hostedCheckoutSessionSubmit: ["HostedCheckoutSessionSubmitInput", "String!"],
@@ -22,7 +35,11 @@ export interface SessionCall extends Frontend {
   readonly input?: Readonly<Record<string, unknown>>;
 }
 
-export function callSession(world: World, field: keyof typeof mutations, { id, input = {}, ...frontend }: SessionCall): Promise<Asked> {
+export function callSession(
+  world: World,
+  field: keyof typeof mutations,
+  { id, input = {}, ...frontend }: SessionCall,
+): Promise<Asked> {
   const [type, key] = mutations[field];
   const query = `mutation ($id: ID!, $key: ${key}, $input: ${type}!) { ${field}(sessionId: $id, idempotencyKey: $key, input: $input) { ${sessionFields} } }`;
   return askGraph(world, query, { id, key: randomUUID(), input }, frontend);
@@ -41,17 +58,32 @@ export async function openCheckout(
   { lines = { "KIT-KVERN": 1 }, code, ...cart }: NewCart & { readonly code?: string } = {},
 ): Promise<Checkout> {
   const { id: cartId } = await makeCart(world, { lines, ...cart });
-  expect((await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin } })).error).toBeUndefined();
+  expect(
+    (await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin } })).error,
+  ).toBeUndefined();
   const optionId = await deliveryOf(world, "standard");
-  expect((await changeCart(world, "cartDeliveryOptionSelect", { cartId, input: { optionId } })).error).toBeUndefined();
-  if (code !== undefined) expect((await changeCart(world, "cartPromotionApply", { cartId, input: { code } })).error).toBeUndefined();
+  expect(
+    (await changeCart(world, "cartDeliveryOptionSelect", { cartId, input: { optionId } })).error,
+  ).toBeUndefined();
+  if (code !== undefined)
+    expect(
+      (await changeCart(world, "cartPromotionApply", { cartId, input: { code } })).error,
+    ).toBeUndefined();
   return makeSession(world, { cartId });
 }
 
 /** With the amount that the session shows, unless told. */
-export function submit(world: World, { id, amountTotal }: Checkout, paymentToken: string | null = "tok_success", input: object = {}): Promise<Asked> {
+export function submit(
+  world: World,
+  { id, amountTotal }: Checkout,
+  paymentToken: string | null = "tok_success",
+  input: object = {},
+): Promise<Asked> {
   const { amountMinor, currency } = amountTotal;
-  return callSession(world, "hostedCheckoutSessionSubmit", { id, input: { expectedAmount: { amountMinor, currency }, paymentToken, ...input } });
+  return callSession(world, "hostedCheckoutSessionSubmit", {
+    id,
+    input: { expectedAmount: { amountMinor, currency }, paymentToken, ...input },
+  });
 }
 
 /** Submitted, and processing. */
@@ -61,11 +93,19 @@ export async function submitted(world: World, checkout: Checkout, paymentToken: 
   const { data, error } = await submit(world, checkout, paymentToken);
   world.clock.advance(1);
   expect(error).toBeUndefined();
-  expect(data).toMatchObject({ status: "PROCESSING", paymentStatus: "PROCESSING", orderId: null, cartStatus: "LOCKED" });
+  expect(data).toMatchObject({
+    status: "PROCESSING",
+    paymentStatus: "PROCESSING",
+    orderId: null,
+    cartStatus: "LOCKED",
+  });
 }
 
 /** Everything that is due, asked of the built-in provider or of one that behaves differently. */
-export function drive({ app: { payments } }: World, behave: (provider: PaymentProvider) => Partial<PaymentProvider> = () => ({})): Promise<void> {
+export function drive(
+  { app: { payments } }: World,
+  behave: (provider: PaymentProvider) => Partial<PaymentProvider> = () => ({}),
+): Promise<void> {
   const { provider } = payments.parts;
   return drivePayments({ ...payments.parts, provider: { ...provider, ...behave(provider) } });
 }
@@ -82,13 +122,28 @@ export async function sessionOf(
   { database }: World,
   { id }: Pick<Checkout, "id">,
 ): Promise<{ status: string; orderId: string | null; version: number }> {
-  return database.db.selectFrom("hostedCheckoutSession").select(["status", "orderId", "version"]).where("id", "=", id).executeTakeFirstOrThrow();
+  return database.db
+    .selectFrom("hostedCheckoutSession")
+    .select(["status", "orderId", "version"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
 }
 
-export async function paymentsOf({ database }: World, { id }: Pick<Checkout, "id">): Promise<Record<string, unknown>[]> {
+export async function paymentsOf(
+  { database }: World,
+  { id }: Pick<Checkout, "id">,
+): Promise<Record<string, unknown>[]> {
   return database.db
     .selectFrom("payment")
-    .select(["status", "amountMinor", "capturedMinor", "voidedMinor", "refundedMinor", "failureCode", "tokenSealed"])
+    .select([
+      "status",
+      "amountMinor",
+      "capturedMinor",
+      "voidedMinor",
+      "refundedMinor",
+      "failureCode",
+      "tokenSealed",
+    ])
     .where("sessionId", "=", id)
     .orderBy("createdAt")
     .orderBy("id")
@@ -107,15 +162,24 @@ export async function ordersOf(
   { database }: World,
   { cartId }: Pick<Checkout, "cartId">,
 ): Promise<{ id: string; paymentStatus: string; totalMinor: number }[]> {
-  return database.db.selectFrom("salesOrder").select(["id", "paymentStatus", "totalMinor"]).where("cartId", "=", cartId).execute();
+  return database.db
+    .selectFrom("salesOrder")
+    .select(["id", "paymentStatus", "totalMinor"])
+    .where("cartId", "=", cartId)
+    .execute();
 }
 
 /** What was told of a checkout and of all that belongs to it, in the order of the events' ids. */
-export async function toldOf({ database }: World, { id, cartId }: Pick<Checkout, "id" | "cartId">): Promise<string[]> {
+export async function toldOf(
+  { database }: World,
+  { id, cartId }: Pick<Checkout, "id" | "cartId">,
+): Promise<string[]> {
   const { rows } = await sql<{ type: string }>`
     select type from event where subject_id in (${id}, ${cartId}) or subject_id in (select p.id from payment p where p.session_id = ${id})
       or subject_id in (select r.id from refund r join payment p on p.id = r.payment_id where p.session_id = ${id})
-      or subject_id in (select o.id from sales_order o where o.session_id = ${id}) order by id`.execute(database.db);
+      or subject_id in (select o.id from sales_order o where o.session_id = ${id}) order by id`.execute(
+    database.db,
+  );
   return rows.map(({ type }) => type);
 }
 

@@ -1,17 +1,32 @@
-/** The driver between the queue and a provider that does what it likes: nothing is asked twice that was known, and nothing unknown is forgotten. */
+/**
+ * The driver between the queue and a provider that does what it likes: nothing is asked twice that was known,
+ * and nothing unknown is forgotten.
+ */
 import { createServiceEvents } from "#foundation/events.ts";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import { createPaymentDriver, drivePayments, type PaymentDrive } from "#commerce/payments/driver.ts";
-import { type ClaimedOperation, endOperation, leaseMs, nextDueAt, queueOperation } from "#commerce/payments/payment-operations.ts";
+import {
+  type ClaimedOperation,
+  endOperation,
+  leaseMs,
+  nextDueAt,
+  queueOperation,
+} from "#commerce/payments/payment-operations.ts";
 import type { Held, PaymentProvider } from "#commerce/payments/provider.ts";
 import { startPayment } from "#commerce/payments/payment-rows.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
-const held: Held = { outcome: "authorized", amountMinor: 1000, capturedMinor: 0, voidedMinor: 0, refundedMinor: 0 };
+const held: Held = {
+  outcome: "authorized",
+  amountMinor: 1000,
+  capturedMinor: 0,
+  voidedMinor: 0,
+  refundedMinor: 0,
+};
 const minute = 60_000;
 
 describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engine) => {
@@ -40,7 +55,16 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const now = world.clock.now();
     const { keyring } = world.app.services;
     return inTransaction(db, (transaction) =>
-      startPayment(transaction, { merchantId, sessionId, amountMinor: 1000, currency: "EUR", token, keyring, now, events: createServiceEvents() }),
+      startPayment(transaction, {
+        merchantId,
+        sessionId,
+        amountMinor: 1000,
+        currency: "EUR",
+        token,
+        keyring,
+        now,
+        events: createServiceEvents(),
+      }),
     );
   };
   const queue = (paymentId: string, kind: "capture" | "refund" | "void"): Promise<string> =>
@@ -65,7 +89,10 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const settled: string[] = [];
     const silent = async () => Promise.reject(new Error("No answer."));
     const told =
-      <Asked extends { readonly reference: string }, Answer>(name: string, answer: (asked: Asked) => Promise<Answer>) =>
+      <Asked extends { readonly reference: string }, Answer>(
+        name: string,
+        answer: (asked: Asked) => Promise<Answer>,
+      ) =>
       (asked: Asked) => {
         calls.push(name);
         return answer(asked);
@@ -78,7 +105,9 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
       lookup: told("lookup", answers.lookup ?? silent),
     };
     const settle = async ({ id, kind }: ClaimedOperation, outcome: Outcome): Promise<void> => {
-      await inTransaction(world.database.db, (transaction) => endOperation(transaction, { id, failureCode: null, now: world.clock.now() }));
+      await inTransaction(world.database.db, (transaction) =>
+        endOperation(transaction, { id, failureCode: null, now: world.clock.now() }),
+      );
       settled.push(`${kind} ${outcome.outcome}`);
     };
     return { calls, settled, parts: { ...world.app.payments.parts, workersMax: 8, provider, settle } };
@@ -86,7 +115,10 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
 
   it("the provider is told the token and the operation's own key, and what it answers is settled", async () => {
     const paymentId = await start(0, "tok_secret");
-    const { id } = await world.database.db.selectFrom("paymentOperation").select("id").executeTakeFirstOrThrow();
+    const { id } = await world.database.db
+      .selectFrom("paymentOperation")
+      .select("id")
+      .executeTakeFirstOrThrow();
     const told: unknown[] = [];
     const { parts, settled } = play({
       authorize: async ({ reference, idempotencyKey, amountMinor, currency, token }) => {
@@ -96,7 +128,9 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     });
     await drivePayments(parts);
     await drivePayments(parts);
-    expect(told).toEqual([{ reference: paymentId, idempotencyKey: id, amountMinor: 1000, currency: "EUR", token: "tok_secret" }]);
+    expect(told).toEqual([
+      { reference: paymentId, idempotencyKey: id, amountMinor: 1000, currency: "EUR", token: "tok_secret" },
+    ]);
     expect(settled).toEqual(["authorize authorized"]);
   });
 
@@ -107,7 +141,10 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const dueAfterMs: number[] = [];
     while (settled.length === 0) {
       await drivePayments(parts);
-      const operation = await world.database.db.selectFrom("paymentOperation").select(["dueAt", "status"]).executeTakeFirstOrThrow();
+      const operation = await world.database.db
+        .selectFrom("paymentOperation")
+        .select(["dueAt", "status"])
+        .executeTakeFirstOrThrow();
       if (operation.status !== "pending") break;
       dueAfterMs.push(operation.dueAt.getTime() - world.clock.now().getTime());
       world.clock.at = new Date(operation.dueAt.getTime() - 1);
@@ -120,7 +157,11 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const attempts = calls.filter((name) => name === "authorize").length;
     expect(attempts).toBe(dueAfterMs.length);
     // Never the second time without having looked, and the last time only looked.
-    expect(calls).toEqual(["authorize", ...Array.from({ length: attempts - 1 }, () => ["lookup", "authorize"]).flat(), "lookup"]);
+    expect(calls).toEqual([
+      "authorize",
+      ...Array.from({ length: attempts - 1 }, () => ["lookup", "authorize"]).flat(),
+      "lookup",
+    ]);
   });
 
   it.each([
@@ -140,7 +181,9 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
   it("what somebody works on nobody else takes, until the lease is over", async () => {
     await start();
     const dead = play({ authorize: () => Promise.resolve(held) });
-    await expect(drivePayments({ ...dead.parts, settle: () => Promise.reject(new Error("killed")) })).rejects.toThrow("killed");
+    await expect(
+      drivePayments({ ...dead.parts, settle: () => Promise.reject(new Error("killed")) }),
+    ).rejects.toThrow("killed");
     world.clock.advance(leaseMs - 1);
     const { parts, calls, settled } = play({ lookup: async () => held });
     await drivePayments(parts);
@@ -210,7 +253,11 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     await queue(paymentId, "capture");
     await drivePayments(parts);
     const { db } = world.database;
-    const { dueAt } = await db.selectFrom("paymentOperation").select("dueAt").where("kind", "=", "authorize").executeTakeFirstOrThrow();
+    const { dueAt } = await db
+      .selectFrom("paymentOperation")
+      .select("dueAt")
+      .where("kind", "=", "authorize")
+      .executeTakeFirstOrThrow();
     expect(dueAt > world.clock.now()).toBe(true);
     expect(await nextDueAt(db)).toEqual(dueAt);
   });
@@ -219,7 +266,10 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const paymentId = await start();
     world.clock.advance(1);
     await queue(paymentId, "capture");
-    const { parts, calls } = play({ authorize: async () => ({ outcome: "pending" }), capture: async () => ({ outcome: "succeeded" }) });
+    const { parts, calls } = play({
+      authorize: async () => ({ outcome: "pending" }),
+      capture: async () => ({ outcome: "succeeded" }),
+    });
     await drivePayments(parts);
     expect(calls).toEqual(["authorize"]);
     const answering = play({ lookup: async () => held, capture: async () => ({ outcome: "succeeded" }) });
@@ -237,7 +287,10 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const after: number[] = [];
     for (let round = 0; settled.length === 0 && round < 200; round += 1) {
       await drivePayments(parts);
-      const { dueAt } = await world.database.db.selectFrom("paymentOperation").select("dueAt").executeTakeFirstOrThrow();
+      const { dueAt } = await world.database.db
+        .selectFrom("paymentOperation")
+        .select("dueAt")
+        .executeTakeFirstOrThrow();
       after.push((dueAt.getTime() - world.clock.now().getTime()) / minute);
       world.clock.at = dueAt;
     }

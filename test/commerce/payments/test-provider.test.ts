@@ -1,4 +1,7 @@
-/** The built-in provider from the outside: the token decides, what was asked once is answered the same way again, and its books always add up. */
+/**
+ * The built-in provider from the outside: the token decides, what was asked once is answered the same way
+ * again, and its books always add up.
+ */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import type { Asked, PaymentProvider } from "#commerce/payments/provider.ts";
@@ -21,8 +24,14 @@ describeOnBoth("the test provider", (open) => {
     provider = createTestProvider({ db: database.db, clock, wait: async (ms) => void waits.push(ms) });
   });
 
-  const asked = (reference: string, amountMinor = 1000): Asked => ({ reference, idempotencyKey: `key-${++count}`, amountMinor, signal });
-  const authorize = (reference: string, token: string, key = asked(reference)) => provider.authorize({ ...key, currency: "EUR", token });
+  const asked = (reference: string, amountMinor = 1000): Asked => ({
+    reference,
+    idempotencyKey: `key-${++count}`,
+    amountMinor,
+    signal,
+  });
+  const authorize = (reference: string, token: string, key = asked(reference)) =>
+    provider.authorize({ ...key, currency: "EUR", token });
   const lookup = (reference: string) => provider.lookup({ reference, signal });
   const entriesOf = (reference: string) =>
     database.db
@@ -35,10 +44,22 @@ describeOnBoth("the test provider", (open) => {
   it.each([
     ["tok_success", held, held],
     ["tok_slow", held, held],
-    ["tok_decline", { outcome: "declined", code: "card_declined" }, { outcome: "declined", code: "card_declined" }],
-    ["tok_decline_insufficient_funds", { outcome: "declined", code: "insufficient_funds" }, { outcome: "declined", code: "insufficient_funds" }],
+    [
+      "tok_decline",
+      { outcome: "declined", code: "card_declined" },
+      { outcome: "declined", code: "card_declined" },
+    ],
+    [
+      "tok_decline_insufficient_funds",
+      { outcome: "declined", code: "insufficient_funds" },
+      { outcome: "declined", code: "insufficient_funds" },
+    ],
     ["tok_late_success", { outcome: "pending" }, { outcome: "pending" }],
-    ["tok_of_nobody", { outcome: "declined", code: "token_unknown" }, { outcome: "declined", code: "token_unknown" }],
+    [
+      "tok_of_nobody",
+      { outcome: "declined", code: "token_unknown" },
+      { outcome: "declined", code: "token_unknown" },
+    ],
   ])("%s is answered with its outcome, again the same way, and found so", async (token, answer, found) => {
     const first = asked(`pay-${token}`);
     expect(await authorize(first.reference, token, first)).toEqual(answer);
@@ -58,7 +79,9 @@ describeOnBoth("the test provider", (open) => {
         throw new Error("given up");
       },
     });
-    await expect(slow.authorize({ ...asked("pay-slow"), currency: "EUR", token: "tok_slow" })).rejects.toThrow("given up");
+    await expect(
+      slow.authorize({ ...asked("pay-slow"), currency: "EUR", token: "tok_slow" }),
+    ).rejects.toThrow("given up");
     expect(waits).toEqual([slowAnswerMs]);
   });
 
@@ -78,10 +101,16 @@ describeOnBoth("the test provider", (open) => {
     await authorize("pay-late", "tok_late_success");
     expect(await provider.void(asked("pay-late"))).toEqual({ outcome: "pending" });
     clock.advance(lateSuccessMs - 1);
-    expect([await lookup("pay-late"), await provider.void(asked("pay-late"))]).toEqual([{ outcome: "pending" }, { outcome: "pending" }]);
+    expect([await lookup("pay-late"), await provider.void(asked("pay-late"))]).toEqual([
+      { outcome: "pending" },
+      { outcome: "pending" },
+    ]);
     clock.advance(1);
     expect(await lookup("pay-late")).toEqual({ ...held, capturedMinor: 1000 });
-    expect(await provider.void(asked("pay-late"))).toEqual({ outcome: "declined", code: "amount_exceeds_authorized" });
+    expect(await provider.void(asked("pay-late"))).toEqual({
+      outcome: "declined",
+      code: "amount_exceeds_authorized",
+    });
     expect(await provider.refund(asked("pay-late"))).toEqual({ outcome: "succeeded" });
     expect(await lookup("pay-late")).toEqual({ ...held, capturedMinor: 1000, refundedMinor: 1000 });
   });
@@ -90,8 +119,17 @@ describeOnBoth("the test provider", (open) => {
     const voided = asked("pay-tomb");
     expect(await provider.void(voided)).toEqual({ outcome: "succeeded" });
     expect(await provider.void(voided)).toEqual({ outcome: "succeeded" });
-    expect(await authorize("pay-tomb", "tok_success")).toEqual({ outcome: "declined", code: "reference_used" });
-    expect(await lookup("pay-tomb")).toEqual({ outcome: "voided", amountMinor: 0, capturedMinor: 0, voidedMinor: 0, refundedMinor: 0 });
+    expect(await authorize("pay-tomb", "tok_success")).toEqual({
+      outcome: "declined",
+      code: "reference_used",
+    });
+    expect(await lookup("pay-tomb")).toEqual({
+      outcome: "voided",
+      amountMinor: 0,
+      capturedMinor: 0,
+      voidedMinor: 0,
+      refundedMinor: 0,
+    });
   });
 
   it("what was let go whole is found with its amounts", async () => {
@@ -112,7 +150,9 @@ describeOnBoth("the test provider", (open) => {
   ])("of the token %s the books keep %s", async (token, kept) => {
     const reference = `pay-kept-${token}`;
     await authorize(reference, token);
-    const { rows } = await sql<{ books: object }>`select to_jsonb(b) as books from test_provider_payment b where reference = ${reference}`.execute(
+    const { rows } = await sql<{
+      books: object;
+    }>`select to_jsonb(b) as books from test_provider_payment b where reference = ${reference}`.execute(
       database.db,
     );
     expect(rows).toMatchObject([{ books: { token: kept } }]);
@@ -124,25 +164,41 @@ describeOnBoth("the test provider", (open) => {
     expect(await provider.refund(asked("pay-sums", 1))).toEqual(tooMuch("amount_exceeds_captured"));
     expect(await provider.capture(asked("pay-sums", 1001))).toEqual(tooMuch("amount_exceeds_authorized"));
     const part = asked("pay-sums", 600);
-    expect([await provider.capture(part), await provider.capture(part)]).toEqual([{ outcome: "succeeded" }, { outcome: "succeeded" }]);
+    expect([await provider.capture(part), await provider.capture(part)]).toEqual([
+      { outcome: "succeeded" },
+      { outcome: "succeeded" },
+    ]);
     expect(await provider.void(asked("pay-sums", 401))).toEqual(tooMuch("amount_exceeds_authorized"));
     expect(await provider.void(asked("pay-sums", 400))).toEqual({ outcome: "succeeded" });
     expect(await provider.capture(asked("pay-sums", 1))).toEqual(tooMuch("amount_exceeds_authorized"));
     expect(await provider.refund(asked("pay-sums", 601))).toEqual(tooMuch("amount_exceeds_captured"));
     expect(await provider.refund(asked("pay-sums", 600))).toEqual({ outcome: "succeeded" });
-    expect(await lookup("pay-sums")).toEqual({ ...held, capturedMinor: 600, voidedMinor: 400, refundedMinor: 600 });
+    expect(await lookup("pay-sums")).toEqual({
+      ...held,
+      capturedMinor: 600,
+      voidedMinor: 400,
+      refundedMinor: 600,
+    });
   });
 
   it("captured is only what was authorised, and of nothing known nothing is moved", async () => {
     await authorize("pay-declined", "tok_decline");
-    expect(await provider.capture(asked("pay-declined"))).toEqual({ outcome: "declined", code: "payment_not_authorized" });
-    expect(await provider.capture(asked("pay-unheard"))).toEqual({ outcome: "declined", code: "payment_unknown" });
+    expect(await provider.capture(asked("pay-declined"))).toEqual({
+      outcome: "declined",
+      code: "payment_not_authorized",
+    });
+    expect(await provider.capture(asked("pay-unheard"))).toEqual({
+      outcome: "declined",
+      code: "payment_unknown",
+    });
     expect(await lookup("pay-unheard")).toEqual({ outcome: "unknown" });
   });
 
   it("the same asked ten times at once is done once", async () => {
     const once = asked("pay-many");
-    const authorized = await Promise.all(Array.from({ length: 10 }, () => authorize("pay-many", "tok_success", once)));
+    const authorized = await Promise.all(
+      Array.from({ length: 10 }, () => authorize("pay-many", "tok_success", once)),
+    );
     expect(authorized).toEqual(Array.from({ length: 10 }, () => held));
     const part = asked("pay-many", 600);
     await Promise.all(Array.from({ length: 10 }, () => provider.capture(part)));

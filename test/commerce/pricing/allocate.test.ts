@@ -1,7 +1,13 @@
 /** The arithmetic under every price: exact, rounded half to even, split without a unit lost. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { allocate, AmountOutOfRange, mulDivHalfEven, multiplyMinor, sumMinor } from "#commerce/pricing/discounts.ts";
+import {
+  allocate,
+  AmountOutOfRange,
+  mulDivHalfEven,
+  multiplyMinor,
+  sumMinor,
+} from "#commerce/pricing/discounts.ts";
 
 const max = Number.MAX_SAFE_INTEGER;
 
@@ -32,13 +38,18 @@ describe("a rounded fraction", () => {
 
   it("is nearest to the exact one, and even where two are", () => {
     fc.assert(
-      fc.property(fc.maxSafeInteger(), fc.nat(10_000), fc.integer({ min: 10_000, max: 20_000 }), (value, numerator, denominator) => {
-        const result = BigInt(mulDivHalfEven(value, numerator, denominator));
-        const twiceOff = 2n * (result * BigInt(denominator) - BigInt(value) * BigInt(numerator));
-        const distance = twiceOff < 0n ? -twiceOff : twiceOff;
-        expect(distance <= BigInt(denominator)).toBe(true);
-        if (distance === BigInt(denominator)) expect(result % 2n).toBe(0n);
-      }),
+      fc.property(
+        fc.maxSafeInteger(),
+        fc.nat(10_000),
+        fc.integer({ min: 10_000, max: 20_000 }),
+        (value, numerator, denominator) => {
+          const result = BigInt(mulDivHalfEven(value, numerator, denominator));
+          const twiceOff = 2n * (result * BigInt(denominator) - BigInt(value) * BigInt(numerator));
+          const distance = twiceOff < 0n ? -twiceOff : twiceOff;
+          expect(distance <= BigInt(denominator)).toBe(true);
+          if (distance === BigInt(denominator)) expect(result % 2n).toBe(0n);
+        },
+      ),
     );
   });
 
@@ -48,7 +59,9 @@ describe("a rounded fraction", () => {
   });
 
   it.each([0, -1, -10])("of %d parts is a mistake of the caller", (denominator) => {
-    expect(() => mulDivHalfEven(1, 1, denominator)).toThrow(new RangeError("The denominator must be positive."));
+    expect(() => mulDivHalfEven(1, 1, denominator)).toThrow(
+      new RangeError("The denominator must be positive."),
+    );
   });
 });
 
@@ -110,6 +123,8 @@ describe("a split", () => {
   it("of something over nothing is a mistake of the caller", () => {
     expect(() => allocate(1, [0, 0])).toThrow(new RangeError("There is nothing to split the total over."));
     for (const [total, list] of [[-1, [1]] as const, [1, [2, -1]] as const])
-      expect(() => allocate(total, list)).toThrow(new RangeError("Neither a total nor a weight may be negative."));
+      expect(() => allocate(total, list)).toThrow(
+        new RangeError("Neither a total nor a weight may be negative."),
+      );
   });
 });

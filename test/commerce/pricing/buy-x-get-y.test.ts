@@ -1,6 +1,14 @@
-/** What a promotion is about, and what a cart still lacks for "buy X, get Y": as many units as make it apply, and not one fewer. */
+/**
+ * What a promotion is about, and what a cart still lacks for "buy X, get Y": as many units as make it apply,
+ * and not one fewer.
+ */
 import { describe, expect, it } from "vitest";
-import { applicationsOf, type BuyXGetYRule, entitledTo, missingUnitsOf } from "#commerce/pricing/discounts.ts";
+import {
+  applicationsOf,
+  type BuyXGetYRule,
+  entitledTo,
+  missingUnitsOf,
+} from "#commerce/pricing/discounts.ts";
 
 const everything = { productIds: [], categoryIds: [] };
 const only = (...productIds: string[]) => ({ productIds, categoryIds: [] });
@@ -23,10 +31,30 @@ describe("the units that are missing", () => {
     ["three of three", {}, [line("tent", 3)], 0],
     ["more than enough", {}, [line("tent", 9)], 0],
     ["what is got, where all is bought", { buy: only("tent"), entitled: only("lamp") }, [line("tent", 5)], 1],
-    ["what is bought, where all is there to get", { buy: only("tent"), entitled: only("lamp") }, [line("lamp", 5)], 2],
-    ["the larger of two lacks", { buy: only("tent"), entitled: only("lamp"), buyQuantity: 4 }, [line("tent", 1)], 4],
-    ["one beyond both sets, where a unit cannot be on both sides", { buy: only("tent"), entitled: only("tent", "lamp") }, [line("tent", 2)], 1],
-    ["nothing of what is in neither set", { buy: only("tent"), entitled: only("lamp") }, [line("stove", 9)], 3],
+    [
+      "what is bought, where all is there to get",
+      { buy: only("tent"), entitled: only("lamp") },
+      [line("lamp", 5)],
+      2,
+    ],
+    [
+      "the larger of two lacks",
+      { buy: only("tent"), entitled: only("lamp"), buyQuantity: 4 },
+      [line("tent", 1)],
+      4,
+    ],
+    [
+      "one beyond both sets, where a unit cannot be on both sides",
+      { buy: only("tent"), entitled: only("tent", "lamp") },
+      [line("tent", 2)],
+      1,
+    ],
+    [
+      "nothing of what is in neither set",
+      { buy: only("tent"), entitled: only("lamp") },
+      [line("stove", 9)],
+      3,
+    ],
   ])("of a cart with %s", (_name, parts, lines, missing) => {
     const asked = rule(parts);
     expect(missingUnitsOf(asked, lines)).toBe(missing);

@@ -9,7 +9,8 @@ const runs = { numRuns: 300 };
 const sum = (amounts: readonly number[]): number => amounts.reduce((left, amount) => left + amount, 0);
 
 function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) for (const part of Object.values(Object.freeze(value))) deepFreeze(part);
+  if (typeof value === "object" && value !== null)
+    for (const part of Object.values(Object.freeze(value))) deepFreeze(part);
   return value;
 }
 
@@ -18,25 +19,38 @@ it("adds up: the total, each line, each discount and its parts", () => {
     fc.property(randomCart, (input) => {
       const cart = priceCart(input);
       const addedTax = (taxMinor: number | null): number => (input.taxIncluded ? 0 : (taxMinor ?? 0));
-      expect(cart.subtotalMinor).toBe(sum(input.lines.map(({ unitPriceMinor, quantity }) => unitPriceMinor * quantity)));
-      expect(cart.totalMinor).toBe(cart.subtotalMinor - cart.discountMinor + (cart.shippingMinor ?? 0) + addedTax(cart.taxMinor));
-      expect(cart.discountMinor).toBe(sum(cart.lines.map(({ discountMinor }) => discountMinor)) + cart.shippingDiscountMinor);
+      expect(cart.subtotalMinor).toBe(
+        sum(input.lines.map(({ unitPriceMinor, quantity }) => unitPriceMinor * quantity)),
+      );
+      expect(cart.totalMinor).toBe(
+        cart.subtotalMinor - cart.discountMinor + (cart.shippingMinor ?? 0) + addedTax(cart.taxMinor),
+      );
+      expect(cart.discountMinor).toBe(
+        sum(cart.lines.map(({ discountMinor }) => discountMinor)) + cart.shippingDiscountMinor,
+      );
       expect(cart.discountMinor).toBe(sum(cart.discounts.map(({ discountMinor }) => discountMinor)));
       const parts = cart.discounts.flatMap(({ promotionId, discountMinor, allocations }) => {
         expect(sum(allocations.map(({ amountMinor }) => amountMinor))).toBe(discountMinor);
         return allocations.map((allocation) => ({ promotionId, ...allocation }));
       });
       expect(parts.every(({ amountMinor }) => amountMinor > 0)).toBe(true);
-      expect(sum(parts.filter(({ lineId }) => lineId === null).map(({ amountMinor }) => amountMinor))).toBe(cart.shippingDiscountMinor);
+      expect(sum(parts.filter(({ lineId }) => lineId === null).map(({ amountMinor }) => amountMinor))).toBe(
+        cart.shippingDiscountMinor,
+      );
       for (const line of cart.lines) {
-        const own = parts.filter(({ lineId }) => lineId === line.id).map(({ promotionId, amountMinor }) => ({ promotionId, amountMinor }));
+        const own = parts
+          .filter(({ lineId }) => lineId === line.id)
+          .map(({ promotionId, amountMinor }) => ({ promotionId, amountMinor }));
         expect(line.allocations).toEqual(own);
         expect(line.discountMinor).toBe(sum(own.map(({ amountMinor }) => amountMinor)));
         expect(line.totalMinor).toBe(line.subtotalMinor - line.discountMinor + addedTax(line.taxMinor));
       }
-      const shippingTax = cart.taxMinor === null ? 0 : cart.taxMinor - sum(cart.lines.map(({ taxMinor }) => taxMinor ?? 0));
+      const shippingTax =
+        cart.taxMinor === null ? 0 : cart.taxMinor - sum(cart.lines.map(({ taxMinor }) => taxMinor ?? 0));
       const netShipping = (cart.shippingMinor ?? 0) - cart.shippingDiscountMinor;
-      expect(cart.totalMinor).toBe(sum(cart.lines.map(({ totalMinor }) => totalMinor)) + netShipping + addedTax(shippingTax));
+      expect(cart.totalMinor).toBe(
+        sum(cart.lines.map(({ totalMinor }) => totalMinor)) + netShipping + addedTax(shippingTax),
+      );
     }),
     runs,
   );
@@ -53,8 +67,13 @@ it("a priced cart goes below zero nowhere, and takes nothing off a line that the
         expect(line.discountMinor).toBeLessThanOrEqual(line.subtotalMinor);
       }
       for (const [turn, { allocations }] of cart.discounts.entries()) {
-        const { kind, entitled } = input.discounts[turn] ?? { kind: "gift", entitled: { productIds: ["none"], categoryIds: [] } };
-        const mayTake = new Set(kind === "free_shipping" ? [null] : input.lines.filter(entitledTo(entitled)).map(({ id }) => id));
+        const { kind, entitled } = input.discounts[turn] ?? {
+          kind: "gift",
+          entitled: { productIds: ["none"], categoryIds: [] },
+        };
+        const mayTake = new Set(
+          kind === "free_shipping" ? [null] : input.lines.filter(entitledTo(entitled)).map(({ id }) => id),
+        );
         expect(allocations.filter(({ lineId }) => !mayTake.has(lineId))).toEqual([]);
       }
     }),
@@ -66,7 +85,9 @@ it("knows a tax where there is an address, nearest to the exact one for each lin
   fc.assert(
     fc.property(randomCart, (input) => {
       const cart = priceCart(input);
-      expect([cart, ...cart.lines].every(({ taxMinor }) => (taxMinor === null) === (input.tax === null))).toBe(true);
+      expect(
+        [cart, ...cart.lines].every(({ taxMinor }) => (taxMinor === null) === (input.tax === null)),
+      ).toBe(true);
       const basisPoints = BigInt(input.tax?.basisPoints ?? 0);
       const whole = input.taxIncluded ? 10_000n + basisPoints : 10_000n;
       for (const { subtotalMinor, discountMinor, taxMinor } of cart.lines) {
@@ -84,7 +105,8 @@ it("a priced cart does not get dearer by one more promotion, for no line and not
       const before = priceCart(input);
       const after = priceCart({ ...input, discounts: [...input.discounts, more] });
       expect(after.totalMinor).toBeLessThanOrEqual(before.totalMinor);
-      for (const [position, line] of after.lines.entries()) expect(line.totalMinor).toBeLessThanOrEqual(before.lines[position]?.totalMinor ?? 0);
+      for (const [position, line] of after.lines.entries())
+        expect(line.totalMinor).toBeLessThanOrEqual(before.lines[position]?.totalMinor ?? 0);
       // What was given before stays as it was given.
       expect(after.discounts.slice(0, -1)).toEqual(before.discounts);
     }),
@@ -93,14 +115,19 @@ it("a priced cart does not get dearer by one more promotion, for no line and not
 });
 
 it("costs the same in any order of lines, where percentages alone are off", () => {
-  const percentages = randomCart.map((input) => ({ ...input, discounts: input.discounts.filter(({ kind }) => kind === "percentage") }));
+  const percentages = randomCart.map((input) => ({
+    ...input,
+    discounts: input.discounts.filter(({ kind }) => kind === "percentage"),
+  }));
   fc.assert(
     fc.property(percentages, (input) => {
       const { lines, discounts, ...totals } = priceCart(input);
       const turned = priceCart({ ...input, lines: input.lines.toReversed() });
       expect(turned).toMatchObject(totals);
       expect(turned.lines.toReversed()).toEqual(lines);
-      expect(turned.discounts.map(({ discountMinor }) => discountMinor)).toEqual(discounts.map(({ discountMinor }) => discountMinor));
+      expect(turned.discounts.map(({ discountMinor }) => discountMinor)).toEqual(
+        discounts.map(({ discountMinor }) => discountMinor),
+      );
     }),
     runs,
   );
@@ -117,19 +144,28 @@ it("a priced cart is priced the same again, and its input stays as it was", () =
   );
 });
 
-/** Every way to pick the units that are got: the most applications, and of those the one that costs the shop least. */
+/**
+ * Every way to pick the units that are got: the most applications, and of those the one that costs the shop
+ * least.
+ */
 function leastOfMost(rule: BuyXGetYRule, lines: readonly PricingLine[]): number {
   const isEntitled = entitledTo(rule.entitled);
-  const isBought = entitledTo([...rule.buy.productIds, ...rule.buy.categoryIds].length === 0 ? rule.entitled : rule.buy);
+  const isBought = entitledTo(
+    [...rule.buy.productIds, ...rule.buy.categoryIds].length === 0 ? rule.entitled : rule.buy,
+  );
   const units = lines.flatMap((line) => Array.from({ length: line.quantity }, () => line));
   let best = { applications: 0, costMinor: 0 };
   for (let picked = 1; picked < 2 ** units.length; picked++) {
     const got = units.filter((_, unit) => (picked >> unit) % 2 === 1);
     const rest = units.filter((_, unit) => (picked >> unit) % 2 === 0);
     const applications = got.length / rule.getQuantity;
-    const isPossible = got.every(isEntitled) && Number.isInteger(applications) && rest.filter(isBought).length >= applications * rule.buyQuantity;
+    const isPossible =
+      got.every(isEntitled) &&
+      Number.isInteger(applications) &&
+      rest.filter(isBought).length >= applications * rule.buyQuantity;
     const costMinor = sum(got.map(({ unitPriceMinor }) => unitPriceMinor));
-    const isBetter = applications > best.applications || (applications === best.applications && costMinor < best.costMinor);
+    const isBetter =
+      applications > best.applications || (applications === best.applications && costMinor < best.costMinor);
     if (isPossible && isBetter) best = { applications, costMinor };
   }
   return best.costMinor;
@@ -155,10 +191,18 @@ it("a priced cart gives for 'buy X, get Y' what trying every pick of units finds
   const lines = fc
     .array(smallLine, { maxLength: 4 })
     .filter((list) => sum(list.map(({ quantity }) => quantity)) <= 9)
-    .map((list) => list.map((line, position): PricingLine => ({ ...line, id: `line${position}`, requiresShipping: true })));
+    .map((list) =>
+      list.map((line, position): PricingLine => ({ ...line, id: `line${position}`, requiresShipping: true })),
+    );
   fc.assert(
     fc.property(rule, lines, (discount, list) => {
-      const input: PricingInput = { taxIncluded: true, lines: list, shippingMinor: null, tax: null, discounts: [discount] };
+      const input: PricingInput = {
+        taxIncluded: true,
+        lines: list,
+        shippingMinor: null,
+        tax: null,
+        discounts: [discount],
+      };
       expect(priceCart(input).discountMinor).toBe(leastOfMost(discount, list));
     }),
     { numRuns: 1000 },

@@ -11,24 +11,63 @@ function line(id: string, unitPriceMinor: number, quantity = 1): PricingLine {
   return { id, productId: id, categoryIds: [], unitPriceMinor, quantity, requiresShipping: true };
 }
 
-function cart(lines: readonly PricingLine[], discounts: readonly DiscountRule[] = [], change: Partial<PricingInput> = {}): PricingInput {
+function cart(
+  lines: readonly PricingLine[],
+  discounts: readonly DiscountRule[] = [],
+  change: Partial<PricingInput> = {},
+): PricingInput {
   return { taxIncluded: true, lines, shippingMinor: null, tax: null, discounts, ...change };
 }
 
-const percentage = (basisPoints: number, entitled = everything): DiscountRule => ({ id: "percentage", kind: "percentage", basisPoints, entitled });
-const fixed = (amountMinor: number, entitled = everything): DiscountRule => ({ id: "fixed", kind: "fixed_amount", amountMinor, entitled });
+const percentage = (basisPoints: number, entitled = everything): DiscountRule => ({
+  id: "percentage",
+  kind: "percentage",
+  basisPoints,
+  entitled,
+});
+const fixed = (amountMinor: number, entitled = everything): DiscountRule => ({
+  id: "fixed",
+  kind: "fixed_amount",
+  amountMinor,
+  entitled,
+});
 const freeShipping: DiscountRule = { id: "shipping", kind: "free_shipping", entitled: everything };
-const gift = (getQuantity: number, entitled = everything): DiscountRule => ({ id: "gift", kind: "gift", getQuantity, entitled });
-function buyGet([buyQuantity, getQuantity]: [number, number], change: Partial<Extract<DiscountRule, { kind: "buy_x_get_y" }>> = {}): DiscountRule {
-  return { id: "buyGet", kind: "buy_x_get_y", buyQuantity, getQuantity, basisPoints: 10_000, entitled: everything, buy: everything, ...change };
+const gift = (getQuantity: number, entitled = everything): DiscountRule => ({
+  id: "gift",
+  kind: "gift",
+  getQuantity,
+  entitled,
+});
+function buyGet(
+  [buyQuantity, getQuantity]: [number, number],
+  change: Partial<Extract<DiscountRule, { kind: "buy_x_get_y" }>> = {},
+): DiscountRule {
+  return {
+    id: "buyGet",
+    kind: "buy_x_get_y",
+    buyQuantity,
+    getQuantity,
+    basisPoints: 10_000,
+    entitled: everything,
+    buy: everything,
+    ...change,
+  };
 }
 
 /** The discount of each line. */
-const offLines = (input: PricingInput): number[] => priceCart(input).lines.map(({ discountMinor }) => discountMinor);
+const offLines = (input: PricingInput): number[] =>
+  priceCart(input).lines.map(({ discountMinor }) => discountMinor);
 
 describe("a whole cart", () => {
   it("in euros, tax included: 3 × 9,99 and 1 × 20,00, 10 % off, 4,90 shipping at 19 %", () => {
-    expect(priceCart(cart([line("a", 999, 3), line("b", 2000)], [percentage(1000)], { shippingMinor: 490, tax: taxed(1900) }))).toEqual({
+    expect(
+      priceCart(
+        cart([line("a", 999, 3), line("b", 2000)], [percentage(1000)], {
+          shippingMinor: 490,
+          tax: taxed(1900),
+        }),
+      ),
+    ).toEqual({
       subtotalMinor: 4997,
       discountMinor: 500,
       shippingMinor: 490,
@@ -68,7 +107,13 @@ describe("a whole cart", () => {
 
   it("in yen, tax added: 2 × 980, 5 % off, free shipping of 600, 10 % tax", () => {
     expect(
-      priceCart(cart([line("a", 980, 2)], [percentage(500), freeShipping], { taxIncluded: false, shippingMinor: 600, tax: taxed(1000) })),
+      priceCart(
+        cart([line("a", 980, 2)], [percentage(500), freeShipping], {
+          taxIncluded: false,
+          shippingMinor: 600,
+          tax: taxed(1000),
+        }),
+      ),
     ).toEqual({
       subtotalMinor: 1960,
       discountMinor: 698,
@@ -111,7 +156,14 @@ describe("a whole cart", () => {
           totalMinor: 3291,
           allocations: [{ promotionId: "fixed", amountMinor: 459 }],
         },
-        { id: "b", subtotalMinor: 333, discountMinor: 41, taxMinor: null, totalMinor: 292, allocations: [{ promotionId: "fixed", amountMinor: 41 }] },
+        {
+          id: "b",
+          subtotalMinor: 333,
+          discountMinor: 41,
+          taxMinor: null,
+          totalMinor: 292,
+          allocations: [{ promotionId: "fixed", amountMinor: 41 }],
+        },
       ],
       discounts: [
         {
@@ -127,12 +179,20 @@ describe("a whole cart", () => {
   });
 
   it("without a line costs nothing", () => {
-    expect(priceCart(cart([], [percentage(1000), fixed(100), gift(1), buyGet([1, 1]), freeShipping], { tax: taxed(1900) }))).toMatchObject({
+    expect(
+      priceCart(
+        cart([], [percentage(1000), fixed(100), gift(1), buyGet([1, 1]), freeShipping], { tax: taxed(1900) }),
+      ),
+    ).toMatchObject({
       subtotalMinor: 0,
       discountMinor: 0,
       taxMinor: 0,
       totalMinor: 0,
-      discounts: ["percentage", "fixed", "gift", "buyGet", "shipping"].map((promotionId) => ({ promotionId, discountMinor: 0, allocations: [] })),
+      discounts: ["percentage", "fixed", "gift", "buyGet", "shipping"].map((promotionId) => ({
+        promotionId,
+        discountMinor: 0,
+        allocations: [],
+      })),
     });
   });
 
@@ -159,12 +219,17 @@ describe("a percentage", () => {
     [30, 500, 2],
     [1999, 3333, 666],
     [1, 10_000, 1],
-  ])("of %d at %d basis points takes %d: a half goes to the even neighbour", (unitPrice, basisPoints, off) => {
-    expect(offLines(cart([line("a", unitPrice)], [percentage(basisPoints)]))).toEqual([off]);
-  });
+  ])(
+    "of %d at %d basis points takes %d: a half goes to the even neighbour",
+    (unitPrice, basisPoints, off) => {
+      expect(offLines(cart([line("a", unitPrice)], [percentage(basisPoints)]))).toEqual([off]);
+    },
+  );
 
   it("is rounded for each line by itself", () => {
-    expect(offLines(cart([line("a", 50), line("b", 50), line("c", 50, 2)], [percentage(500)]))).toEqual([2, 2, 5]);
+    expect(offLines(cart([line("a", 50), line("b", 50), line("c", 50, 2)], [percentage(500)]))).toEqual([
+      2, 2, 5,
+    ]);
   });
 
   it("is of what is left, not of the first price", () => {
@@ -174,8 +239,15 @@ describe("a percentage", () => {
   });
 
   it("is off the named products and categories alone", () => {
-    const lines = [line("a", 1000), { ...line("b", 1000), categoryIds: ["shoes", "boots"] }, line("c", 1000), line("d", 1000)];
-    expect(offLines(cart(lines, [percentage(1000, { productIds: ["c"], categoryIds: ["boots"] })]))).toEqual([0, 100, 100, 0]);
+    const lines = [
+      line("a", 1000),
+      { ...line("b", 1000), categoryIds: ["shoes", "boots"] },
+      line("c", 1000),
+      line("d", 1000),
+    ];
+    expect(offLines(cart(lines, [percentage(1000, { productIds: ["c"], categoryIds: ["boots"] })]))).toEqual([
+      0, 100, 100, 0,
+    ]);
     expect(offLines(cart(lines, [percentage(1000, products("z"))]))).toEqual([0, 0, 0, 0]);
   });
 });
@@ -194,24 +266,35 @@ describe("a fixed amount", () => {
 
   it("is off the entitled lines together, in proportion to what is left of them", () => {
     const lines = [line("a", 100), line("b", 100), line("c", 100)];
-    expect(offLines(cart(lines, [percentage(5000, products("a")), fixed(30, products("a", "b"))]))).toEqual([60, 20, 0]);
+    expect(offLines(cart(lines, [percentage(5000, products("a")), fixed(30, products("a", "b"))]))).toEqual([
+      60, 20, 0,
+    ]);
   });
 
   it("is not off the shipping", () => {
-    expect(priceCart(cart([line("a", 100)], [fixed(150)], { shippingMinor: 490 }))).toMatchObject({ discountMinor: 100, totalMinor: 490 });
+    expect(priceCart(cart([line("a", 100)], [fixed(150)], { shippingMinor: 490 }))).toMatchObject({
+      discountMinor: 100,
+      totalMinor: 490,
+    });
   });
 });
 
 describe("free shipping", () => {
   it("takes the shipping off once, and nothing while it is not known", () => {
-    expect(priceCart(cart([line("a", 100)], [freeShipping, freeShipping], { shippingMinor: 490 }))).toMatchObject({
+    expect(
+      priceCart(cart([line("a", 100)], [freeShipping, freeShipping], { shippingMinor: 490 })),
+    ).toMatchObject({
       shippingMinor: 490,
       shippingDiscountMinor: 490,
       discountMinor: 490,
       totalMinor: 100,
       discounts: [{ discountMinor: 490 }, { discountMinor: 0, allocations: [] }],
     });
-    expect(priceCart(cart([line("a", 100)], [freeShipping]))).toMatchObject({ shippingMinor: null, shippingDiscountMinor: 0, totalMinor: 100 });
+    expect(priceCart(cart([line("a", 100)], [freeShipping]))).toMatchObject({
+      shippingMinor: null,
+      shippingDiscountMinor: 0,
+      totalMinor: 100,
+    });
   });
 });
 
@@ -219,7 +302,12 @@ describe("buy X, get Y", () => {
   it.each([
     ["2 + 1 of one product, each third free", [line("a", 300, 7)], buyGet([2, 1]), [600]],
     ["2 + 1, not enough", [line("a", 300, 2)], buyGet([2, 1]), [0]],
-    ["1 + 1 of two products, the cheapest free", [line("a", 300, 2), line("b", 200, 2)], buyGet([1, 1]), [0, 400]],
+    [
+      "1 + 1 of two products, the cheapest free",
+      [line("a", 300, 2), line("b", 200, 2)],
+      buyGet([1, 1]),
+      [0, 400],
+    ],
     ["of the same price, the earlier line", [line("a", 300), line("b", 300)], buyGet([1, 1]), [300, 0]],
     [
       "others are bought than are got",
@@ -227,24 +315,56 @@ describe("buy X, get Y", () => {
       buyGet([2, 1], { buy: products("a"), entitled: products("b") }),
       [0, 200],
     ],
-    ["no more than is there to get", [line("a", 300, 9), line("b", 200)], buyGet([2, 1], { buy: products("a"), entitled: products("b") }), [0, 200]],
-    ["what is bought could be got: one to spare", [line("a", 100, 3), line("b", 500)], buyGet([2, 1], { buy: products("a") }), [100, 0]],
-    ["what is bought could be got: none to spare", [line("a", 100, 2), line("b", 500)], buyGet([2, 1], { buy: products("a") }), [0, 500]],
+    [
+      "no more than is there to get",
+      [line("a", 300, 9), line("b", 200)],
+      buyGet([2, 1], { buy: products("a"), entitled: products("b") }),
+      [0, 200],
+    ],
+    [
+      "what is bought could be got: one to spare",
+      [line("a", 100, 3), line("b", 500)],
+      buyGet([2, 1], { buy: products("a") }),
+      [100, 0],
+    ],
+    [
+      "what is bought could be got: none to spare",
+      [line("a", 100, 2), line("b", 500)],
+      buyGet([2, 1], { buy: products("a") }),
+      [0, 500],
+    ],
     [
       "bought from everything, got from one",
       [line("a", 100, 3), line("b", 500)],
       buyGet([2, 1], { buy: products("a", "b"), entitled: products("a") }),
       [100, 0],
     ],
-    ["half off each, rounded to even: 12,5 → 12", [line("a", 25, 3)], buyGet([1, 2], { basisPoints: 5000 }), [24]],
-    ["half off each, rounded to even: 17,5 → 18", [line("a", 35, 3)], buyGet([1, 2], { basisPoints: 5000 }), [36]],
-    ["nothing that was bought named: as entitled", [line("a", 300, 2), line("b", 100, 9)], buyGet([1, 1], { entitled: products("a") }), [300, 0]],
+    [
+      "half off each, rounded to even: 12,5 → 12",
+      [line("a", 25, 3)],
+      buyGet([1, 2], { basisPoints: 5000 }),
+      [24],
+    ],
+    [
+      "half off each, rounded to even: 17,5 → 18",
+      [line("a", 35, 3)],
+      buyGet([1, 2], { basisPoints: 5000 }),
+      [36],
+    ],
+    [
+      "nothing that was bought named: as entitled",
+      [line("a", 300, 2), line("b", 100, 9)],
+      buyGet([1, 1], { entitled: products("a") }),
+      [300, 0],
+    ],
   ] satisfies [string, PricingLine[], DiscountRule, number[]][])("%s", (_, lines, rule, expected) => {
     expect(offLines(cart(lines, [rule]))).toEqual(expected);
   });
 
   it("goes by what a unit costs after the promotions before it", () => {
-    expect(offLines(cart([line("a", 300), line("b", 200)], [percentage(5000, products("a")), buyGet([1, 1])]))).toEqual([300, 0]);
+    expect(
+      offLines(cart([line("a", 300), line("b", 200)], [percentage(5000, products("a")), buyGet([1, 1])])),
+    ).toEqual([300, 0]);
   });
 });
 
@@ -280,7 +400,13 @@ describe("the tax of a line", () => {
 
   it("is of the shipping after its discount, and only where shipping is taxed", () => {
     const taxOf = (rules: DiscountRule[], appliesToShipping: boolean) =>
-      priceCart(cart([line("a", 1000)], rules, { taxIncluded: false, shippingMinor: 500, tax: taxed(2000, appliesToShipping) })).taxMinor;
+      priceCart(
+        cart([line("a", 1000)], rules, {
+          taxIncluded: false,
+          shippingMinor: 500,
+          tax: taxed(2000, appliesToShipping),
+        }),
+      ).taxMinor;
     expect([taxOf([], true), taxOf([freeShipping], true), taxOf([], false)]).toEqual([300, 200, 200]);
   });
 });

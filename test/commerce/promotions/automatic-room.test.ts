@@ -23,17 +23,28 @@ describeOnBoth("automatic promotions", (open) => {
     await world.run(activatePromotion, { promotionId: code });
     const promotionId = await makePromotion(world);
     const refusal = await world.refusal(activatePromotion, { promotionId });
-    expect(refusal).toMatchObject({ code: "invalid_state", conflict: { reason: "too_many_automatic", data: { limit: 50 } } });
+    expect(refusal).toMatchObject({
+      code: "invalid_state",
+      conflict: { reason: "too_many_automatic", data: { limit: 50 } },
+    });
     await world.run(pausePromotion, { promotionId: ids[0] ?? "" });
     await expect(world.run(activatePromotion, { promotionId })).resolves.toEqual({ promotionId });
   });
 
   it("are never more, however many are activated at once", async () => {
-    const active = world.db.selectFrom("promotion").select("id").where("status", "=", "active").where("trigger", "=", "automatic").orderBy("id");
-    for (const { id } of (await active.execute()).slice(0, 2)) await world.run(pausePromotion, { promotionId: id });
+    const active = world.db
+      .selectFrom("promotion")
+      .select("id")
+      .where("status", "=", "active")
+      .where("trigger", "=", "automatic")
+      .orderBy("id");
+    for (const { id } of (await active.execute()).slice(0, 2))
+      await world.run(pausePromotion, { promotionId: id });
     const ids: string[] = [];
     for (let count = 0; count < 6; count += 1) ids.push(await makePromotion(world));
-    const outcomes = await Promise.allSettled(ids.map((promotionId) => world.run(activatePromotion, { promotionId })));
+    const outcomes = await Promise.allSettled(
+      ids.map((promotionId) => world.run(activatePromotion, { promotionId })),
+    );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
     expect(await active.execute()).toHaveLength(promotionBounds.activeAutomaticMax);
   });

@@ -1,7 +1,14 @@
-/** Promotions as merchants make and change them: every kind has what it needs and nothing else, and names only what is the merchant's own. */
+/**
+ * Promotions as merchants make and change them: every kind has what it needs and nothing else, and names only
+ * what is the merchant's own.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { endPromotion } from "#commerce/promotions/promotion-life.ts";
-import { createPromotion, type PromotionCreateInput, updatePromotion } from "#commerce/promotions/change-promotion.ts";
+import {
+  createPromotion,
+  type PromotionCreateInput,
+  updatePromotion,
+} from "#commerce/promotions/change-promotion.ts";
 import { upsertCategory } from "#commerce/catalog/change-category.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -14,13 +21,22 @@ describeOnBoth("promotions", (open) => {
   });
 
   const makeCategory = async (tenant = world.tenant) =>
-    (await world.run(upsertCategory, { slug: fresh("tassen"), names: [{ locale: "de", text: "Tassen" }] }, tenant)).categoryId;
+    (
+      await world.run(
+        upsertCategory,
+        { slug: fresh("tassen"), names: [{ locale: "de", text: "Tassen" }] },
+        tenant,
+      )
+    ).categoryId;
 
   describe("promotionCreate", () => {
     const kinds: [string, Partial<PromotionCreateInput>][] = [
       ["percentage", { kind: "percentage", basisPoints: 10_000 }],
       ["fixed amount", { kind: "fixed_amount", basisPoints: null, amountMinor: 500, currency: "EUR" }],
-      ["free shipping", { kind: "free_shipping", basisPoints: null, minimumSubtotalMinor: 5000, currency: "USD" }],
+      [
+        "free shipping",
+        { kind: "free_shipping", basisPoints: null, minimumSubtotalMinor: 5000, currency: "USD" },
+      ],
       ["buy X get Y", { kind: "buy_x_get_y", basisPoints: 5000, buyQuantity: 2, getQuantity: 1 }],
       ["gift", { kind: "gift", basisPoints: null, getQuantity: 1, minimumQuantity: 3 }],
     ];
@@ -28,7 +44,14 @@ describeOnBoth("promotions", (open) => {
     it.each(kinds)("makes a draft of the kind %s", async (_name, input) => {
       const row = await promotionRow(world, await makePromotion(world, input));
       const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
-      expect(row).toMatchObject({ ...given, status: "draft", used: 0, version: 1, createdAt: startOfWorld, updatedAt: startOfWorld });
+      expect(row).toMatchObject({
+        ...given,
+        status: "draft",
+        used: 0,
+        version: 1,
+        createdAt: startOfWorld,
+        updatedAt: startOfWorld,
+      });
       expect(row.titles).toEqual({ de: "Zehn Prozent", "en-US": "Ten percent" });
       expect(world.takeEvents()).toEqual([]);
     });
@@ -120,24 +143,55 @@ describeOnBoth("promotions", (open) => {
       ["an unknown kind", { kind: "surprise" as "gift" }, ["/kind not_allowed"]],
       ["a percentage without its rate", { basisPoints: null }, ["/basisPoints required"]],
       ["a percentage with an amount", { amountMinor: 1, currency: "EUR" }, ["/amountMinor not_allowed"]],
-      ["a fixed amount with a rate", { kind: "fixed_amount" }, ["/basisPoints not_allowed", "/amountMinor required"]],
-      ["a fixed amount without a currency", { kind: "fixed_amount", basisPoints: null, amountMinor: 1 }, ["/currency required"]],
-      ["free shipping with a quantity", { kind: "free_shipping", basisPoints: null, getQuantity: 1 }, ["/getQuantity not_allowed"]],
-      ["buy X get Y without quantities", { kind: "buy_x_get_y" }, ["/buyQuantity required", "/getQuantity required"]],
-      ["a gift that has to be bought", { kind: "gift", basisPoints: null, getQuantity: 1, buyCategoryIds: ["c"] }, ["/buyCategoryIds not_allowed"]],
+      [
+        "a fixed amount with a rate",
+        { kind: "fixed_amount" },
+        ["/basisPoints not_allowed", "/amountMinor required"],
+      ],
+      [
+        "a fixed amount without a currency",
+        { kind: "fixed_amount", basisPoints: null, amountMinor: 1 },
+        ["/currency required"],
+      ],
+      [
+        "free shipping with a quantity",
+        { kind: "free_shipping", basisPoints: null, getQuantity: 1 },
+        ["/getQuantity not_allowed"],
+      ],
+      [
+        "buy X get Y without quantities",
+        { kind: "buy_x_get_y" },
+        ["/buyQuantity required", "/getQuantity required"],
+      ],
+      [
+        "a gift that has to be bought",
+        { kind: "gift", basisPoints: null, getQuantity: 1, buyCategoryIds: ["c"] },
+        ["/buyCategoryIds not_allowed"],
+      ],
       ["a minimum without a currency", { minimumSubtotalMinor: 1 }, ["/currency required"]],
       ["a currency without an amount", { currency: "EUR" }, ["/currency not_allowed"]],
-      ["an end that is the beginning", { startsAt: startOfWorld, endsAt: startOfWorld }, ["/endsAt out_of_range"]],
-      ["a currency nobody sells in", { minimumSubtotalMinor: 1, currency: "JPY" }, ["/currency currency_mismatch"]],
+      [
+        "an end that is the beginning",
+        { startsAt: startOfWorld, endsAt: startOfWorld },
+        ["/endsAt out_of_range"],
+      ],
+      [
+        "a currency nobody sells in",
+        { minimumSubtotalMinor: 1, currency: "JPY" },
+        ["/currency currency_mismatch"],
+      ],
     ];
 
-    it.each(rules)("refuses a promotion with %s, and names each wrong field", async (_name, input, details) => {
-      expect(await world.refusal(createPromotion, { ...tenPercent, ...input })).toEqual({
-        code: "invalid_field",
-        details: details.map((detail) => `body ${detail}`),
-        conflict: null,
-      });
-    });
+    it.each(rules)(
+      "refuses a promotion with %s, and names each wrong field",
+      async (_name, input, details) => {
+        expect(await world.refusal(createPromotion, { ...tenPercent, ...input })).toEqual({
+          code: "invalid_field",
+          details: details.map((detail) => `body ${detail}`),
+          conflict: null,
+        });
+      },
+    );
 
     it("refuses a currency of a market that it is not for", async () => {
       const input = { ...tenPercent, minimumSubtotalMinor: 1, currency: "USD", marketIds: [world.europe] };
@@ -170,7 +224,11 @@ describeOnBoth("promotions", (open) => {
 
     it("refuses a merchant that is not there", async () => {
       const nobody = { ...world.tenant, merchantId: "mer_none" };
-      expect(await world.refusal(createPromotion, tenPercent, nobody)).toEqual({ code: "merchant_not_found", details: [], conflict: null });
+      expect(await world.refusal(createPromotion, tenPercent, nobody)).toEqual({
+        code: "merchant_not_found",
+        details: [],
+        conflict: null,
+      });
     });
   });
 
@@ -185,7 +243,14 @@ describeOnBoth("promotions", (open) => {
         isExclusive: true,
       });
       const before = await promotionRow(world, promotionId);
-      const change = { promotionId, expectedVersion: 1, basisPoints: 2000, minimumSubtotalMinor: null, startsAt: null, isExclusive: null };
+      const change = {
+        promotionId,
+        expectedVersion: 1,
+        basisPoints: 2000,
+        minimumSubtotalMinor: null,
+        startsAt: null,
+        isExclusive: null,
+      };
       expect(await world.run(updatePromotion, change, world.later(1000))).toEqual({ promotionId });
       expect(await promotionRow(world, promotionId)).toEqual({
         ...before,
@@ -213,9 +278,19 @@ describeOnBoth("promotions", (open) => {
     });
 
     it("changes and tells nothing when everything is so already", async () => {
-      const promotionId = await makePromotion(world, { startsAt: startOfWorld, buyerReferences: ["b"], usageLimit: 3 });
+      const promotionId = await makePromotion(world, {
+        startsAt: startOfWorld,
+        buyerReferences: ["b"],
+        usageLimit: 3,
+      });
       const before = await promotionRow(world, promotionId);
-      const same = { promotionId, titles: tenPercent.titles.toReversed(), startsAt: startOfWorld, buyerReferences: ["b"], usageLimit: 3 };
+      const same = {
+        promotionId,
+        titles: tenPercent.titles.toReversed(),
+        startsAt: startOfWorld,
+        buyerReferences: ["b"],
+        usageLimit: 3,
+      };
       await world.run(updatePromotion, same, world.later(1000));
       expect(await promotionRow(world, promotionId)).toEqual(before);
       expect(world.takeEvents()).toEqual([]);
@@ -229,21 +304,43 @@ describeOnBoth("promotions", (open) => {
 
     it("holds the whole promotion to its kind, whatever was changed", async () => {
       const promotionId = await makePromotion(world, { startsAt: startOfWorld });
-      const refusal = await world.refusal(updatePromotion, { promotionId, basisPoints: null, amountMinor: 5, titles: null, endsAt: null });
+      const refusal = await world.refusal(updatePromotion, {
+        promotionId,
+        basisPoints: null,
+        amountMinor: 5,
+        titles: null,
+        endsAt: null,
+      });
       expect(refusal).toEqual({ code: "invalid_field", details: ["body /titles too_short"], conflict: null });
-      expect(await world.refusal(updatePromotion, { promotionId, basisPoints: null, amountMinor: 5, endsAt: startOfWorld })).toEqual({
+      expect(
+        await world.refusal(updatePromotion, {
+          promotionId,
+          basisPoints: null,
+          amountMinor: 5,
+          endsAt: startOfWorld,
+        }),
+      ).toEqual({
         code: "invalid_field",
-        details: ["body /basisPoints required", "body /amountMinor not_allowed", "body /currency required", "body /endsAt out_of_range"],
+        details: [
+          "body /basisPoints required",
+          "body /amountMinor not_allowed",
+          "body /currency required",
+          "body /endsAt out_of_range",
+        ],
         conflict: null,
       });
-      expect(await world.refusal(updatePromotion, { promotionId, entitledProductIds: ["prd_none"] })).toMatchObject({ code: "resource_not_found" });
+      expect(
+        await world.refusal(updatePromotion, { promotionId, entitledProductIds: ["prd_none"] }),
+      ).toMatchObject({ code: "resource_not_found" });
     });
 
     it("refuses markets that do not have its currency", async () => {
       const promotionId = await makePromotion(world, { minimumSubtotalMinor: 1, currency: "EUR" });
-      expect(await world.refusal(updatePromotion, { promotionId, marketIds: [world.america] })).toMatchObject({
-        details: ["body /currency currency_mismatch"],
-      });
+      expect(await world.refusal(updatePromotion, { promotionId, marketIds: [world.america] })).toMatchObject(
+        {
+          details: ["body /currency currency_mismatch"],
+        },
+      );
     });
 
     it("refuses a limit below what was used, and takes one that is just used up", async () => {
@@ -268,7 +365,14 @@ describeOnBoth("promotions", (open) => {
 
     it("refuses another version, one that has ended, and one of another merchant", async () => {
       const promotionId = await makePromotion(world);
-      const conflict = { resource: "promotion", id: promotionId, currentStatus: "draft", currentVersion: 1, reason: null, data: {} };
+      const conflict = {
+        resource: "promotion",
+        id: promotionId,
+        currentStatus: "draft",
+        currentVersion: 1,
+        reason: null,
+        data: {},
+      };
       expect(await world.refusal(updatePromotion, { promotionId, priority: 1, expectedVersion: 2 })).toEqual({
         code: "version_conflict",
         details: [],

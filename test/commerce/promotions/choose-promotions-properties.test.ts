@@ -1,4 +1,7 @@
-/** What holds of every cart and every heap of promotions that is offered to it, judged by conditions written a second time. */
+/**
+ * What holds of every cart and every heap of promotions that is offered to it, judged by conditions written a
+ * second time.
+ */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { entitledTo } from "#commerce/pricing/discounts.ts";
@@ -35,10 +38,18 @@ function promotion(id: string, trigger: PromotionRule["trigger"]): fc.Arbitrary<
     used: fc.nat(3),
     usedByBuyer: fc.nat(3),
     priority: fc.integer({ min: -2, max: 2 }),
-    isExclusive: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
-    code: trigger === "code" ? fc.record({ id: fc.constant("pcd_1"), usageLimit: limit, used: fc.nat(3) }) : fc.constant(null),
+    isExclusive: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(false) },
+      { weight: 1, arbitrary: fc.constant(true) },
+    ),
+    code:
+      trigger === "code"
+        ? fc.record({ id: fc.constant("pcd_1"), usageLimit: limit, used: fc.nat(3) })
+        : fc.constant(null),
   });
-  return rule.map((drawn) => Object.assign({}, drawn, { isForThisBuyer: drawn.isForThisBuyer || !drawn.isForSomeBuyers }));
+  return rule.map((drawn) =>
+    Object.assign({}, drawn, { isForThisBuyer: drawn.isForThisBuyer || !drawn.isForSomeBuyers }),
+  );
 }
 
 const situation = fc.record({
@@ -50,15 +61,22 @@ const situation = fc.record({
     // Its own discounts must not be counted either.
     pricing: randomCart,
   }),
-  automatic: fc.array(fc.nat(), { maxLength: 6 }).chain((heap) => fc.tuple(...heap.map((_, turn) => promotion(`p${turn}`, "automatic")))),
+  automatic: fc
+    .array(fc.nat(), { maxLength: 6 })
+    .chain((heap) => fc.tuple(...heap.map((_, turn) => promotion(`p${turn}`, "automatic")))),
   code: fc.option(promotion("code", "code"), { freq: 4 }),
 });
 
-const appliedOf = ({ automatic, code }: Choice): PromotionRule[] => [...automatic, ...(code?.refusal === null ? [code.rule] : [])];
+const appliedOf = ({ automatic, code }: Choice): PromotionRule[] => [
+  ...automatic,
+  ...(code?.refusal === null ? [code.rule] : []),
+];
 
 /** All conditions at once and in no order: not how the module asks them. */
 function isBroken(rule: PromotionRule, facts: CartFacts): boolean {
-  return [isNotNow(rule), isNotForBuyer(rule, facts.buyerReference), isNotForCart(rule, facts)].includes(true);
+  return [isNotNow(rule), isNotForBuyer(rule, facts.buyerReference), isNotForCart(rule, facts)].includes(
+    true,
+  );
 }
 
 function isNotNow({ status, startsAt, endsAt, used, usageLimit, code }: PromotionRule): boolean {
@@ -69,8 +87,11 @@ function isNotNow({ status, startsAt, endsAt, used, usageLimit, code }: Promotio
 }
 
 function isNotForBuyer(rule: PromotionRule, buyer: string | null): boolean {
-  const isUnknown = buyer === null && (rule.requiresSignIn || rule.perBuyerLimit !== null || rule.isForSomeBuyers);
-  return [isUnknown, !rule.isForThisBuyer, rule.usedByBuyer >= (rule.perBuyerLimit ?? Infinity)].includes(true);
+  const isUnknown =
+    buyer === null && (rule.requiresSignIn || rule.perBuyerLimit !== null || rule.isForSomeBuyers);
+  return [isUnknown, !rule.isForThisBuyer, rule.usedByBuyer >= (rule.perBuyerLimit ?? Infinity)].includes(
+    true,
+  );
 }
 
 function isNotForCart(rule: PromotionRule, { marketId, currency, pricing }: CartFacts): boolean {
@@ -92,8 +113,10 @@ it("applies no promotion that has a broken condition, and refuses no code withou
       const choice = choosePromotions(facts, offered);
       expect(appliedOf(choice).filter((rule) => isBroken(rule, facts))).toEqual([]);
       const refusal = choice.code?.refusal ?? null;
-      const isOwnFault = refusal !== null && !["combination_disallowed", "superseded_by_better_deal"].includes(refusal.reason);
-      const isShortOfUnits = offered.code?.discount.kind === "buy_x_get_y" && refusal?.reason === "minimum_quantity_not_met";
+      const isOwnFault =
+        refusal !== null && !["combination_disallowed", "superseded_by_better_deal"].includes(refusal.reason);
+      const isShortOfUnits =
+        offered.code?.discount.kind === "buy_x_get_y" && refusal?.reason === "minimum_quantity_not_met";
       if (offered.code !== null && !isShortOfUnits) expect(isOwnFault).toBe(isBroken(offered.code, facts));
     }),
     runs,
@@ -104,8 +127,14 @@ it("the choice of promotions counts what is applied and nothing else", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
       const choice = choosePromotions(facts, offered);
-      expect(choice.priced).toEqual(priceCart({ ...facts.pricing, discounts: appliedOf(choice).map(({ discount }) => discount) }));
-      expect(choice.priced.discounts.slice(0, choice.automatic.length).filter(({ discountMinor }) => discountMinor === 0)).toEqual([]);
+      expect(choice.priced).toEqual(
+        priceCart({ ...facts.pricing, discounts: appliedOf(choice).map(({ discount }) => discount) }),
+      );
+      expect(
+        choice.priced.discounts
+          .slice(0, choice.automatic.length)
+          .filter(({ discountMinor }) => discountMinor === 0),
+      ).toEqual([]);
       expect(choice.code?.rule ?? null).toBe(offered.code);
     }),
     runs,
@@ -127,7 +156,9 @@ it("never makes the cart dearer than it is without a promotion", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
       const { priced } = choosePromotions(facts, offered);
-      expect(priced.totalMinor).toBeLessThanOrEqual(priceCart({ ...facts.pricing, discounts: [] }).totalMinor);
+      expect(priced.totalMinor).toBeLessThanOrEqual(
+        priceCart({ ...facts.pricing, discounts: [] }).totalMinor,
+      );
       expect(priced.totalMinor).toBeGreaterThanOrEqual(0);
     }),
     runs,
@@ -140,7 +171,10 @@ it("chooses the same again, from any order, and from what it chose", () => {
       const choice = choosePromotions(facts, { automatic, code });
       expect(choosePromotions(structuredClone(facts), structuredClone({ automatic, code }))).toEqual(choice);
       expect(choosePromotions(facts, { automatic: automatic.toReversed(), code })).toEqual(choice);
-      const kept = { automatic: choice.automatic, code: choice.code?.refusal === null ? choice.code.rule : null };
+      const kept = {
+        automatic: choice.automatic,
+        code: choice.code?.refusal === null ? choice.code.rule : null,
+      };
       expect(choosePromotions(facts, kept)).toEqual(kept.code === null ? { ...choice, code: null } : choice);
     }),
     runs,

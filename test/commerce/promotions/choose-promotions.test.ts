@@ -13,20 +13,41 @@ const onlyShirts = { productIds: ["shirt"], categoryIds: [] };
 const onlyCaps = { productIds: ["cap"], categoryIds: [] };
 
 function line(id: string, unitPriceMinor: number, quantity: number): PricingLine {
-  return { id: `line_${id}`, productId: id, categoryIds: [], unitPriceMinor, quantity, requiresShipping: true };
+  return {
+    id: `line_${id}`,
+    productId: id,
+    categoryIds: [],
+    unitPriceMinor,
+    quantity,
+    requiresShipping: true,
+  };
 }
 
 /** 2 × 30,00 and 1 × 40,00: 100,00, so that a percentage is an amount. */
 const lines = [line("shirt", 3000, 2), line("shoe", 4000, 1)];
 
-function facts(change: Partial<CartFacts> & { readonly lines?: readonly PricingLine[]; readonly shippingMinor?: number } = {}): CartFacts {
-  const pricing = { taxIncluded: true, lines: change.lines ?? lines, shippingMinor: change.shippingMinor ?? null, tax: null };
+function facts(
+  change: Partial<CartFacts> & {
+    readonly lines?: readonly PricingLine[];
+    readonly shippingMinor?: number;
+  } = {},
+): CartFacts {
+  const pricing = {
+    taxIncluded: true,
+    lines: change.lines ?? lines,
+    shippingMinor: change.shippingMinor ?? null,
+    tax: null,
+  };
   return { marketId: "mkt_de", currency: "EUR", buyerReference: null, now, pricing, ...change };
 }
 
 const percent = (value: number): Partial<DiscountRule> => ({ kind: "percentage", basisPoints: value * 100 });
 const freeShipping: Partial<DiscountRule> = { kind: "free_shipping" };
-function buyGet(buyQuantity: number, getQuantity: number, change: Partial<BuyXGetYRule> = {}): Partial<DiscountRule> {
+function buyGet(
+  buyQuantity: number,
+  getQuantity: number,
+  change: Partial<BuyXGetYRule> = {},
+): Partial<DiscountRule> {
   return { kind: "buy_x_get_y", buyQuantity, getQuantity, basisPoints: 10_000, buy: everything, ...change };
 }
 
@@ -67,10 +88,17 @@ function chosen(
   cart: CartFacts = facts(),
 ): { readonly applied: readonly [string, number][]; readonly refusal: Refusal | null } {
   const choice = choosePromotions(cart, { automatic: offered.automatic ?? [], code: offered.code ?? null });
-  const applied = choice.priced.discounts.map(({ promotionId, discountMinor }): [string, number] => [promotionId, discountMinor]);
-  const ids = [...choice.automatic, ...(choice.code?.refusal === null ? [choice.code.rule] : [])].map(({ id }) => id);
+  const applied = choice.priced.discounts.map(({ promotionId, discountMinor }): [string, number] => [
+    promotionId,
+    discountMinor,
+  ]);
+  const ids = [...choice.automatic, ...(choice.code?.refusal === null ? [choice.code.rule] : [])].map(
+    ({ id }) => id,
+  );
   expect(applied.map(([id]) => id)).toEqual(ids);
-  expect(choice.priced.discountMinor).toBe(applied.reduce((sum, [, discountMinor]) => sum + discountMinor, 0));
+  expect(choice.priced.discountMinor).toBe(
+    applied.reduce((sum, [, discountMinor]) => sum + discountMinor, 0),
+  );
   return { applied, refusal: choice.code?.refusal ?? null };
 }
 
@@ -95,19 +123,38 @@ const refused: readonly (readonly [Refusal["reason"], string, Case])[] = [
   ["market_not_eligible", "is for other markets", { rule: { marketIds: ["mkt_us", "mkt_jp"] } }],
   ["currency_mismatch", "is of another currency", { rule: { currency: "USD" } }],
   ["usage_limit_reached", "was used as often as it may be", { rule: { usageLimit: 5, used: 5 } }],
-  ["usage_limit_reached", "has a code that was used as often as it may be", { rule: { code: { id: "pcd_1", usageLimit: 1, used: 1 } } }],
+  [
+    "usage_limit_reached",
+    "has a code that was used as often as it may be",
+    { rule: { code: { id: "pcd_1", usageLimit: 1, used: 1 } } },
+  ],
   ["sign_in_required", "asks for a sign-in", { rule: { requiresSignIn: true } }],
   ["sign_in_required", "counts uses for each buyer", { rule: { perBuyerLimit: 1 } }],
   ["sign_in_required", "is for certain buyers", { rule: forOthers }],
   ["customer_not_eligible", "is for other buyers", { rule: forOthers, cart: bea }],
-  ["customer_usage_limit_reached", "was used by this buyer as often as it may be", { rule: { perBuyerLimit: 2, usedByBuyer: 2 }, cart: bea }],
-  ["no_entitled_lines", "is about nothing in the cart", { rule: { off: { ...percent(10), entitled: onlyCaps } } }],
+  [
+    "customer_usage_limit_reached",
+    "was used by this buyer as often as it may be",
+    { rule: { perBuyerLimit: 2, usedByBuyer: 2 }, cart: bea },
+  ],
+  [
+    "no_entitled_lines",
+    "is about nothing in the cart",
+    { rule: { off: { ...percent(10), entitled: onlyCaps } } },
+  ],
   ["no_entitled_lines", "is on an empty cart", { rule: {}, cart: facts({ lines: [] }) }],
-  ["no_entitled_lines", "gets what is not in the cart", { rule: { off: buyGet(1, 1, { entitled: onlyCaps, buy: onlyShirts }) } }],
+  [
+    "no_entitled_lines",
+    "gets what is not in the cart",
+    { rule: { off: buyGet(1, 1, { entitled: onlyCaps, buy: onlyShirts }) } },
+  ],
   [
     "minimum_subtotal_not_met",
     "needs a cent more",
-    { rule: { currency: "EUR", minimumSubtotalMinor: 10_001 }, data: { requiredAmountMinor: 10_001, missingAmountMinor: 1 } },
+    {
+      rule: { currency: "EUR", minimumSubtotalMinor: 10_001 },
+      data: { requiredAmountMinor: 10_001, missingAmountMinor: 1 },
+    },
   ],
   [
     "minimum_subtotal_not_met",
@@ -117,13 +164,24 @@ const refused: readonly (readonly [Refusal["reason"], string, Case])[] = [
       data: { requiredAmountMinor: 10_000, missingAmountMinor: 4000 },
     },
   ],
-  ["minimum_quantity_not_met", "needs one more", { rule: { minimumQuantity: 4 }, data: { requiredQuantity: 4, missingQuantity: 1 } }],
+  [
+    "minimum_quantity_not_met",
+    "needs one more",
+    { rule: { minimumQuantity: 4 }, data: { requiredQuantity: 4, missingQuantity: 1 } },
+  ],
   [
     "minimum_quantity_not_met",
     "needs more of what it is about",
-    { rule: { minimumQuantity: 3, off: { ...percent(10), entitled: onlyShirts } }, data: { requiredQuantity: 3, missingQuantity: 1 } },
+    {
+      rule: { minimumQuantity: 3, off: { ...percent(10), entitled: onlyShirts } },
+      data: { requiredQuantity: 3, missingQuantity: 1 },
+    },
   ],
-  ["minimum_quantity_not_met", "does not reach its X + Y", { rule: { off: buyGet(3, 2) }, data: { requiredQuantity: 5, missingQuantity: 2 } }],
+  [
+    "minimum_quantity_not_met",
+    "does not reach its X + Y",
+    { rule: { off: buyGet(3, 2) }, data: { requiredQuantity: 5, missingQuantity: 2 } },
+  ],
   [
     "minimum_quantity_not_met",
     "has the Y, and the X are not there",
@@ -147,7 +205,11 @@ describe("a code is refused", () => {
   });
 
   it("for every reason that is known", () => {
-    const met: ReadonlySet<string> = new Set([...refused.map(([reason]) => reason), "combination_disallowed", "superseded_by_better_deal"]);
+    const met: ReadonlySet<string> = new Set([
+      ...refused.map(([reason]) => reason),
+      "combination_disallowed",
+      "superseded_by_better_deal",
+    ]);
     expect(refusalReasons.filter((reason) => !met.has(reason))).toEqual([]);
   });
 
@@ -171,14 +233,25 @@ describe("a code is refused", () => {
     });
     expect(reasons).toEqual(broken.map(([reason]) => reason));
     // Who is not known cannot be judged: before both questions about the buyer.
-    expect(chosen({ code: code({ ...forOthers, perBuyerLimit: 1, usedByBuyer: 1 }) }).refusal?.reason).toBe("sign_in_required");
+    expect(chosen({ code: code({ ...forOthers, perBuyerLimit: 1, usedByBuyer: 1 }) }).refusal?.reason).toBe(
+      "sign_in_required",
+    );
   });
 
-  it.each(refused)("and so is an automatic one, silently, with %s where it %s", (_reason, _, { rule, cart }) => {
-    // A code of its own is what only codes have.
-    const withCode = rule.code === undefined ? rule : { usageLimit: rule.code?.usageLimit ?? null, used: rule.code?.used ?? 0 };
-    expect(chosen({ automatic: [automatic("silent", withCode)] }, cart)).toEqual({ applied: [], refusal: null });
-  });
+  it.each(refused)(
+    "and so is an automatic one, silently, with %s where it %s",
+    (_reason, _, { rule, cart }) => {
+      // A code of its own is what only codes have.
+      const withCode =
+        rule.code === undefined
+          ? rule
+          : { usageLimit: rule.code?.usageLimit ?? null, used: rule.code?.used ?? 0 };
+      expect(chosen({ automatic: [automatic("silent", withCode)] }, cart)).toEqual({
+        applied: [],
+        refusal: null,
+      });
+    },
+  );
 });
 
 describe("a code applies to a cart", () => {
@@ -187,14 +260,21 @@ describe("a code applies to a cart", () => {
     ["in one of its markets", { marketIds: ["mkt_us", "mkt_de"] }, facts()],
     ["in its currency", { currency: "EUR" }, facts()],
     ["for its last use", { usageLimit: 5, used: 4, code: { id: "pcd_1", usageLimit: 2, used: 1 } }, facts()],
-    ["to a buyer it is for, for the last use", { requiresSignIn: true, ...forThisBuyer, perBuyerLimit: 2, usedByBuyer: 1 }, bea],
+    [
+      "to a buyer it is for, for the last use",
+      { requiresSignIn: true, ...forThisBuyer, perBuyerLimit: 2, usedByBuyer: 1 },
+      bea,
+    ],
     ["at its minimum", { currency: "EUR", minimumSubtotalMinor: 10_000, minimumQuantity: 3 }, facts()],
   ] satisfies [string, Change, CartFacts][])("%s", (_, rule, cart) => {
     expect(chosen({ code: code(rule) }, cart)).toEqual({ applied: [["code", 1000]], refusal: null });
   });
 
   it("on the subtotal before discounts: an automatic one does not take its minimum away", () => {
-    const offered = { automatic: [automatic("half", { off: percent(50) })], code: code({ minimumSubtotalMinor: 10_000, currency: "EUR" }) };
+    const offered = {
+      automatic: [automatic("half", { off: percent(50) })],
+      code: code({ minimumSubtotalMinor: 10_000, currency: "EUR" }),
+    };
     expect(chosen(offered)).toEqual({
       applied: [
         ["half", 5000],
@@ -206,7 +286,10 @@ describe("a code applies to a cart", () => {
 
   it("with 0 where it is free shipping and no delivery option is chosen", () => {
     expect(chosen({ code: code({ off: freeShipping }) })).toEqual({ applied: [["code", 0]], refusal: null });
-    expect(chosen({ code: code({ off: freeShipping }) }, facts({ shippingMinor: 490 }))).toEqual({ applied: [["code", 490]], refusal: null });
+    expect(chosen({ code: code({ off: freeShipping }) }, facts({ shippingMinor: 490 }))).toEqual({
+      applied: [["code", 490]],
+      refusal: null,
+    });
   });
 
   it("with 0 where the automatic ones leave nothing", () => {
@@ -221,13 +304,22 @@ describe("a code applies to a cart", () => {
 
   it("where there is none, there is nothing to refuse", () => {
     const choice = choosePromotions(facts(), { automatic: [], code: null });
-    expect(choice).toMatchObject({ automatic: [], code: null, priced: { discountMinor: 0, totalMinor: 10_000, discounts: [] } });
+    expect(choice).toMatchObject({
+      automatic: [],
+      code: null,
+      priced: { discountMinor: 0, totalMinor: 10_000, discounts: [] },
+    });
   });
 });
 
 describe("the choice among automatic promotions", () => {
   it("are applied by priority, then by id, each on what is left", () => {
-    const offered = [automatic("c"), automatic("low", { priority: -1 }), automatic("a"), automatic("high", { priority: 9, off: percent(50) })];
+    const offered = [
+      automatic("c"),
+      automatic("low", { priority: -1 }),
+      automatic("a"),
+      automatic("high", { priority: 9, off: percent(50) }),
+    ];
     const applied = [
       ["high", 5000],
       ["a", 500],
@@ -253,12 +345,32 @@ describe("the choice among automatic promotions", () => {
 
   it.each([
     ["the first is exclusive: it is alone", [{ priority: 2, isExclusive: true }, { priority: 1 }], ["p0"]],
-    ["a later one is exclusive: it is left out", [{ priority: 2 }, { priority: 1, isExclusive: true }, { priority: 0 }], ["p0", "p2"]],
+    [
+      "a later one is exclusive: it is left out",
+      [{ priority: 2 }, { priority: 1, isExclusive: true }, { priority: 0 }],
+      ["p0", "p2"],
+    ],
     ["two are exclusive: the first alone", [{ isExclusive: true }, { isExclusive: true }], ["p0"]],
-    ["the exclusive one takes nothing off: it is in nobody's way", [{ priority: 2, isExclusive: true, off: freeShipping }, { priority: 1 }], ["p1"]],
-    ["one before the exclusive one takes nothing off", [{ priority: 2, off: freeShipping }, { priority: 1, isExclusive: true }, {}], ["p1"]],
-    ["the exclusive one is not for this cart", [{ priority: 2, isExclusive: true, marketIds: ["mkt_us"] }, { priority: 1 }], ["p1"]],
-    ["one before the exclusive one is not for this cart", [{ priority: 2, status: "paused" }, { priority: 1, isExclusive: true }, {}], ["p1"]],
+    [
+      "the exclusive one takes nothing off: it is in nobody's way",
+      [{ priority: 2, isExclusive: true, off: freeShipping }, { priority: 1 }],
+      ["p1"],
+    ],
+    [
+      "one before the exclusive one takes nothing off",
+      [{ priority: 2, off: freeShipping }, { priority: 1, isExclusive: true }, {}],
+      ["p1"],
+    ],
+    [
+      "the exclusive one is not for this cart",
+      [{ priority: 2, isExclusive: true, marketIds: ["mkt_us"] }, { priority: 1 }],
+      ["p1"],
+    ],
+    [
+      "one before the exclusive one is not for this cart",
+      [{ priority: 2, status: "paused" }, { priority: 1, isExclusive: true }, {}],
+      ["p1"],
+    ],
   ] satisfies [string, Change[], string[]][])("where %s", (_, changes, expected) => {
     const offered = changes.map((change, turn) => automatic(`p${turn}`, change));
     expect(chosen({ automatic: offered }).applied.map(([id]) => id)).toEqual(expected);
@@ -273,11 +385,17 @@ describe("a code beside automatic promotions", () => {
   ];
 
   it("comes after them", () => {
-    expect(chosen({ automatic: tenAndTwenty, code: code({ priority: 9 }) })).toEqual({ applied: [...together, ["code", 720]], refusal: null });
+    expect(chosen({ automatic: tenAndTwenty, code: code({ priority: 9 }) })).toEqual({
+      applied: [...together, ["code", 720]],
+      refusal: null,
+    });
   });
 
   it("that is refused by itself leaves them as they are", () => {
-    const offered = { automatic: tenAndTwenty, code: code({ isExclusive: true, off: percent(90), status: "paused" }) };
+    const offered = {
+      automatic: tenAndTwenty,
+      code: code({ isExclusive: true, off: percent(90), status: "paused" }),
+    };
     expect(chosen(offered)).toEqual({ applied: together, refusal: { reason: "paused", data: {} } });
   });
 
@@ -286,7 +404,11 @@ describe("a code beside automatic promotions", () => {
     ["takes as much: they are dropped", 2800, true],
     ["takes less: it is refused", 2799, false],
   ])("that is exclusive and %s", (_, amountMinor, isTaken) => {
-    const exclusive = code({ isExclusive: true, currency: "EUR", off: { kind: "fixed_amount", amountMinor } });
+    const exclusive = code({
+      isExclusive: true,
+      currency: "EUR",
+      off: { kind: "fixed_amount", amountMinor },
+    });
     expect(chosen({ automatic: tenAndTwenty, code: exclusive })).toEqual(
       isTaken
         ? { applied: [["code", amountMinor]], refusal: null }
@@ -296,8 +418,13 @@ describe("a code beside automatic promotions", () => {
 
   it("that is exclusive is compared with an exclusive one by money, not by priority", () => {
     const alone = [automatic("alone", { isExclusive: true, priority: 9, off: percent(20) })];
-    expect(chosen({ automatic: alone, code: code({ isExclusive: true, off: percent(20) }) })).toEqual({ applied: [["code", 2000]], refusal: null });
-    expect(chosen({ automatic: alone, code: code({ isExclusive: true, priority: 99, off: percent(19) }) })).toEqual({
+    expect(chosen({ automatic: alone, code: code({ isExclusive: true, off: percent(20) }) })).toEqual({
+      applied: [["code", 2000]],
+      refusal: null,
+    });
+    expect(
+      chosen({ automatic: alone, code: code({ isExclusive: true, priority: 99, off: percent(19) }) }),
+    ).toEqual({
       applied: [["alone", 2000]],
       refusal: { reason: "superseded_by_better_deal", data: {} },
     });
@@ -305,7 +432,10 @@ describe("a code beside automatic promotions", () => {
 
   it("that is exclusive meets nobody where no automatic one takes anything off", () => {
     const idle = [automatic("idle", { off: freeShipping })];
-    expect(chosen({ automatic: idle, code: code({ isExclusive: true, off: freeShipping }) })).toEqual({ applied: [["code", 0]], refusal: null });
+    expect(chosen({ automatic: idle, code: code({ isExclusive: true, off: freeShipping }) })).toEqual({
+      applied: [["code", 0]],
+      refusal: null,
+    });
   });
 
   it.each([
@@ -314,7 +444,10 @@ describe("a code beside automatic promotions", () => {
     ["a lower priority: it is refused", 4, false],
   ])("that combines meets an exclusive one with %s", (_, priority, isTaken) => {
     const offered = {
-      automatic: [automatic("alone", { isExclusive: true, priority: 5, off: percent(50) }), automatic("other", { priority: 1 })],
+      automatic: [
+        automatic("alone", { isExclusive: true, priority: 5, off: percent(50) }),
+        automatic("other", { priority: 1 }),
+      ],
       code: code({ priority }),
     };
     expect(chosen(offered)).toEqual(

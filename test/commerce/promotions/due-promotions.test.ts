@@ -1,6 +1,12 @@
 /** Starts and ends that the clock brings: all of them, and only of what is due still when its turn has come. */
 import { beforeAll, expect, it } from "vitest";
-import { activatePromotion, endDuePromotions, endPromotion, pausePromotion, startDuePromotions } from "#commerce/promotions/promotion-life.ts";
+import {
+  activatePromotion,
+  endDuePromotions,
+  endPromotion,
+  pausePromotion,
+  startDuePromotions,
+} from "#commerce/promotions/promotion-life.ts";
 import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createWorld, startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -22,10 +28,17 @@ describeOnBoth("due promotions", (open) => {
     return promotionId;
   };
   const render: RenderSubject = async (transaction, { id }) => ({
-    ...(await transaction.selectFrom("promotion").select(["id", "version"]).where("id", "=", id).executeTakeFirstOrThrow()),
+    ...(await transaction
+      .selectFrom("promotion")
+      .select(["id", "version"])
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow()),
   });
   /** Before the first of them is committed, the merchant does something to the second. */
-  const meanwhile = (act: (transaction: Transaction, id: string) => Promise<unknown>, ids: readonly string[]): RenderSubject => {
+  const meanwhile = (
+    act: (transaction: Transaction, id: string) => Promise<unknown>,
+    ids: readonly string[],
+  ): RenderSubject => {
     const done = new Set<string>();
     return async (transaction, { id }) => {
       const other = ids.find((candidate) => candidate !== id && !done.has(candidate));
@@ -35,7 +48,12 @@ describeOnBoth("due promotions", (open) => {
     };
   };
   const sweptEvents = (id: string) =>
-    world.db.selectFrom("event").select(["type", "subjectVersion"]).where("subjectId", "=", id).orderBy("id").execute();
+    world.db
+      .selectFrom("event")
+      .select(["type", "subjectVersion"])
+      .where("subjectId", "=", id)
+      .orderBy("id")
+      .execute();
 
   it("one that was prolonged after it was found does not end", async () => {
     const ids = [await activated({ endsAt: at(10) }), await activated({ endsAt: at(10) })].toSorted();
@@ -51,16 +69,27 @@ describeOnBoth("due promotions", (open) => {
       { status: "ended", version: 3 },
       { status: "active", version: 3, endsAt: at(1000) },
     ]);
-    expect([await sweptEvents(first), await sweptEvents(second)]).toEqual([[{ type: "promotion.ended", subjectVersion: 1 }], []]);
+    expect([await sweptEvents(first), await sweptEvents(second)]).toEqual([
+      [{ type: "promotion.ended", subjectVersion: 1 }],
+      [],
+    ]);
   });
 
   it("one that was paused after it was found does not start", async () => {
     const ids = [await activated({ startsAt: at(10) }), await activated({ startsAt: at(10) })].toSorted();
     const [, second = ""] = ids;
     const pause = (transaction: Transaction, id: string) =>
-      transaction.updateTable("promotion").set({ status: "paused", version: 3 }).where("id", "=", id).execute();
+      transaction
+        .updateTable("promotion")
+        .set({ status: "paused", version: 3 })
+        .where("id", "=", id)
+        .execute();
     expect(await startDuePromotions({ db: world.db, now: at(10), render: meanwhile(pause, ids) })).toBe(1);
-    expect(await promotionRow(world, second)).toMatchObject({ status: "paused", version: 3, startedAt: null });
+    expect(await promotionRow(world, second)).toMatchObject({
+      status: "paused",
+      version: 3,
+      startedAt: null,
+    });
     expect(await sweptEvents(second)).toEqual([]);
   });
 
@@ -88,7 +117,11 @@ describeOnBoth("due promotions", (open) => {
     await world.run(updatePromotion, { promotionId, startsAt: at(60) }, world.later(50));
     expect(await promotionRow(world, promotionId)).toMatchObject({ startedAt: null, version: 3 });
     expect(await startDuePromotions({ db: world.db, now: at(60), render })).toBe(1);
-    expect(await promotionRow(world, promotionId)).toMatchObject({ startedAt: at(60), updatedAt: at(60), version: 4 });
+    expect(await promotionRow(world, promotionId)).toMatchObject({
+      startedAt: at(60),
+      updatedAt: at(60),
+      version: 4,
+    });
     expect(await sweptEvents(promotionId)).toEqual([{ type: "promotion.started", subjectVersion: 4 }]);
   });
 });

@@ -2,7 +2,10 @@
 import { beforeAll, expect, it } from "vitest";
 import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
 import { endPromotion } from "#commerce/promotions/promotion-life.ts";
-import { generatePromotionCodes, type PromotionCodesGenerateInput } from "#commerce/promotions/generate-codes.ts";
+import {
+  generatePromotionCodes,
+  type PromotionCodesGenerateInput,
+} from "#commerce/promotions/generate-codes.ts";
 import { Failure } from "#foundation/failure.ts";
 import { isId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -17,8 +20,10 @@ describeOnBoth("codes of promotions", (open, engine) => {
     promotionId = await makePromotion(world, { trigger: "code" });
   });
 
-  const generate = (input: Omit<PromotionCodesGenerateInput, "promotionId">) => world.run(generatePromotionCodes, { promotionId, ...input });
-  const refused = (input: Omit<PromotionCodesGenerateInput, "promotionId">) => world.refusal(generatePromotionCodes, { promotionId, ...input });
+  const generate = (input: Omit<PromotionCodesGenerateInput, "promotionId">) =>
+    world.run(generatePromotionCodes, { promotionId, ...input });
+  const refused = (input: Omit<PromotionCodesGenerateInput, "promotionId">) =>
+    world.refusal(generatePromotionCodes, { promotionId, ...input });
 
   it("draws as many as are asked for, all different, of signs that do not look alike", async () => {
     const { codes } = await generate({ count: 1000 });
@@ -74,11 +79,19 @@ describeOnBoth("codes of promotions", (open, engine) => {
   const faults: [string, Omit<PromotionCodesGenerateInput, "promotionId">, string[]][] = [
     ["neither a count nor codes", {}, ["/count required"]],
     ["both", { count: 1, codes: ["A"] }, ["/count not_allowed"]],
-    ["codes with a prefix and a length", { codes: ["A"], prefix: "P", length: 9 }, ["/prefix not_allowed", "/length not_allowed"]],
+    [
+      "codes with a prefix and a length",
+      { codes: ["A"], prefix: "P", length: 9 },
+      ["/prefix not_allowed", "/length not_allowed"],
+    ],
     ["none", { count: 0, usageLimit: 0 }, ["/count too_small", "/usageLimit too_small"]],
     ["too many", { count: 1001 }, ["/count too_large"]],
     ["an empty list", { codes: [] }, ["/codes too_short"]],
-    ["a list that is too long", { codes: Array.from({ length: 1001 }, (_, index) => `C${index}`) }, ["/codes too_long"]],
+    [
+      "a list that is too long",
+      { codes: Array.from({ length: 1001 }, (_, index) => `C${index}`) },
+      ["/codes too_long"],
+    ],
     ["codes that can be guessed", { count: 1, length: 7 }, ["/length too_small"]],
     ["codes that are too long to type", { count: 1, length: 33 }, ["/length too_large"]],
     ["a prefix that begins with a hyphen", { count: 1, prefix: "-A" }, ["/prefix pattern_mismatch"]],
@@ -86,13 +99,25 @@ describeOnBoth("codes of promotions", (open, engine) => {
     ["a prefix with space around", { count: 1, prefix: " A" }, ["/prefix pattern_mismatch"]],
     ["a prefix that is too long", { count: 1, prefix: "A".repeat(21) }, ["/prefix pattern_mismatch"]],
     ["a prefix that grows too long", { count: 1, prefix: "\ufdfa".repeat(2) }, ["/prefix pattern_mismatch"]],
-    ["codes that are none", { codes: ["A B", "", "\u0000", "x".repeat(65)] }, [0, 1, 2, 3].map((index) => `/codes/${index} pattern_mismatch`)],
+    [
+      "codes that are none",
+      { codes: ["A B", "", "\u0000", "x".repeat(65)] },
+      [0, 1, 2, 3].map((index) => `/codes/${index} pattern_mismatch`),
+    ],
     ["a code that is too long as written", { codes: ["e\u0301".repeat(33)] }, ["/codes/0 pattern_mismatch"]],
-    ["a code that stands there twice, written differently", { codes: ["SOMMER", "x1", " sommer"] }, ["/codes/2 duplicate"]],
+    [
+      "a code that stands there twice, written differently",
+      { codes: ["SOMMER", "x1", " sommer"] },
+      ["/codes/2 duplicate"],
+    ],
   ];
 
   it.each(faults)("refuses %s", async (_name, input, details) => {
-    expect(await refused(input)).toEqual({ code: "invalid_field", details: details.map((detail) => `body ${detail}`), conflict: null });
+    expect(await refused(input)).toEqual({
+      code: "invalid_field",
+      details: details.map((detail) => `body ${detail}`),
+      conflict: null,
+    });
   });
 
   it("takes the longest code there may be", async () => {
@@ -124,7 +149,9 @@ describeOnBoth("codes of promotions", (open, engine) => {
     const code = fresh("shared");
     await generate({ codes: [code] });
     const theirs = await makePromotion(world, { trigger: "code" }, world.other);
-    expect((await world.run(generatePromotionCodes, { promotionId: theirs, codes: [code] }, world.other)).codes).toHaveLength(1);
+    expect(
+      (await world.run(generatePromotionCodes, { promotionId: theirs, codes: [code] }, world.other)).codes,
+    ).toHaveLength(1);
   });
 
   it("are not for automatic promotions, not for those that have ended, and not for those of another merchant", async () => {
@@ -140,7 +167,13 @@ describeOnBoth("codes of promotions", (open, engine) => {
     expect(await world.refusal(generatePromotionCodes, { promotionId: ended, count: 1 })).toEqual({
       code: "invalid_state",
       details: [],
-      conflict: { ...conflict, id: ended, currentStatus: "ended", currentVersion: 2, reason: "promotion_ended" },
+      conflict: {
+        ...conflict,
+        id: ended,
+        currentStatus: "ended",
+        currentVersion: 2,
+        reason: "promotion_ended",
+      },
     });
     const theirs = await makePromotion(world, { trigger: "code" }, world.other);
     expect(await world.refusal(generatePromotionCodes, { promotionId: theirs, count: 1 })).toEqual({
@@ -153,14 +186,20 @@ describeOnBoth("codes of promotions", (open, engine) => {
   it.runIf(engine === "postgres")("go to one of two promotions that want them at the same time", async () => {
     const stem = fresh("race");
     const codes = Array.from({ length: 1000 }, (_, index) => `${stem}-${index}`);
-    const promotions = [await makePromotion(world, { trigger: "code" }), await makePromotion(world, { trigger: "code" })];
+    const promotions = [
+      await makePromotion(world, { trigger: "code" }),
+      await makePromotion(world, { trigger: "code" }),
+    ];
     const bothReady = barrier(2);
     // Without the retry of `inTransaction`, so that a deadlock shows.
     const outcomes = await Promise.allSettled(
       [codes, codes.toReversed()].map((wanted, index) =>
         world.db.transaction().execute(async (transaction) => {
           await bothReady();
-          return generatePromotionCodes(transaction, world.tenant, { promotionId: promotions[index] ?? "", codes: wanted });
+          return generatePromotionCodes(transaction, world.tenant, {
+            promotionId: promotions[index] ?? "",
+            codes: wanted,
+          });
         }),
       ),
     );

@@ -9,7 +9,10 @@ import { makePromotion, promotionRow } from "./promotions-world.ts";
 
 const verbs = { activate: activatePromotion, pause: pausePromotion, end: endPromotion };
 
-/** What each move answers: the event of the change, `nothing` where it is so already, or the reason of the refusal. */
+/**
+ * What each move answers: the event of the change, `nothing` where it is so already, or the reason of the
+ * refusal.
+ */
 const moves: [PromotionStatus, keyof typeof verbs, PromotionStatus, string][] = [
   ["draft", "activate", "active", "promotion.started"],
   ["draft", "pause", "draft", "promotion_not_active"],
@@ -47,36 +50,64 @@ describeOnBoth("a promotion's life", (open) => {
       expect(await world.refusal(verbs[move], { promotionId, expectedVersion: 999 })).toEqual({
         code: "invalid_state",
         details: [],
-        conflict: { resource: "promotion", id: promotionId, currentStatus: from, currentVersion: version, reason: outcome, data: {} },
+        conflict: {
+          resource: "promotion",
+          id: promotionId,
+          currentStatus: from,
+          currentVersion: version,
+          reason: outcome,
+          data: {},
+        },
       });
       return;
     }
-    expect(await world.run(verbs[move], { promotionId, expectedVersion: version }, world.later(1000))).toEqual({ promotionId });
+    expect(
+      await world.run(verbs[move], { promotionId, expectedVersion: version }, world.later(1000)),
+    ).toEqual({ promotionId });
     const isChanged = outcome !== "nothing";
     expect(await promotionRow(world, promotionId)).toMatchObject({
       status: to,
       version: isChanged ? version + 1 : version,
       updatedAt: isChanged ? new Date(startOfWorld.getTime() + 1000) : startOfWorld,
     });
-    expect(world.takeEvents()).toEqual(isChanged ? [{ type: outcome, id: promotionId, previous: { status: from } }] : []);
+    expect(world.takeEvents()).toEqual(
+      isChanged ? [{ type: outcome, id: promotionId, previous: { status: from } }] : [],
+    );
   });
 
   describe("every move", () => {
-    it.each(["activate", "pause", "end"] as const)("refuses another version than the one expected: %s", async (move) => {
-      const promotionId = await promotionIn(move === "activate" ? "draft" : "active");
-      const { version, status } = await promotionRow(world, promotionId);
-      expect(await world.refusal(verbs[move], { promotionId, expectedVersion: version + 1 })).toEqual({
-        code: "version_conflict",
-        details: [],
-        conflict: { resource: "promotion", id: promotionId, currentStatus: status, currentVersion: version, reason: null, data: {} },
-      });
-    });
+    it.each(["activate", "pause", "end"] as const)(
+      "refuses another version than the one expected: %s",
+      async (move) => {
+        const promotionId = await promotionIn(move === "activate" ? "draft" : "active");
+        const { version, status } = await promotionRow(world, promotionId);
+        expect(await world.refusal(verbs[move], { promotionId, expectedVersion: version + 1 })).toEqual({
+          code: "version_conflict",
+          details: [],
+          conflict: {
+            resource: "promotion",
+            id: promotionId,
+            currentStatus: status,
+            currentVersion: version,
+            reason: null,
+            data: {},
+          },
+        });
+      },
+    );
 
-    it.each(["activate", "pause", "end"] as const)("does not find a promotion of another merchant: %s", async (move) => {
-      const promotionId = await makePromotion(world, {}, world.other);
-      expect(await world.refusal(verbs[move], { promotionId })).toEqual({ code: "resource_not_found", details: [], conflict: null });
-      expect(await promotionRow(world, promotionId)).toMatchObject({ status: "draft", version: 1 });
-    });
+    it.each(["activate", "pause", "end"] as const)(
+      "does not find a promotion of another merchant: %s",
+      async (move) => {
+        const promotionId = await makePromotion(world, {}, world.other);
+        expect(await world.refusal(verbs[move], { promotionId })).toEqual({
+          code: "resource_not_found",
+          details: [],
+          conflict: null,
+        });
+        expect(await promotionRow(world, promotionId)).toMatchObject({ status: "draft", version: 1 });
+      },
+    );
   });
 
   it("cannot begin when its window is over, and can a millisecond earlier", async () => {
@@ -103,13 +134,25 @@ describeOnBoth("a promotion's life", (open) => {
     const startsAt = new Date(startOfWorld.getTime() + 1000);
     const promotionId = await makePromotion(world, { startsAt });
     await world.run(activatePromotion, { promotionId }, world.later(999));
-    expect(world.takeEvents()).toEqual([{ type: "promotion.updated", id: promotionId, previous: { status: "draft" } }]);
-    expect(await promotionRow(world, promotionId)).toMatchObject({ status: "active", version: 2, startedAt: null });
+    expect(world.takeEvents()).toEqual([
+      { type: "promotion.updated", id: promotionId, previous: { status: "draft" } },
+    ]);
+    expect(await promotionRow(world, promotionId)).toMatchObject({
+      status: "active",
+      version: 2,
+      startedAt: null,
+    });
     await world.run(pausePromotion, { promotionId }, world.later(999));
     world.takeEvents();
     await world.run(activatePromotion, { promotionId }, world.later(1000));
-    expect(world.takeEvents()).toEqual([{ type: "promotion.started", id: promotionId, previous: { status: "paused" } }]);
-    expect(await promotionRow(world, promotionId)).toMatchObject({ status: "active", version: 4, startedAt: startsAt });
+    expect(world.takeEvents()).toEqual([
+      { type: "promotion.started", id: promotionId, previous: { status: "paused" } },
+    ]);
+    expect(await promotionRow(world, promotionId)).toMatchObject({
+      status: "active",
+      version: 4,
+      startedAt: startsAt,
+    });
   });
 
   it.each([
@@ -125,9 +168,14 @@ describeOnBoth("a promotion's life", (open) => {
       { type: "promotion.updated", id: promotionId, previous: { startsAt: later.toISOString() } },
       { type: "promotion.started", id: promotionId, previous: {} },
     ]);
-    expect(await promotionRow(world, promotionId)).toMatchObject({ version: 3, startedAt: new Date(startOfWorld.getTime() + 10) });
+    expect(await promotionRow(world, promotionId)).toMatchObject({
+      version: 3,
+      startedAt: new Date(startOfWorld.getTime() + 10),
+    });
     await world.run(updatePromotion, { promotionId, priority: 5 }, world.later(20));
-    expect(world.takeEvents()).toEqual([{ type: "promotion.updated", id: promotionId, previous: { priority: 0 } }]);
+    expect(world.takeEvents()).toEqual([
+      { type: "promotion.updated", id: promotionId, previous: { priority: 0 } },
+    ]);
   });
 
   it("does not start by a change while it is a draft or paused", async () => {

@@ -1,4 +1,7 @@
-/** Uses of promotions: no limit is passed however many take at once, and what is given back can be taken again. */
+/**
+ * Uses of promotions: no limit is passed however many take at once, and what is given back can be taken
+ * again.
+ */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { giveBackUses, redeemUses, restoreUses } from "#commerce/promotions/promotion-uses.ts";
@@ -17,15 +20,21 @@ describeOnBoth("uses of promotions", (open, engine) => {
   });
 
   const now = new Date(startOfWorld.getTime() + 60_000);
-  const of = (...promotionIds: string[]): Taking["promotions"] => promotionIds.map((promotionId) => ({ promotionId, promotionCodeId: null }));
+  const of = (...promotionIds: string[]): Taking["promotions"] =>
+    promotionIds.map((promotionId) => ({ promotionId, promotionCodeId: null }));
   const take = (input: Taking) => world.run(taking, input);
-  const giveBack = (sessionId: string) => inTransaction(world.db, (transaction) => giveBackUses(transaction, { sessionId, now }));
+  const giveBack = (sessionId: string) =>
+    inTransaction(world.db, (transaction) => giveBackUses(transaction, { sessionId, now }));
   const redeem = (sessionId: string) =>
-    inTransaction(world.db, (transaction) => redeemUses(transaction, { sessionId, orderId: `ord_${sessionId}`, now }));
-  const restore = (sessionId: string) => inTransaction(world.db, (transaction) => restoreUses(transaction, { orderId: `ord_${sessionId}`, now }));
+    inTransaction(world.db, (transaction) =>
+      redeemUses(transaction, { sessionId, orderId: `ord_${sessionId}`, now }),
+    );
+  const restore = (sessionId: string) =>
+    inTransaction(world.db, (transaction) => restoreUses(transaction, { orderId: `ord_${sessionId}`, now }));
   const usedOf = async (promotionId: string) => (await promotionRow(world, promotionId)).used;
   const codeUsed = async (id: string) =>
-    (await world.db.selectFrom("promotionCode").select("used").where("id", "=", id).executeTakeFirstOrThrow()).used;
+    (await world.db.selectFrom("promotionCode").select("used").where("id", "=", id).executeTakeFirstOrThrow())
+      .used;
   const buyerUsed = async (promotionId: string, buyerReference: string) =>
     (
       await world.db
@@ -36,11 +45,19 @@ describeOnBoth("uses of promotions", (open, engine) => {
         .executeTakeFirst()
     )?.used;
   const makeCode = async (promotionId: string, usageLimit: number | null) =>
-    (await world.run(generatePromotionCodes, { promotionId, codes: [fresh("code")], usageLimit })).codes[0]?.id ?? "";
+    (await world.run(generatePromotionCodes, { promotionId, codes: [fresh("code")], usageLimit })).codes[0]
+      ?.id ?? "";
   const refusal = (reason: string, promotionId: string) => ({
     code: "promotion_not_applicable",
     details: [],
-    conflict: { resource: "cart", id: "cart_x", currentStatus: "locked", currentVersion: 1, reason, data: { promotionId } },
+    conflict: {
+      resource: "cart",
+      id: "cart_x",
+      currentStatus: "locked",
+      currentVersion: 1,
+      reason,
+      data: { promotionId },
+    },
   });
 
   describe("taken", () => {
@@ -49,9 +66,23 @@ describeOnBoth("uses of promotions", (open, engine) => {
       const promotionCodeId = await makeCode(promotionId, 5);
       const sessionId = await makeSession(world);
       await take({ sessionId, buyerReference: "anna", promotions: [{ promotionId, promotionCodeId }] });
-      expect([await usedOf(promotionId), await codeUsed(promotionCodeId), await buyerUsed(promotionId, "anna")]).toEqual([1, 1, 1]);
-      expect(await world.db.selectFrom("promotionUse").selectAll().where("sessionId", "=", sessionId).execute()).toMatchObject([
-        { merchantId: "mer_one", promotionId, promotionCodeId, buyerReference: "anna", orderId: null, takenAt: startOfWorld, givenBackAt: null },
+      expect([
+        await usedOf(promotionId),
+        await codeUsed(promotionCodeId),
+        await buyerUsed(promotionId, "anna"),
+      ]).toEqual([1, 1, 1]);
+      expect(
+        await world.db.selectFrom("promotionUse").selectAll().where("sessionId", "=", sessionId).execute(),
+      ).toMatchObject([
+        {
+          merchantId: "mer_one",
+          promotionId,
+          promotionCodeId,
+          buyerReference: "anna",
+          orderId: null,
+          takenAt: startOfWorld,
+          givenBackAt: null,
+        },
       ]);
       expect(await promotionRow(world, promotionId)).toMatchObject({ version: 1, updatedAt: startOfWorld });
       expect(world.takeEvents()).toEqual([]);
@@ -59,21 +90,28 @@ describeOnBoth("uses of promotions", (open, engine) => {
 
     it("the last one exhausts the promotion: that is told, under a version of its own", async () => {
       const promotionId = await makePromotion(world, { usageLimit: 2 });
-      for (const expected of [[], [{ type: "promotion.exhausted", id: promotionId, previous: { used: 1 } }]]) {
+      for (const expected of [
+        [],
+        [{ type: "promotion.exhausted", id: promotionId, previous: { used: 1 } }],
+      ]) {
         await take({ sessionId: await makeSession(world), promotions: of(promotionId) });
         expect(world.takeEvents()).toEqual(expected);
       }
       expect(await promotionRow(world, promotionId)).toMatchObject({ used: 2, version: 2 });
-      expect(await world.refusal(taking, { sessionId: await makeSession(world), promotions: of(promotionId) })).toEqual(
-        refusal("usage_limit_reached", promotionId),
-      );
+      expect(
+        await world.refusal(taking, { sessionId: await makeSession(world), promotions: of(promotionId) }),
+      ).toEqual(refusal("usage_limit_reached", promotionId));
     });
 
     it("are all taken or none: one promotion that is used up keeps the others unused", async () => {
       const free = await makePromotion(world);
       const spent = await makePromotion(world, { usageLimit: 1 });
       await take({ sessionId: await makeSession(world), promotions: of(spent) });
-      const input = { sessionId: await makeSession(world), buyerReference: "berta", promotions: of(free, spent) };
+      const input = {
+        sessionId: await makeSession(world),
+        buyerReference: "berta",
+        promotions: of(free, spent),
+      };
       expect(await world.refusal(taking, input)).toEqual(refusal("usage_limit_reached", spent));
       expect(await usedOf(free)).toBe(0);
     });
@@ -81,8 +119,14 @@ describeOnBoth("uses of promotions", (open, engine) => {
     it("stop at the code's own limit, and leave other codes of the promotion alone", async () => {
       const promotionId = await makePromotion(world, { trigger: "code" });
       const [once, free] = [await makeCode(promotionId, 1), await makeCode(promotionId, null)];
-      await take({ sessionId: await makeSession(world), promotions: [{ promotionId, promotionCodeId: once }] });
-      const again = { sessionId: await makeSession(world), promotions: [{ promotionId, promotionCodeId: once }] };
+      await take({
+        sessionId: await makeSession(world),
+        promotions: [{ promotionId, promotionCodeId: once }],
+      });
+      const again = {
+        sessionId: await makeSession(world),
+        promotions: [{ promotionId, promotionCodeId: once }],
+      };
       expect(await world.refusal(taking, again)).toEqual(refusal("usage_limit_reached", promotionId));
       await take({ ...again, promotions: [{ promotionId, promotionCodeId: free }] });
       expect([await usedOf(promotionId), await codeUsed(once), await codeUsed(free)]).toEqual([2, 1, 1]);
@@ -90,26 +134,44 @@ describeOnBoth("uses of promotions", (open, engine) => {
 
     it("stop at the buyer's limit, and leave other buyers alone", async () => {
       const promotionId = await makePromotion(world, { perBuyerLimit: 1 });
-      await take({ sessionId: await makeSession(world), buyerReference: "anna", promotions: of(promotionId) });
+      await take({
+        sessionId: await makeSession(world),
+        buyerReference: "anna",
+        promotions: of(promotionId),
+      });
       const again = { sessionId: await makeSession(world), promotions: of(promotionId) };
-      expect(await world.refusal(taking, { ...again, buyerReference: "anna" })).toEqual(refusal("customer_usage_limit_reached", promotionId));
-      expect(await world.refusal(taking, { ...again, buyerReference: null })).toEqual(refusal("sign_in_required", promotionId));
+      expect(await world.refusal(taking, { ...again, buyerReference: "anna" })).toEqual(
+        refusal("customer_usage_limit_reached", promotionId),
+      );
+      expect(await world.refusal(taking, { ...again, buyerReference: null })).toEqual(
+        refusal("sign_in_required", promotionId),
+      );
       await take({ ...again, buyerReference: "berta" });
       expect(await usedOf(promotionId)).toBe(2);
     });
 
     it("count towards a buyer's limit that is set afterwards", async () => {
       const promotionId = await makePromotion(world);
-      await take({ sessionId: await makeSession(world), buyerReference: "anna", promotions: of(promotionId) });
+      await take({
+        sessionId: await makeSession(world),
+        buyerReference: "anna",
+        promotions: of(promotionId),
+      });
       await world.run(updatePromotion, { promotionId, perBuyerLimit: 1 });
-      expect(await world.refusal(taking, { sessionId: await makeSession(world), buyerReference: "anna", promotions: of(promotionId) })).toEqual(
-        refusal("customer_usage_limit_reached", promotionId),
-      );
+      expect(
+        await world.refusal(taking, {
+          sessionId: await makeSession(world),
+          buyerReference: "anna",
+          promotions: of(promotionId),
+        }),
+      ).toEqual(refusal("customer_usage_limit_reached", promotionId));
     });
 
     it("do not reach a promotion of another merchant", async () => {
       const promotionId = await makePromotion(world, {}, world.other);
-      expect(await world.refusal(taking, { sessionId: await makeSession(world), promotions: of(promotionId) })).toMatchObject({
+      expect(
+        await world.refusal(taking, { sessionId: await makeSession(world), promotions: of(promotionId) }),
+      ).toMatchObject({
         code: "promotion_not_applicable",
       });
     });
@@ -118,47 +180,70 @@ describeOnBoth("uses of promotions", (open, engine) => {
       const promotionId = await makePromotion(world);
       const sessionId = await makeSession(world);
       await take({ sessionId, promotions: of(promotionId) });
-      const thrown: unknown = await take({ sessionId, promotions: of(promotionId) }).catch((error: unknown) => error);
+      const thrown: unknown = await take({ sessionId, promotions: of(promotionId) }).catch(
+        (error: unknown) => error,
+      );
       expect(thrown).toMatchObject({ constraint: "promotion_use_held" });
       expect(await usedOf(promotionId)).toBe(1);
     });
 
-    it.runIf(engine === "postgres")("by twenty at once: of a limit of one, one gets it and nineteen are refused", async () => {
-      const promotionId = await makePromotion(world, { usageLimit: 1 });
-      const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
-      const outcomes = await Promise.allSettled(sessions.map((sessionId) => take({ sessionId, promotions: of(promotionId) })));
-      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-      const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [reasonOf(outcome.reason)] : []));
-      expect(reasons).toEqual(Array.from({ length: 19 }, () => "usage_limit_reached"));
-      expect(await usedOf(promotionId)).toBe(1);
-      expect(world.takeEvents().filter(({ type }) => type === "promotion.exhausted")).toHaveLength(1);
-    });
+    it.runIf(engine === "postgres")(
+      "by twenty at once: of a limit of one, one gets it and nineteen are refused",
+      async () => {
+        const promotionId = await makePromotion(world, { usageLimit: 1 });
+        const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
+        const outcomes = await Promise.allSettled(
+          sessions.map((sessionId) => take({ sessionId, promotions: of(promotionId) })),
+        );
+        expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+        const reasons = outcomes.flatMap((outcome) =>
+          outcome.status === "rejected" ? [reasonOf(outcome.reason)] : [],
+        );
+        expect(reasons).toEqual(Array.from({ length: 19 }, () => "usage_limit_reached"));
+        expect(await usedOf(promotionId)).toBe(1);
+        expect(world.takeEvents().filter(({ type }) => type === "promotion.exhausted")).toHaveLength(1);
+      },
+    );
 
-    it.runIf(engine === "postgres")("by twenty at once of one buyer: the buyer's limit holds, also for the first use", async () => {
-      const promotionId = await makePromotion(world, { perBuyerLimit: 2 });
-      const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
-      const outcomes = await Promise.allSettled(
-        sessions.map((sessionId) => take({ sessionId, buyerReference: "carla", promotions: of(promotionId) })),
-      );
-      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
-      expect([await usedOf(promotionId), await buyerUsed(promotionId, "carla")]).toEqual([2, 2]);
-    });
-
-    it.runIf(engine === "postgres")("of several promotions at once, in any order, by takers and givers: nobody waits in a circle", async () => {
-      const ids = await Promise.all(Array.from({ length: 4 }, () => makePromotion(world)));
-      const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
-      // Without the retry of `inTransaction`, so that a deadlock shows.
-      const alone = (work: (index: number) => Promise<void>) => Promise.all(sessions.map((_, index) => work(index)));
-      await alone((index) =>
-        world.db
-          .transaction()
-          .execute((transaction) =>
-            taking(transaction, world.tenant, { sessionId: sessions[index] ?? "", promotions: of(...(index % 2 === 0 ? ids : ids.toReversed())) }),
+    it.runIf(engine === "postgres")(
+      "by twenty at once of one buyer: the buyer's limit holds, also for the first use",
+      async () => {
+        const promotionId = await makePromotion(world, { perBuyerLimit: 2 });
+        const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
+        const outcomes = await Promise.allSettled(
+          sessions.map((sessionId) =>
+            take({ sessionId, buyerReference: "carla", promotions: of(promotionId) }),
           ),
-      );
-      await alone((index) => world.db.transaction().execute((transaction) => giveBackUses(transaction, { sessionId: sessions[index] ?? "", now })));
-      expect(await Promise.all(ids.map(usedOf))).toEqual([0, 0, 0, 0]);
-    });
+        );
+        expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+        expect([await usedOf(promotionId), await buyerUsed(promotionId, "carla")]).toEqual([2, 2]);
+      },
+    );
+
+    it.runIf(engine === "postgres")(
+      "of several promotions at once, in any order, by takers and givers: nobody waits in a circle",
+      async () => {
+        const ids = await Promise.all(Array.from({ length: 4 }, () => makePromotion(world)));
+        const sessions = await Promise.all(Array.from({ length: 20 }, () => makeSession(world)));
+        // Without the retry of `inTransaction`, so that a deadlock shows.
+        const alone = (work: (index: number) => Promise<void>) =>
+          Promise.all(sessions.map((_, index) => work(index)));
+        await alone((index) =>
+          world.db.transaction().execute((transaction) =>
+            taking(transaction, world.tenant, {
+              sessionId: sessions[index] ?? "",
+              promotions: of(...(index % 2 === 0 ? ids : ids.toReversed())),
+            }),
+          ),
+        );
+        await alone((index) =>
+          world.db
+            .transaction()
+            .execute((transaction) => giveBackUses(transaction, { sessionId: sessions[index] ?? "", now })),
+        );
+        expect(await Promise.all(ids.map(usedOf))).toEqual([0, 0, 0, 0]);
+      },
+    );
   });
 
   describe("given back", () => {
@@ -167,7 +252,11 @@ describeOnBoth("uses of promotions", (open, engine) => {
       const promotionCodeId = await makeCode(promotionId, 1);
       const sessionId = await makeSession(world);
       const input = { sessionId, buyerReference: "anna", promotions: [{ promotionId, promotionCodeId }] };
-      const used = async () => [await usedOf(promotionId), await codeUsed(promotionCodeId), await buyerUsed(promotionId, "anna")];
+      const used = async () => [
+        await usedOf(promotionId),
+        await codeUsed(promotionCodeId),
+        await buyerUsed(promotionId, "anna"),
+      ];
       await take(input);
       await giveBack(sessionId);
       expect(await used()).toEqual([0, 0, 0]);
@@ -218,15 +307,24 @@ describeOnBoth("uses of promotions", (open, engine) => {
     const promotionId = await makePromotion(world, { trigger: "code", usageLimit: 2, perBuyerLimit: 2 });
     const promotionCodeId = await makeCode(promotionId, 2);
     const [ordered, held] = [await makeSession(world), await makeSession(world)];
-    for (const sessionId of [ordered, held]) await take({ sessionId, buyerReference: "anna", promotions: [{ promotionId, promotionCodeId }] });
-    const used = async () => [await usedOf(promotionId), await codeUsed(promotionCodeId), await buyerUsed(promotionId, "anna")];
+    for (const sessionId of [ordered, held])
+      await take({ sessionId, buyerReference: "anna", promotions: [{ promotionId, promotionCodeId }] });
+    const used = async () => [
+      await usedOf(promotionId),
+      await codeUsed(promotionCodeId),
+      await buyerUsed(promotionId, "anna"),
+    ];
     await restore(ordered);
     expect(await used()).toEqual([2, 2, 2]);
     await redeem(ordered);
     await restore(ordered);
     await restore(ordered);
     expect(await used()).toEqual([1, 1, 1]);
-    await take({ sessionId: await makeSession(world), buyerReference: "anna", promotions: [{ promotionId, promotionCodeId }] });
+    await take({
+      sessionId: await makeSession(world),
+      buyerReference: "anna",
+      promotions: [{ promotionId, promotionCodeId }],
+    });
     expect(await used()).toEqual([2, 2, 2]);
     world.takeEvents();
   });
@@ -237,7 +335,12 @@ describeOnBoth("uses of promotions", (open, engine) => {
     const act = fc.oneof(
       {
         weight: 3,
-        arbitrary: fc.record({ act: fc.constant("take"), session, buyer: fc.constantFrom("anna", "berta", null), chosen: fc.subarray([0, 1, 2, 3]) }),
+        arbitrary: fc.record({
+          act: fc.constant("take"),
+          session,
+          buyer: fc.constantFrom("anna", "berta", null),
+          chosen: fc.subarray([0, 1, 2, 3]),
+        }),
       },
       { weight: 2, arbitrary: fc.record({ act: fc.constant("give back"), session }) },
       { weight: 1, arbitrary: fc.record({ act: fc.constant("redeem"), session }) },
@@ -259,7 +362,9 @@ describeOnBoth("uses of promotions", (open, engine) => {
           if (step.act === "restore") await restore(step.session);
           if ("chosen" in step) {
             const promotions = all.filter((_, index) => step.chosen.includes(index));
-            await take({ sessionId: step.session, buyerReference: step.buyer, promotions }).catch(expectKnown);
+            await take({ sessionId: step.session, buyerReference: step.buyer, promotions }).catch(
+              expectKnown,
+            );
           }
           expect(await discrepancies(all.map(({ promotionId }) => promotionId))).toEqual([]);
         }

@@ -20,7 +20,11 @@ export const tenPercent: PromotionCreateInput = {
   basisPoints: 1000,
 };
 
-export async function makePromotion(world: World, input: Partial<PromotionCreateInput> = {}, tenant?: CommandContext): Promise<string> {
+export async function makePromotion(
+  world: World,
+  input: Partial<PromotionCreateInput> = {},
+  tenant?: CommandContext,
+): Promise<string> {
   const { promotionId } = await world.run(createPromotion, { ...tenPercent, ...input }, tenant);
   return promotionId;
 }
@@ -32,11 +36,24 @@ export function promotionRow(world: World, id: string): Promise<PromotionRow> {
 /** A checkout session of a cart of its own. */
 export async function makeSession(world: World): Promise<string> {
   const { merchantId } = world.tenant;
-  const times = { createdAt: startOfWorld, updatedAt: startOfWorld, expiresAt: new Date(startOfWorld.getTime() + 3_600_000) };
+  const times = {
+    createdAt: startOfWorld,
+    updatedAt: startOfWorld,
+    expiresAt: new Date(startOfWorld.getTime() + 3_600_000),
+  };
   const cartId = createId("cart");
   await world.db
     .insertInto("cart")
-    .values({ id: cartId, merchantId, marketId: world.europe, country: "DE", currency: "EUR", taxIncluded: true, locale: "de", ...times })
+    .values({
+      id: cartId,
+      merchantId,
+      marketId: world.europe,
+      country: "DE",
+      currency: "EUR",
+      taxIncluded: true,
+      locale: "de",
+      ...times,
+    })
     .execute();
   const id = createId("checkoutSession");
   await world.db
@@ -54,13 +71,25 @@ export async function makeSession(world: World): Promise<string> {
   return id;
 }
 
-export type Taking = Pick<UsesToTake, "sessionId" | "promotions"> & { readonly buyerReference?: string | null };
+export type Taking = Pick<UsesToTake, "sessionId" | "promotions"> & {
+  readonly buyerReference?: string | null;
+};
 
 /** The refusal as a cart would give it. */
-export const taking = (transaction: Transaction, tenant: CommandContext, { buyerReference = null, ...uses }: Taking): Promise<void> =>
-  takeUses(transaction, { ...uses, tenant, buyerReference, refusal: notApplicable });
+export const taking = (
+  transaction: Transaction,
+  tenant: CommandContext,
+  { buyerReference = null, ...uses }: Taking,
+): Promise<void> => takeUses(transaction, { ...uses, tenant, buyerReference, refusal: notApplicable });
 
 const notApplicable: UsesToTake["refusal"] = (reason: RefusalReason, promotionId: string) =>
   fail("promotion_not_applicable", {
-    conflict: { resource: "cart", id: "cart_x", currentStatus: "locked", currentVersion: 1, reason, data: { promotionId } },
+    conflict: {
+      resource: "cart",
+      id: "cart_x",
+      currentStatus: "locked",
+      currentVersion: 1,
+      reason,
+      data: { promotionId },
+    },
   });

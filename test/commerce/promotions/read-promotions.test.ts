@@ -5,7 +5,11 @@ import { loadOffer, type Offer, type Wanted } from "#commerce/carts/offer.ts";
 import { activatePromotion } from "#commerce/promotions/promotion-life.ts";
 import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
-import { type PromotionJson, promotionRuleJson, toPromotionRule } from "#commerce/promotions/read-promotions.ts";
+import {
+  type PromotionJson,
+  promotionRuleJson,
+  toPromotionRule,
+} from "#commerce/promotions/read-promotions.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
 import type { PromotionCreateInput } from "#commerce/promotions/change-promotion.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -26,12 +30,23 @@ describeOnBoth("promotions as carts read them", (open) => {
   };
   const offerTo = (buyerReference: string | null, code: Wanted["code"] = null): Promise<Offer> => {
     const { merchantId, now } = world.tenant;
-    const wanted = { merchantId, marketId: world.europe, variantIds: [], buyerReference, code, heldBySessionId: null, now };
+    const wanted = {
+      merchantId,
+      marketId: world.europe,
+      variantIds: [],
+      buyerReference,
+      code,
+      heldBySessionId: null,
+      now,
+    };
     return inTransaction(world.db, (transaction) => loadOffer(transaction, wanted));
   };
-  const byCode = async (normalized: string, buyer: string | null = null): Promise<PromotionRule | undefined> =>
-    (await offerTo(buyer, { normalized })).code;
-  const byId = async (id: string, buyer: string | null = null): Promise<PromotionRule | undefined> => (await offerTo(buyer, { id })).code;
+  const byCode = async (
+    normalized: string,
+    buyer: string | null = null,
+  ): Promise<PromotionRule | undefined> => (await offerTo(buyer, { normalized })).code;
+  const byId = async (id: string, buyer: string | null = null): Promise<PromotionRule | undefined> =>
+    (await offerTo(buyer, { id })).code;
 
   it("automatic: those that are active, the most important first, with what the buyer has used", async () => {
     const low = await activate({ priority: -5 });
@@ -45,7 +60,12 @@ describeOnBoth("promotions as carts read them", (open) => {
       promotions: [{ promotionId: low, promotionCodeId: null }],
     });
     const read = async (buyer: string | null) =>
-      (await offerTo(buyer)).automatic.map(({ id, used, usedByBuyer, code }) => ({ id, used, usedByBuyer, code }));
+      (await offerTo(buyer)).automatic.map(({ id, used, usedByBuyer, code }) => ({
+        id,
+        used,
+        usedByBuyer,
+        code,
+      }));
     expect(await read("anna")).toEqual([
       { id: high, used: 0, usedByBuyer: 0, code: null },
       { id: low, used: 1, usedByBuyer: 1, code: null },
@@ -76,7 +96,11 @@ describeOnBoth("promotions as carts read them", (open) => {
       priority: 7,
       isExclusive: true,
     });
-    const { codes } = await world.run(generatePromotionCodes, { promotionId, codes: ["Größe-20"], usageLimit: 4 });
+    const { codes } = await world.run(generatePromotionCodes, {
+      promotionId,
+      codes: ["Größe-20"],
+      usageLimit: 4,
+    });
     const [code] = codes;
     const rule = {
       id: promotionId,
@@ -119,7 +143,11 @@ describeOnBoth("promotions as carts read them", (open) => {
 
   it("by code: one that nobody has, or that another merchant has, is not there", async () => {
     const promotionId = await activate({ trigger: "code" }, world.other);
-    const { codes } = await world.run(generatePromotionCodes, { promotionId, codes: ["THEIRS"] }, world.other);
+    const { codes } = await world.run(
+      generatePromotionCodes,
+      { promotionId, codes: ["THEIRS"] },
+      world.other,
+    );
     expect(await byCode("theirs")).toBeUndefined();
     expect(await byCode("nobodys")).toBeUndefined();
     expect(await byId(codes[0]?.id ?? "")).toBeUndefined();

@@ -1,4 +1,7 @@
-/** Reports read: whatever they try to write is refused by the database itself, and what takes too long is ended by it. */
+/**
+ * Reports read: whatever they try to write is refused by the database itself, and what takes too long is
+ * ended by it.
+ */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { createReadOnly } from "#database/read-only.ts";
@@ -10,9 +13,14 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
   it("refuses every write, and writes go on beside it", async () => {
     const { db } = world().database;
     const readOnly = createReadOnly(db);
-    const name = async (): Promise<unknown> => (await db.selectFrom("merchant").select("name").orderBy("id").executeTakeFirst())?.name;
+    const name = async (): Promise<unknown> =>
+      (await db.selectFrom("merchant").select("name").orderBy("id").executeTakeFirst())?.name;
     const before = await name();
-    for (const write of [sql`update merchant set name = 'x'`, sql`create table planted (id int)`, sql`select nextval('order_timeline_id_seq')`])
+    for (const write of [
+      sql`update merchant set name = 'x'`,
+      sql`create table planted (id int)`,
+      sql`select nextval('order_timeline_id_seq')`,
+    ])
       await expect(readOnly((reader) => write.execute(reader))).rejects.toMatchObject({ code: "25006" });
     expect(await name()).toBe(before);
     await db.updateTable("merchant").set({ name: "renamed" }).execute();
@@ -24,7 +32,9 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
     await createReadOnly(db)((reader) => sql`select 1`.execute(reader));
     const { rows } = await sql<
       Record<string, string>
-    >`select current_setting('statement_timeout') as timeout, current_setting('transaction_read_only') as read_only`.execute(db);
+    >`select current_setting('statement_timeout') as timeout, current_setting('transaction_read_only') as read_only`.execute(
+      db,
+    );
     expect(rows).toEqual([{ timeout: "0", readOnly: "off" }]);
   });
 });
@@ -36,8 +46,11 @@ describe("on postgres", () => {
     const readOnly = createReadOnly(world().database.db, { timeoutMs: 100 });
     await expect(readOnly((reader) => sql`select pg_sleep(30)`.execute(reader))).rejects.toMatchObject({
       code: "upstream_timeout",
-      message: "The report took longer than 0.1 s, which is the limit. Ask for fewer days, or for one merchant.",
+      message:
+        "The report took longer than 0.1 s, which is the limit. Ask for fewer days, or for one merchant.",
     });
-    await expect(readOnly((reader) => sql`select 1 as one`.execute(reader))).resolves.toMatchObject({ rows: [{ one: 1 }] });
+    await expect(readOnly((reader) => sql`select 1 as one`.execute(reader))).resolves.toMatchObject({
+      rows: [{ one: 1 }],
+    });
   });
 });

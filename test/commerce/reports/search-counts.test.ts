@@ -1,6 +1,15 @@
-/** What is searched for is counted for reports: by day, never of fewer than three clients, and never at the cost of a search. */
+/**
+ * What is searched for is counted for reports: by day, never of fewer than three clients, and never at the
+ * cost of a search.
+ */
 import { describe, expect, it } from "vitest";
-import { clientsMin, type CountedSearch, createSearchCounts, type SearchCounts, sweepSearchCounts } from "#commerce/search/search-counts.ts";
+import {
+  clientsMin,
+  type CountedSearch,
+  createSearchCounts,
+  type SearchCounts,
+  sweepSearchCounts,
+} from "#commerce/search/search-counts.ts";
 import { createLog } from "#foundation/log.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { TestClock } from "#test/support/world.ts";
@@ -61,7 +70,9 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     // A shop that there is not has no searches.
     for (const client of ["a", "b", "c"]) counts.note(search(client, { merchant: "no-such-shop" }));
     await counts.flush();
-    expect(await kept()).toEqual([{ merchantId: first.id, country: "DE", query: "zelt", searches: 3, empty: 0 }]);
+    expect(await kept()).toEqual([
+      { merchantId: first.id, country: "DE", query: "zelt", searches: 3, empty: 0 },
+    ]);
   });
 
   it("are written when it stops; what was not three clients' then is forgotten with the process", async () => {
@@ -70,7 +81,13 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     for (const client of ["a", "b"]) counts.note(search(client, { query: "kocher" }));
     counts.start();
     await counts.stop();
-    const { counts: next } = { counts: createSearchCounts({ db: world().database.db, clock: new TestClock(new Date(startedAt)), log: quiet }) };
+    const { counts: next } = {
+      counts: createSearchCounts({
+        db: world().database.db,
+        clock: new TestClock(new Date(startedAt)),
+        log: quiet,
+      }),
+    };
     next.note(search("c", { query: "kocher" }));
     await next.flush();
     expect(await kept()).toEqual([{ merchantId: null, country: "DE", query: "zelt", searches: 3, empty: 0 }]);
@@ -118,11 +135,19 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     await setUp();
     const { db } = world().database;
     const now = new Date(startedAt);
-    const dayOf = (ago: number): string => new Date(now.getTime() - ago * 86_400_000).toISOString().slice(0, 10);
+    const dayOf = (ago: number): string =>
+      new Date(now.getTime() - ago * 86_400_000).toISOString().slice(0, 10);
     for (const ago of [0, 732, 733])
       await db
         .insertInto("searchQueryDay")
-        .values({ day: dayOf(ago), merchantId: null, country: "DE", query: `ago${ago}`, searches: 3, empty: 0 })
+        .values({
+          day: dayOf(ago),
+          merchantId: null,
+          country: "DE",
+          query: `ago${ago}`,
+          searches: 3,
+          empty: 0,
+        })
         .execute();
     await sweepSearchCounts(db, now);
     expect(await kept()).toMatchObject([{ query: "ago0" }, { query: "ago732" }]);

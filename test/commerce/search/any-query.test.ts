@@ -12,7 +12,11 @@ describeOnBoth("any query", (open) => {
   const statements: string[] = [];
 
   const search = (input: Partial<SearchInput>): Promise<SearchResult> =>
-    searchProducts(database.db, { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20, ...input }, now);
+    searchProducts(
+      database.db,
+      { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20, ...input },
+      now,
+    );
 
   beforeAll(async () => {
     database = await open({ onStatement: (event) => statements.push(`${event.level}: ${event.query.sql}`) });
@@ -22,14 +26,33 @@ describeOnBoth("any query", (open) => {
     statements.length = 0;
   });
 
-  it.each(["'", '"', "\\", "&", "|", "!", ":*", "()", "<->", "%", "_", ";--", "👟", "\u200b", "\ufffe", "...", "🏳️‍🌈 & !"])(
-    "finds nothing by a query without words: %s",
-    async (q) => {
-      const { hits, totalItems, query } = await search({ q });
-      expect({ hits, totalItems, query }).toEqual({ hits: [], totalItems: 0, query: { normalized: "", corrected: null } });
-      expect((await search({ q, category: "running", merchant: "alpha" })).totalItems).toBe(0);
-    },
-  );
+  it.each([
+    "'",
+    '"',
+    "\\",
+    "&",
+    "|",
+    "!",
+    ":*",
+    "()",
+    "<->",
+    "%",
+    "_",
+    ";--",
+    "👟",
+    "\u200b",
+    "\ufffe",
+    "...",
+    "🏳️‍🌈 & !",
+  ])("finds nothing by a query without words: %s", async (q) => {
+    const { hits, totalItems, query } = await search({ q });
+    expect({ hits, totalItems, query }).toEqual({
+      hits: [],
+      totalItems: 0,
+      query: { normalized: "", corrected: null },
+    });
+    expect((await search({ q, category: "running", merchant: "alpha" })).totalItems).toBe(0);
+  });
 
   it.each([
     ["running' & shoes:*", 4],
@@ -57,7 +80,11 @@ describeOnBoth("any query", (open) => {
       "the ".repeat(64),
     ];
     for (let seed = 1; seed <= 20; seed += 1) {
-      texts.push(Array.from({ length: 128 }, (_, index) => String.fromCodePoint(32 + ((seed * 7919 + index * index * 104_729) % 0xd000))).join(""));
+      texts.push(
+        Array.from({ length: 128 }, (_, index) =>
+          String.fromCodePoint(32 + ((seed * 7919 + index * index * 104_729) % 0xd000)),
+        ).join(""),
+      );
     }
     for (const q of texts) expect((await search({ q, category: "trail" })).hits).toEqual([]);
     expect(statements.filter((statement) => statement.startsWith("error"))).toEqual([]);

@@ -10,15 +10,26 @@ export interface MerchantSpec {
   readonly slug: string;
   readonly locale?: string;
   readonly status?: "active" | "suspended";
-  readonly markets: readonly { readonly countries: readonly string[]; readonly currency: string; readonly locale: string }[];
-  readonly categories?: readonly { readonly slug: string; readonly parent?: string; readonly names: Record<string, string> }[];
+  readonly markets: readonly {
+    readonly countries: readonly string[];
+    readonly currency: string;
+    readonly locale: string;
+  }[];
+  readonly categories?: readonly {
+    readonly slug: string;
+    readonly parent?: string;
+    readonly names: Record<string, string>;
+  }[];
 }
 
 export interface ProductSpec {
   readonly id: string;
   readonly merchant: string;
   /** Locale → title, or title with more. */
-  readonly titles: Record<string, string | { readonly title: string; readonly summary?: string; readonly description?: string }>;
+  readonly titles: Record<
+    string,
+    string | { readonly title: string; readonly summary?: string; readonly description?: string }
+  >;
   readonly brand?: string | null;
   readonly categories?: readonly string[];
   readonly sku?: string;
@@ -31,13 +42,19 @@ export interface ProductSpec {
   readonly status?: "draft" | "published" | "archived";
 }
 
-export async function addMerchants(database: OpenDatabase, merchants: readonly MerchantSpec[]): Promise<void> {
+export async function addMerchants(
+  database: OpenDatabase,
+  merchants: readonly MerchantSpec[],
+): Promise<void> {
   await inTransaction(database.db, async (transaction) => {
     for (const merchant of merchants) await addMerchant(transaction, merchant);
   });
 }
 
-async function addMerchant(transaction: Transaction, { id, slug, markets, categories = [], ...merchant }: MerchantSpec): Promise<void> {
+async function addMerchant(
+  transaction: Transaction,
+  { id, slug, markets, categories = [], ...merchant }: MerchantSpec,
+): Promise<void> {
   const stamps = { createdAt: now, updatedAt: now };
   const defaultMarket = markets[0]?.countries[0] ?? "US";
   await transaction
@@ -94,7 +111,9 @@ const chunk = 1000;
 /** Each product has one variant. */
 export async function addProducts(database: OpenDatabase, products: readonly ProductSpec[]): Promise<void> {
   for (let start = 0; start < products.length; start += chunk) {
-    await inTransaction(database.db, (transaction) => addChunk(transaction, products.slice(start, start + chunk)));
+    await inTransaction(database.db, (transaction) =>
+      addChunk(transaction, products.slice(start, start + chunk)),
+    );
   }
 }
 
@@ -107,7 +126,10 @@ export async function addIndexed(database: OpenDatabase, products: readonly Prod
 async function addChunk(transaction: Transaction, products: readonly ProductSpec[]): Promise<void> {
   const markets = await transaction.selectFrom("market").select(["id", "merchantId", "currency"]).execute();
   const stamps = { createdAt: now, updatedAt: now };
-  const of = (product: ProductSpec): { merchantId: string; productId: string } => ({ merchantId: product.merchant, productId: product.id });
+  const of = (product: ProductSpec): { merchantId: string; productId: string } => ({
+    merchantId: product.merchant,
+    productId: product.id,
+  });
   const rows = products.map((product) => ({
     ...stamps,
     id: product.id,
@@ -123,12 +145,25 @@ async function addChunk(transaction: Transaction, products: readonly ProductSpec
   const translations = products.flatMap((product) =>
     Object.entries(product.titles).map(([locale, text]) => {
       const { title, summary = null, description = null } = typeof text === "string" ? { title: text } : text;
-      return { merchantId: product.merchant, productId: product.id, locale, slug: slugOf(product.id), title, summary, description, updatedAt: now };
+      return {
+        merchantId: product.merchant,
+        productId: product.id,
+        locale,
+        slug: slugOf(product.id),
+        title,
+        summary,
+        description,
+        updatedAt: now,
+      };
     }),
   );
   await transaction.insertInto("productTranslation").values(translations).execute();
   const links = products.flatMap((product) =>
-    (product.categories ?? []).map((slug, position) => ({ productId: product.id, categoryId: `cat_${product.merchant}_${slug}`, position })),
+    (product.categories ?? []).map((slug, position) => ({
+      productId: product.id,
+      categoryId: `cat_${product.merchant}_${slug}`,
+      position,
+    })),
   );
   if (links.length > 0) await transaction.insertInto("productCategory").values(links).execute();
   const variants = products.map((product) => ({
@@ -152,7 +187,10 @@ async function addChunk(transaction: Transaction, products: readonly ProductSpec
   await transaction.insertInto("stockLevel").values(stock).execute();
   const prices = products.flatMap((product) =>
     markets
-      .filter(({ merchantId, currency }) => merchantId === product.merchant && (product.prices === undefined || currency in product.prices))
+      .filter(
+        ({ merchantId, currency }) =>
+          merchantId === product.merchant && (product.prices === undefined || currency in product.prices),
+      )
       .map(({ id, currency }) => ({
         merchantId: product.merchant,
         variantId: `var_${product.id}`,

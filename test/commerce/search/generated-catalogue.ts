@@ -1,4 +1,7 @@
-/** Many products of the same make at each run, for plans and timings: shops in three languages whose words are as uneven as real ones. */
+/**
+ * Many products of the same make at each run, for plans and timings: shops in three languages whose words are
+ * as uneven as real ones.
+ */
 import type { MerchantSpec, ProductSpec } from "./catalogue.ts";
 
 const kinds = {
@@ -46,7 +49,18 @@ const colours = {
 };
 const syllables = ["ka", "lo", "mir", "ten", "sol", "vra", "nim", "dor", "pel", "qui", "zan", "ust"];
 const brands = Array.from({ length: 60 }, (_, index) => capital(name(index * 37 + 11)));
-const slugs = ["shoes", "boots", "jackets", "sweaters", "coffee", "lamps", "bottles", "bags", "yoga", "knives"];
+const slugs = [
+  "shoes",
+  "boots",
+  "jackets",
+  "sweaters",
+  "coffee",
+  "lamps",
+  "bottles",
+  "bags",
+  "yoga",
+  "knives",
+];
 
 export function generatedMerchants(count: number): MerchantSpec[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -75,10 +89,16 @@ export function* generatedProducts(count: number, merchants: number): Generator<
     const brand = brands[Math.floor(brands.length * (pick(4, 1000) / 1000) ** 2)] ?? null;
     const texts = (["en", "de", "ja"] as const).slice(0, pick(5, 10) === 0 ? 3 : 2).map((locale) => {
       const noun = kinds[locale][kind] ?? "";
-      const words = Array.from({ length: 30 }, (_, place) => name(Math.floor(3000 * (pick(10 + place, 1000) / 1000) ** 3))).join(" ");
+      const words = Array.from({ length: 30 }, (_, place) =>
+        name(Math.floor(3000 * (pick(10 + place, 1000) / 1000) ** 3)),
+      ).join(" ");
       return [
         locale,
-        { title: `${model} ${colours[locale][colour] ?? ""} ${noun}`, summary: `${noun} – ${brand ?? ""}`, description: `${words}. ${noun}.` },
+        {
+          title: `${model} ${colours[locale][colour] ?? ""} ${noun}`,
+          summary: `${noun} – ${brand ?? ""}`,
+          description: `${words}. ${noun}.`,
+        },
       ] as const;
     });
     yield {

@@ -8,7 +8,9 @@ import { inTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, addProducts, now } from "./catalogue.ts";
 
-const counted = (id: string): { id: string; merchant: string; titles: Record<string, string>; categories: string[] } => ({
+const counted = (
+  id: string,
+): { id: string; merchant: string; titles: Record<string, string>; categories: string[] } => ({
   id,
   merchant: "mer_a",
   titles: { en: "Counted", de: "Gezählt" },
@@ -19,7 +21,8 @@ describeOnBoth("indexing products", (open) => {
   let database: OpenDatabase;
   let statements = 0;
 
-  const index = (ids: readonly string[], at = now): Promise<void> => inTransaction(database.db, (transaction) => indexProducts(transaction, ids, at));
+  const index = (ids: readonly string[], at = now): Promise<void> =>
+    inTransaction(database.db, (transaction) => indexProducts(transaction, ids, at));
   const found = async (q: string, market = "DE"): Promise<string[]> => {
     const input = { q, locale: "en", market, sort: "relevance", page: 1, pageSize: 100 } as const;
     return (await searchProducts(database.db, input, now)).hits.map((hit) => hit.productId).toSorted();
@@ -27,7 +30,17 @@ describeOnBoth("indexing products", (open) => {
   const offers = (productId: string): Promise<unknown[]> =>
     database.db
       .selectFrom("searchOffer")
-      .select(["country", "currency", "minMinor", "maxMinor", "availability", "inStock", "categoryKeys", "locales", "fallbackLocale"])
+      .select([
+        "country",
+        "currency",
+        "minMinor",
+        "maxMinor",
+        "availability",
+        "inStock",
+        "categoryKeys",
+        "locales",
+        "fallbackLocale",
+      ])
       .where("productId", "=", productId)
       .orderBy("country")
       .execute();
@@ -57,13 +70,30 @@ describeOnBoth("indexing products", (open) => {
 
   it("writes one offer per country of the markets it has a price in, each with its fallback", async () => {
     const titles = { en: "Lantern", de: "Laterne" };
-    await addIndexed(database, [{ id: "p_lantern", merchant: "mer_a", titles, categories: ["leaf"], prices: { EUR: 500, JPY: 90 }, stock: 3 }]);
+    await addIndexed(database, [
+      {
+        id: "p_lantern",
+        merchant: "mer_a",
+        titles,
+        categories: ["leaf"],
+        prices: { EUR: 500, JPY: 90 },
+        stock: 3,
+      },
+    ]);
     const same = { availability: "low_stock", inStock: true, locales: ["de", "en"] };
     const euro = { ...same, currency: "EUR", minMinor: 500, maxMinor: 500, fallbackLocale: "de" };
     expect(await offers("p_lantern")).toEqual([
       { ...euro, country: "AT", categoryKeys: ["AT/leaf", "AT/top"] },
       { ...euro, country: "DE", categoryKeys: ["DE/leaf", "DE/top"] },
-      { ...same, country: "JP", currency: "JPY", minMinor: 90, maxMinor: 90, fallbackLocale: "en", categoryKeys: ["JP/leaf", "JP/top"] },
+      {
+        ...same,
+        country: "JP",
+        currency: "JPY",
+        minMinor: 90,
+        maxMinor: 90,
+        fallbackLocale: "en",
+        categoryKeys: ["JP/leaf", "JP/top"],
+      },
     ]);
     const documents = await database.db
       .selectFrom("searchDocument")
@@ -79,8 +109,17 @@ describeOnBoth("indexing products", (open) => {
   });
 
   it("takes the least and the greatest price and the best availability of the variants sold in the market", async () => {
-    await addProducts(database, [{ id: "p_many", merchant: "mer_a", titles: { en: "Many" }, prices: { EUR: 700 }, stock: 0 }]);
-    const variant = { merchantId: "mer_a", productId: "p_many", restrictions: [], requiresShipping: true, createdAt: now, updatedAt: now };
+    await addProducts(database, [
+      { id: "p_many", merchant: "mer_a", titles: { en: "Many" }, prices: { EUR: 700 }, stock: 0 },
+    ]);
+    const variant = {
+      merchantId: "mer_a",
+      productId: "p_many",
+      restrictions: [],
+      requiresShipping: true,
+      createdAt: now,
+      updatedAt: now,
+    };
     const rows = Array.from({ length: 200 }, (_, position) => ({
       ...variant,
       id: `var_many_${position}`,
@@ -89,7 +128,11 @@ describeOnBoth("indexing products", (open) => {
       position: position + 1,
     }));
     await database.db.insertInto("variant").values(rows).execute();
-    const price = { merchantId: "mer_a", marketId: "mkt_mer_a_EUR", validFrom: new Date("2026-01-01T00:00:00Z") };
+    const price = {
+      merchantId: "mer_a",
+      marketId: "mkt_mer_a_EUR",
+      validFrom: new Date("2026-01-01T00:00:00Z"),
+    };
     await database.db
       .insertInto("price")
       .values([
@@ -101,7 +144,10 @@ describeOnBoth("indexing products", (open) => {
       .insertInto("stockLevel")
       .values({ merchantId: "mer_a", variantId: "var_many_1", onHand: 0, backorderLimit: 5, updatedAt: now })
       .execute();
-    await database.db.insertInto("stockLevel").values({ merchantId: "mer_a", variantId: "var_many_2", onHand: 50, updatedAt: now }).execute();
+    await database.db
+      .insertInto("stockLevel")
+      .values({ merchantId: "mer_a", variantId: "var_many_2", onHand: 50, updatedAt: now })
+      .execute();
     await index(["p_many"]);
     expect(await offers("p_many")).toMatchObject([
       { country: "AT", minMinor: 700, maxMinor: 900, availability: "backorder", inStock: false },
@@ -119,17 +165,27 @@ describeOnBoth("indexing products", (open) => {
     expect(await found("follower")).toEqual(ids.toSorted());
     await index([...ids, ...ids]);
     expect(await found("follower")).toEqual(ids.toSorted());
-    await database.db.updateTable("productTranslation").set({ title: "Leader" }).where("productId", "=", "p_one").execute();
+    await database.db
+      .updateTable("productTranslation")
+      .set({ title: "Leader" })
+      .where("productId", "=", "p_one")
+      .execute();
     await database.db.updateTable("product").set({ status: "archived" }).where("id", "=", "p_two").execute();
     await database.db
       .updateTable("price")
       .set({ validUntil: new Date("2026-07-01T00:00:00Z") })
       .where("variantId", "=", "var_p_three")
       .execute();
-    await database.db.updateTable("merchant").set({ status: "suspended" }).where("id", "=", "mer_b").execute();
+    await database.db
+      .updateTable("merchant")
+      .set({ status: "suspended" })
+      .where("id", "=", "mer_b")
+      .execute();
     await index(ids);
     expect([await found("follower"), await found("leader")]).toEqual([[], ["p_one"]]);
-    const { rows } = await sql<{ count: number }>`select count(*) from search_offer where product_id = any(${ids}::text[])`.execute(database.db);
+    const { rows } = await sql<{
+      count: number;
+    }>`select count(*) from search_offer where product_id = any(${ids}::text[])`.execute(database.db);
     expect(rows[0]?.count).toBe(3);
     await index(["p_never_there"]);
   });
@@ -153,7 +209,9 @@ describeOnBoth("indexing products", (open) => {
       sku: `${position}/${title}`,
     }));
     await addIndexed(database, products);
-    const { rows } = await sql<{ title: string }>`select title from search_document where product_id like 'p_text_%' order by product_id`.execute(
+    const { rows } = await sql<{
+      title: string;
+    }>`select title from search_document where product_id like 'p_text_%' order by product_id`.execute(
       database.db,
     );
     expect(rows.map(({ title }) => title)).toEqual(texts);
@@ -192,7 +250,12 @@ describeOnBoth("indexing products", (open) => {
     }));
     await addProducts(database, products);
     const ids = products.map(({ id }) => id);
-    await Promise.all([index(ids), index(ids.toReversed()), index(ids.slice(10)), index(ids.slice(0, 30).toReversed())]);
+    await Promise.all([
+      index(ids),
+      index(ids.toReversed()),
+      index(ids.slice(10)),
+      index(ids.slice(0, 30).toReversed()),
+    ]);
     expect(await found("word1 word23")).toEqual(ids.toSorted());
   });
 });

@@ -16,14 +16,16 @@ const isCount = (statement: string): boolean => statement.includes("grouping set
 describeOnBoth("what a browse counts", (open) => {
   let database: OpenDatabase;
   const statements: string[] = [];
-  const search = (input: Partial<SearchInput> = {}): Promise<SearchResult> => searchProducts(database.db, { ...browse, ...input }, now);
+  const search = (input: Partial<SearchInput> = {}): Promise<SearchResult> =>
+    searchProducts(database.db, { ...browse, ...input }, now);
   const counts = async (input: Partial<SearchInput> = {}): Promise<number> => {
     statements.length = 0;
     await search(input);
     return statements.filter(isCount).length;
   };
   const bucket = (result: SearchResult, key: string, value: string): number | undefined =>
-    result.facets.find((facet) => facet.key === key)?.buckets.find((candidate) => candidate.value === value)?.count;
+    result.facets.find((facet) => facet.key === key)?.buckets.find((candidate) => candidate.value === value)
+      ?.count;
 
   beforeAll(async () => {
     database = await open({ onStatement: (event) => statements.push(event.query.sql) });
@@ -34,8 +36,16 @@ describeOnBoth("what a browse counts", (open) => {
   });
 
   it("is counted once for all pages, and for each filter, order, country and locale", async () => {
-    expect([await counts(), await counts({ page: 2, pageSize: 3 }), await counts({ page: 9 })]).toEqual([0, 0, 0]);
-    const others = [{ category: "footwear" }, { merchant: "beta" }, { sort: "newest" }, { market: "JP" }, { locale: "de" }] as const;
+    expect([await counts(), await counts({ page: 2, pageSize: 3 }), await counts({ page: 9 })]).toEqual([
+      0, 0, 0,
+    ]);
+    const others = [
+      { category: "footwear" },
+      { merchant: "beta" },
+      { sort: "newest" },
+      { market: "JP" },
+      { locale: "de" },
+    ] as const;
     for (const other of others) expect([await counts(other), await counts(other)]).toEqual([1, 0]);
   });
 
@@ -43,13 +53,17 @@ describeOnBoth("what a browse counts", (open) => {
     for (const sort of ["newest", "price_asc", "title_asc"] as const) {
       const [counted, kept] = [await search({ sort, pageSize: 4 }), await search({ sort, pageSize: 4 })];
       expect(kept).toEqual(counted);
-      expect((await search({ sort, pageSize: 4, page: 2 })).hits).toEqual((await search({ sort, pageSize: 8 })).hits.slice(4));
+      expect((await search({ sort, pageSize: 4, page: 2 })).hits).toEqual(
+        (await search({ sort, pageSize: 8 })).hits.slice(4),
+      );
     }
   });
 
   it("follows what is indexed, renamed, suspended or bought at once", async () => {
     const { totalItems } = await search();
-    await addIndexed(database, [{ id: "p_new", merchant: "mer_beta", titles: { en: "New" }, prices: { CHF: 1 }, brand: "Brandnew" }]);
+    await addIndexed(database, [
+      { id: "p_new", merchant: "mer_beta", titles: { en: "New" }, prices: { CHF: 1 }, brand: "Brandnew" },
+    ]);
     expect(bucket(await search(), "brand", "Brandnew")).toBe(1);
     expect((await search()).totalItems).toBe(totalItems + 1);
     await database.db.updateTable("product").set({ status: "archived" }).where("id", "=", "p_new").execute();
@@ -57,18 +71,30 @@ describeOnBoth("what a browse counts", (open) => {
     expect((await search()).totalItems).toBe(totalItems);
     await database.db.updateTable("merchant").set({ name: "Renamed" }).where("id", "=", "mer_beta").execute();
     expect(JSON.stringify((await search()).facets)).toContain("Renamed");
-    await sql`update category set names = '{"en":"Everything for feet"}' where slug = 'footwear'`.execute(database.db);
+    await sql`update category set names = '{"en":"Everything for feet"}' where slug = 'footwear'`.execute(
+      database.db,
+    );
     expect(JSON.stringify((await search()).facets)).toContain("Everything for feet");
-    await database.db.updateTable("merchant").set({ status: "suspended" }).where("id", "=", "mer_beta").execute();
+    await database.db
+      .updateTable("merchant")
+      .set({ status: "suspended" })
+      .where("id", "=", "mer_beta")
+      .execute();
     expect(bucket(await search(), "merchant", "beta")).toBeUndefined();
-    await database.db.updateTable("merchant").set({ status: "active" }).where("id", "=", "mer_beta").execute();
+    await database.db
+      .updateTable("merchant")
+      .set({ status: "active" })
+      .where("id", "=", "mer_beta")
+      .execute();
     const [least] = (await search()).hits.slice(-1);
     await database.db
       .updateTable("product")
       .set({ popularity: 5000 })
       .where("id", "=", least?.productId ?? "")
       .execute();
-    await sql`update search_offer set popularity = 5000 where product_id = ${least?.productId}`.execute(database.db);
+    await sql`update search_offer set popularity = 5000 where product_id = ${least?.productId}`.execute(
+      database.db,
+    );
     expect((await search()).hits[0]?.productId).toBe(least?.productId);
     await refreshPopularity({ db: database.db, now });
     expect((await search()).hits[0]?.productId).not.toBe(least?.productId);
@@ -76,7 +102,9 @@ describeOnBoth("what a browse counts", (open) => {
 
   it("counts inside of a transaction what that transaction has changed, and keeps none of it", async () => {
     const { totalItems } = await search();
-    await addProducts(database, [{ id: "p_inside", merchant: "mer_beta", titles: { en: "Inside" }, prices: { CHF: 1 } }]);
+    await addProducts(database, [
+      { id: "p_inside", merchant: "mer_beta", titles: { en: "Inside" }, prices: { CHF: 1 } },
+    ]);
     const undone = inTransaction(database.db, async (transaction) => {
       await indexProducts(transaction, ["p_inside"], now);
       expect((await searchProducts(transaction, browse, now)).totalItems).toBe(totalItems + 1);
@@ -87,9 +115,13 @@ describeOnBoth("what a browse counts", (open) => {
   });
 
   it("searches by the stems of a language from its first document on", async () => {
-    await addIndexed(database, [{ id: "p_swedish", merchant: "mer_beta", titles: { en: "Boat" }, prices: { CHF: 1 } }]);
+    await addIndexed(database, [
+      { id: "p_swedish", merchant: "mer_beta", titles: { en: "Boat" }, prices: { CHF: 1 } },
+    ]);
     expect((await search({ q: "båtarna", locale: "sv" })).hits).toEqual([]);
-    await addIndexed(database, [{ id: "p_boats", merchant: "mer_beta", titles: { sv: "Röda båtar" }, prices: { CHF: 1 } }]);
+    await addIndexed(database, [
+      { id: "p_boats", merchant: "mer_beta", titles: { sv: "Röda båtar" }, prices: { CHF: 1 } },
+    ]);
     const { hits, query } = await search({ q: "båtarna", locale: "sv" });
     expect(hits.map(({ productId }) => productId)).toEqual(["p_boats"]);
     // By its stem, not as another spelling.
@@ -101,7 +133,9 @@ describe("what a browse counts on postgres, while others change it", () => {
   it("does not keep what was counted while a change was on its way beyond its commit", async () => {
     const database = await openFresh("postgres");
     try {
-      await addMerchants(database, [{ id: "mer_a", slug: "a", markets: [{ countries: ["DE"], currency: "EUR", locale: "en" }] }]);
+      await addMerchants(database, [
+        { id: "mer_a", slug: "a", markets: [{ countries: ["DE"], currency: "EUR", locale: "en" }] },
+      ]);
       await addIndexed(database, [{ id: "p_1", merchant: "mer_a", titles: { en: "One" } }]);
       await addProducts(database, [{ id: "p_2", merchant: "mer_a", titles: { en: "Two" } }]);
       const total = async (): Promise<number> => (await searchProducts(database.db, browse, now)).totalItems;

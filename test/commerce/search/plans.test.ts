@@ -1,4 +1,7 @@
-/** With many products PostgreSQL must find by its indexes: a statement that reads all documents is as slow as the catalogue is large. */
+/**
+ * With many products PostgreSQL must find by its indexes: a statement that reads all documents is as slow as
+ * the catalogue is large.
+ */
 import { CompiledQuery } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sorts, type SearchInput } from "#commerce/search/search-form.ts";
@@ -34,16 +37,23 @@ describe("plans with 20 000 products", () => {
     { category: "shoes" },
     { merchant: "shop-3" },
     ...sorts.map((sort) => ({ sort, q: "desk lamp" })),
-    // Not all there is by title: what a product is called is no offer's, so that order may have to look at each.
+    // Not all there is by title: what a product is called is no offer's, so that order may have to look at
+    // each.
     ...sorts.filter((sort) => sort !== "title_asc").map((sort) => ({ sort })),
   ])("%o reads no document it has not found", async (input) => {
     statements = [];
-    await searchProducts(database.db, { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20, ...input }, now);
+    await searchProducts(
+      database.db,
+      { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20, ...input },
+      now,
+    );
     for (const { sql, parameters } of statements.slice()) {
       for (const mode of ["force_custom_plan", "force_generic_plan"]) {
         const plan = await database.db.connection().execute(async (connection) => {
           await connection.executeQuery(CompiledQuery.raw(`set plan_cache_mode = ${mode}`));
-          const { rows } = await connection.executeQuery<Record<string, unknown>>(CompiledQuery.raw(`explain (costs off) ${sql}`, [...parameters]));
+          const { rows } = await connection.executeQuery<Record<string, unknown>>(
+            CompiledQuery.raw(`explain (costs off) ${sql}`, [...parameters]),
+          );
           await connection.executeQuery(CompiledQuery.raw("reset plan_cache_mode"));
           return rows.flatMap((row) => Object.values(row)).join("\n");
         });
@@ -58,9 +68,11 @@ describe("plans with 20 000 products", () => {
         searchProducts(database.db, { locale: "en", market: "DE", page, pageSize: 100, ...input }, now);
       const last = await search(100);
       expect([last.totalItems, last.totalItemsRelation, last.hits.length]).toEqual([10_000, "at_least", 100]);
-      expect(last.facets.flatMap(({ key, buckets }) => (key === "availability" ? buckets : [])).reduce((sum, { count }) => sum + count, 0)).toBe(
-        10_000,
-      );
+      expect(
+        last.facets
+          .flatMap(({ key, buckets }) => (key === "availability" ? buckets : []))
+          .reduce((sum, { count }) => sum + count, 0),
+      ).toBe(10_000);
       const beyond = await search(101);
       expect(beyond.hits).toEqual([]);
       const before = await search(99);

@@ -8,11 +8,24 @@ import { createWorld, type World } from "#test/support/world.ts";
 
 const dayMs = 86_400_000;
 
-const refresh = ({ database, clock }: World): Promise<number> => refreshPopularity({ db: database.db, now: clock.now() });
+const refresh = ({ database, clock }: World): Promise<number> =>
+  refreshPopularity({ db: database.db, now: clock.now() });
 
-async function popularityOf({ database: { db } }: World, productId: string): Promise<{ product: number; offers: number[] }> {
-  const { popularity } = await db.selectFrom("product").select("popularity").where("id", "=", productId).executeTakeFirstOrThrow();
-  const offers = await db.selectFrom("searchOffer").select("popularity").distinct().where("productId", "=", productId).execute();
+async function popularityOf(
+  { database: { db } }: World,
+  productId: string,
+): Promise<{ product: number; offers: number[] }> {
+  const { popularity } = await db
+    .selectFrom("product")
+    .select("popularity")
+    .where("id", "=", productId)
+    .executeTakeFirstOrThrow();
+  const offers = await db
+    .selectFrom("searchOffer")
+    .select("popularity")
+    .distinct()
+    .where("productId", "=", productId)
+    .execute();
   return { product: popularity, offers: offers.map((offer) => offer.popularity) };
 }
 
@@ -25,7 +38,8 @@ describeOnBoth("popularity", (_open, engine) => {
       lines: { "KIT-KVERN": 3, "KIT-EMALJE-WHITE": 2 },
       quantities: { "KIT-KVERN": { canceled: 1, allocated: 2 } },
     });
-    const productOf = (sku: string): string => order.lines.find(({ display }) => display.sku === sku)?.productId ?? "";
+    const productOf = (sku: string): string =>
+      order.lines.find(({ display }) => display.sku === sku)?.productId ?? "";
     const [mill, enamel] = [productOf("KIT-KVERN"), productOf("KIT-EMALJE-WHITE")];
     const before = [await popularityOf(world, mill), await popularityOf(world, enamel)];
     expect(await refresh(world)).toBe(2);
@@ -45,7 +59,9 @@ describeOnBoth("popularity", (_open, engine) => {
     await refresh(world);
     await sql`
       insert into product select (jsonb_populate_record(p, jsonb_build_object('id', 'prd_copy_' || n, 'popularity', 9))).*
-      from product p, generate_series(1, 1200) as n where p.id = (select min(id) from product where status = 'published')`.execute(db);
+      from product p, generate_series(1, 1200) as n where p.id = (select min(id) from product where status = 'published')`.execute(
+      db,
+    );
     world.statements.length = 0;
     expect(await refreshPopularity({ db, now: world.clock.now(), signal: AbortSignal.abort() })).toBe(0);
     expect(await refresh(world)).toBe(1200);

@@ -1,4 +1,7 @@
-/** What a search's text depends on: who asks must not be able to make ever new ones, each of which PostgreSQL would keep. */
+/**
+ * What a search's text depends on: who asks must not be able to make ever new ones, each of which PostgreSQL
+ * would keep.
+ */
 import { describe, expect, it } from "vitest";
 import { chainOf } from "#commerce/search/search-form.ts";
 

@@ -11,8 +11,13 @@ import { openSmallCatalogue } from "./small-catalogue.ts";
 describeOnBoth("product search", (open) => {
   let database: OpenDatabase;
   const search = (input: Partial<SearchInput>): Promise<SearchResult> =>
-    searchProducts(database.db, { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20, ...input }, now);
-  const ids = async (input: Partial<SearchInput>): Promise<string[]> => (await search(input)).hits.map((hit) => hit.productId);
+    searchProducts(
+      database.db,
+      { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20, ...input },
+      now,
+    );
+  const ids = async (input: Partial<SearchInput>): Promise<string[]> =>
+    (await search(input)).hits.map((hit) => hit.productId);
 
   beforeAll(async () => {
     database = await open();
@@ -37,13 +42,25 @@ describeOnBoth("product search", (open) => {
     ["a GTIN", "4006381333931", "en", "DE", ["p_runner"]],
     ["a GTIN without its leading zeros", "012345678905", "en", "DE", ["p_runner_sold"]],
     ["a brand", "nimbus", "en", "DE", ["p_cap", "p_runner", "p_runner_sold"]],
-    ["a word of the title and the brand", "nimbus running", "en", "DE", ["p_runner", "p_cap", "p_runner_sold"]],
+    [
+      "a word of the title and the brand",
+      "nimbus running",
+      "en",
+      "DE",
+      ["p_runner", "p_cap", "p_runner_sold"],
+    ],
     ["an ancestor category's name", "footwear", "en", "US", ["p_cap", "p_runner", "p_runner_sold"]],
     ["German, stemmed", "laufschuh", "de", "DE", ["p_runner", "p_runner_sold"]],
     ["German without umlaut and ß", "grune strassenleder", "de", "DE", ["p_sandal"]],
     ["German, a stop word of the query", "regal für schuhe", "de", "DE", ["p_shoe_rack"]],
     ["a stop word the text does not have", "the cloud shoes", "en", "DE", ["p_runner"]],
-    ["a stop word with an accent the text does not have", "storm für laufschuhe", "de", "DE", ["p_runner_sold"]],
+    [
+      "a stop word with an accent the text does not have",
+      "storm für laufschuhe",
+      "de",
+      "DE",
+      ["p_runner_sold"],
+    ],
     ["a hyphenated brand written in one", "quatro cap", "en", "DE", ["p_cap"]],
     ["a hyphenated word written in one", "tshirt", "en", "DE", ["p_tee"]],
     ["a hyphenated word", "t-shirt", "de", "DE", ["p_tee"]],
@@ -57,7 +74,13 @@ describeOnBoth("product search", (open) => {
     ["a product that lacks the locale, in the market's words", "wanderstiefel", "fr", "DE", ["p_boot"]],
     ["the language of a regional locale", "laufschuhe cloud", "de-CH", "DE", ["p_runner"]],
     ["not the other language of a product that has the asked one", "laufschuhe", "en", "DE", []],
-    ["French without accents in a Japanese market's fallback", "bouilloire elegante", "fr", "JP", ["p_kettle"]],
+    [
+      "French without accents in a Japanese market's fallback",
+      "bouilloire elegante",
+      "fr",
+      "JP",
+      ["p_kettle"],
+    ],
   ])("finds %s: %s (%s, %s)", async (...[, q, locale, market, expected]) => {
     const { hits, query } = await search({ q, locale, market });
     expect(hits.map((hit) => hit.productId)).toEqual(expected);
@@ -66,19 +89,70 @@ describeOnBoth("product search", (open) => {
 
   it("puts a score on the ranks: an exact code above its beginning, above a title's phrase, words, the brand, the description", async () => {
     await addIndexed(database, [
-      { id: "p_zed_1_text", merchant: "mer_beta", titles: { en: { title: "Thing", description: "about zed 12" } }, prices: { GBP: 1 } },
-      { id: "p_zed_2_brand", merchant: "mer_beta", titles: { en: "Thing" }, brand: "Zed 12", prices: { GBP: 1 } },
-      { id: "p_zed_3_words", merchant: "mer_beta", titles: { en: "12 in Zed" }, stock: 0, prices: { GBP: 1 } },
+      {
+        id: "p_zed_1_text",
+        merchant: "mer_beta",
+        titles: { en: { title: "Thing", description: "about zed 12" } },
+        prices: { GBP: 1 },
+      },
+      {
+        id: "p_zed_2_brand",
+        merchant: "mer_beta",
+        titles: { en: "Thing" },
+        brand: "Zed 12",
+        prices: { GBP: 1 },
+      },
+      {
+        id: "p_zed_3_words",
+        merchant: "mer_beta",
+        titles: { en: "12 in Zed" },
+        stock: 0,
+        prices: { GBP: 1 },
+      },
       { id: "p_zed_5_phrase", merchant: "mer_beta", titles: { en: "The Zed 12" }, prices: { GBP: 1 } },
-      { id: "p_zed_6_prefix", merchant: "mer_beta", titles: { en: "Other" }, sku: "ZED-123", prices: { GBP: 1 } },
-      { id: "p_zed_7_exact", merchant: "mer_beta", titles: { en: "Other" }, sku: "ZED-12", prices: { GBP: 1 } },
-      { id: "p_zed_4_sold", merchant: "mer_beta", titles: { en: "The Zed 12" }, stock: 0, prices: { GBP: 1 } },
+      {
+        id: "p_zed_6_prefix",
+        merchant: "mer_beta",
+        titles: { en: "Other" },
+        sku: "ZED-123",
+        prices: { GBP: 1 },
+      },
+      {
+        id: "p_zed_7_exact",
+        merchant: "mer_beta",
+        titles: { en: "Other" },
+        sku: "ZED-12",
+        prices: { GBP: 1 },
+      },
+      {
+        id: "p_zed_4_sold",
+        merchant: "mer_beta",
+        titles: { en: "The Zed 12" },
+        stock: 0,
+        prices: { GBP: 1 },
+      },
     ]);
     const { hits } = await search({ q: "zed 12", market: "GB" });
-    const ranked = ["p_zed_7_exact", "p_zed_6_prefix", "p_zed_5_phrase", "p_zed_4_sold", "p_zed_3_words", "p_zed_2_brand", "p_zed_1_text"];
+    const ranked = [
+      "p_zed_7_exact",
+      "p_zed_6_prefix",
+      "p_zed_5_phrase",
+      "p_zed_4_sold",
+      "p_zed_3_words",
+      "p_zed_2_brand",
+      "p_zed_1_text",
+    ];
     expect(hits.map((hit) => hit.productId)).toEqual(ranked);
     expect(hits.map((hit) => hit.score)).toEqual(hits.map((hit) => hit.score).toSorted((a, b) => b - a));
-    expect(hits.map((hit) => hit.matched)).toEqual([["sku"], ["sku"], ["title"], ["title"], ["title"], ["brand"], ["description"]]);
+    expect(hits.map((hit) => hit.matched)).toEqual([
+      ["sku"],
+      ["sku"],
+      ["title"],
+      ["title"],
+      ["title"],
+      ["brand"],
+      ["description"],
+    ]);
   });
 
   it("says where the words were found, and marks them in the title as HTML", async () => {
@@ -96,16 +170,33 @@ describeOnBoth("product search", (open) => {
       (await search({ q, locale, market: locale === "ja" ? "JP" : "DE" })).hits[0]?.titleHighlight;
     expect(await highlightOf("laufschuh", "de")).toBe("Cloud <mark>Laufschuhe</mark>");
     expect(await highlightOf("シューズ", "ja")).toBe("クラウド ランニング<mark>シューズ</mark>");
-    expect(await highlightOf("ｸﾗｳﾄﾞ ランニング", "ja")).toBe("<mark>クラウド</mark> <mark>ランニング</mark>シューズ");
+    expect(await highlightOf("ｸﾗｳﾄﾞ ランニング", "ja")).toBe(
+      "<mark>クラウド</mark> <mark>ランニング</mark>シューズ",
+    );
     expect(await highlightOf("4006381333931", "en")).toBeNull();
   });
 
   it("shows each product once, in the asked locale or the one it falls back to", async () => {
     const localesOf = async (locale: string): Promise<Record<string, string>> =>
       Object.fromEntries((await search({ locale })).hits.map((hit) => [hit.productId, hit.locale]));
-    expect(await localesOf("de-AT")).toMatchObject({ p_runner: "de", p_cap: "en", p_kettle: "fr", p_boot: "de" });
-    expect(await localesOf("en")).toMatchObject({ p_runner: "en", p_sandal: "de", p_kettle: "fr", p_boot: "en" });
-    expect(await localesOf("fr")).toMatchObject({ p_runner: "de", p_cap: "en", p_kettle: "fr", p_boot: "de" });
+    expect(await localesOf("de-AT")).toMatchObject({
+      p_runner: "de",
+      p_cap: "en",
+      p_kettle: "fr",
+      p_boot: "de",
+    });
+    expect(await localesOf("en")).toMatchObject({
+      p_runner: "en",
+      p_sandal: "de",
+      p_kettle: "fr",
+      p_boot: "en",
+    });
+    expect(await localesOf("fr")).toMatchObject({
+      p_runner: "de",
+      p_cap: "en",
+      p_kettle: "fr",
+      p_boot: "de",
+    });
     expect((await search({ locale: "fr", market: "US" })).localeResolved).toBe("en");
     const everywhere = await ids({ q: "nimbus", locale: "xx" });
     expect(everywhere.toSorted()).toEqual(["p_cap", "p_runner", "p_runner_sold"]);
@@ -121,7 +212,17 @@ describeOnBoth("product search", (open) => {
   });
 
   it("browses by popularity, the newer and then the smaller id first", async () => {
-    const all = ["p_runner_sold", "p_runner", "p_boot", "p_sandal", "p_tee", "p_cap", "p_sock", "p_shoe_rack", "p_kettle"];
+    const all = [
+      "p_runner_sold",
+      "p_runner",
+      "p_boot",
+      "p_sandal",
+      "p_tee",
+      "p_cap",
+      "p_sock",
+      "p_shoe_rack",
+      "p_kettle",
+    ];
     expect(await ids({})).toEqual(all);
     expect(await ids({ q: "   " })).toEqual(all);
     expect(await ids({ sort: "popularity" })).toEqual(all);
@@ -153,20 +254,37 @@ describeOnBoth("product search", (open) => {
     const euros = ["p_sock", "p_tee", "p_cap", "p_kettle", "p_shoe_rack", "p_runner_sold", "p_runner"];
     expect(await ids({ sort: "price_asc" })).toEqual([...euros, "p_boot", "p_sandal"]);
     expect(await ids({ sort: "price_desc" })).toEqual([...euros.toReversed(), "p_sandal", "p_boot"]);
-    expect(await ids({ sort: "price_asc", q: "s" })).toEqual(expect.arrayContaining(["p_runner", "p_sandal"]));
+    expect(await ids({ sort: "price_asc", q: "s" })).toEqual(
+      expect.arrayContaining(["p_runner", "p_sandal"]),
+    );
     const [price, popularity] = [await search({ sort: "price_asc" }), await search({ sort: "popularity" })];
-    expect([price.currency, popularity.currency, (await search({ market: "GB", q: "boots" })).currency]).toEqual(["EUR", "EUR", "GBP"]);
+    expect([
+      price.currency,
+      popularity.currency,
+      (await search({ market: "GB", q: "boots" })).currency,
+    ]).toEqual(["EUR", "EUR", "GBP"]);
     expect((await search({ market: "FR" })).currency).toBeNull();
   });
 
   it("filters by category with its descendants and by merchant; unknown ones hold nothing", async () => {
-    expect((await ids({ category: "footwear" })).toSorted()).toEqual(["p_boot", "p_cap", "p_runner", "p_runner_sold", "p_sandal"]);
+    expect((await ids({ category: "footwear" })).toSorted()).toEqual([
+      "p_boot",
+      "p_cap",
+      "p_runner",
+      "p_runner_sold",
+      "p_sandal",
+    ]);
     expect((await ids({ category: "running" })).toSorted()).toEqual(["p_cap", "p_runner", "p_runner_sold"]);
     expect(await ids({ category: "trail" })).toEqual(["p_runner_sold"]);
     expect(await ids({ category: "trail", q: "shoes" })).toEqual(["p_runner_sold"]);
-    expect((await ids({ category: "footwear", merchant: "beta" })).toSorted()).toEqual(["p_boot", "p_sandal"]);
+    expect((await ids({ category: "footwear", merchant: "beta" })).toSorted()).toEqual([
+      "p_boot",
+      "p_sandal",
+    ]);
     expect((await ids({ merchant: "beta", q: "s" })).toSorted()).toEqual(["p_sandal"]);
-    expect(await ids({ merchant: "beta", category: "footwear", q: "boots", sort: "title_asc" })).toEqual(["p_boot"]);
+    expect(await ids({ merchant: "beta", category: "footwear", q: "boots", sort: "title_asc" })).toEqual([
+      "p_boot",
+    ]);
     for (const q of ["", "shoes"]) {
       expect(await ids({ q, category: "unknown" })).toEqual([]);
       expect(await ids({ q, merchant: "unknown" })).toEqual([]);
@@ -200,13 +318,18 @@ describeOnBoth("product search", (open) => {
       ["10000-20000", 1],
     ]);
     expect(price?.[1]?.label).toMatch(/^20.50\s€$/u);
-    expect((await search({ q: "no such thing" })).facets.every(({ buckets }) => buckets.length === 0)).toBe(true);
+    expect((await search({ q: "no such thing" })).facets.every(({ buckets }) => buckets.length === 0)).toBe(
+      true,
+    );
   });
 
   it("corrects a misspelt word when little is found, and says so when that found more", async () => {
     const corrected = await search({ q: "runnign shos" });
     expect(corrected.query).toEqual({ normalized: "runnign shos", corrected: "running shoes" });
-    expect(corrected.hits[0]).toMatchObject({ productId: "p_runner", titleHighlight: "Cloud <mark>Running</mark> <mark>Shoes</mark>" });
+    expect(corrected.hits[0]).toMatchObject({
+      productId: "p_runner",
+      titleHighlight: "Cloud <mark>Running</mark> <mark>Shoes</mark>",
+    });
     expect((await search({ q: "lauffschuhe", locale: "de" })).query.corrected).toBe("laufschuhe");
     expect((await search({ q: "nimbsu runing" })).query.corrected).toBe("nimbus running");
     const right = await search({ q: "running shoes" });
@@ -234,35 +357,51 @@ describeOnBoth("product search", (open) => {
     expect(await ids({ q: "運動靴", locale: "ja", market: "GB" })).toEqual(["p_kanji_2", "p_kanji_1"]);
   });
 
-  it.each(sorts)("gives the same products page by page, none twice and none missing, sorted by %s", async (sort) => {
-    for (const q of ["", "tie"]) {
-      if (q !== "" && sort === "relevance") {
-        const ties = Array.from({ length: 23 }, (_, index) => ({
-          id: `p_tie_${(index * 7) % 23}`,
-          merchant: "mer_beta",
-          titles: { en: "Tie" },
-          prices: { GBP: 500 },
-        }));
-        await addIndexed(database, ties);
+  it.each(sorts)(
+    "gives the same products page by page, none twice and none missing, sorted by %s",
+    async (sort) => {
+      for (const q of ["", "tie"]) {
+        if (q !== "" && sort === "relevance") {
+          const ties = Array.from({ length: 23 }, (_, index) => ({
+            id: `p_tie_${(index * 7) % 23}`,
+            merchant: "mer_beta",
+            titles: { en: "Tie" },
+            prices: { GBP: 500 },
+          }));
+          await addIndexed(database, ties);
+        }
+        const whole = await ids({ q, sort, market: "GB", pageSize: 100 });
+        const pages: string[] = [];
+        for (let page = 1; page <= Math.ceil(whole.length / 4) + 1; page += 1)
+          pages.push(...(await ids({ q, sort, market: "GB", page, pageSize: 4 })));
+        expect(pages).toEqual(whole);
+        expect(new Set(whole).size).toBe(whole.length);
       }
-      const whole = await ids({ q, sort, market: "GB", pageSize: 100 });
-      const pages: string[] = [];
-      for (let page = 1; page <= Math.ceil(whole.length / 4) + 1; page += 1) pages.push(...(await ids({ q, sort, market: "GB", page, pageSize: 4 })));
-      expect(pages).toEqual(whole);
-      expect(new Set(whole).size).toBe(whole.length);
-    }
-  });
+    },
+  );
 
   it("answers past the last page with nothing but the totals", async () => {
     const { hits, totalItems, totalItemsRelation } = await search({ page: 5 });
-    expect({ hits, totalItems, totalItemsRelation }).toEqual({ hits: [], totalItems: 9, totalItemsRelation: "exact" });
+    expect({ hits, totalItems, totalItemsRelation }).toEqual({
+      hits: [],
+      totalItems: 9,
+      totalItemsRelation: "exact",
+    });
   });
 
   it("forgets a merchant as soon as it is suspended, and takes it back when it is active again", async () => {
-    await database.db.updateTable("merchant").set({ status: "suspended" }).where("id", "=", "mer_alpha").execute();
+    await database.db
+      .updateTable("merchant")
+      .set({ status: "suspended" })
+      .where("id", "=", "mer_alpha")
+      .execute();
     for (const sort of sorts) expect((await ids({ sort })).toSorted()).toEqual(["p_boot", "p_sandal"]);
     expect(await ids({ q: "running" })).toEqual([]);
-    await database.db.updateTable("merchant").set({ status: "active" }).where("id", "=", "mer_alpha").execute();
+    await database.db
+      .updateTable("merchant")
+      .set({ status: "active" })
+      .where("id", "=", "mer_alpha")
+      .execute();
     expect((await ids({ q: "running shoes" })).length).toBe(4);
   });
 

@@ -31,8 +31,16 @@ const merchants: MerchantSpec[] = [
   },
 ];
 
-const alpha = (id: string, product: Omit<ProductSpec, "id" | "merchant">): ProductSpec => ({ id, merchant: "mer_alpha", ...product });
-const beta = (id: string, product: Omit<ProductSpec, "id" | "merchant">): ProductSpec => ({ id, merchant: "mer_beta", ...product });
+const alpha = (id: string, product: Omit<ProductSpec, "id" | "merchant">): ProductSpec => ({
+  id,
+  merchant: "mer_alpha",
+  ...product,
+});
+const beta = (id: string, product: Omit<ProductSpec, "id" | "merchant">): ProductSpec => ({
+  id,
+  merchant: "mer_beta",
+  ...product,
+});
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
 
 const products: ProductSpec[] = [

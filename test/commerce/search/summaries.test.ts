@@ -1,4 +1,7 @@
-/** What search shows of a product is what the whole product shows, whatever its stock, prices and texts have become. */
+/**
+ * What search shows of a product is what the whole product shows, whatever its stock, prices and texts have
+ * become.
+ */
 import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -38,7 +41,9 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
     );
     const whole = hits.map(({ productId, locale }) => {
       const product = products.get(productId);
-      return product === undefined ? undefined : toSummary(product, { locales: [locale], country: input.market, now: at, publicUrl });
+      return product === undefined
+        ? undefined
+        : toSummary(product, { locales: [locale], country: input.market, now: at, publicUrl });
     });
     expect(summaries.map((row) => renderSummary(row, publicUrl))).toEqual(whole);
     return hits.length;
@@ -75,8 +80,12 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
     await sql`update stock_level set on_hand = 10 + abs(hashtext(variant_id)) % 7, reserved = 8 + abs(hashtext(variant_id)) % 5, backorder_limit = 3,
       low_stock_threshold = abs(hashtext(variant_id)) % 4`.execute(db);
     await sql`update variant set discontinued = abs(hashtext(id)) % 5 = 0,
-      available_from = case when abs(hashtext(id)) % 3 = 0 then ${new Date(now.getTime() + dayMs)}::timestamptz end`.execute(db);
-    await sql`delete from stock_level where abs(hashtext(variant_id)) % 11 = 0 and variant_id not in (${variants})`.execute(db);
+      available_from = case when abs(hashtext(id)) % 3 = 0 then ${new Date(now.getTime() + dayMs)}::timestamptz end`.execute(
+      db,
+    );
+    await sql`delete from stock_level where abs(hashtext(variant_id)) % 11 = 0 and variant_id not in (${variants})`.execute(
+      db,
+    );
     // One of each kind; the others are as their ids have it.
     for (const [index, productId] of chosen.entries()) {
       await sql`update variant set discontinued = ${index === 0}, available_from = ${index === 1 ? new Date(now.getTime() + dayMs) : null}::timestamptz
@@ -93,25 +102,41 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
     );
     const availabilities = new Set<string>();
     for (const at of [now, new Date(now.getTime() + 2 * dayMs)]) {
-      for (const sort of sorts) await compare({ q: "", locale: "en", market: "DE", sort, page: 1, pageSize: 100 }, at);
+      for (const sort of sorts)
+        await compare({ q: "", locale: "en", market: "DE", sort, page: 1, pageSize: 100 }, at);
       const { summaries } = await searchProducts(db, newest, at);
       for (const row of summaries) availabilities.add(renderSummary(row, publicUrl).availability);
     }
-    expect([...availabilities].toSorted()).toEqual(["backorder", "discontinued", "in_stock", "low_stock", "out_of_stock", "preorder"]);
+    expect([...availabilities].toSorted()).toEqual([
+      "backorder",
+      "discontinued",
+      "in_stock",
+      "low_stock",
+      "out_of_stock",
+      "preorder",
+    ]);
   });
 
   it("shows texts, names, pictures and ratings as they were indexed last", async () => {
     const { db } = world().database;
-    await sql`update product_translation set title = title || ' anew', summary = null where locale = 'en'`.execute(db);
+    await sql`update product_translation set title = title || ' anew', summary = null where locale = 'en'`.execute(
+      db,
+    );
     await sql`update category set names = (names::jsonb - 'de')::json`
       .execute(db)
       .catch(() => sql`update category set names = names - 'de'`.execute(db));
-    await sql`update media set position = 9 - position, type = case when position = 1 then 'video' else type end`.execute(db);
-    await sql`update product set brand = null, rating_average = null, rating_count = null where abs(hashtext(id)) % 2 = 0`.execute(db);
+    await sql`update media set position = 9 - position, type = case when position = 1 then 'video' else type end`.execute(
+      db,
+    );
+    await sql`update product set brand = null, rating_average = null, rating_count = null where abs(hashtext(id)) % 2 = 0`.execute(
+      db,
+    );
     const { rows } = await sql<{ id: string }>`select id from product`.execute(db);
     const ids = rows.map(({ id }) => id);
     await inTransaction(db, (transaction) => indexProducts(transaction, ids, now));
     for (const locale of ["en", "de", "ja"])
-      expect(await compare({ q: "", locale, market: "DE", sort: "popularity", page: 1, pageSize: 100 }, now)).toBe(100);
+      expect(
+        await compare({ q: "", locale, market: "DE", sort: "popularity", page: 1, pageSize: 100 }, now),
+      ).toBe(100);
   });
 });

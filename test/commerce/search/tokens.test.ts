@@ -35,7 +35,11 @@ describe("words", () => {
 
   it("know where they stand in the text", () => {
     const text = "Größe 運動靴 e\u0301te\u0301";
-    expect(cutWords(text).map(({ start, end }) => text.slice(start, end))).toEqual(["Größe", "運動靴", "e\u0301te\u0301"]);
+    expect(cutWords(text).map(({ start, end }) => text.slice(start, end))).toEqual([
+      "Größe",
+      "運動靴",
+      "e\u0301te\u0301",
+    ]);
   });
 
   it("of a script without spaces are found by any part of two letters, and Chinese ones by each character", () => {
@@ -64,5 +68,7 @@ it("a code is compared without its punctuation", () => {
 it("a trigram key is ASCII and tells the letters of an alphabet apart", () => {
   expect(trigramKey("shoe2")).toBe("shoe2");
   expect(trigramKey("кроссовки")).toMatch(/^[a-z0-9]{9}$/);
-  expect(new Set("абвгдежзийклмнопрстуфхцчшщъыьэюя".split("").map(trigramKey)).size).toBeGreaterThanOrEqual(31);
+  expect(new Set("абвгдежзийклмнопрстуфхцчшщъыьэюя".split("").map(trigramKey)).size).toBeGreaterThanOrEqual(
+    31,
+  );
 });

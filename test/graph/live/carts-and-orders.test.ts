@@ -1,4 +1,7 @@
-/** A cart and an order can be followed: first as they are, then after each change, whichever process made it, and by the rules of the queries. */
+/**
+ * A cart and an order can be followed: first as they are, then after each change, whichever process made it,
+ * and by the rules of the queries.
+ */
 import { setTimeout as wait } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sent } from "#test/graph/fulfillment-calls.ts";
@@ -7,8 +10,10 @@ import { defaultBuyer, insertOrder } from "#test/support/orders.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import { anotherProcess, useStreams } from "./streams.ts";
 
-const cartChanged = "subscription ($id: ID!) { cartChanged(id: $id) { id version totalQuantity buyer { reference } } }";
-const orderChanged = "subscription ($id: ID!) { orderChanged(id: $id) { id version status buyer { reference } } }";
+const cartChanged =
+  "subscription ($id: ID!) { cartChanged(id: $id) { id version totalQuantity buyer { reference } } }";
+const orderChanged =
+  "subscription ($id: ID!) { orderChanged(id: $id) { id version status buyer { reference } } }";
 const looks = /^select id, version from (?:cart|sales_order) where/;
 
 describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
@@ -44,7 +49,11 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
     const stream = await followed({ query: orderChanged, variables: { id } });
     expect((await stream.next()).data.orderChanged).toMatchObject({ id, version, status: "CONFIRMED" });
     await sent(world(), "orderHold", { id, input: { reason: "Ask the buyer." } });
-    expect((await stream.next()).data.orderChanged).toMatchObject({ id, version: version + 1, status: "ON_HOLD" });
+    expect((await stream.next()).data.orderChanged).toMatchObject({
+      id,
+      version: version + 1,
+      status: "ON_HOLD",
+    });
   });
 
   it("tells what another process has changed", async () => {
@@ -54,15 +63,25 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
     expect((await stream.next()).data.cartChanged).toMatchObject({ version: 1 });
     const lines = await linesOf(world(), { "KIT-KVERN": 1 });
     for (const version of [2, 3]) {
-      const changed = await changeCart({ ...world(), ...sendingTo(other) }, "cartLinesAdd", { cartId: id, input: { lines } });
+      const changed = await changeCart({ ...world(), ...sendingTo(other) }, "cartLinesAdd", {
+        cartId: id,
+        input: { lines },
+      });
       expect(changed.data.version).toBe(version);
       expect((await stream.next()).data.cartChanged).toMatchObject({ version, totalQuantity: version - 1 });
     }
   });
 
-  const sendingTo = ({ server }: Awaited<ReturnType<typeof anotherProcess>>): Pick<ReturnType<typeof world>, "send"> => ({
+  const sendingTo = ({
+    server,
+  }: Awaited<ReturnType<typeof anotherProcess>>): Pick<ReturnType<typeof world>, "send"> => ({
     send: async ({ method, url, headers = {}, body }) => {
-      const request = { method: method as "POST", url, headers: { "content-type": "application/json", ...headers }, payload: JSON.stringify(body) };
+      const request = {
+        method: method as "POST",
+        url,
+        headers: { "content-type": "application/json", ...headers },
+        payload: JSON.stringify(body),
+      };
       const { statusCode, headers: got, body: text } = await server.inject(request);
       return { status: statusCode, headers: got as Record<string, string>, text, body: JSON.parse(text) };
     },
@@ -70,10 +89,14 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
 
   it("looks at all that is followed in one statement, and at nothing while nobody follows", async () => {
     const carts = [await makeCart(world()), await makeCart(world()), await makeCart(world())];
-    const streams = await Promise.all(carts.map(({ id }) => followed({ query: cartChanged, variables: { id } })));
+    const streams = await Promise.all(
+      carts.map(({ id }) => followed({ query: cartChanged, variables: { id } })),
+    );
     for (const stream of streams) await stream.next();
     world().statements.length = 0;
-    await expect.poll(() => world().statements.filter((text) => looks.test(text)).length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect
+      .poll(() => world().statements.filter((text) => looks.test(text)).length, { timeout: 10_000 })
+      .toBeGreaterThan(0);
     expect(new Set(world().statements.filter((text) => looks.test(text))).size).toBe(1);
     for (const { leave } of streams) leave();
     await expect.poll(() => world().app.services.watch?.watchers(), { timeout: 10_000 }).toBe(0);
@@ -96,31 +119,50 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
     expect(await ended({ query: cartChanged, variables: { id: "cart_none" } })).toEqual(noCart);
     expect(await ended({ query: cartChanged, variables: { id: foreign } })).toEqual(noCart);
     expect(
-      await ended({ query: cartChanged, variables: { id: ofBuyer.id }, token: "storefront", headers: { "x-buyer-reference": "other" } }),
+      await ended({
+        query: cartChanged,
+        variables: { id: ofBuyer.id },
+        token: "storefront",
+        headers: { "x-buyer-reference": "other" },
+      }),
     ).toEqual(noCart);
     expect(await ended({ query: orderChanged, variables: { id: "ord_none" } })).toEqual(noOrder);
-    expect(await ended({ query: orderChanged, variables: { id: orderId }, token: "storefront" })).toEqual(noOrder);
+    expect(await ended({ query: orderChanged, variables: { id: orderId }, token: "storefront" })).toEqual(
+      noOrder,
+    );
   });
 
-  it.each(["storefront", "admin", "operator", "analyst"] as const)("tells %s what the query shows", async (token) => {
-    const { id } = await insertOrder(world());
-    const buyer = token === "storefront" ? { buyer: defaultBuyer } : {};
-    const headers = token === "storefront" ? { "x-buyer-reference": defaultBuyer } : {};
-    const { data } = await askGraph(
-      world(),
-      "query ($id: ID!) { order(id: $id) { id version status buyer { reference } } }",
-      { id },
-      { token, ...buyer },
-    );
-    const stream = await followed({ query: orderChanged, variables: { id }, token, headers });
-    expect((await stream.next()).data.orderChanged).toEqual(data);
-  });
+  it.each(["storefront", "admin", "operator", "analyst"] as const)(
+    "tells %s what the query shows",
+    async (token) => {
+      const { id } = await insertOrder(world());
+      const buyer = token === "storefront" ? { buyer: defaultBuyer } : {};
+      const headers = token === "storefront" ? { "x-buyer-reference": defaultBuyer } : {};
+      const { data } = await askGraph(
+        world(),
+        "query ($id: ID!) { order(id: $id) { id version status buyer { reference } } }",
+        { id },
+        { token, ...buyer },
+      );
+      const stream = await followed({ query: orderChanged, variables: { id }, token, headers });
+      expect((await stream.next()).data.orderChanged).toEqual(data);
+    },
+  );
 
   it("tells that it is over when what is followed is not the asker's any more", async () => {
     const { id } = await makeCart(world());
-    const stream = await followed({ query: cartChanged, variables: { id }, token: "storefront", headers: { "x-buyer-reference": "somebody" } });
+    const stream = await followed({
+      query: cartChanged,
+      variables: { id },
+      token: "storefront",
+      headers: { "x-buyer-reference": "somebody" },
+    });
     expect((await stream.next()).data.cartChanged).toMatchObject({ version: 1 });
-    const set = await changeCart(world(), "cartBuyerSet", { cartId: id, token: "admin", input: { buyerReference: "somebody-else" } });
+    const set = await changeCart(world(), "cartBuyerSet", {
+      cartId: id,
+      token: "admin",
+      input: { buyerReference: "somebody-else" },
+    });
     expect(set.error).toBe(undefined);
     expect((await stream.rest()).map(({ data }) => data)).toEqual([{ cartChanged: null }]);
   });
@@ -128,13 +170,18 @@ describe.each(["pglite", "postgres"] as const)("following on %s", (engine) => {
   it("reads anew with each event: nothing of the last one is kept", async () => {
     const { id } = await makeCart(world());
     const stream = await followed({
-      query: "subscription ($id: ID!) { cartChanged(id: $id) { version merchant { name } lines { quantity } } }",
+      query:
+        "subscription ($id: ID!) { cartChanged(id: $id) { version merchant { name } lines { quantity } } }",
       variables: { id },
     });
     expect((await stream.next()).data.cartChanged.lines).toEqual([]);
     const lines = await linesOf(world(), { "KIT-KVERN": 2 });
     await changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines } });
-    const { data } = await askGraph(world(), "query ($id: ID!) { cart(id: $id) { version merchant { name } lines { quantity } } }", { id });
+    const { data } = await askGraph(
+      world(),
+      "query ($id: ID!) { cart(id: $id) { version merchant { name } lines { quantity } } }",
+      { id },
+    );
     expect((await stream.next()).data.cartChanged).toEqual(data);
   });
 });
@@ -146,7 +193,9 @@ describe.each(["pglite", "postgres"] as const)("who changes what is followed on 
     const { id } = await makeCart(world());
     const lines = await linesOf(world(), { "KIT-KVERN": 1 });
     const change = async (): Promise<string[]> => {
-      const all = await statementsOf(world(), () => changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines } }));
+      const all = await statementsOf(world(), () =>
+        changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines } }),
+      );
       return all.filter((text) => !looks.test(text));
     };
     await change();

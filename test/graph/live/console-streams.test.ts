@@ -1,4 +1,7 @@
-/** Who is signed in at the console follows what its merchant has, for as long as the session lasts; that it follows does not make it last. */
+/**
+ * Who is signed in at the console follows what its merchant has, for as long as the session lasts; that it
+ * follows does not make it last.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { changeCart, linesOf, makeCart } from "#test/operations/cart-calls.ts";
 import { createPerson } from "#test/oauth/people.ts";
@@ -18,7 +21,9 @@ describe("the console's streams", () => {
   const follow = (cookie: string, id: string, headers = scriptHeaders(world())): Promise<Followed> =>
     followed({ query: cartChanged, variables: { id }, token: null, headers: { cookie, ...headers } });
   const codesOf = async (stream: Followed): Promise<string[]> =>
-    (await stream.rest()).flatMap(({ errors = [] }) => errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code));
+    (await stream.rest()).flatMap(({ errors = [] }) =>
+      errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code),
+    );
 
   it("last until who follows signs out", async () => {
     const { id } = await makeCart(world());
@@ -40,7 +45,9 @@ describe("the console's streams", () => {
     // Looked at meanwhile.
     world().statements.length = 0;
     await expect
-      .poll(() => world().statements.filter((text) => text.includes('from "staff_session"')).length, { timeout: 10_000 })
+      .poll(() => world().statements.filter((text) => text.includes('from "staff_session"')).length, {
+        timeout: 10_000,
+      })
       .toBeGreaterThan(0);
     expect(world().statements.filter((text) => text.startsWith("update staff_session"))).toEqual([]);
     world().clock.advance(2 * minuteMs);
@@ -75,7 +82,11 @@ describe("the console's streams", () => {
       world().logged.length = 0;
       await changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines } });
       expect(await codesOf(stream)).toEqual(["internal_error"]);
-      expect(world().logged.some(({ code, msg }) => code === "internal_error" && msg === "A GraphQL request failed on our side.")).toBe(true);
+      expect(
+        world().logged.some(
+          ({ code, msg }) => code === "internal_error" && msg === "A GraphQL request failed on our side.",
+        ),
+      ).toBe(true);
     } finally {
       await schema.alterTable("staff_session_gone").renameTo("staff_session").execute();
     }
@@ -85,7 +96,10 @@ describe("the console's streams", () => {
     const { id } = await makeCart(world());
     const { email } = await createPerson(world());
     const cookie = await signInAs(world(), email);
-    expect((await follow(cookie, id, { origin: "https://elsewhere.example", "x-commerce-console": "1" })).response.status).toBe(401);
+    expect(
+      (await follow(cookie, id, { origin: "https://elsewhere.example", "x-commerce-console": "1" })).response
+        .status,
+    ).toBe(401);
     expect((await follow(cookie, id, {})).response.status).toBe(401);
   });
 });

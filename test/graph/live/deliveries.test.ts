@@ -1,4 +1,7 @@
-/** What is sent to an endpoint can be followed: every delivery whose state changes is told, whoever sends it, and a flood is told as what it came to. */
+/**
+ * What is sent to an endpoint can be followed: every delivery whose state changes is told, whoever sends it,
+ * and a flood is told as what it came to.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
 import { startReceiver } from "#soak/webhook-receiver.ts";
@@ -19,15 +22,23 @@ interface Delivery {
 
 describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (engine) => {
   // Nothing is sent here but by whom a test starts.
-  const world = useWorld(engine, { environment: { PORT: "0", WEBHOOK_ALLOW_LOOPBACK: "1" }, role: "gateway" });
+  const world = useWorld(engine, {
+    environment: { PORT: "0", WEBHOOK_ALLOW_LOOPBACK: "1" },
+    role: "gateway",
+  });
   beforeAll(async () => {
     await world().app.listen();
   });
   const followed = useStreams(world);
-  const follow = (endpointId: string, token = "admin"): Promise<Followed> => followed({ query: deliveryChanged, variables: { endpointId }, token });
-  const nextOf = async (stream: Followed): Promise<{ deliveries: Delivery[]; readAnew: boolean }> => (await stream.next()).data.deliveryChanged;
+  const follow = (endpointId: string, token = "admin"): Promise<Followed> =>
+    followed({ query: deliveryChanged, variables: { endpointId }, token });
+  const nextOf = async (stream: Followed): Promise<{ deliveries: Delivery[]; readAnew: boolean }> =>
+    (await stream.next()).data.deliveryChanged;
   /** What is told until the condition holds, each delivery with its states in order. */
-  const until = async (stream: Followed, isEnough: (states: ReadonlyMap<string, string[]>) => boolean): Promise<ReadonlyMap<string, string[]>> => {
+  const until = async (
+    stream: Followed,
+    isEnough: (states: ReadonlyMap<string, string[]>) => boolean,
+  ): Promise<ReadonlyMap<string, string[]>> => {
     const states = new Map<string, string[]>();
     while (!isEnough(states)) {
       for (const { id, status, attemptCount } of (await nextOf(stream)).deliveries) {
@@ -42,10 +53,18 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
     await sql`delete from webhook_delivery where endpoint_id = ${id}`.execute(world().database.db);
     return id;
   };
-  const set = (id: string, status: "pending" | "succeeded" | "retrying" | "exhausted", attemptCount: number): Promise<unknown> =>
+  const set = (
+    id: string,
+    status: "pending" | "succeeded" | "retrying" | "exhausted",
+    attemptCount: number,
+  ): Promise<unknown> =>
     world()
       .database.db.updateTable("webhookDelivery")
-      .set({ status, attemptCount, nextAttemptAt: status === "pending" || status === "retrying" ? world().clock.now() : null })
+      .set({
+        status,
+        attemptCount,
+        nextAttemptAt: status === "pending" || status === "retrying" ? world().clock.now() : null,
+      })
       .where("id", "=", id)
       .execute();
 
@@ -64,18 +83,35 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
   it("tells the newest first, and then what changes", async () => {
     const endpointId = await quietEndpoint();
     const [eventId = "", other = ""] = await makeEvents(world(), 2);
-    const [first = ""] = await makeDeliveries(world(), [eventId], { endpointId, status: "retrying", attempts: 1 });
+    const [first = ""] = await makeDeliveries(world(), [eventId], {
+      endpointId,
+      status: "retrying",
+      attempts: 1,
+    });
     const stream = await follow(endpointId);
     expect((await stream.next()).data.deliveryChanged).toEqual({
-      deliveries: [{ id: first, status: "RETRYING", attemptCount: 1, lastAttempt: { httpStatus: 500 }, event: { type: "order.placed" } }],
+      deliveries: [
+        {
+          id: first,
+          status: "RETRYING",
+          attemptCount: 1,
+          lastAttempt: { httpStatus: 500 },
+          event: { type: "order.placed" },
+        },
+      ],
       readAnew: false,
     });
     await set(first, "retrying", 2);
-    expect(await nextOf(stream)).toMatchObject({ deliveries: [{ id: first, status: "RETRYING", attemptCount: 2 }], readAnew: false });
+    expect(await nextOf(stream)).toMatchObject({
+      deliveries: [{ id: first, status: "RETRYING", attemptCount: 2 }],
+      readAnew: false,
+    });
     const [second = ""] = await makeDeliveries(world(), [other], { endpointId, status: "pending" });
     expect(await nextOf(stream)).toMatchObject({ deliveries: [{ id: second, status: "PENDING" }] });
     await set(first, "exhausted", 3);
-    expect(await nextOf(stream)).toMatchObject({ deliveries: [{ id: first, status: "EXHAUSTED", attemptCount: 3 }] });
+    expect(await nextOf(stream)).toMatchObject({
+      deliveries: [{ id: first, status: "EXHAUSTED", attemptCount: 3 }],
+    });
     await set(second, "succeeded", 1);
     expect(await nextOf(stream)).toMatchObject({ deliveries: [{ id: second, status: "SUCCEEDED" }] });
   });
@@ -83,22 +119,35 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
   it("tells how an old one ends that has long left the newest", async () => {
     const endpointId = await quietEndpoint();
     const events = await makeEvents(world(), 301);
-    const [old = ""] = await makeDeliveries(world(), events.slice(0, 1), { endpointId, status: "retrying", attempts: 1 });
+    const [old = ""] = await makeDeliveries(world(), events.slice(0, 1), {
+      endpointId,
+      status: "retrying",
+      attempts: 1,
+    });
     world().clock.advance(1);
     await makeDeliveries(world(), events.slice(1), { endpointId, status: "succeeded" });
     const stream = await follow(endpointId);
     const first = await nextOf(stream);
-    expect({ length: first.deliveries.length, readAnew: first.readAnew }).toEqual({ length: 50, readAnew: true });
+    expect({ length: first.deliveries.length, readAnew: first.readAnew }).toEqual({
+      length: 50,
+      readAnew: true,
+    });
     expect(first.deliveries.map(({ id }) => id)).toEqual(first.deliveries.map(({ id }) => id).toSorted());
     await set(old, "succeeded", 2);
-    expect(await nextOf(stream)).toMatchObject({ deliveries: [{ id: old, status: "SUCCEEDED", attemptCount: 2 }], readAnew: false });
+    expect(await nextOf(stream)).toMatchObject({
+      deliveries: [{ id: old, status: "SUCCEEDED", attemptCount: 2 }],
+      readAnew: false,
+    });
   });
 
   it("tells what a worker sends", async () => {
     // A receiver compares the time of a signature with its own.
     world().clock.at = new Date();
     await using receiver = await startReceiver({ reply: () => 204 });
-    const { id: endpointId, secret } = await makeEndpoint(world(), { url: `${receiver.origin}/hooks`, eventTypes: ["cart.created"] });
+    const { id: endpointId, secret } = await makeEndpoint(world(), {
+      url: `${receiver.origin}/hooks`,
+      eventTypes: ["cart.created"],
+    });
     receiver.secrets.set("/hooks", secret);
     const stream = await follow(endpointId);
     await using worker = await anotherProcess(world(), "worker");
@@ -106,7 +155,10 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
     const carts = [await makeCart(world()), await makeCart(world())];
     // What an endpoint bears comes back to it with time.
     const passing = setInterval(() => world().clock.advance(100), 100);
-    const states = await until(stream, (told) => [...told.values()].filter((all) => all.at(-1) === "SUCCEEDED 1").length > carts.length);
+    const states = await until(
+      stream,
+      (told) => [...told.values()].filter((all) => all.at(-1) === "SUCCEEDED 1").length > carts.length,
+    );
     clearInterval(passing);
     // Its greeting as well.
     expect(states.size).toBe(carts.length + 1);
@@ -130,7 +182,9 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
     expect(told.size).toBeGreaterThan(0);
     // What comes after it is told like anything else.
     const waiting = ids.toSorted().at(0) ?? "";
-    await sql`update webhook_delivery set next_attempt_at = next_attempt_at - interval '1 minute' where id = ${waiting}`.execute(world().database.db);
+    await sql`update webhook_delivery set next_attempt_at = next_attempt_at - interval '1 minute' where id = ${waiting}`.execute(
+      world().database.db,
+    );
     await set(waiting, "succeeded", 1);
     const states = await until(stream, (seen) => seen.get(waiting)?.at(-1) === "SUCCEEDED 1");
     expect(states.get(waiting)?.at(-1)).toBe("SUCCEEDED 1");
@@ -146,7 +200,10 @@ describe.each(["pglite", "postgres"] as const)("following deliveries on %s", (en
       expect((await stream.rest()).map(({ data }) => data)).toEqual([{ deliveryChanged: null }]);
     }
     const refused = await follow(endpointId, "storefront");
-    expect({ status: refused.response.status, code: (await refused.next()).errors[0].extensions.code }).toEqual({
+    expect({
+      status: refused.response.status,
+      code: (await refused.next()).errors[0].extensions.code,
+    }).toEqual({
       status: 403,
       code: "role_not_allowed",
     });

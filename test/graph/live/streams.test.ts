@@ -43,7 +43,10 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
 
   it("are for subscriptions alone: whatever else is asked for is answered in JSON", async () => {
     for (let time = 0; time < 8; time += 1) {
-      const stream = await followed({ query: "query ($id: ID!) { cart(id: $id) { id } }", variables: { id } });
+      const stream = await followed({
+        query: "query ($id: ID!) { cart(id: $id) { id } }",
+        variables: { id },
+      });
       expect(stream.response.headers.get("content-type")).toBe("application/json; charset=utf-8");
       expect((await stream.next()).data).toEqual({ cart: { id } });
     }
@@ -61,13 +64,17 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
     expect(unclean.response.status).toBe(400);
     expect(codesOf([await unclean.next()])).toEqual([["invalid_field"]]);
     expect((await followed({ query: deep, variables: { id } })).response.status).toBe(400);
-    const nested = "event { deliveries { event { deliveries { event { deliveries { attempts { id } } } } } } }";
+    const nested =
+      "event { deliveries { event { deliveries { event { deliveries { attempts { id } } } } } } }";
     const costly = await followed({
       query: `subscription ($id: ID!) { deliveryChanged(endpointId: $id) { deliveries { ${nested} } } }`,
       variables: { id: "whe_none" },
     });
     expect(costly.response.status).toBe(400);
-    expect((await costly.next()).errors[0].extensions.details[0]).toMatchObject({ in: "limit", field: "cost" });
+    expect((await costly.next()).errors[0].extensions.details[0]).toMatchObject({
+      in: "limit",
+      field: "cost",
+    });
   });
 
   it.each([
@@ -78,19 +85,29 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
   ])("are of something: %s is refused", async (query) => {
     const refused = await followed({ query, variables: { id } });
     expect(refused.response.status).toBe(400);
-    expect((await refused.next()).errors[0].extensions).toMatchObject({ code: "malformed_request", details: [{ code: "not_allowed" }] });
-    const inside = await followed({ query: "subscription ($id: ID!) { cartChanged(id: $id) { id version @skip(if: true) } }", variables: { id } });
+    expect((await refused.next()).errors[0].extensions).toMatchObject({
+      code: "malformed_request",
+      details: [{ code: "not_allowed" }],
+    });
+    const inside = await followed({
+      query: "subscription ($id: ID!) { cartChanged(id: $id) { id version @skip(if: true) } }",
+      variables: { id },
+    });
     expect((await inside.next()).data).toEqual({ cartChanged: { id } });
   });
 
   it("are so many of one credential, and free again when they are left", async () => {
-    const streams = await Promise.all(Array.from({ length: streamsOfCallerMax }, () => followed({ query: cartChanged, variables: { id } })));
+    const streams = await Promise.all(
+      Array.from({ length: streamsOfCallerMax }, () => followed({ query: cartChanged, variables: { id } })),
+    );
     for (const stream of streams) await stream.next();
     expect(watchers(world())).toBe(streamsOfCallerMax);
     const refused = await followed({ query: cartChanged, variables: { id } });
     expect([refused.response.status, refused.response.headers.get("retry-after")]).toEqual([429, "5"]);
     expect(codesOf([await refused.next()])).toEqual([["rate_limited"]]);
-    expect((await followed({ query: cartChanged, variables: { id }, token: "storefront" })).response.status).toBe(200);
+    expect(
+      (await followed({ query: cartChanged, variables: { id }, token: "storefront" })).response.status,
+    ).toBe(200);
     for (const { leave } of streams) leave();
     await expect.poll(() => watchers(world()), { timeout: 10_000 }).toBe(1);
     expect((await followed({ query: cartChanged, variables: { id } })).response.status).toBe(200);
@@ -152,7 +169,9 @@ describe("a process that stops", () => {
     await using world = await createWorld("pglite", { environment: { PORT: "0" } });
     await world.app.listen();
     const { id } = await makeCart(world);
-    const streams = await Promise.all([1, 2, 3].map(() => followIn(world, { query: cartChanged, variables: { id } })));
+    const streams = await Promise.all(
+      [1, 2, 3].map(() => followIn(world, { query: cartChanged, variables: { id } })),
+    );
     for (const stream of streams) await stream.next();
     const closing = world.app.close();
     for (const stream of streams) expect(await stream.rest()).toEqual([]);

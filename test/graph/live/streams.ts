@@ -32,7 +32,13 @@ export interface Following {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export async function follow({ port, token, query, variables = {}, headers = {} }: Following): Promise<Followed> {
+export async function follow({
+  port,
+  token,
+  query,
+  variables = {},
+  headers = {},
+}: Following): Promise<Followed> {
   const leaving = new AbortController();
   const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
     method: "POST",
@@ -47,7 +53,9 @@ export async function follow({ port, token, query, variables = {}, headers = {} 
   });
   if (response.body === null) throw new Error("There is no body.");
   const events =
-    response.headers.get("content-type")?.startsWith("text/event-stream") === true ? readEvents(response.body, () => undefined) : undefined;
+    response.headers.get("content-type")?.startsWith("text/event-stream") === true
+      ? readEvents(response.body, () => undefined)
+      : undefined;
   const next = async (): Promise<Told> => {
     if (events === undefined) return response.json();
     const { done, value } = await events.next();
@@ -64,9 +72,15 @@ export async function follow({ port, token, query, variables = {}, headers = {} 
 const toldOf = ({ event, data }: ServerEvent): Told => (event === "complete" ? "complete" : JSON.parse(data));
 
 /** Of a world that listens; with a token of demo.json by its name, or another. */
-export function followIn(world: World, asked: Omit<Following, "port" | "token"> & Partial<Pick<Following, "token">>): Promise<Followed> {
+export function followIn(
+  world: World,
+  asked: Omit<Following, "port" | "token"> & Partial<Pick<Following, "token">>,
+): Promise<Followed> {
   const { token = "admin" } = asked;
-  const value = token !== null && token in world.demo.tokens ? world.demo.tokens[token as keyof DemoFile["tokens"]] : token;
+  const value =
+    token !== null && token in world.demo.tokens
+      ? world.demo.tokens[token as keyof DemoFile["tokens"]]
+      : token;
   return follow({ ...asked, port: portOf(world), token: value });
 }
 
@@ -79,7 +93,13 @@ export async function anotherProcess(world: World, role: Role = "gateway"): Prom
     RATE_LIMIT_SCALE: "0",
     WEBHOOK_ALLOW_LOOPBACK: "1",
   });
-  const app = await createApp({ settings, log: createLog("silent"), clock: world.clock, database: world.database, role });
+  const app = await createApp({
+    settings,
+    log: createLog("silent"),
+    clock: world.clock,
+    database: world.database,
+    role,
+  });
   await app.listen();
   return { ...app, [Symbol.asyncDispose]: () => app.close() };
 }

@@ -8,7 +8,10 @@ describe.each(["pglite", "postgres"] as const)("report examples on %s", (engine)
 
   it.each(reportExamples)("$title", async ({ query, variables }) => {
     for (const token of ["analyst", "admin", "operator"]) {
-      const { status, body } = await world().graphql(query, { token, variables: JSON.parse(variables ?? "{}") as Record<string, unknown> });
+      const { status, body } = await world().graphql(query, {
+        token,
+        variables: JSON.parse(variables ?? "{}") as Record<string, unknown>,
+      });
       expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
       expect(Object.values(body.data)[0]).not.toBeNull();
     }

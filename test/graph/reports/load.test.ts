@@ -4,16 +4,21 @@ import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 
 const aliases = (count: number): string =>
-  Array.from({ length: count }, (_, index) => `a${index}: salesReport(from: "2025-01-01", to: "2026-12-31", interval: MONTH) { __typename }`).join(
-    " ",
-  );
+  Array.from(
+    { length: count },
+    (_, index) =>
+      `a${index}: salesReport(from: "2025-01-01", to: "2026-12-31", interval: MONTH) { __typename }`,
+  ).join(" ");
 
 describe("what a query may ask for", () => {
   const world = useWorld("pglite");
 
   it("is fewer than twenty reports", async () => {
     const many = await world().graphql(`{ ${aliases(20)} }`, { token: "analyst" });
-    expect(many.body.errors[0].extensions).toMatchObject({ code: "malformed_request", details: [{ in: "limit", field: "cost" }] });
+    expect(many.body.errors[0].extensions).toMatchObject({
+      code: "malformed_request",
+      details: [{ in: "limit", field: "cost" }],
+    });
     const fewer = await world().graphql(`{ ${aliases(18)} }`, { token: "analyst" });
     expect(fewer.body.errors).toBeUndefined();
     expect(Object.keys(fewer.body.data)).toHaveLength(18);
@@ -22,8 +27,10 @@ describe("what a query may ask for", () => {
   const [from, to] = ["2024-01-01", "2025-12-31"];
   const sales =
     "currency orders canceledOrders units grossMinor reducedMinor netMinor refundedMinor discountMinor shippingMinor taxMinor averageOrderMinor";
-  const funnel = "carts checkouts submittedCheckouts orders sessions conversionRate outcomes { status reason sessions }";
-  const health = "attempts successes failures successRate failuresByCode { code count } p50DurationMs p95DurationMs";
+  const funnel =
+    "carts checkouts submittedCheckouts orders sessions conversionRate outcomes { status reason sessions }";
+  const health =
+    "attempts successes failures successRate failuresByCode { code count } p50DurationMs p95DurationMs";
   const period = "period { from to timeZone startsAt endsAt }";
   const wide = [
     `salesReport(from: "${from}", to: "${to}") { ${period} currencies { currency totals { ${sales} } buckets { day startsAt endsAt ${sales} } } }`,
@@ -60,9 +67,13 @@ describe("while reports take long", () => {
     });
     await locked.promise;
     try {
-      const asked = Promise.all([1, 2].map(() => world().graphql(`{ ${aliases(10)} }`, { token: "analyst" })));
+      const asked = Promise.all(
+        [1, 2].map(() => world().graphql(`{ ${aliases(10)} }`, { token: "analyst" })),
+      );
       await expect.poll(stuck, { timeout: 10_000 }).toBe(3);
-      const answers = await Promise.all(Array.from({ length: 6 }, () => world().getWithKey("/api/v1/open/identity")));
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () => world().getWithKey("/api/v1/open/identity")),
+      );
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
       expect(await stuck()).toBe(3);
       held.resolve();

@@ -33,7 +33,10 @@ export interface MadeReturn {
 const id = (kind: Parameters<typeof createId>[0]): string => createId(kind);
 const text = (value: string): string => `'${value}'`;
 
-/** One transaction, as an order and what belongs to it are always written. Returns are asked for a day after the order. */
+/**
+ * One transaction, as an order and what belongs to it are always written. Returns are asked for a day after
+ * the order.
+ */
 export async function makeOrder(world: World, order: MadeOrder): Promise<void> {
   await world.database.script((run) => run(`begin; ${statements(order).join("; ")}; commit`));
 }
@@ -82,7 +85,9 @@ function statements(order: MadeOrder): string[] {
           values ('${returnId}', '${made}', '${merchantId}', '${back.kind}', '${back.status}', '${back.reason}', ${back.refundMinor}, ${back.feeMinor}, ${at} + interval '1 day', ${at})`,
         `insert into return_line (return_id, order_line_id, quantity) values ('${returnId}', '${lines[0]?.id}', ${back.units})`,
       ];
-      return back.refundedMinor === undefined ? rows : rows.concat(refund(back.refundedMinor, "succeeded", text(returnId)));
+      return back.refundedMinor === undefined
+        ? rows
+        : rows.concat(refund(back.refundedMinor, "succeeded", text(returnId)));
     }),
   ];
 }

@@ -1,4 +1,7 @@
-/** What was sold: figures worked out by hand, days as people count them, and what a second adding-up of the demo's orders gives. */
+/**
+ * What was sold: figures worked out by hand, days as people count them, and what a second adding-up of the
+ * demo's orders gives.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import { makeOrder, type MarketIds, marketsOf } from "./made-orders.ts";
@@ -24,7 +27,11 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
   let first: ReadonlyMap<string, MarketIds>;
   let second: ReadonlyMap<string, MarketIds>;
 
-  const ask = async (args: string, selection = `currencies { currency totals { ${figures} } }`, token = "analyst"): Promise<unknown> => {
+  const ask = async (
+    args: string,
+    selection = `currencies { currency totals { ${figures} } }`,
+    token = "analyst",
+  ): Promise<unknown> => {
     const { body } = await world().graphql(`{ salesReport(${args}) { ${selection} } }`, { token });
     return body.errors ?? body.data.salesReport;
   };
@@ -34,11 +41,26 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     first = await marketsOf(world(), merchants.first.id);
     second = await marketsOf(world(), merchants.second.id);
     const [eur, usd, theirs] = [first.get("EUR"), first.get("USD"), second.get("EUR")];
-    if (eur === undefined || usd === undefined || theirs === undefined) throw new Error("The demo sells in these currencies.");
+    if (eur === undefined || usd === undefined || theirs === undefined)
+      throw new Error("The demo sells in these currencies.");
     const made = [
       // On the day of 23 hours, in Berlin: its first minute and its last.
-      { ...eur, placedAt: "2031-03-29T23:00:00Z", totalMinor: 1000, discountMinor: 200, shippingMinor: 490, taxMinor: 160, units: [2, 3] },
-      { ...eur, placedAt: "2031-03-30T21:59:59.999Z", totalMinor: 2001, units: [1], refunds: [{ amountMinor: 300, status: "succeeded" }] },
+      {
+        ...eur,
+        placedAt: "2031-03-29T23:00:00Z",
+        totalMinor: 1000,
+        discountMinor: 200,
+        shippingMinor: 490,
+        taxMinor: 160,
+        units: [2, 3],
+      },
+      {
+        ...eur,
+        placedAt: "2031-03-30T21:59:59.999Z",
+        totalMinor: 2001,
+        units: [1],
+        refunds: [{ amountMinor: 300, status: "succeeded" }],
+      },
       // The next day.
       { ...eur, placedAt: "2031-03-30T22:00:00Z", totalMinor: 5000, reducedMinor: 5000, isCanceled: true },
       // Two refunds and one that failed; two lines: still one order.
@@ -62,9 +84,25 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
 
   it("adds up each currency by itself: gross, what is owed no longer, net, refunds", async () => {
     const report = await ask('from: "2031-03-01", to: "2031-04-30", timeZone: "Europe/Berlin"');
-    const eur = { orders: 4, canceledOrders: 1, units: 9, grossMinor: 17_001, reducedMinor: 6500, netMinor: 10_501, refundedMinor: 1800 };
+    const eur = {
+      orders: 4,
+      canceledOrders: 1,
+      units: 9,
+      grossMinor: 17_001,
+      reducedMinor: 6500,
+      netMinor: 10_501,
+      refundedMinor: 1800,
+    };
     const rest = { discountMinor: 200, shippingMinor: 490, taxMinor: 160, averageOrderMinor: 4250 };
-    const usd = { ...zeros, currency: "USD", orders: 1, units: 1, grossMinor: 777, netMinor: 777, averageOrderMinor: 777 };
+    const usd = {
+      ...zeros,
+      currency: "USD",
+      orders: 1,
+      units: 1,
+      grossMinor: 777,
+      netMinor: 777,
+      averageOrderMinor: 777,
+    };
     expect(report).toEqual({
       currencies: [
         { currency: "EUR", totals: { currency: "EUR", ...eur, ...rest } },
@@ -75,17 +113,46 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
   });
 
   it("counts local days: 23 hours where the clocks go forward, and every bucket is there", async () => {
-    const selection = "period { timeZone startsAt endsAt } currencies { buckets { day startsAt endsAt orders grossMinor } }";
+    const selection =
+      "period { timeZone startsAt endsAt } currencies { buckets { day startsAt endsAt orders grossMinor } }";
     const market = first.get("EUR")?.handle;
     expect(await ask(`from: "2031-03-29", to: "2031-04-01", market: "${market}"`, selection)).toEqual({
-      period: { timeZone: "Europe/Berlin", startsAt: "2031-03-28T23:00:00.000Z", endsAt: "2031-04-01T22:00:00.000Z" },
+      period: {
+        timeZone: "Europe/Berlin",
+        startsAt: "2031-03-28T23:00:00.000Z",
+        endsAt: "2031-04-01T22:00:00.000Z",
+      },
       currencies: [
         {
           buckets: [
-            { day: "2031-03-29", startsAt: "2031-03-28T23:00:00.000Z", endsAt: "2031-03-29T23:00:00.000Z", orders: 0, grossMinor: 0 },
-            { day: "2031-03-30", startsAt: "2031-03-29T23:00:00.000Z", endsAt: "2031-03-30T22:00:00.000Z", orders: 2, grossMinor: 3001 },
-            { day: "2031-03-31", startsAt: "2031-03-30T22:00:00.000Z", endsAt: "2031-03-31T22:00:00.000Z", orders: 1, grossMinor: 5000 },
-            { day: "2031-04-01", startsAt: "2031-03-31T22:00:00.000Z", endsAt: "2031-04-01T22:00:00.000Z", orders: 1, grossMinor: 9000 },
+            {
+              day: "2031-03-29",
+              startsAt: "2031-03-28T23:00:00.000Z",
+              endsAt: "2031-03-29T23:00:00.000Z",
+              orders: 0,
+              grossMinor: 0,
+            },
+            {
+              day: "2031-03-30",
+              startsAt: "2031-03-29T23:00:00.000Z",
+              endsAt: "2031-03-30T22:00:00.000Z",
+              orders: 2,
+              grossMinor: 3001,
+            },
+            {
+              day: "2031-03-31",
+              startsAt: "2031-03-30T22:00:00.000Z",
+              endsAt: "2031-03-31T22:00:00.000Z",
+              orders: 1,
+              grossMinor: 5000,
+            },
+            {
+              day: "2031-04-01",
+              startsAt: "2031-03-31T22:00:00.000Z",
+              endsAt: "2031-04-01T22:00:00.000Z",
+              orders: 1,
+              grossMinor: 9000,
+            },
           ],
         },
       ],
@@ -93,7 +160,10 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
   });
 
   it("the same orders fall on other days in UTC, which is what counts where nothing is told", async () => {
-    const report = (await ask('from: "2031-03-29", to: "2031-03-30"', "period { timeZone } currencies { currency buckets { day orders } }")) as {
+    const report = (await ask(
+      'from: "2031-03-29", to: "2031-03-30"',
+      "period { timeZone } currencies { currency buckets { day orders } }",
+    )) as {
       currencies: unknown[];
     };
     expect(report).toMatchObject({ period: { timeZone: "UTC" } });
@@ -110,40 +180,73 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
     const { merchants } = world().demo;
     const args = 'from: "2031-03-30", to: "2031-03-30"';
     const selection = "currencies { currency totals { grossMinor } }";
-    const { body } = await world().graphql('mutation { internalTokenCreate(input: { name: "all", role: ANALYST }) { value } }', {
-      token: "operator",
-    });
+    const { body } = await world().graphql(
+      'mutation { internalTokenCreate(input: { name: "all", role: ANALYST }) { value } }',
+      {
+        token: "operator",
+      },
+    );
     const all = body.data.internalTokenCreate.value as string;
     const grossOf = (report: unknown): unknown =>
-      (report as { currencies: { currency: string; totals: { grossMinor: number } }[] }).currencies.find(({ currency }) => currency === "EUR")?.totals
-        .grossMinor;
+      (report as { currencies: { currency: string; totals: { grossMinor: number } }[] }).currencies.find(
+        ({ currency }) => currency === "EUR",
+      )?.totals.grossMinor;
     expect(grossOf(await ask(args, selection))).toBe(7001);
     expect(grossOf(await ask(args, selection, all))).toBe(47_001);
     expect(grossOf(await ask(`${args}, merchantId: "${merchants.second.id}"`, selection, all))).toBe(40_000);
-    expect(await ask(`${args}, merchantId: "${merchants.second.id}"`, selection)).toMatchObject([{ extensions: { code: "merchant_not_found" } }]);
+    expect(await ask(`${args}, merchantId: "${merchants.second.id}"`, selection)).toMatchObject([
+      { extensions: { code: "merchant_not_found" } },
+    ]);
     const foreign = second.get("EUR")?.marketId;
-    expect(await ask(`${args}, market: "${foreign}"`, selection)).toMatchObject([{ extensions: { code: "resource_not_found" } }]);
-    expect(await ask(args, selection, "storefront")).toMatchObject([{ extensions: { code: "role_not_allowed" } }]);
+    expect(await ask(`${args}, market: "${foreign}"`, selection)).toMatchObject([
+      { extensions: { code: "resource_not_found" } },
+    ]);
+    expect(await ask(args, selection, "storefront")).toMatchObject([
+      { extensions: { code: "role_not_allowed" } },
+    ]);
   });
 
   it("says what is asked wrongly, by its field", async () => {
     const cases: [args: string, field: string, message: string][] = [
-      ['from: "2024-01-01", to: "2026-01-01"', "/to", "from and to are 732 days, both included; a report is about 731 at most."],
+      [
+        'from: "2024-01-01", to: "2026-01-01"',
+        "/to",
+        "from and to are 732 days, both included; a report is about 731 at most.",
+      ],
       ['from: "2026-01-02", to: "2026-01-01"', "/to", "to must not lie before from."],
       ['from: "1999-12-31", to: "2000-01-01"', "/from", "from must lie in the years 2000 to 2199."],
-      ['from: "2026-01-01", to: "2026-01-15", interval: HOUR', "/interval", "from and to are 15 days; interval HOUR takes 14 at most."],
-      ['from: "2026-01-01", to: "2026-01-01", timeZone: "Europe/Atlantis"', "/timeZone", "timeZone: the IANA time zone database has no such name."],
-      ['from: "2026-01-01", to: "2026-01-01", timeZone: "+01:00"', "/timeZone", "timeZone: the IANA time zone database has no such name."],
+      [
+        'from: "2026-01-01", to: "2026-01-15", interval: HOUR',
+        "/interval",
+        "from and to are 15 days; interval HOUR takes 14 at most.",
+      ],
+      [
+        'from: "2026-01-01", to: "2026-01-01", timeZone: "Europe/Atlantis"',
+        "/timeZone",
+        "timeZone: the IANA time zone database has no such name.",
+      ],
+      [
+        'from: "2026-01-01", to: "2026-01-01", timeZone: "+01:00"',
+        "/timeZone",
+        "timeZone: the IANA time zone database has no such name.",
+      ],
     ];
     for (const [args, field, message] of cases) {
       const statements = await statementsOf(world(), async () => {
-        expect(await ask(args)).toMatchObject([{ message, extensions: { code: "invalid_field", details: [{ field, message }] } }]);
+        expect(await ask(args)).toMatchObject([
+          { message, extensions: { code: "invalid_field", details: [{ field, message }] } },
+        ]);
       });
       expect(statements.filter((statement) => statement.includes("sales_order"))).toEqual([]);
     }
-    expect(await ask('from: "2024-01-01", to: "2025-12-31"', "period { from to }")).toEqual({ period: { from: "2024-01-01", to: "2025-12-31" } });
+    expect(await ask('from: "2024-01-01", to: "2025-12-31"', "period { from to }")).toEqual({
+      period: { from: "2024-01-01", to: "2025-12-31" },
+    });
     const [error] = (await ask('from: "2026-02-30", to: "2026-03-01"')) as unknown[];
-    expect(error).toMatchObject({ message: "Date: YYYY-MM-DD, a day that there is.", extensions: { code: "invalid_field" } });
+    expect(error).toMatchObject({
+      message: "Date: YYYY-MM-DD, a day that there is.",
+      extensions: { code: "invalid_field" },
+    });
   });
 
   it("two years by the day are within what a query may cost, and hours are 25 where the clocks go back", async () => {
@@ -164,17 +267,28 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
 
   it("agrees with the demo's orders added up one by one, in five statements beside the token's", async () => {
     const now = world().clock.now();
-    const [from, to] = [new Date(now.getTime() - 400 * 86_400_000), now].map((date) => date.toISOString().slice(0, 10));
+    const [from, to] = [new Date(now.getTime() - 400 * 86_400_000), now].map((date) =>
+      date.toISOString().slice(0, 10),
+    );
     const orders = await world()
       .database.db.selectFrom("salesOrder")
       .select(["currency", "placedAt", "status", "totalMinor", "reducedMinor", "discountMinor"])
       .where("merchantId", "=", world().demo.merchants.first.id)
       .execute();
-    const expected = new Map<string, { orders: number; canceledOrders: number; grossMinor: number; netMinor: number; discountMinor: number }>();
+    const expected = new Map<
+      string,
+      { orders: number; canceledOrders: number; grossMinor: number; netMinor: number; discountMinor: number }
+    >();
     for (const order of orders) {
       if (order.placedAt > now) continue;
       const key = `${order.currency} ${order.placedAt.toISOString().slice(0, 10)}`;
-      const sum = expected.get(key) ?? { orders: 0, canceledOrders: 0, grossMinor: 0, netMinor: 0, discountMinor: 0 };
+      const sum = expected.get(key) ?? {
+        orders: 0,
+        canceledOrders: 0,
+        grossMinor: 0,
+        netMinor: 0,
+        discountMinor: 0,
+      };
       sum.orders += 1;
       sum.canceledOrders += order.status === "canceled" ? 1 : 0;
       sum.grossMinor += order.totalMinor;
@@ -189,12 +303,21 @@ describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => 
         "currencies { currency buckets { day orders canceledOrders grossMinor netMinor discountMinor } }",
       );
     });
-    const { currencies } = report as { currencies: { currency: string; buckets: ({ day: string; orders: number } & Record<string, unknown>)[] }[] };
+    const { currencies } = report as {
+      currencies: {
+        currency: string;
+        buckets: ({ day: string; orders: number } & Record<string, unknown>)[];
+      }[];
+    };
     const found = currencies.flatMap(({ currency, buckets }) =>
-      buckets.filter(({ orders: count }) => count > 0).map(({ day, ...rest }): [string, unknown] => [`${currency} ${day}`, rest]),
+      buckets
+        .filter(({ orders: count }) => count > 0)
+        .map(({ day, ...rest }): [string, unknown] => [`${currency} ${day}`, rest]),
     );
     expect(new Map(found)).toEqual(expected);
     expect(expected.size).toBeGreaterThan(3);
-    expect(statements.filter((statement) => !/internal_token|^begin|^commit/.test(statement))).toHaveLength(5);
+    expect(statements.filter((statement) => !/internal_token|^begin|^commit/.test(statement))).toHaveLength(
+      5,
+    );
   });
 });

@@ -38,11 +38,18 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
     });
     expect(status).toBe(200);
   };
-  const report = async (token = "analyst", more = ""): Promise<{ totals: unknown; top: unknown; withoutResults: unknown }> => {
+  const report = async (
+    token = "analyst",
+    more = "",
+  ): Promise<{ totals: unknown; top: unknown; withoutResults: unknown }> => {
     await world().app.services.searchCounts?.flush();
     const day = world().clock.now().toISOString().slice(0, 10);
-    const selection = "totals { queries searches empty } top { query searches empty } withoutResults { query empty }";
-    const { body } = await world().graphql(`{ searchReport(from: "${day}", to: "${day}"${more}) { ${selection} } }`, { token });
+    const selection =
+      "totals { queries searches empty } top { query searches empty } withoutResults { query empty }";
+    const { body } = await world().graphql(
+      `{ searchReport(from: "${day}", to: "${day}"${more}) { ${selection} } }`,
+      { token },
+    );
     return body.errors ?? body.data.searchReport;
   };
 
@@ -81,7 +88,9 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
     }
     await graph("lamp", { buyer: "buyer-1" });
     const ours = await report();
-    expect((ours.top as { query: string; searches: number }[]).map(({ query, searches }) => [query, searches])).toEqual([
+    expect(
+      (ours.top as { query: string; searches: number }[]).map(({ query, searches }) => [query, searches]),
+    ).toEqual([
       ["lamp", 4],
       ["tent", 3],
     ]);
@@ -117,6 +126,8 @@ describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) =>
     for (const address of ["192.0.2.77", "192.0.2.78", "192.0.2.79"]) await rest("lamp", address);
     await report();
     const rows = await world().database.db.selectFrom("searchQueryDay").selectAll().execute();
-    expect(rows.map((row) => Object.keys(row))).toEqual([["day", "merchantId", "country", "query", "searches", "empty"]]);
+    expect(rows.map((row) => Object.keys(row))).toEqual([
+      ["day", "merchantId", "country", "query", "searches", "empty"],
+    ]);
   });
 });

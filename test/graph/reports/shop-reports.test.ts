@@ -16,7 +16,10 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
 
   beforeAll(async () => {
     const { merchants } = world().demo;
-    const [ours, others] = [(await marketsOf(world(), merchants.first.id)).get("EUR"), (await marketsOf(world(), merchants.second.id)).get("EUR")];
+    const [ours, others] = [
+      (await marketsOf(world(), merchants.first.id)).get("EUR"),
+      (await marketsOf(world(), merchants.second.id)).get("EUR"),
+    ];
     if (ours === undefined || others === undefined) throw new Error("Both sell in EUR.");
     [eur, theirs] = [ours, others];
   });
@@ -52,38 +55,87 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
         promotions: [{ promotionId: one, discountMinor: 30 }],
       });
       await makeOrder(world(), { ...order, totalMinor: 10_000 });
-      await makeOrder(world(), { ...order, ...theirs, totalMinor: 1, discountMinor: 1, promotions: [{ promotionId: one, discountMinor: 1 }] });
+      await makeOrder(world(), {
+        ...order,
+        ...theirs,
+        totalMinor: 1,
+        discountMinor: 1,
+        promotions: [{ promotionId: one, discountMinor: 1 }],
+      });
       const zeros = { orders: 0, canceledOrders: 0, discountMinor: 0, grossMinor: 0, netMinor: 0 };
       const rows = [
-        { promotionId: one, currency: "EUR", orders: 2, canceledOrders: 1, discountMinor: 170, grossMinor: 1400, netMinor: 900 },
-        { promotionId: one, currency: "USD", orders: 1, canceledOrders: 0, discountMinor: 30, grossMinor: 300, netMinor: 300 },
-        { promotionId: two, currency: "EUR", orders: 1, canceledOrders: 0, discountMinor: 50, grossMinor: 900, netMinor: 900 },
+        {
+          promotionId: one,
+          currency: "EUR",
+          orders: 2,
+          canceledOrders: 1,
+          discountMinor: 170,
+          grossMinor: 1400,
+          netMinor: 900,
+        },
+        {
+          promotionId: one,
+          currency: "USD",
+          orders: 1,
+          canceledOrders: 0,
+          discountMinor: 30,
+          grossMinor: 300,
+          netMinor: 300,
+        },
+        {
+          promotionId: two,
+          currency: "EUR",
+          orders: 1,
+          canceledOrders: 0,
+          discountMinor: 50,
+          grossMinor: 900,
+          netMinor: 900,
+        },
       ];
       const selection = `${totals} promotions { promotionId currency orders canceledOrders discountMinor grossMinor netMinor }`;
       expect(await ask(`promotionReport(from: "2032-05-05", to: "2032-05-05") { ${selection} }`)).toEqual({
         totals: [
-          { currency: "EUR", orders: 2, canceledOrders: 1, discountMinor: 220, grossMinor: 1400, netMinor: 900 },
+          {
+            currency: "EUR",
+            orders: 2,
+            canceledOrders: 1,
+            discountMinor: 220,
+            grossMinor: 1400,
+            netMinor: 900,
+          },
           { ...zeros, currency: "JPY" },
           { ...zeros, currency: "USD", orders: 1, discountMinor: 30, grossMinor: 300, netMinor: 300 },
         ],
         promotions: rows,
       });
-      expect(await ask('promotionReport(from: "2032-05-05", to: "2032-05-05", first: 1) { promotions { promotionId currency } }')).toEqual({
+      expect(
+        await ask(
+          'promotionReport(from: "2032-05-05", to: "2032-05-05", first: 1) { promotions { promotionId currency } }',
+        ),
+      ).toEqual({
         promotions: [{ promotionId: one, currency: "EUR" }],
       });
     });
 
     it("lists 1 to 100", async () => {
       for (const first of [0, 101])
-        expect(await ask(`promotionReport(from: "2032-05-05", to: "2032-05-05", first: ${first}) { promotions { orders } }`)).toMatchObject([
-          { extensions: { code: "invalid_field", details: [{ field: "/first" }] } },
-        ]);
+        expect(
+          await ask(
+            `promotionReport(from: "2032-05-05", to: "2032-05-05", first: ${first}) { promotions { orders } }`,
+          ),
+        ).toMatchObject([{ extensions: { code: "invalid_field", details: [{ field: "/first" }] } }]);
     });
   });
 
   describe("returnReport", () => {
     it("counts a return when it was asked for; declined and canceled ones promise nothing", async () => {
-      const order = { ...eur, currency: "EUR", placedAt: "2032-06-05T12:00:00Z", totalMinor: 9000, units: [5] };
+      const order = {
+        ...eur,
+        currency: "EUR",
+        placedAt: "2032-06-05T12:00:00Z",
+        totalMinor: 9000,
+        units: [5],
+      };
       const small = { kind: "return_refund", reason: "size_too_small" } as const;
       await makeOrder(world(), {
         ...order,
@@ -94,9 +146,23 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
           { kind: "repair", reason: "defective", status: "approved", units: 1, refundMinor: 0, feeMinor: 0 },
         ],
       });
-      await makeOrder(world(), { ...order, ...theirs, returns: [{ ...small, status: "closed", units: 5, refundMinor: 5, feeMinor: 5 }] });
+      await makeOrder(world(), {
+        ...order,
+        ...theirs,
+        returns: [{ ...small, status: "closed", units: 5, refundMinor: 5, feeMinor: 5 }],
+      });
       const figures = "currency returns units declined canceled closed promisedMinor feeMinor refundedMinor";
-      const repair = { currency: "EUR", returns: 1, units: 1, declined: 0, canceled: 0, closed: 0, promisedMinor: 0, feeMinor: 0, refundedMinor: 0 };
+      const repair = {
+        currency: "EUR",
+        returns: 1,
+        units: 1,
+        declined: 0,
+        canceled: 0,
+        closed: 0,
+        promisedMinor: 0,
+        feeMinor: 0,
+        refundedMinor: 0,
+      };
       const smalls = {
         currency: "EUR",
         returns: 3,
@@ -120,12 +186,15 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
         ],
       });
       // The order's own day has none.
-      expect(await ask('returnReport(from: "2032-06-05", to: "2032-06-05") { reasons { returns } }')).toEqual({ reasons: [] });
+      expect(await ask('returnReport(from: "2032-06-05", to: "2032-06-05") { reasons { returns } }')).toEqual(
+        { reasons: [] },
+      );
     });
   });
 
   describe("funnelReport", () => {
-    const figures = "carts checkouts submittedCheckouts orders sessions conversionRate outcomes { status reason sessions }";
+    const figures =
+      "carts checkouts submittedCheckouts orders sessions conversionRate outcomes { status reason sessions }";
 
     it("follows the carts of a time to their checkouts and orders, and says why checkouts ended", async () => {
       const at = "timestamptz '2032-07-07T12:00:00Z'";
@@ -143,7 +212,13 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
         `insert into hosted_checkout_session (id, merchant_id, country, currency, cart_id, status, locale, amount_total_minor, success_url, cancel_url, canceled_at, cancel_reason, created_at, updated_at, expires_at)
           values ('${createId("checkoutSession")}', '${eur.merchantId}', 'DE', 'EUR', '${cartId}', '${status}', 'en', 1, 'https://x.example', 'https://x.example',
             ${reason === null ? "null" : at}, ${reason === null ? "null" : `'${reason}'`}, ${at}, ${at}, timestamptz '2020-01-01')`;
-      const [left, tried, ranOut, merged, foreign] = [cart("active"), cart("active"), cart("active"), cart("merged"), cart("active", theirs)];
+      const [left, tried, ranOut, merged, foreign] = [
+        cart("active"),
+        cart("active"),
+        cart("active"),
+        cart("merged"),
+        cart("active", theirs),
+      ];
       const rows = [
         ...[left, tried, ranOut, merged, foreign].map(({ sql }) => sql),
         session(tried.id, "canceled", "price_changed"),
@@ -168,8 +243,20 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
           { status: "EXPIRED", reason: null, sessions: 1 },
         ],
       };
-      const none = { carts: 0, checkouts: 0, submittedCheckouts: 0, orders: 0, sessions: 0, conversionRate: null, outcomes: [] };
-      expect(await ask(`funnelReport(from: "2032-07-06", to: "2032-07-08") { totals { ${figures} } buckets { day ${figures} } }`)).toEqual({
+      const none = {
+        carts: 0,
+        checkouts: 0,
+        submittedCheckouts: 0,
+        orders: 0,
+        sessions: 0,
+        conversionRate: null,
+        outcomes: [],
+      };
+      expect(
+        await ask(
+          `funnelReport(from: "2032-07-06", to: "2032-07-08") { totals { ${figures} } buckets { day ${figures} } }`,
+        ),
+      ).toEqual({
         totals: expected,
         buckets: [
           { day: "2032-07-06", ...none },
@@ -183,11 +270,23 @@ describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (eng
       const { db } = world().database;
       const now = world().clock.now();
       const merchantId = world().demo.merchants.first.id;
-      const carts = await db.selectFrom("cart").select(["id", "createdAt", "status"]).where("merchantId", "=", merchantId).execute();
-      const ordered = new Set((await db.selectFrom("salesOrder").select("cartId").execute()).map(({ cartId }) => cartId));
-      const [from, to] = [new Date(now.getTime() - 400 * 86_400_000), now].map((date) => date.toISOString().slice(0, 10));
-      const counted = carts.filter(({ createdAt, status }) => createdAt.toISOString().slice(0, 10) <= (to ?? "") && status !== "merged");
-      expect(await ask(`funnelReport(from: "${from}", to: "${to}", interval: MONTH) { totals { carts orders } }`)).toEqual({
+      const carts = await db
+        .selectFrom("cart")
+        .select(["id", "createdAt", "status"])
+        .where("merchantId", "=", merchantId)
+        .execute();
+      const ordered = new Set(
+        (await db.selectFrom("salesOrder").select("cartId").execute()).map(({ cartId }) => cartId),
+      );
+      const [from, to] = [new Date(now.getTime() - 400 * 86_400_000), now].map((date) =>
+        date.toISOString().slice(0, 10),
+      );
+      const counted = carts.filter(
+        ({ createdAt, status }) => createdAt.toISOString().slice(0, 10) <= (to ?? "") && status !== "merged",
+      );
+      expect(
+        await ask(`funnelReport(from: "${from}", to: "${to}", interval: MONTH) { totals { carts orders } }`),
+      ).toEqual({
         totals: { carts: counted.length, orders: counted.filter(({ id }) => ordered.has(id)).length },
       });
       expect(counted.length).toBeGreaterThan(10);

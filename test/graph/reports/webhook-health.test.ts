@@ -1,11 +1,23 @@
-/** How webhooks arrive: counts and durations worked out by hand, over time and by endpoint, of one's own endpoints alone. */
+/**
+ * How webhooks arrive: counts and durations worked out by hand, over time and by endpoint, of one's own
+ * endpoints alone.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { createId } from "#foundation/ids.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { World } from "#test/support/world.ts";
 
-const figures = "attempts successes failures successRate p50DurationMs p95DurationMs failuresByCode { code count }";
-const none = { attempts: 0, successes: 0, failures: 0, successRate: null, p50DurationMs: null, p95DurationMs: null, failuresByCode: [] };
+const figures =
+  "attempts successes failures successRate p50DurationMs p95DurationMs failuresByCode { code count }";
+const none = {
+  attempts: 0,
+  successes: 0,
+  failures: 0,
+  successRate: null,
+  p50DurationMs: null,
+  p95DurationMs: null,
+  failuresByCode: [],
+};
 
 interface Place {
   readonly endpoint: string;
@@ -85,10 +97,20 @@ describe.each(["pglite", "postgres"] as const)("webhookHealthReport on %s", (eng
   };
 
   it("counts attempts and their failures, hour by hour, and those without any", async () => {
-    const { totals, buckets } = (await ask(day, `totals { ${figures} } buckets { startsAt ${figures} }`)) as { totals: unknown; buckets: unknown[] };
+    const { totals, buckets } = (await ask(day, `totals { ${figures} } buckets { startsAt ${figures} }`)) as {
+      totals: unknown;
+      buckets: unknown[];
+    };
     expect(totals).toEqual(all);
     expect(buckets).toHaveLength(24);
-    const first = { attempts: 3, successes: 2, failures: 1, successRate: 2 / 3, p50DurationMs: 20, p95DurationMs: 30 };
+    const first = {
+      attempts: 3,
+      successes: 2,
+      failures: 1,
+      successRate: 2 / 3,
+      p50DurationMs: 20,
+      p95DurationMs: 30,
+    };
     expect(buckets.slice(0, 2)).toEqual([
       { startsAt: "2033-01-01T00:00:00.000Z", ...first, failuresByCode: [{ code: "HTTP_STATUS", count: 1 }] },
       { startsAt: "2033-01-01T01:00:00.000Z", ...none },
@@ -96,25 +118,47 @@ describe.each(["pglite", "postgres"] as const)("webhookHealthReport on %s", (eng
   });
 
   it("tells the endpoints apart, the one with the most failures first", async () => {
-    expect(await ask(day, "endpoints { endpointId endpoint { id } attempts failures p50DurationMs }")).toEqual({
+    expect(
+      await ask(day, "endpoints { endpointId endpoint { id } attempts failures p50DurationMs }"),
+    ).toEqual({
       endpoints: [
-        { endpointId: two.endpoint, endpoint: { id: two.endpoint }, attempts: 2, failures: 2, p50DurationMs: 30 },
-        { endpointId: one.endpoint, endpoint: { id: one.endpoint }, attempts: 3, failures: 1, p50DurationMs: 20 },
+        {
+          endpointId: two.endpoint,
+          endpoint: { id: two.endpoint },
+          attempts: 2,
+          failures: 2,
+          p50DurationMs: 30,
+        },
+        {
+          endpointId: one.endpoint,
+          endpoint: { id: one.endpoint },
+          attempts: 3,
+          failures: 1,
+          p50DurationMs: 20,
+        },
       ],
     });
   });
 
   it("is about one endpoint, or those of one installation, where it is told", async () => {
-    expect(await ask(`${day}, endpointId: "${one.endpoint}"`, "totals { attempts } endpoints { endpointId }")).toEqual({
+    expect(
+      await ask(`${day}, endpointId: "${one.endpoint}"`, "totals { attempts } endpoints { endpointId }"),
+    ).toEqual({
       totals: { attempts: 3 },
       endpoints: [{ endpointId: one.endpoint }],
     });
-    expect(await ask(`${day}, installationId: "${one.installation}"`, "totals { attempts }")).toEqual({ totals: { attempts: 5 } });
-    expect(await ask(`${day}, installationId: "ins_00000000000000000000000000"`, `totals { ${figures} }`)).toEqual({ totals: none });
+    expect(await ask(`${day}, installationId: "${one.installation}"`, "totals { attempts }")).toEqual({
+      totals: { attempts: 5 },
+    });
+    expect(
+      await ask(`${day}, installationId: "ins_00000000000000000000000000"`, `totals { ${figures} }`),
+    ).toEqual({ totals: none });
   });
 
   it("a merchant's analyst sees nothing of another merchant's, and the platform sees both", async () => {
-    expect(await ask(`${day}, endpointId: "${foreign.endpoint}"`, "totals { attempts } endpoints { endpointId }")).toEqual({
+    expect(
+      await ask(`${day}, endpointId: "${foreign.endpoint}"`, "totals { attempts } endpoints { endpointId }"),
+    ).toEqual({
       totals: { attempts: 0 },
       endpoints: [],
     });

@@ -1,4 +1,7 @@
-/** A buyer on the checkout page without a script: follows what the page says, keeps its cookies, and sends its forms as a browser would. */
+/**
+ * A buyer on the checkout page without a script: follows what the page says, keeps its cookies, and sends its
+ * forms as a browser would.
+ */
 import { expect } from "vitest";
 import { type Asked, berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
@@ -17,7 +20,11 @@ export interface Buyer {
   press(action: string, fields?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
-export const ownHeaders = { origin: "null", "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" };
+export const ownHeaders = {
+  origin: "null",
+  "sec-fetch-site": "same-origin",
+  "content-type": "application/x-www-form-urlencoded",
+};
 
 export function buyerOf(world: World, url: string): Buyer {
   const path = url.slice(publicUrl.length);
@@ -41,7 +48,14 @@ export function buyerOf(world: World, url: string): Buyer {
     open: async (query = "") => keep(await world.get(path + query, cookies())),
     send: async (fields, headers = {}) => {
       const body = new URLSearchParams(fields).toString();
-      const answer = keep(await world.send({ method: "POST", url: path, headers: { ...ownHeaders, ...cookies(), ...headers }, body }));
+      const answer = keep(
+        await world.send({
+          method: "POST",
+          url: path,
+          headers: { ...ownHeaders, ...cookies(), ...headers },
+          body,
+        }),
+      );
       return answer;
     },
     press: async (action, fields = {}) => {
@@ -57,22 +71,30 @@ export function buyerOf(world: World, url: string): Buyer {
 
 /** What stands in the form that has the button. */
 export function formOf(page: string, action: string): Record<string, string> {
-  const form = [...page.matchAll(/<form[\s\S]*?<\/form>/g)].map(([text]) => text).find((text) => text.includes(`value="${action}"`));
+  const form = [...page.matchAll(/<form[\s\S]*?<\/form>/g)]
+    .map(([text]) => text)
+    .find((text) => text.includes(`value="${action}"`));
   if (form === undefined) throw new Error(`The page has no button ${action}: ${textOf(page)}`);
   const fields: Record<string, string> = {};
   for (const [input] of form.matchAll(/<input[^>]*>/g)) {
-    const attribute = (name: string): string => unescaped(new RegExp(`\\s${name}="([^"]*)"`).exec(input)?.[1] ?? "");
-    if (attribute("type") !== "radio" || /\schecked/.test(input)) fields[attribute("name")] = attribute("value");
+    const attribute = (name: string): string =>
+      unescaped(new RegExp(`\\s${name}="([^"]*)"`).exec(input)?.[1] ?? "");
+    if (attribute("type") !== "radio" || /\schecked/.test(input))
+      fields[attribute("name")] = attribute("value");
   }
-  for (const [, name = "", options = ""] of form.matchAll(/<select[^>]*\sname="(\w+)"[^>]*>([\s\S]*?)<\/select>/g))
+  for (const [, name = "", options = ""] of form.matchAll(
+    /<select[^>]*\sname="(\w+)"[^>]*>([\s\S]*?)<\/select>/g,
+  ))
     fields[name] = unescaped(/value="([^"]*)"\s+selected/.exec(options)?.[1] ?? "");
   return fields;
 }
 
 /** The ways of delivery that are offered. */
-export const optionsOf = (page: string): string[] => [...page.matchAll(/name="optionId"\s+value="([^"]+)"/g)].map(([, id = ""]) => id);
+export const optionsOf = (page: string): string[] =>
+  [...page.matchAll(/name="optionId"\s+value="([^"]+)"/g)].map(([, id = ""]) => id);
 
-const unescaped = (text: string): string => text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<").replaceAll("&amp;", "&");
+const unescaped = (text: string): string =>
+  text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<").replaceAll("&amp;", "&");
 
 /** As it is read. */
 export const textOf = (page: string): string =>
@@ -82,14 +104,22 @@ export const textOf = (page: string): string =>
 
 export const headingOf = (page: string): string => textOf(/<h1>([\s\S]*?)<\/h1>/.exec(page)?.[1] ?? "");
 export const faultsOf = (page: string): string[] =>
-  [...(/<div class="faults"[\s\S]*?<\/div>/.exec(page)?.[0].matchAll(/<li>([\s\S]*?)<\/li>/g) ?? [])].map(([, fault = ""]) => textOf(fault));
+  [...(/<div class="faults"[\s\S]*?<\/div>/.exec(page)?.[0].matchAll(/<li>([\s\S]*?)<\/li>/g) ?? [])].map(
+    ([, fault = ""]) => textOf(fault),
+  );
 
 /** Of a cart that could be paid: with an address, a way of delivery and an e-mail. */
-export async function makePayableSession(world: World, lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 }): Promise<Asked["data"]> {
+export async function makePayableSession(
+  world: World,
+  lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 },
+): Promise<Asked["data"]> {
   const { id: cartId } = await makeCart(world, { lines });
   await changeCart(world, "cartBuyerSet", { cartId, input: { email: "erika@example.com" } });
   await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin } });
-  await changeCart(world, "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world, "standard") } });
+  await changeCart(world, "cartDeliveryOptionSelect", {
+    cartId,
+    input: { optionId: await deliveryOf(world, "standard") },
+  });
   return makeSession(world, { cartId });
 }
 

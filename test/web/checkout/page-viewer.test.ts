@@ -1,4 +1,7 @@
-/** Who is on the page of one session: that session, its cart and its order are there for them, and nothing else of the merchant is. */
+/**
+ * Who is on the page of one session: that session, its cart and its order are there for them, and nothing
+ * else of the merchant is.
+ */
 import { execute, parse } from "graphql";
 import { expect, it } from "vitest";
 import { drive, submitted } from "#test/commerce/payments/checkouts.ts";
@@ -14,7 +17,11 @@ import { addressTyped, buyerOf, headingOf } from "./buyer.ts";
 
 const useIt = useWorld();
 
-async function askAs(world: World, viewer: BuyerViewer, source: string): Promise<{ data: unknown; codes: string[] }> {
+async function askAs(
+  world: World,
+  viewer: BuyerViewer,
+  source: string,
+): Promise<{ data: unknown; codes: string[] }> {
   const contextValue = createContext(world.app.services, { viewer, requestId: "req_page" });
   const { data, errors = [] } = await execute({ schema: graph, document: parse(source), contextValue });
   return { data: { ...data }, codes: errors.map((error) => toFailure(error).code) };
@@ -22,13 +29,21 @@ async function askAs(world: World, viewer: BuyerViewer, source: string): Promise
 
 it("finds its own session, cart and order, and no other ones", async () => {
   const world = useIt();
-  const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 }, input: { buyerReference: "buyer-7" } });
+  const { id: cartId } = await makeCart(world, {
+    lines: { "KIT-KVERN": 1 },
+    input: { buyerReference: "buyer-7" },
+  });
   await changeCart(world, "cartAddressSet", { cartId, input: { address: { ...addressTyped, email: null } } });
   const own = await makeSession(world, { cartId });
   const other = await makeReadySession(world);
   await submitted(world, other, "tok_success");
   await drive(world);
-  const viewer: BuyerViewer = { kind: "buyer", merchantId: world.demo.merchants.first.id, sessionId: own.id, cartId };
+  const viewer: BuyerViewer = {
+    kind: "buyer",
+    merchantId: world.demo.merchants.first.id,
+    sessionId: own.id,
+    cartId,
+  };
   const { orderId } = await world.database.db
     .selectFrom("hostedCheckoutSession")
     .select("orderId")
@@ -37,13 +52,24 @@ it("finds its own session, cart and order, and no other ones", async () => {
   const query = (sessionId: string, cart: string): string =>
     `{ hostedCheckoutSession(id: "${sessionId}") { url cart { buyer { reference guest } } } cart(id: "${cart}") { id } }`;
   expect(await askAs(world, viewer, query(own.id, cartId))).toEqual({
-    data: { hostedCheckoutSession: { url: null, cart: { buyer: { reference: null, guest: false } } }, cart: { id: cartId } },
+    data: {
+      hostedCheckoutSession: { url: null, cart: { buyer: { reference: null, guest: false } } },
+      cart: { id: cartId },
+    },
     codes: [],
   });
-  expect(await askAs(world, viewer, query(other.id, other.cartId))).toEqual({ data: { hostedCheckoutSession: null, cart: null }, codes: [] });
-  expect(await askAs(world, viewer, `{ order(id: "${orderId}") { id } }`)).toEqual({ data: { order: null }, codes: [] });
+  expect(await askAs(world, viewer, query(other.id, other.cartId))).toEqual({
+    data: { hostedCheckoutSession: null, cart: null },
+    codes: [],
+  });
+  expect(await askAs(world, viewer, `{ order(id: "${orderId}") { id } }`)).toEqual({
+    data: { order: null },
+    codes: [],
+  });
   const ofOther: BuyerViewer = { ...viewer, sessionId: other.id, cartId: other.cartId };
-  expect(await askAs(world, ofOther, `{ order(id: "${orderId}") { id shippingAddress { line1 } buyerEmail } }`)).toEqual({
+  expect(
+    await askAs(world, ofOther, `{ order(id: "${orderId}") { id shippingAddress { line1 } buyerEmail } }`),
+  ).toEqual({
     data: { order: { id: orderId, shippingAddress: null, buyerEmail: null } },
     codes: [],
   });
@@ -58,7 +84,11 @@ it("without its database the page says to try again", async () => {
   await buyer.open();
   Object.defineProperty(away.database.db, "selectFrom", { value: refuse });
   const shown = await buyer.open();
-  expect([shown.status, headingOf(shown.text), shown.headers["retry-after"]]).toEqual([503, "This does not work at the moment", "2"]);
+  expect([shown.status, headingOf(shown.text), shown.headers["retry-after"]]).toEqual([
+    503,
+    "This does not work at the moment",
+    "2",
+  ]);
   expect(shown.text).not.toMatch(/127\.0\.0\.1|checkout\/[\w-]{43}/);
 });
 

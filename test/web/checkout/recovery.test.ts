@@ -1,11 +1,24 @@
-/** What has changed meanwhile, or was chosen before, does not stand in the way of paying: the page shows it as it is now, and goes on. */
+/**
+ * What has changed meanwhile, or was chosen before, does not stand in the way of paying: the page shows it as
+ * it is now, and goes on.
+ */
 import { expect, it } from "vitest";
 import { drive, paymentsOf, sessionOf } from "#test/commerce/payments/checkouts.ts";
 import { makeCode } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { World } from "#test/support/world.ts";
-import { addressTyped, type Buyer, buyerOf, faultsOf, formOf, headingOf, makePayableSession, optionsOf, textOf } from "./buyer.ts";
+import {
+  addressTyped,
+  type Buyer,
+  buyerOf,
+  faultsOf,
+  formOf,
+  headingOf,
+  makePayableSession,
+  optionsOf,
+  textOf,
+} from "./buyer.ts";
 
 const useIt = useWorld();
 const amountChanged = ["Der Gesamtbetrag hat sich geändert. Prüfen Sie ihn und bezahlen Sie dann."];
@@ -17,11 +30,21 @@ async function opened(world: World, url: string): Promise<Buyer> {
 }
 
 async function changePrice({ database }: World, from: number, to: number): Promise<void> {
-  const { id } = await database.db.selectFrom("variant").select("id").where("sku", "=", "KIT-KVERN").executeTakeFirstOrThrow();
-  await database.db.updateTable("price").set({ amountMinor: to }).where("variantId", "=", id).where("amountMinor", "=", from).execute();
+  const { id } = await database.db
+    .selectFrom("variant")
+    .select("id")
+    .where("sku", "=", "KIT-KVERN")
+    .executeTakeFirstOrThrow();
+  await database.db
+    .updateTable("price")
+    .set({ amountMinor: to })
+    .where("variantId", "=", id)
+    .where("amountMinor", "=", from)
+    .execute();
 }
 
-const tickedToken = (page: string): string | undefined => /name="token" value="(\w+)"\s+checked/.exec(page)?.[1];
+const tickedToken = (page: string): string | undefined =>
+  /name="token" value="(\w+)"\s+checked/.exec(page)?.[1];
 
 it("a price that has changed is shown, and the next press pays it", async () => {
   const world = useIt();
@@ -47,20 +70,27 @@ it("a code that no longer applies is shown as such, and the next press pays with
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
   await buyer.press("promotion", { code: "GONE10" });
-  await world.database.db.updateTable("promotion").set({ status: "paused" }).where("id", "in", codes(world, "GONE10")).execute();
+  await world.database.db
+    .updateTable("promotion")
+    .set({ status: "paused" })
+    .where("id", "in", codes(world, "GONE10"))
+    .execute();
   const refused = await buyer.press("pay");
   expect([refused.status, faultsOf(refused.text)]).toEqual([409, amountChanged]);
   expect(textOf(refused.text)).toContain("GONE10 gilt für diese Bestellung zurzeit nicht.");
   expect(headingOf((await buyer.press("pay")).text)).toBe("Ihre Zahlung wird bearbeitet");
 });
 
-const codes = ({ database }: World, code: string) => database.db.selectFrom("promotionCode").select("promotionId").where("code", "=", code);
+const codes = ({ database }: World, code: string) =>
+  database.db.selectFrom("promotionCode").select("promotionId").where("code", "=", code);
 
 it("a delivery that is chosen keeps the ticked means of payment, and takes none that there is not", async () => {
   const world = useIt();
   const buyer = await opened(world, (await makePayableSession(world)).url);
   const [, express = ""] = optionsOf(buyer.last().text);
-  expect(tickedToken((await buyer.press("delivery", { optionId: express, token: "tok_slow" })).text)).toBe("tok_slow");
+  expect(tickedToken((await buyer.press("delivery", { optionId: express, token: "tok_slow" })).text)).toBe(
+    "tok_slow",
+  );
   expect(tickedToken((await buyer.open('?changed&token=tok_"x')).text)).toBe("tok_success");
 });
 
@@ -69,7 +99,9 @@ it("a declined payment is told at the top until something is changed, and beside
   const buyer = await opened(world, (await makePayableSession(world)).url);
   await buyer.press("pay", { token: "tok_decline" });
   await drive(world);
-  expect(faultsOf((await buyer.open()).text)).toEqual([expect.stringContaining("Die Karte wurde abgelehnt.")]);
+  expect(faultsOf((await buyer.open()).text)).toEqual([
+    expect.stringContaining("Die Karte wurde abgelehnt."),
+  ]);
   const [, express = ""] = optionsOf(buyer.last().text);
   const changed = await buyer.press("delivery", { optionId: express });
   expect(faultsOf(changed.text)).toEqual([]);
@@ -103,13 +135,20 @@ it("a payment that takes long says when there is more to do than to wait", async
   expect((await buyer.open()).text).toContain('data-long-after="40000"');
   world.clock.advance(40_000);
   const long = await buyer.open();
-  expect([long.text.includes("data-long-after"), long.text.includes('value="give-up"')]).toEqual([false, true]);
+  expect([long.text.includes("data-long-after"), long.text.includes('value="give-up"')]).toEqual([
+    false,
+    true,
+  ]);
 });
 
 it("texts are in one language, whatever the amounts are written in", async () => {
   const world = useIt();
   const session = await makePayableSession(world);
-  await world.database.db.updateTable("hostedCheckoutSession").set({ locale: "nl-NL" }).where("id", "=", session.id).execute();
+  await world.database.db
+    .updateTable("hostedCheckoutSession")
+    .set({ locale: "nl-NL" })
+    .where("id", "=", session.id)
+    .execute();
   const text = textOf((await buyerOf(world, session.url).open()).text);
   expect(text).toMatch(/DHL · 2–4 days/);
   expect(text).toMatch(/another \d+ minutes/);

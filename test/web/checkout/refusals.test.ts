@@ -6,7 +6,18 @@ import { changeCart, makeCart, makeCode } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { World } from "#test/support/world.ts";
-import { addressTyped, type Buyer, buyerOf, faultsOf, formOf, headingOf, makePayableSession, optionsOf, ownHeaders, textOf } from "./buyer.ts";
+import {
+  addressTyped,
+  type Buyer,
+  buyerOf,
+  faultsOf,
+  formOf,
+  headingOf,
+  makePayableSession,
+  optionsOf,
+  ownHeaders,
+  textOf,
+} from "./buyer.ts";
 
 const useIt = useWorld();
 const useLimited = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1" } });
@@ -24,7 +35,9 @@ it("the cookie is the page's alone, unreadable for scripts, and not sent by othe
   const buyer = buyerOf(world, url);
   const { headers } = await buyer.open();
   expect([headers["set-cookie"]].flat()[0]).toMatch(
-    new RegExp(`^checkout=[\\w-]{43}\\.[\\w-]{43}; Path=${buyer.path}; Max-Age=172800; HttpOnly; SameSite=Lax; Secure$`),
+    new RegExp(
+      `^checkout=[\\w-]{43}\\.[\\w-]{43}; Path=${buyer.path}; Max-Age=172800; HttpOnly; SameSite=Lax; Secure$`,
+    ),
   );
   expect((await buyer.open()).headers["set-cookie"]).toBeUndefined();
   expect(headers["content-security-policy"]).toMatch(
@@ -35,7 +48,10 @@ it("the cookie is the page's alone, unreadable for scripts, and not sent by othe
 it("a form without the cookie, with that of another session, or from elsewhere is not taken", async () => {
   const world = useIt();
   const session = await makeSession(world);
-  const [buyer, other] = [await opened(world, session.url), await opened(world, (await makeSession(world)).url)];
+  const [buyer, other] = [
+    await opened(world, session.url),
+    await opened(world, (await makeSession(world)).url),
+  ];
   const form = { ...addressTyped, action: "address" };
   const body = new URLSearchParams(form).toString();
   const own = { ...ownHeaders, cookie: buyer.cookie() ?? "" };
@@ -53,9 +69,16 @@ it("a form without the cookie, with that of another session, or from elsewhere i
     expect([check.status, check.body]).toEqual([403, { faults: [] }]);
   }
   expect((await buyer.send({ action: "everything" })).status).toBe(403);
-  expect((await world.send({ method: "POST", url: buyer.path, headers: { ...own, "content-type": "application/json" }, body: "{}" })).status).toBe(
-    400,
-  );
+  expect(
+    (
+      await world.send({
+        method: "POST",
+        url: buyer.path,
+        headers: { ...own, "content-type": "application/json" },
+        body: "{}",
+      })
+    ).status,
+  ).toBe(400);
   expect(await sessionOf(world, session)).toMatchObject({ version: 1 });
 });
 
@@ -65,7 +88,9 @@ it("who comes with the address alone sees nothing personal once something was do
   await changeCart(world, "cartBuyerSet", { cartId, input: { email: "erika@example.com" } });
   const session = await makeSession(world, { cartId });
   const buyer = await opened(world, session.url);
-  expect(textOf((await buyer.press("address", addressTyped)).text)).toMatch(/E\. M\. 51••• Köln .* e•••@e•••\.com/);
+  expect(textOf((await buyer.press("address", addressTyped)).text)).toMatch(
+    /E\. M\. 51••• Köln .* e•••@e•••\.com/,
+  );
 
   const stranger = await opened(world, session.url);
   const seen = textOf(stranger.last().text);
@@ -73,16 +98,29 @@ it("who comes with the address alone sees nothing personal once something was do
   expect(seen).toContain("Handkaffeemühle Kvern");
   expect(stranger.last().text).not.toMatch(/E\. M\.|51•|Köln|e•••|value="pay"/);
   const [optionId = ""] = optionsOf((await buyer.open()).text);
-  for (const fields of [{ action: "pay" }, { action: "delivery", optionId }, { action: "promotion", code: "X" }, { action: "cancel" }])
+  for (const fields of [
+    { action: "pay" },
+    { action: "delivery", optionId },
+    { action: "promotion", code: "X" },
+    { action: "cancel" },
+  ])
     expect(await refusedOf(stranger, fields)).toEqual([
       403,
-      ["Dieser Bezahlvorgang wird in einem anderen Browser fortgesetzt. Um hier fortzufahren, geben Sie die Adresse ein."],
+      [
+        "Dieser Bezahlvorgang wird in einem anderen Browser fortgesetzt. Um hier fortzufahren, geben Sie die Adresse ein.",
+      ],
     ]);
 
   await stranger.open();
   const without = await stranger.press("address", { ...addressTyped, email: " " });
   expect([without.status, faultsOf(without.text)]).toEqual([400, ["Geben Sie Ihre E-Mail-Adresse ein."]]);
-  await stranger.press("address", { ...addressTyped, recipientName: "Jan Berg", postalCode: "10115", city: "Berlin", email: "jan@other.test" });
+  await stranger.press("address", {
+    ...addressTyped,
+    recipientName: "Jan Berg",
+    postalCode: "10115",
+    city: "Berlin",
+    email: "jan@other.test",
+  });
   expect(textOf(stranger.last().text)).toMatch(/J\. B\. 10••• Berlin .* j•••@o•••\.test/);
   expect((await buyer.open()).text).not.toMatch(/J\. B\.|Berlin/);
   await stranger.press("delivery", { optionId });
@@ -91,8 +129,15 @@ it("who comes with the address alone sees nothing personal once something was do
   expect(headingOf((await stranger.open()).text)).toBe("Vielen Dank");
   const toOthers = await buyer.open();
   const [order] = await ordersOf(world, { cartId });
-  const { number } = await world.database.db.selectFrom("salesOrder").select("number").where("id", "=", String(order?.id)).executeTakeFirstOrThrow();
-  expect([headingOf(toOthers.text), toOthers.text.includes(number)]).toEqual(["Diese Bestellung ist abgeschlossen", false]);
+  const { number } = await world.database.db
+    .selectFrom("salesOrder")
+    .select("number")
+    .where("id", "=", String(order?.id))
+    .executeTakeFirstOrThrow();
+  expect([headingOf(toOthers.text), toOthers.text.includes(number)]).toEqual([
+    "Diese Bestellung ist abgeschlossen",
+    false,
+  ]);
 });
 
 it("the amount that was seen is the amount that is paid: another one is shown first", async () => {
@@ -102,14 +147,20 @@ it("the amount that was seen is the amount that is paid: another one is shown fi
   const [, express = ""] = optionsOf(buyer.last().text);
   const form = formOf(buyer.last().text, "pay");
   const changed = await buyer.press("pay", { optionId: express });
-  expect([changed.status, faultsOf(changed.text)]).toEqual([409, ["Der Gesamtbetrag hat sich geändert. Prüfen Sie ihn und bezahlen Sie dann."]]);
+  expect([changed.status, faultsOf(changed.text)]).toEqual([
+    409,
+    ["Der Gesamtbetrag hat sich geändert. Prüfen Sie ihn und bezahlen Sie dann."],
+  ]);
   const old = await buyer.send({ ...form, optionId: express, action: "pay" });
   expect([old.status, faultsOf(old.text)]).toEqual([
     409,
     ["Inzwischen hat sich etwas geändert. Prüfen Sie Ihre Bestellung noch einmal, bevor Sie bezahlen."],
   ]);
   const lied = await buyer.send({ ...formOf(old.text, "pay"), amountMinor: "1", action: "pay" });
-  expect([lied.status, faultsOf(lied.text)]).toEqual([409, ["Der Gesamtbetrag hat sich geändert. Prüfen Sie ihn und bezahlen Sie dann."]]);
+  expect([lied.status, faultsOf(lied.text)]).toEqual([
+    409,
+    ["Der Gesamtbetrag hat sich geändert. Prüfen Sie ihn und bezahlen Sie dann."],
+  ]);
   expect(await sessionOf(world, session)).toMatchObject({ status: "open" });
   expect(headingOf((await buyer.press("pay")).text)).toBe("Ihre Zahlung wird bearbeitet");
 });
@@ -124,7 +175,13 @@ it("a country that is changed asks for what it has, and what was typed stays", a
   const session = await makeSession(world, { country: "US" });
   const buyer = await opened(world, session.url);
   expect(buyer.last().text).toContain('<html lang="en">');
-  const typed = { ...addressTyped, countryCode: "US", regionCode: "US-CA", postalCode: "10115", city: "San Francisco" };
+  const typed = {
+    ...addressTyped,
+    countryCode: "US",
+    regionCode: "US-CA",
+    postalCode: "10115",
+    city: "San Francisco",
+  };
   const wrong = await buyer.press("address", typed);
   expect([wrong.status, faultsOf(wrong.text).length]).toEqual([400, 2]);
   expect(faultsOf(wrong.text)[0]).toContain("do not belong together");
@@ -155,7 +212,12 @@ it("going back cancels, frees the cart, and leads to the shop", async () => {
   expect([left.status, headingOf(left.text)]).toEqual([200, "Dieser Bezahlvorgang wurde abgebrochen"]);
   expect(left.text).toContain(`<meta http-equiv="refresh" content="0; url=${session.cancelUrl}" />`);
   expect(
-    (await changeCart(world, "cartLinesRemove", { cartId: session.cartId, input: { lineIds: [session.cart.lines[0].id] } })).error,
+    (
+      await changeCart(world, "cartLinesRemove", {
+        cartId: session.cartId,
+        input: { lineIds: [session.cart.lines[0].id] },
+      })
+    ).error,
   ).toBeUndefined();
   const { cancelActor, cancelReason } = await world.database.db
     .selectFrom("hostedCheckoutSession")
@@ -166,9 +228,18 @@ it("going back cancels, frees the cart, and leads to the shop", async () => {
   const later = await buyer.open();
   expect([later.status, later.text.includes('http-equiv="refresh"')]).toEqual([410, false]);
   expect(later.text).toContain(`href="${session.cancelUrl}"`);
-  expect((await buyer.send({ action: "pay", key: "again", version: "2", amountMinor: "8980", currency: "EUR", token: "tok_success" })).status).toBe(
-    303,
-  );
+  expect(
+    (
+      await buyer.send({
+        action: "pay",
+        key: "again",
+        version: "2",
+        amountMinor: "8980",
+        currency: "EUR",
+        token: "tok_success",
+      })
+    ).status,
+  ).toBe(303);
   expect(await ordersOf(world, session)).toEqual([]);
 });
 
@@ -202,14 +273,20 @@ it("a slow answer is waited for; one that is too late may be given up, and the b
   const again = await buyer.press("give-up");
   expect([again.status, faultsOf(again.text)]).toEqual([
     200,
-    ["Sie haben das Warten auf die Zahlung beendet. Gelingt sie doch noch, wird sie erstattet. Bezahlen Sie anders."],
+    [
+      "Sie haben das Warten auf die Zahlung beendet. Gelingt sie doch noch, wird sie erstattet. Bezahlen Sie anders.",
+    ],
   ]);
   await buyer.press("pay", { token: "tok_success" });
   await drive(world);
   expect(headingOf((await buyer.open()).text)).toBe("Vielen Dank");
   world.clock.advance(30 * minute);
   await drive(world);
-  const payments = await world.database.db.selectFrom("payment").select("status").where("sessionId", "=", session.id).execute();
+  const payments = await world.database.db
+    .selectFrom("payment")
+    .select("status")
+    .where("sessionId", "=", session.id)
+    .execute();
   expect(payments.map(({ status }) => status).toSorted()).toEqual(["authorized", "refunded"]);
   expect(await ordersOf(world, session)).toHaveLength(1);
 });
@@ -222,16 +299,27 @@ it.each([
 ])("speaks the session's language: %s", async (locale, language, heading, total) => {
   const world = useIt();
   const session = await makeSession(world, { input: {} });
-  await world.database.db.updateTable("hostedCheckoutSession").set({ locale }).where("id", "=", session.id).execute();
+  await world.database.db
+    .updateTable("hostedCheckoutSession")
+    .set({ locale })
+    .where("id", "=", session.id)
+    .execute();
   const { text } = await buyerOf(world, session.url).open();
-  expect([text.includes(`<html lang="${language}">`), headingOf(text), textOf(text).includes(total)]).toEqual([true, heading, true]);
+  expect([text.includes(`<html lang="${language}">`), headingOf(text), textOf(text).includes(total)]).toEqual(
+    [true, heading, true],
+  );
 });
 
 it("wrong secrets and wrong codes are counted, the codes with those of REST", async () => {
   const world = useLimited();
-  for (let count = 0; count < 20; count += 1) expect((await world.get(`/checkout/${"B".repeat(43)}`)).status).toBe(404);
+  for (let count = 0; count < 20; count += 1)
+    expect((await world.get(`/checkout/${"B".repeat(43)}`)).status).toBe(404);
   const guessed = await world.get(`/checkout/${"B".repeat(43)}`);
-  expect([guessed.status, headingOf(guessed.text), guessed.headers["retry-after"]]).toEqual([429, "There were too many attempts", "300"]);
+  expect([guessed.status, headingOf(guessed.text), guessed.headers["retry-after"]]).toEqual([
+    429,
+    "There were too many attempts",
+    "300",
+  ]);
   expect(guessed.text).toContain('<a class="button" href="">Try again</a>');
   const known = await makePayableSession(world);
   expect((await opened(world, known.url)).last().status).toBe(200);
@@ -239,7 +327,8 @@ it("wrong secrets and wrong codes are counted, the codes with those of REST", as
   await makeCode(world, "RIGHT");
   const session = await makePayableSession(world);
   const buyer = await opened(world, session.url);
-  for (let count = 0; count < 10; count += 1) expect((await buyer.press("promotion", { code: `WRONG${count}` })).status).toBe(404);
+  for (let count = 0; count < 10; count += 1)
+    expect((await buyer.press("promotion", { code: `WRONG${count}` })).status).toBe(404);
   const right = await buyer.send({ action: "promotion", code: "RIGHT" });
   expect([right.status, faultsOf(right.text), right.headers["retry-after"]]).toEqual([
     429,

@@ -17,13 +17,20 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
 
     const first = await buyer.open();
     expect([first.status, headingOf(first.text)]).toEqual([200, "Kasse"]);
-    expect(first.headers).toMatchObject({ "referrer-policy": "no-referrer", "cache-control": "no-store", "x-frame-options": "DENY" });
+    expect(first.headers).toMatchObject({
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-store",
+      "x-frame-options": "DENY",
+    });
     expect(first.text).toContain('<html lang="de">');
     expect(first.text).toMatch(/<img class="picture" src="\/media\/demo\/[^"]+"/);
     expect(textOf(first.text)).toContain("Menge: 2 · je 84,90 €");
 
     const wrong = await buyer.press("address", { ...addressTyped, postalCode: "123", city: "" });
-    expect([wrong.status, faultsOf(wrong.text)]).toEqual([400, ["Diese Postleitzahl passt nicht zum gewählten Land.", "Geben Sie den Ort ein."]]);
+    expect([wrong.status, faultsOf(wrong.text)]).toEqual([
+      400,
+      ["Diese Postleitzahl passt nicht zum gewählten Land.", "Geben Sie den Ort ein."],
+    ]);
     expect(wrong.text).toContain('value="Heidestraße 17"');
 
     const second = await buyer.press("address", addressTyped);
@@ -38,12 +45,17 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     expect(textOf(chosen.text)).toMatch(/Gesamt [\d,.]+ € .*Zahlungspflichtig bestellen · [\d,.]+ €/);
 
     const refused = await buyer.press("promotion", { code: "NOSUCH" });
-    expect([refused.status, faultsOf(refused.text)]).toEqual([404, ["Diesen Gutscheincode gibt es nicht. Prüfen Sie die Schreibweise."]]);
+    expect([refused.status, faultsOf(refused.text)]).toEqual([
+      404,
+      ["Diesen Gutscheincode gibt es nicht. Prüfen Sie die Schreibweise."],
+    ]);
     expect(refused.text).toContain('value="NOSUCH"');
     expect(textOf((await buyer.press("promotion", { code: "page10" })).text)).toContain("PAGE10:");
     expect(textOf((await buyer.press("promotion-remove")).text)).not.toContain("PAGE10:");
 
-    expect(headingOf((await buyer.press("pay", { token: "tok_decline" })).text)).toBe("Ihre Zahlung wird bearbeitet");
+    expect(headingOf((await buyer.press("pay", { token: "tok_decline" })).text)).toBe(
+      "Ihre Zahlung wird bearbeitet",
+    );
     await drive(world);
     const declined = await buyer.open();
     expect(faultsOf(declined.text)).toEqual([
@@ -67,7 +79,11 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
       .executeTakeFirstOrThrow();
     expect(textOf(done.text)).toContain(`Ihre Bestellung ${number} ist eingegangen.`);
     expect(await toldOf(world, session)).toEqual(
-      expect.arrayContaining(["order.placed", "checkout_session.payment_failed", "checkout_session.completed"]),
+      expect.arrayContaining([
+        "order.placed",
+        "checkout_session.payment_failed",
+        "checkout_session.completed",
+      ]),
     );
     const events = await world.database.db
       .selectFrom("event")
@@ -75,7 +91,10 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
       .where("subjectId", "=", session.id)
       .where("type", "=", "checkout_session.processing")
       .execute();
-    expect(events.map(({ thin }) => (JSON.parse(thin) as { cause: { actor: string } }).cause.actor)).toEqual(["buyer", "buyer"]);
+    expect(events.map(({ thin }) => (JSON.parse(thin) as { cause: { actor: string } }).cause.actor)).toEqual([
+      "buyer",
+      "buyer",
+    ]);
   });
 
   it("ten presses of Pay at once, the Back button and a reload place one order", async () => {
@@ -92,7 +111,13 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     await drive(world);
     expect((await buyer.send(form)).status).toBe(303);
     expect(await ordersOf(world, session)).toHaveLength(1);
-    expect(await world.database.db.selectFrom("payment").select("id").where("sessionId", "=", session.id).execute()).toHaveLength(1);
+    expect(
+      await world.database.db
+        .selectFrom("payment")
+        .select("id")
+        .where("sessionId", "=", session.id)
+        .execute(),
+    ).toHaveLength(1);
     expect(await sessionOf(world, session)).toMatchObject({ status: "completed" });
   });
 
@@ -107,9 +132,15 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     expect(textOf(bare.text)).toContain("Geben Sie zuerst Ihre E-Mail-Adresse ein.");
     expect(bare.text).toMatch(/id="pay" disabled/);
     const unreachable = await buyer.press("pay");
-    expect([unreachable.status, faultsOf(unreachable.text)]).toEqual([409, ["Geben Sie Ihre E-Mail-Adresse ein."]]);
+    expect([unreachable.status, faultsOf(unreachable.text)]).toEqual([
+      409,
+      ["Geben Sie Ihre E-Mail-Adresse ein."],
+    ]);
     const wrong = await buyer.press("contact", { email: "nobody" });
-    expect([wrong.status, faultsOf(wrong.text)]).toEqual([400, ["Schreiben Sie die E-Mail-Adresse wie name@example.com."]]);
+    expect([wrong.status, faultsOf(wrong.text)]).toEqual([
+      400,
+      ["Schreiben Sie die E-Mail-Adresse wie name@example.com."],
+    ]);
     const ready = textOf((await buyer.press("contact", { email: " erika@example.com" })).text);
     expect(ready).toContain("Kontakt: e•••@e•••.com");
     expect(ready).toMatch(/Gesamt 25,00 € .*Zahlungspflichtig bestellen · 25,00 €/);

@@ -28,7 +28,11 @@ export function submitSignIn(world: World, { headers = fromHere(world), ...field
   });
 }
 
-export const submitSignOut = (world: World, cookie: string, headers: Readonly<Record<string, string>> = fromHere(world)): Promise<Answer> =>
+export const submitSignOut = (
+  world: World,
+  cookie: string,
+  headers: Readonly<Record<string, string>> = fromHere(world),
+): Promise<Answer> =>
   world.send({
     method: "POST",
     url: "/console/sign-out",
@@ -46,7 +50,10 @@ export async function signInAs(world: World, email: string): Promise<string> {
   return cookieOf(answer);
 }
 
-export const scriptHeaders = (world: World): Record<string, string> => ({ ...fromHere(world), "x-commerce-console": "1" });
+export const scriptHeaders = (world: World): Record<string, string> => ({
+  ...fromHere(world),
+  "x-commerce-console": "1",
+});
 
 export function askAs(
   world: World,

@@ -1,4 +1,7 @@
-/** What pages ask of the graph: every operation in the browser part of pages (src/pages) is one that the graph answers, and none costs too much on its largest page. */
+/**
+ * What pages ask of the graph: every operation in the browser part of pages (src/pages) is one that the graph
+ * answers, and none costs too much on its largest page.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -24,23 +27,32 @@ import graphSchema from "#graph/schema.ts";
 import { costOf } from "#mesh/plugins/limits.ts";
 
 const root = join(import.meta.dirname, "../../../src/pages");
-const published = buildSchema(readFileSync(join(import.meta.dirname, "../../../schema/schema.graphql"), "utf8"));
+const published = buildSchema(
+  readFileSync(join(import.meta.dirname, "../../../schema/schema.graphql"), "utf8"),
+);
 const readText = (file: string): string => readFileSync(join(root, file), "utf8");
 const files = globSync("*/browser/**/*.{ts,tsx}", { cwd: root });
 
-/** Where documents are put together of parts, they are what their file gives out; elsewhere they are found in the text. */
+/**
+ * Where documents are put together of parts, they are what their file gives out; elsewhere they are found in
+ * the text.
+ */
 const told = await Promise.all(
   files
     .filter((file) => file.endsWith("-documents.ts"))
     .map(async (file) => {
       const module = (await import(pathToFileURL(join(root, file)).href)) as Record<string, unknown>;
-      return Object.entries(module).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+      return Object.entries(module).filter(
+        (entry): entry is [string, string] => typeof entry[1] === "string",
+      );
     }),
 );
 const literal = /[`"]\s*((?:query|mutation|subscription) \w+[^`"]*\})\s*[`"]/g;
 const found = files
   .filter((file) => !file.endsWith("-documents.ts"))
-  .flatMap((file) => [...readText(file).matchAll(literal)].map(([, text = ""]): [string, string] => [file, text]));
+  .flatMap((file) =>
+    [...readText(file).matchAll(literal)].map(([, text = ""]): [string, string] => [file, text]),
+  );
 const documents = [...told.flat(), ...found];
 
 const limit = costLimitOf({ kind: "internal", staffId: "stf_1", role: "admin", merchantId: "mer_1" });
@@ -55,7 +67,10 @@ describe("documents of pages", () => {
 
   it.each(documents)("%s costs no more than is allowed", (_name, text) => {
     const document = parse(text);
-    const cost = costOf(graphSchema, document, { contextValue: {} as GraphContext, variableValues: largestVariables(document) });
+    const cost = costOf(graphSchema, document, {
+      contextValue: {} as GraphContext,
+      variableValues: largestVariables(document),
+    });
     expect(cost).toBeLessThanOrEqual(limit);
   });
 
@@ -73,10 +88,18 @@ describe("documents of pages", () => {
 });
 
 /** The largest pages that the graph gives out, and the longest time that a chart shows. */
-const largest: Readonly<Record<string, unknown>> = { first: 100, last: 100, from: "2026-01-01", to: "2026-01-30", timeZone: "UTC" };
+const largest: Readonly<Record<string, unknown>> = {
+  first: 100,
+  last: 100,
+  from: "2026-01-01",
+  to: "2026-01-30",
+  timeZone: "UTC",
+};
 
 function largestVariables(document: DocumentNode): Record<string, unknown> {
-  const operation = document.definitions.find((definition): definition is OperationDefinitionNode => definition.kind === Kind.OPERATION_DEFINITION);
+  const operation = document.definitions.find(
+    (definition): definition is OperationDefinitionNode => definition.kind === Kind.OPERATION_DEFINITION,
+  );
   return Object.fromEntries(
     (operation?.variableDefinitions ?? []).map(({ variable: { name }, type }) => {
       const input = typeFromAST(published, type as never) as GraphQLInputType | undefined;
@@ -96,7 +119,11 @@ function valueOf(type: GraphQLInputType): unknown {
         .filter(isRequiredInputField)
         .map((field) => [field.name, valueOf(field.type)]),
     );
-  return { Int: 1, Float: 1, Boolean: true, DateTime: "2026-01-01T00:00:00.000Z", Date: "2026-01-01" }[String(inner)] ?? "x";
+  return (
+    { Int: 1, Float: 1, Boolean: true, DateTime: "2026-01-01T00:00:00.000Z", Date: "2026-01-01" }[
+      String(inner)
+    ] ?? "x"
+  );
 }
 
 function depthOf(text: string): number {

@@ -1,7 +1,20 @@
-/** The console's live table: what is told while a page of deliveries is open, whatever was asked before or comes later. */
+/**
+ * The console's live table: what is told while a page of deliveries is open, whatever was asked before or
+ * comes later.
+ */
 import { expect, it } from "vitest";
-import type { Delivery, DeliveryPage, DeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
-import { mergeDeliveries, newsOf, toldMax, toldSince, withTold } from "#pages/console/browser/deliveries/merge-deliveries.ts";
+import type {
+  Delivery,
+  DeliveryPage,
+  DeliveryStatus,
+} from "#pages/console/browser/deliveries/delivery-documents.ts";
+import {
+  mergeDeliveries,
+  newsOf,
+  toldMax,
+  toldSince,
+  withTold,
+} from "#pages/console/browser/deliveries/merge-deliveries.ts";
 
 const delivery = (second: number, status: DeliveryStatus = "SUCCEEDED"): Delivery => ({
   id: `whd_${second}`,
@@ -22,37 +35,58 @@ const pageOf = (deliveries: readonly Delivery[], hasPreviousPage = true): Delive
     pageInfo: { hasNextPage: false, hasPreviousPage, startCursor: null, endCursor: null },
   },
 });
-const shownBy = ({ webhookDeliveries }: DeliveryPage): string[] => webhookDeliveries.edges.map(({ node }) => `${node.id} ${node.status}`);
+const shownBy = ({ webhookDeliveries }: DeliveryPage): string[] =>
+  webhookDeliveries.edges.map(({ node }) => `${node.id} ${node.status}`);
 const told = (...deliveries: Delivery[]): ReturnType<typeof withTold> => withTold(new Map(), deliveries);
 const newest = { status: null, isNewest: true } as const;
 
 it("adds what is newer than the page's oldest, in order, and ignores what stands on an older page", () => {
-  const merged = mergeDeliveries(pageOf([delivery(2), delivery(4)]), told(delivery(5), delivery(1), delivery(3)), newest);
-  expect(shownBy(merged)).toEqual(["whd_2 SUCCEEDED", "whd_3 SUCCEEDED", "whd_4 SUCCEEDED", "whd_5 SUCCEEDED"]);
+  const merged = mergeDeliveries(
+    pageOf([delivery(2), delivery(4)]),
+    told(delivery(5), delivery(1), delivery(3)),
+    newest,
+  );
+  expect(shownBy(merged)).toEqual([
+    "whd_2 SUCCEEDED",
+    "whd_3 SUCCEEDED",
+    "whd_4 SUCCEEDED",
+    "whd_5 SUCCEEDED",
+  ]);
 });
 
 it("shows what was told last, also when the page was asked for again before and answers late", () => {
   const late = pageOf([delivery(2, "SENDING")]);
-  expect(shownBy(mergeDeliveries(late, told(delivery(2, "SENDING"), delivery(2, "SUCCEEDED")), newest))).toEqual(["whd_2 SUCCEEDED"]);
+  expect(
+    shownBy(mergeDeliveries(late, told(delivery(2, "SENDING"), delivery(2, "SUCCEEDED")), newest)),
+  ).toEqual(["whd_2 SUCCEEDED"]);
 });
 
 it("lets an answer renew what was told before it was asked for, and keeps what was told since", () => {
   const whenAsked = told(delivery(1, "SENDING"), delivery(2, "SENDING"));
   const since = toldSince(withTold(whenAsked, [delivery(2, "RETRYING"), delivery(3, "PENDING")]), whenAsked);
   const answer = pageOf([delivery(1, "SUCCEEDED"), delivery(2, "SENDING")]);
-  expect(shownBy(mergeDeliveries(answer, since, newest))).toEqual(["whd_1 SUCCEEDED", "whd_2 RETRYING", "whd_3 PENDING"]);
+  expect(shownBy(mergeDeliveries(answer, since, newest))).toEqual([
+    "whd_1 SUCCEEDED",
+    "whd_2 RETRYING",
+    "whd_3 PENDING",
+  ]);
 });
 
 it("adds everything to a page that is the only one, and nothing to an older one, whose rows it renews", () => {
   expect(shownBy(mergeDeliveries(pageOf([], false), told(delivery(1)), newest))).toEqual(["whd_1 SUCCEEDED"]);
-  const older = mergeDeliveries(pageOf([delivery(2, "RETRYING")]), told(delivery(2), delivery(9)), { status: null, isNewest: false });
+  const older = mergeDeliveries(pageOf([delivery(2, "RETRYING")]), told(delivery(2), delivery(9)), {
+    status: null,
+    isNewest: false,
+  });
   expect(shownBy(older)).toEqual(["whd_2 SUCCEEDED"]);
 });
 
 it("keeps to the status that was asked for, as rows change into it and out of it", () => {
   const page = pageOf([delivery(2, "RETRYING")], false);
   const changed = told(delivery(2, "SUCCEEDED"), delivery(3, "RETRYING"));
-  expect(shownBy(mergeDeliveries(page, changed, { status: "RETRYING", isNewest: true }))).toEqual(["whd_3 RETRYING"]);
+  expect(shownBy(mergeDeliveries(page, changed, { status: "RETRYING", isNewest: true }))).toEqual([
+    "whd_3 RETRYING",
+  ]);
 });
 
 it("tells what is new or has another status, and nothing else", () => {

@@ -1,4 +1,7 @@
-/** The console's session at the graph: for the console's own pages alone, as the person who is signed in, and over in every process at once. */
+/**
+ * The console's session at the graph: for the console's own pages alone, as the person who is signed in, and
+ * over in every process at once.
+ */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, createApp } from "#app/app.ts";
@@ -23,7 +26,12 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     world = await createWorld(engine, { environment: { CORS_ORIGINS: ally } });
     // A second process: it shares nothing with the first but the database.
     const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0" });
-    other = await createApp({ settings, log: createLog("silent"), clock: world.clock, database: world.database });
+    other = await createApp({
+      settings,
+      log: createLog("silent"),
+      clock: world.clock,
+      database: world.database,
+    });
   });
   afterAll(async () => {
     await other.close();
@@ -41,7 +49,11 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     return [(await askAs(world, cookie, who)).status, elsewhere.statusCode];
   };
   const lastUsed = async (staffId: string): Promise<number> => {
-    const row = await world.database.db.selectFrom("staffSession").select("lastUsedAt").where("staffId", "=", staffId).executeTakeFirstOrThrow();
+    const row = await world.database.db
+      .selectFrom("staffSession")
+      .select("lastUsedAt")
+      .where("staffId", "=", staffId)
+      .executeTakeFirstOrThrow();
     return row.lastUsedAt.getTime();
   };
   const operate = async (mutation: string): Promise<void> => {
@@ -63,7 +75,9 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     });
     const token = await world.graphql("{ viewer { staff { id } } }");
     expect(token.body.data.viewer.staff).toBeNull();
-    expect(world.logged.some((line) => line["staffId"] === staffId && line["route"] === "/graphql")).toBe(true);
+    expect(world.logged.some((line) => line["staffId"] === staffId && line["route"] === "/graphql")).toBe(
+      true,
+    );
   });
 
   it("sees and changes nothing of another merchant, and nothing of the platform's", async () => {
@@ -71,10 +85,20 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     const cookie = await signInAs(world, email);
     const { id } = world.demo.merchants.first;
     expect((await askAs(world, cookie, `{ merchant(id: "${id}") { id } }`)).body.data.merchant).toBeNull();
-    const people = await askAs(world, cookie, "{ staffAccounts(first: 100) { edges { node { merchantId } } } }");
-    const merchants = people.body.data.staffAccounts.edges.map(({ node }: { node: { merchantId: string } }) => node.merchantId);
+    const people = await askAs(
+      world,
+      cookie,
+      "{ staffAccounts(first: 100) { edges { node { merchantId } } } }",
+    );
+    const merchants = people.body.data.staffAccounts.edges.map(
+      ({ node }: { node: { merchantId: string } }) => node.merchantId,
+    );
     expect(new Set(merchants)).toEqual(new Set([world.demo.merchants.second.id]));
-    const suspend = await askAs(world, cookie, `mutation { merchantSuspend(input: { merchantId: "${id}" }) { id } }`);
+    const suspend = await askAs(
+      world,
+      cookie,
+      `mutation { merchantSuspend(input: { merchantId: "${id}" }) { id } }`,
+    );
     expect(suspend.body.errors[0].extensions.code).toBe("role_not_allowed");
   });
 
@@ -110,14 +134,23 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
 
   it.each([
     ["without the console's header", { origin: publicUrl, "sec-fetch-site": "same-origin" }],
-    ["with another word in it", { origin: publicUrl, "sec-fetch-site": "same-origin", "x-commerce-console": "yes" }],
-    ["from another site", { origin: "https://evil.example", "sec-fetch-site": "cross-site", "x-commerce-console": "1" }],
+    [
+      "with another word in it",
+      { origin: publicUrl, "sec-fetch-site": "same-origin", "x-commerce-console": "yes" },
+    ],
+    [
+      "from another site",
+      { origin: "https://evil.example", "sec-fetch-site": "cross-site", "x-commerce-console": "1" },
+    ],
     ["from another site, by an old browser", { origin: "https://evil.example", "x-commerce-console": "1" }],
     ["from a neighbour", { "sec-fetch-site": "same-site", "x-commerce-console": "1" }],
     ["from an address bar", { "sec-fetch-site": "none", "x-commerce-console": "1" }],
     ["from who does not say where", { "x-commerce-console": "1" }],
     ["from a frame without an origin", { origin: "null", "x-commerce-console": "1" }],
-    ["from a site that may call with a token", { origin: ally, "sec-fetch-site": "cross-site", "x-commerce-console": "1" }],
+    [
+      "from a site that may call with a token",
+      { origin: ally, "sec-fetch-site": "cross-site", "x-commerce-console": "1" },
+    ],
   ])("counts for nothing %s", async (_case, headers) => {
     const { email } = await createPerson(world);
     const cookie = await signInAs(world, email);
@@ -128,7 +161,11 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
   });
 
   it("is never offered to another origin, not to one that may call with a token either", async () => {
-    const headers = { origin: ally, "access-control-request-method": "POST", "access-control-request-headers": "x-commerce-console" };
+    const headers = {
+      origin: ally,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "x-commerce-console",
+    };
     const { headers: answered } = await world.send({ method: "OPTIONS", url: "/graphql", headers });
     expect(answered["access-control-allow-origin"]).toBe(ally);
     expect(answered["access-control-allow-credentials"]).toBeUndefined();
@@ -139,12 +176,24 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     const { email } = await createPerson(world);
     const cookie = await signInAs(world, email);
     const headers = { ...scriptHeaders(world), authorization: `Bearer ${world.demo.tokens.analyst}` };
-    expect((await askAs(world, cookie, who, headers)).body.data.viewer).toMatchObject({ role: "analyst", staff: null });
-    const wrong = await askAs(world, cookie, who, { ...scriptHeaders(world), authorization: "Bearer nothing" });
+    expect((await askAs(world, cookie, who, headers)).body.data.viewer).toMatchObject({
+      role: "analyst",
+      staff: null,
+    });
+    const wrong = await askAs(world, cookie, who, {
+      ...scriptHeaders(world),
+      authorization: "Bearer nothing",
+    });
     expect([wrong.status, wrong.body.errors[0].extensions.code]).toEqual([401, "api_key_invalid"]);
   });
 
-  it.each(["", "console=", `${cookieName}=${"A".repeat(43)}`, `${cookieName}=short`, `a=b; ${cookieName}=%00`])("is none with %j", async (cookie) => {
+  it.each([
+    "",
+    "console=",
+    `${cookieName}=${"A".repeat(43)}`,
+    `${cookieName}=short`,
+    `a=b; ${cookieName}=%00`,
+  ])("is none with %j", async (cookie) => {
     const { status, body } = await askAs(world, cookie, who);
     expect([status, body.errors[0].extensions.code, body.errors[0].message]).toEqual([
       401,
@@ -213,7 +262,9 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     const { email, staffId } = await createPerson(world);
     const cookie = await signInAs(world, email);
     await world.get("/reports/nothing.csv", { cookie, ...scriptHeaders(world) });
-    expect(world.logged.some((line) => line["staffId"] === staffId && line["route"] === "/reports/:file")).toBe(true);
+    expect(
+      world.logged.some((line) => line["staffId"] === staffId && line["route"] === "/reports/:file"),
+    ).toBe(true);
   });
 
   it("is noted as used once a minute", async () => {
@@ -228,8 +279,14 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
   });
 
   it.each([
-    ["another password", (staffId: string) => `staffPasswordSet(input: { staffId: "${staffId}" }) { password }`],
-    ["an account that is disabled", (staffId: string) => `staffDisable(input: { staffId: "${staffId}" }) { id }`],
+    [
+      "another password",
+      (staffId: string) => `staffPasswordSet(input: { staffId: "${staffId}" }) { password }`,
+    ],
+    [
+      "an account that is disabled",
+      (staffId: string) => `staffDisable(input: { staffId: "${staffId}" }) { id }`,
+    ],
   ])("is over with %s, in every process from the next request on", async (_case, mutation) => {
     const { email, staffId } = await createPerson(world);
     const cookie = await signInAs(world, email);
@@ -252,12 +309,20 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     const { email } = await createPerson(world, "second");
     const cookie = await signInAs(world, email);
     const { id } = world.demo.merchants.second;
-    const { name } = await world.database.db.selectFrom("merchant").select("name").where("id", "=", id).executeTakeFirstOrThrow();
+    const { name } = await world.database.db
+      .selectFrom("merchant")
+      .select("name")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
     await operate(`merchantSuspend(input: { merchantId: "${id}" }) { id }`);
     expect(await statuses(cookie)).toEqual([401, 401]);
     expect((await askAs(world, cookie, who)).body.errors[0].extensions.code).toBe("merchant_suspended");
     const page = await world.get("/console", { cookie });
-    expect([page.status, page.text.includes("Your shop is suspended"), page.text.includes(name)]).toEqual([403, true, true]);
+    expect([page.status, page.text.includes("Your shop is suspended"), page.text.includes(name)]).toEqual([
+      403,
+      true,
+      true,
+    ]);
     await operate(`merchantResume(input: { merchantId: "${id}" }) { id }`);
     expect(await statuses(cookie)).toEqual([200, 200]);
   });
@@ -270,9 +335,13 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     world.clock.advance(minuteMs);
     await signInAs(world, second.email);
     const owners = async () =>
-      (await db.selectFrom("staffSession").select("staffId").where("staffId", "in", [first.staffId, second.staffId]).execute()).map(
-        ({ staffId }) => staffId,
-      );
+      (
+        await db
+          .selectFrom("staffSession")
+          .select("staffId")
+          .where("staffId", "in", [first.staffId, second.staffId])
+          .execute()
+      ).map(({ staffId }) => staffId);
     world.clock.advance(12 * hourMs - minuteMs - 1);
     expect(await owners()).toHaveLength(2);
     await sweepStaffSessions(db, world.clock.now());
@@ -294,9 +363,11 @@ describe("sessions that were made up", () => {
       const { status, body } = await askAs(limited(), shown, who);
       return [status, body.errors?.[0].extensions.code];
     };
-    for (let time = 0; time < 30; time += 1) expect(await ask(`${cookieName}=short`)).toEqual([401, "credentials_missing"]);
+    for (let time = 0; time < 30; time += 1)
+      expect(await ask(`${cookieName}=short`)).toEqual([401, "credentials_missing"]);
     const answers = [];
-    for (let time = 0; time < 21; time += 1) answers.push(await ask(`${cookieName}=${String(time).padStart(43, "A")}`));
+    for (let time = 0; time < 21; time += 1)
+      answers.push(await ask(`${cookieName}=${String(time).padStart(43, "A")}`));
     expect(new Set(answers.slice(0, 20).map(([status]) => status))).toEqual(new Set([401]));
     expect(answers[20]).toEqual([429, "too_many_failed_attempts"]);
     expect(await ask(cookie)).toEqual([200, undefined]);

@@ -8,15 +8,27 @@ import { placeAfter } from "#pages/console/plugin.ts";
 import { createPerson, password } from "#test/oauth/people.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
-import { askAs, cookieName, cookieOf, fromHere, signInAs, submitSignIn, submitSignOut } from "./console-calls.ts";
+import {
+  askAs,
+  cookieName,
+  cookieOf,
+  fromHere,
+  signInAs,
+  submitSignIn,
+  submitSignOut,
+} from "./console-calls.ts";
 
 const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
 
 let addresses = 0;
 /** From an address of its own, so that tests do not use up each other's attempts. */
-const from = (address = `192.0.2.${(addresses += 1)}`) => ({ ...fromHere(world()), "x-forwarded-for": address });
+const from = (address = `192.0.2.${(addresses += 1)}`) => ({
+  ...fromHere(world()),
+  "x-forwarded-for": address,
+});
 
-const sessions = (staffId: string) => world().database.db.selectFrom("staffSession").selectAll().where("staffId", "=", staffId).execute();
+const sessions = (staffId: string) =>
+  world().database.db.selectFrom("staffSession").selectAll().where("staffId", "=", staffId).execute();
 
 const actions = async (staffId: string) => {
   const rows = await world()
@@ -29,22 +41,31 @@ const actions = async (staffId: string) => {
 };
 
 describe("whoever is not signed in", () => {
-  it.each(["/console", "/console/installations/ins_1?tab=requests"])("sees the sign-in page at %s, which leads back there", async (url) => {
-    const page = await world().get(url);
-    expect(page.status).toBe(200);
-    expect(page.text).toContain("<title>Sign in – Console</title>");
-    expect(page.text).toContain(`<input type="hidden" name="next" value="${url}" />`);
-    expect(page.text).not.toMatch(/<script|https?:\/\/|\son\w+=/);
-    expect(page.headers["content-security-policy"]).toMatch(
-      /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; img-src data:; form-action 'self';/,
-    );
-    expect([page.headers["cache-control"], page.headers["x-frame-options"], page.headers["set-cookie"]]).toEqual(["no-store", "DENY", undefined]);
-  });
+  it.each(["/console", "/console/installations/ins_1?tab=requests"])(
+    "sees the sign-in page at %s, which leads back there",
+    async (url) => {
+      const page = await world().get(url);
+      expect(page.status).toBe(200);
+      expect(page.text).toContain("<title>Sign in – Console</title>");
+      expect(page.text).toContain(`<input type="hidden" name="next" value="${url}" />`);
+      expect(page.text).not.toMatch(/<script|https?:\/\/|\son\w+=/);
+      expect(page.headers["content-security-policy"]).toMatch(
+        /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; img-src data:; form-action 'self';/,
+      );
+      expect([
+        page.headers["cache-control"],
+        page.headers["x-frame-options"],
+        page.headers["set-cookie"],
+      ]).toEqual(["no-store", "DENY", undefined]);
+    },
+  );
 
   it("is asked again from here where another site's link led: its browser keeps the cookie back on the way", async () => {
     const page = await world().get("/console/orders", { "sec-fetch-site": "cross-site" });
     expect(page.text).toContain('<meta http-equiv="refresh" content="0; url=/console/orders" />');
-    expect((await world().get("/console/orders", { "sec-fetch-site": "same-origin" })).text).toContain("Sign in");
+    expect((await world().get("/console/orders", { "sec-fetch-site": "same-origin" })).text).toContain(
+      "Sign in",
+    );
   });
 
   it("is led to the page by the addresses of the forms, and told so by other methods", async () => {
@@ -53,7 +74,9 @@ describe("whoever is not signed in", () => {
       expect([status, headers["location"]]).toEqual([303, "/console"]);
     }
     expect((await world().send({ method: "POST", url: "/console" })).status).toBe(405);
-    expect((await world().send({ method: "DELETE", url: "/console/sign-in" })).headers["allow"]).toBe("GET, HEAD, POST");
+    expect((await world().send({ method: "DELETE", url: "/console/sign-in" })).headers["allow"]).toBe(
+      "GET, HEAD, POST",
+    );
   });
 });
 
@@ -62,7 +85,9 @@ describe("signing in", () => {
     const { email, staffId } = await createPerson(world());
     const answer = await submitSignIn(world(), { email, next: "/console/orders?page=2", headers: from() });
     expect([answer.status, answer.headers["location"]]).toEqual([303, "/console/orders?page=2"]);
-    expect(String(answer.headers["set-cookie"])).toMatch(/^__Host-console-[0-9a-f]{8}=[\w-]{43}; path=\/; httponly; samesite=strict; secure$/);
+    expect(String(answer.headers["set-cookie"])).toMatch(
+      /^__Host-console-[0-9a-f]{8}=[\w-]{43}; path=\/; httponly; samesite=strict; secure$/,
+    );
     const [row] = await sessions(staffId);
     const secret = cookieOf(answer).slice(cookieName.length + 1);
     expect(JSON.stringify(row)).not.toContain(secret);
@@ -72,7 +97,11 @@ describe("signing in", () => {
   it("shows the page of the script, with who it is and for whom, and nothing of that as HTML", async () => {
     const { email, staffId } = await createPerson(world());
     const { db } = world().database;
-    const { name } = await db.selectFrom("merchant").select("name").where("id", "=", world().demo.merchants.first.id).executeTakeFirstOrThrow();
+    const { name } = await db
+      .selectFrom("merchant")
+      .select("name")
+      .where("id", "=", world().demo.merchants.first.id)
+      .executeTakeFirstOrThrow();
     await db.updateTable("staffAccount").set({ name: 'Eve "<b>"' }).where("id", "=", staffId).execute();
     const page = await world().get("/console/anything", { cookie: await signInAs(world(), email) });
     expect(page.status).toBe(200);
@@ -104,15 +133,24 @@ describe("signing in", () => {
     await inTransaction(world().database.db, (transaction) => enableStaff(transaction, access, staffId));
     expect((await submitSignIn(world(), { email, headers: from() })).status).toBe(303);
     const empty = await submitSignIn(world(), { email, password: "", headers: from() });
-    expect([empty.status, empty.text.includes("Enter your e-mail address and your password.")]).toEqual([400, true]);
+    expect([empty.status, empty.text.includes("Enter your e-mail address and your password.")]).toEqual([
+      400,
+      true,
+    ]);
   });
 
   it("has an end for who guesses, together with the sign-in of the authorization server", async () => {
     const { email } = await createPerson(world());
     for (let attempt = 0; attempt < 10; attempt += 1)
-      expect((await submitSignIn(world(), { email, password: "a wrong password", headers: from() })).status).toBe(400);
+      expect(
+        (await submitSignIn(world(), { email, password: "a wrong password", headers: from() })).status,
+      ).toBe(400);
     const late = await submitSignIn(world(), { email, headers: from() });
-    expect([late.status, late.headers["retry-after"], late.headers["set-cookie"]]).toEqual([429, "600", undefined]);
+    expect([late.status, late.headers["retry-after"], late.headers["set-cookie"]]).toEqual([
+      429,
+      "600",
+      undefined,
+    ]);
     expect(late.text).toContain("There were too many attempts. Try again in 10 min.");
     const { email: other } = await createPerson(world());
     expect((await submitSignIn(world(), { email: other, headers: from() })).status).toBe(303);
@@ -147,7 +185,12 @@ describe("signing in", () => {
   });
 
   it("takes forms alone", async () => {
-    const { status, text } = await world().send({ method: "POST", url: "/console/sign-in", headers: fromHere(world()), body: {} });
+    const { status, text } = await world().send({
+      method: "POST",
+      url: "/console/sign-in",
+      headers: fromHere(world()),
+      body: {},
+    });
     expect([status, text.includes("This did not work")]).toEqual([400, true]);
   });
 
@@ -176,7 +219,9 @@ describe("signing out", () => {
     const cookie = await signInAs(world(), email);
     const answer = await submitSignOut(world(), cookie);
     expect([answer.status, answer.headers["location"]]).toEqual([303, "/console"]);
-    expect(String(answer.headers["set-cookie"])).toMatch(/^__Host-console-[0-9a-f]{8}=; expires=Thu, 01 Jan 1970 00:00:00 GMT; path=\/;/);
+    expect(String(answer.headers["set-cookie"])).toMatch(
+      /^__Host-console-[0-9a-f]{8}=; expires=Thu, 01 Jan 1970 00:00:00 GMT; path=\/;/,
+    );
     expect((await world().get("/console", { cookie })).text).toContain("Sign in");
     expect((await askAs(world(), cookie, "{ viewer { role } }")).status).toBe(401);
     expect((await submitSignOut(world(), cookie)).status).toBe(303);
@@ -187,7 +232,13 @@ describe("signing out", () => {
     const { email, staffId } = await createPerson(world());
     const signedIn = await submitSignIn(world(), { email, headers: from() });
     const signedOut = await submitSignOut(world(), cookieOf(signedIn));
-    const by = { actor: "staff", actorId: staffId, merchantId: world().demo.merchants.first.id, targetType: "staff", targetId: staffId };
+    const by = {
+      actor: "staff",
+      actorId: staffId,
+      merchantId: world().demo.merchants.first.id,
+      targetType: "staff",
+      targetId: staffId,
+    };
     expect(await actions(staffId)).toEqual([
       { ...by, action: "consoleSignIn", requestId: signedIn.headers["x-request-id"] },
       { ...by, action: "consoleSignOut", requestId: signedOut.headers["x-request-id"] },
@@ -203,7 +254,9 @@ describe("a service without https, below a path", () => {
   it("has a cookie that browsers take there, and leads below its path", async () => {
     const { email } = await createPerson(plain());
     const answer = await submitSignIn(plain(), { email, next: "/console/orders" });
-    expect(String(answer.headers["set-cookie"])).toMatch(/^console-[0-9a-f]{8}=[\w-]{43}; path=\/; httponly; samesite=strict$/);
+    expect(String(answer.headers["set-cookie"])).toMatch(
+      /^console-[0-9a-f]{8}=[\w-]{43}; path=\/; httponly; samesite=strict$/,
+    );
     expect(answer.headers["location"]).toBe("/shop/console/orders");
     expect((await plain().get("/console")).text).toContain('action="/shop/console/sign-in"');
     const page = await plain().get("/console", { cookie: cookieOf(answer) });
@@ -213,7 +266,8 @@ describe("a service without https, below a path", () => {
   it("has a cookie of its own beside another service on the host, which knows no port", async () => {
     const { email } = await createPerson(plain());
     const cookie = cookieOf(await submitSignIn(plain(), { email }));
-    const at = (url: string): string | undefined => readConsoleCookie({ headers: { cookie } } as FastifyRequest, url);
+    const at = (url: string): string | undefined =>
+      readConsoleCookie({ headers: { cookie } } as FastifyRequest, url);
     expect(at(plain().app.publicUrl)).toBe(cookie.split("=")[1]);
     expect(at("http://localhost:4001/shop")).toBeUndefined();
     expect(at("http://localhost:4000/other")).toBeUndefined();

@@ -1,9 +1,16 @@
 /** The documentation as a reader has it: its pages over HTTP, the text of their examples, and the ids in them. */
 import type { World } from "#test/support/world.ts";
 
-const entities: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&" };
+const entities: Readonly<Record<string, string>> = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&amp;": "&",
+};
 
-export const unescaped = (text: string): string => text.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity] ?? entity);
+export const unescaped = (text: string): string =>
+  text.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity] ?? entity);
 
 export const textOf = (html: string): string => unescaped(html.replaceAll(/<[^>]+>/g, ""));
 
@@ -15,14 +22,19 @@ export async function pageAt(world: World, path: string): Promise<string> {
 
 /** The code blocks that are labelled so. */
 export const blocksOf = (html: string, label: string): string[] =>
-  [...html.matchAll(new RegExp(`<pre[^>]* aria-label="${label}"><code>([\\s\\S]*?)</code></pre>`, "g"))].map(([, code = ""]) => unescaped(code));
+  [...html.matchAll(new RegExp(`<pre[^>]* aria-label="${label}"><code>([\\s\\S]*?)</code></pre>`, "g"))].map(
+    ([, code = ""]) => unescaped(code),
+  );
 
-export const idsOf = (html: string): string[] => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => id);
+export const idsOf = (html: string): string[] =>
+  [...html.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => id);
 
 /** Every page that the contents lead to, by its path. */
 export async function allPages(world: World): Promise<Map<string, string>> {
   const first = await pageAt(world, "/docs");
   const navigation = first.slice(first.indexOf('<nav id="contents"'));
   const paths = new Set([...navigation.matchAll(/href="(\/docs[^"#]*)"/g)].map(([, path = ""]) => path));
-  return new Map(await Promise.all([...paths].map(async (path) => [path, await pageAt(world, path)] as const)));
+  return new Map(
+    await Promise.all([...paths].map(async (path) => [path, await pageAt(world, path)] as const)),
+  );
 }

@@ -1,4 +1,7 @@
-/** The catalogue of errors explains every code of the registry and no other, and an error's docUrl leads to its entry. */
+/**
+ * The catalogue of errors explains every code of the registry and no other, and an error's docUrl leads to
+ * its entry.
+ */
 import { describe, expect, it } from "vitest";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { operationsOf, type ApiDocument } from "#pages/docs/api-document.ts";
@@ -20,26 +23,36 @@ describe("the catalogue", () => {
     const entry = (code: string, text = "It happens.\n\nDo this."): string => `### ${code}\n\n${text}\n\n`;
     const all = codes.map((code) => entry(code)).join("");
     expect(readErrorGuide(`# Errors\n\n## All\n\n${all}`)).toHaveLength(1);
-    expect(() => readErrorGuide(`## All\n\n${all.replace(entry("cart_locked"), "")}`)).toThrow("does not explain cart_locked");
-    expect(() => readErrorGuide(`## All\n\n${all}${entry("cart_lost")}`)).toThrow("explains cart_lost, which is no code");
-    expect(() => readErrorGuide(`## All\n\n${all.replace(entry("cart_locked"), entry("cart_locked", "It happens."))}`)).toThrow(
-      "cart_locked needs two",
+    expect(() => readErrorGuide(`## All\n\n${all.replace(entry("cart_locked"), "")}`)).toThrow(
+      "does not explain cart_locked",
     );
+    expect(() => readErrorGuide(`## All\n\n${all}${entry("cart_lost")}`)).toThrow(
+      "explains cart_lost, which is no code",
+    );
+    expect(() =>
+      readErrorGuide(`## All\n\n${all.replace(entry("cart_locked"), entry("cart_locked", "It happens."))}`),
+    ).toThrow("cart_locked needs two");
   });
 
   it("says of each its status, its meaning and whether the request may be sent again", async () => {
     const html = await pageAt(world(), "/docs/errors");
     for (const code of codes) {
       const kind: { status: number; text: string; retryable?: boolean } = failureKinds[code];
-      const entry = textOf(new RegExp(`<section class="error" id="${code}"[\\s\\S]+?</section>`).exec(html)?.[0] ?? "").replaceAll(/\s+/g, " ");
-      expect(entry).toContain(`${code} ${kind.status} ${kind.retryable === true ? "retryable" : "not retryable"} ${kind.text}`);
+      const entry = textOf(
+        new RegExp(`<section class="error" id="${code}"[\\s\\S]+?</section>`).exec(html)?.[0] ?? "",
+      ).replaceAll(/\s+/g, " ");
+      expect(entry).toContain(
+        `${code} ${kind.status} ${kind.retryable === true ? "retryable" : "not retryable"} ${kind.text}`,
+      );
     }
   });
 
   it("stands under each group's own status", () => {
     const misplaced = readErrorGuide().flatMap(({ title, entries }) => {
       const [status] = /^\d{3}/.exec(title) ?? [];
-      return status === undefined ? [] : entries.filter(({ code }) => failureKinds[code].status !== Number(status));
+      return status === undefined
+        ? []
+        : entries.filter(({ code }) => failureKinds[code].status !== Number(status));
     });
     expect(misplaced).toEqual([]);
   });
@@ -51,7 +64,10 @@ describe("docUrl", () => {
     ["credentials_missing", () => world().get("/api/v1/open/identity")],
     ["missing_parameter", () => world().get("/api/v1/search")],
     ["cart_not_found", () => world().getWithKey("/api/v1/open/storefront/carts/nothing")],
-    ["scope_missing", () => world().getWithKey(`/api/v1/open/storefront/carts/${world().demo.carts.active}`, "noScope")],
+    [
+      "scope_missing",
+      () => world().getWithKey(`/api/v1/open/storefront/carts/${world().demo.carts.active}`, "noScope"),
+    ],
     ["method_not_allowed", () => world().send({ method: "POST", url: "/docs" })],
   ];
   it.each(refusals)("of %s leads to its entry", async (code, ask) => {
@@ -65,15 +81,20 @@ describe("docUrl", () => {
 });
 
 describe("the codes of an operation", () => {
-  const key = (): Record<string, string> => ({ authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": crypto.randomUUID() });
+  const key = (): Record<string, string> => ({
+    authorization: `Bearer ${world().demo.keys.full}`,
+    "idempotency-key": crypto.randomUUID(),
+  });
   const of = async (id: string): Promise<readonly string[]> => {
     const document = (await world().get("/openapi.json")).body as ApiDocument;
     return operationsOf(document).find((operation) => operation.id === id)?.errorCodes ?? [];
   };
-  const cart = (name: keyof ReturnType<typeof world>["demo"]["carts"]): string => `/api/v1/open/storefront/carts/${world().demo.carts[name]}`;
+  const cart = (name: keyof ReturnType<typeof world>["demo"]["carts"]): string =>
+    `/api/v1/open/storefront/carts/${world().demo.carts[name]}`;
 
   it("are those that it really answers with: what is refused is among them", async () => {
-    const put = (url: string, body: unknown): Promise<Answer> => world().send({ method: "PUT", url, headers: key(), body });
+    const put = (url: string, body: unknown): Promise<Answer> =>
+      world().send({ method: "PUT", url, headers: key(), body });
     const answers: Record<string, Answer[]> = {
       applyPublicCartPromotion: [
         await put(`${cart("active")}/promotion`, { code: "NOBODY" }),
@@ -86,7 +107,11 @@ describe("the codes of an operation", () => {
         await put(`${cart("active")}/promotion`, { code: "" }),
         await put(`${cart("active")}/promotion`, {}),
       ],
-      setPublicCartAddress: [await put(`${cart("active")}/address`, { address: { recipientName: "A", line1: "B", countryCode: "DE" } })],
+      setPublicCartAddress: [
+        await put(`${cart("active")}/address`, {
+          address: { recipientName: "A", line1: "B", countryCode: "DE" },
+        }),
+      ],
       searchPublicProducts: [
         await world().get("/api/v1/search?q=&locale=!&market=DE&sort=newest&page=1&pageSize=1"),
         await world().get("/api/v1/search?q=&locale=de&market=X1&sort=newest&page=1&pageSize=1"),
@@ -97,7 +122,12 @@ describe("the codes of an operation", () => {
         await world().get(`/api/v1/catalog/merchants/${world().demo.merchants.first.slug}/products/nothing`),
       ],
       createInstallationWebhook: [
-        await world().send({ method: "POST", url: "/api/v1/open/webhooks/endpoints", headers: key(), body: { url: "ftp://x", eventTypes: ["*"] } }),
+        await world().send({
+          method: "POST",
+          url: "/api/v1/open/webhooks/endpoints",
+          headers: key(),
+          body: { url: "ftp://x", eventTypes: ["*"] },
+        }),
         await world().send({
           method: "POST",
           url: "/api/v1/open/webhooks/endpoints",

@@ -16,7 +16,8 @@ async function listen(world: World): Promise<string> {
   return `http://127.0.0.1:${(world.app.server.server.address() as AddressInfo).port}`;
 }
 
-const operationsAt = async (world: World): Promise<Operation[]> => operationsOf((await world.get("/openapi.json")).body as ApiDocument);
+const operationsAt = async (world: World): Promise<Operation[]> =>
+  operationsOf((await world.get("/openapi.json")).body as ApiDocument);
 
 /** What an app has, which got it by OAuth. */
 async function tokenFor(world: World): Promise<{ ACCESS_TOKEN: string; DPOP_PROOF: string }> {
@@ -43,7 +44,9 @@ describe("with curl", () => {
     const blocks = blocksOf(await pageAt(world(), "/docs"), "curl");
     expect(blocks).toHaveLength(2);
     for (const block of blocks) {
-      const { statuses, output } = await runInShell(block.replaceAll(publicUrl, address), { KEY: world().demo.keys.full });
+      const { statuses, output } = await runInShell(block.replaceAll(publicUrl, address), {
+        KEY: world().demo.keys.full,
+      });
       expect(statuses).toEqual([200]);
       expect(JSON.parse(output)).toHaveProperty("data");
     }
@@ -54,9 +57,16 @@ describe("with curl", () => {
     for (const { id, method } of (await operationsAt(world())).toReversed()) {
       const blocks = blocksOf(await pageAt(world(), `/docs/operations/${id}`), "curl");
       expect([id, blocks.length]).toEqual([id, 1]);
-      const { statuses, output } = await runInShell((blocks[0] ?? "").replaceAll(publicUrl, address), { KEY: world().demo.keys.full, ...tokens });
+      const { statuses, output } = await runInShell((blocks[0] ?? "").replaceAll(publicUrl, address), {
+        KEY: world().demo.keys.full,
+        ...tokens,
+      });
       expect([id, statuses.length > 0, statuses.filter((status) => status !== 200)]).toEqual([id, true, []]);
-      expect([id, method, JSON.parse(output)]).toEqual([id, method, expect.objectContaining({ data: expect.anything() as unknown })]);
+      expect([id, method, JSON.parse(output)]).toEqual([
+        id,
+        method,
+        expect.objectContaining({ data: expect.anything() as unknown }),
+      ]);
     }
   });
 });
@@ -69,7 +79,11 @@ describe("with JavaScript", () => {
     const env = { ...process.env, KEY: world().demo.keys.full, ...(await tokenFor(world())) };
     for (const { id } of await operationsAt(world())) {
       const [program = ""] = blocksOf(await pageAt(world(), `/docs/operations/${id}`), "JavaScript");
-      const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program.replaceAll(publicUrl, address)], { env });
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        ["--input-type=module", "-e", program.replaceAll(publicUrl, address)],
+        { env },
+      );
       expect([id, stdout.slice(0, 4)]).toEqual([id, "200 "]);
     }
   });

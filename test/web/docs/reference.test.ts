@@ -1,4 +1,7 @@
-/** The reference says all that the OpenAPI document says, its links lead somewhere, no key is in it, and browsers may keep it. */
+/**
+ * The reference says all that the OpenAPI document says, its links lead somewhere, no key is in it, and
+ * browsers may keep it.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +9,13 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { createLog } from "#foundation/log.ts";
-import { type ApiDocument, operationsOf, resolve, type Schema, type Schemas } from "#pages/docs/api-document.ts";
+import {
+  type ApiDocument,
+  operationsOf,
+  resolve,
+  type Schema,
+  type Schemas,
+} from "#pages/docs/api-document.ts";
 import { createExamples, readStoredAnswers } from "#pages/docs/examples.ts";
 import { createDocsSite, type DocsServices, type DocsSite } from "#pages/docs/docs-site.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -44,12 +53,20 @@ describe("the reference", () => {
           ?.replaceAll("`", "")
           .replaceAll("\n", " "),
       );
-      for (const { name } of [...operation.parameters, ...operation.headers]) expect(html).toContain(`<code>${name}</code>`);
-      for (const name of [...(operation.body === null ? [] : fieldsOf(operation.body, schemas)), ...fieldsOf(operation.answer, schemas)])
+      for (const { name } of [...operation.parameters, ...operation.headers])
+        expect(html).toContain(`<code>${name}</code>`);
+      for (const name of [
+        ...(operation.body === null ? [] : fieldsOf(operation.body, schemas)),
+        ...fieldsOf(operation.answer, schemas),
+      ])
         expect(html, operation.id).toContain(`<code>${name}</code>`);
       for (const code of operation.errorCodes) expect(html).toContain(`href="/docs/errors#${code}"`);
       for (const { quota, windowSeconds, bucket } of operation.limits)
-        expect(text).toMatch(new RegExp(`${quota} \\w+ in ${windowSeconds === 600 ? "10 min" : `${windowSeconds} s`} .*${bucket}`));
+        expect(text).toMatch(
+          new RegExp(
+            `${quota} \\w+ in ${windowSeconds === 600 ? "10 min" : `${windowSeconds} s`} .*${bucket}`,
+          ),
+        );
       if (operation.scope !== null) expect(html).toContain(`<code>${operation.scope}</code>`);
       expect(html.includes('<span class="badge">candidate</span>')).toBe(operation.stability === "candidate");
       expect(text.includes("Needs an Idempotency-Key")).toBe(operation.isIdempotent);
@@ -57,8 +74,13 @@ describe("the reference", () => {
   });
 
   it("says what a field may be", async () => {
-    const text = textOf(await pageAt(world(), "/docs/operations/createInstallationWebhook")).replaceAll(/\s+/g, " ");
-    expect(text).toMatch(/eventTypes array of string required .*? 1 to 100 different names .*? No duplicates\./);
+    const text = textOf(await pageAt(world(), "/docs/operations/createInstallationWebhook")).replaceAll(
+      /\s+/g,
+      " ",
+    );
+    expect(text).toMatch(
+      /eventTypes array of string required .*? 1 to 100 different names .*? No duplicates\./,
+    );
     expect(text).toMatch(/maxPerSecond integer optional .*? 1 to 100\./);
     expect(text).toMatch(/payloadMode string optional .*? One of snapshot, thin\. Default: "snapshot"\./);
     expect(text).toMatch(/disabledAt string or null/);
@@ -75,9 +97,15 @@ describe("the reference", () => {
   it("has an answer of every operation that is what the document says, for where there is no demo", async () => {
     const contract = await readContract(world());
     const document = await documentOf();
-    const stored = readStoredAnswers({ examples: createExamples(undefined), publicUrl: "https://shop.example/commerce" });
+    const stored = readStoredAnswers({
+      examples: createExamples(undefined),
+      publicUrl: "https://shop.example/commerce",
+    });
     for (const operation of operationsOf(document))
-      expect([operation.id, contract.faultsOf(operation.id, 200, stored(operation))]).toEqual([operation.id, []]);
+      expect([operation.id, contract.faultsOf(operation.id, 200, stored(operation))]).toEqual([
+        operation.id,
+        [],
+      ]);
   });
 
   it("begins each group with what finds things and what makes them", async () => {
@@ -103,7 +131,13 @@ describe("the reference", () => {
   it("is filled with the demo's ids, and has none of its keys, tokens and passwords", async () => {
     const { demo } = world();
     const pages = [...(await allPages(world())).values()].join("\n");
-    for (const id of [demo.carts.active, demo.orders.placed, demo.sessions.open, demo.webhooks.endpoint, demo.webhooks.deliveries.exhausted])
+    for (const id of [
+      demo.carts.active,
+      demo.orders.placed,
+      demo.sessions.open,
+      demo.webhooks.endpoint,
+      demo.webhooks.deliveries.exhausted,
+    ])
       expect(pages).toContain(id);
     for (const secret of [...Object.values(demo.keys), ...Object.values(demo.tokens), demo.staff.password]) {
       expect(pages).not.toContain(secret);
@@ -122,7 +156,8 @@ describe("the reference", () => {
         if (href.startsWith("https://") || href === "/openapi.json") continue;
         const [place = "", fragment] = href.split("#");
         const target = pages.get(place === "" ? path : place);
-        if (target === undefined || (fragment !== undefined && !idsOf(target).includes(fragment))) broken.push(`${path}: ${href}`);
+        if (target === undefined || (fragment !== undefined && !idsOf(target).includes(fragment)))
+          broken.push(`${path}: ${href}`);
       }
     }
     expect(pages.size).toBe(otherPages + operationCount);
@@ -134,7 +169,10 @@ describe("the reference", () => {
     for (const [path, html] of await allPages(world())) {
       expect(html).toMatch(/^<!doctype html><html lang="en">/);
       titles.add(/<title>(.+?)<\/title>/.exec(html)?.[1] ?? path);
-      expect([path, html.match(/ style="| on\w+="|<script(?! type="module" src="\/assets\/)/g)]).toEqual([path, null]);
+      expect([path, html.match(/ style="| on\w+="|<script(?! type="module" src="\/assets\/)/g)]).toEqual([
+        path,
+        null,
+      ]);
       expect(html.match(/<h1[ >]/g)).toHaveLength(1);
     }
     expect(titles.size).toBe(otherPages + operationCount);
@@ -145,7 +183,11 @@ describe("the reference", () => {
 describe("its addresses", () => {
   it("may be kept for a minute, and are not sent again to who has them", async () => {
     const { status, headers } = await world().get("/docs/errors");
-    expect([status, headers["cache-control"], headers["vary"]]).toEqual([200, "public, max-age=60", "Accept-Encoding"]);
+    expect([status, headers["cache-control"], headers["vary"]]).toEqual([
+      200,
+      "public, max-age=60",
+      "Accept-Encoding",
+    ]);
     expect(headers["link"]).toMatch(/^<http.+\/docs\/errors>; rel="canonical"$/);
     expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; /);
     const again = await world().get("/docs/errors", { "if-none-match": headers["etag"] ?? "" });
@@ -159,10 +201,15 @@ describe("its addresses", () => {
 
   it("answer an unknown one with a page to who reads, and with the error to programs", async () => {
     const { status, headers, text } = await world().get("/docs/operations/nothing", { accept: "text/html" });
-    expect([status, headers["content-type"], headers["cache-control"]]).toEqual([404, "text/html; charset=utf-8", "no-store"]);
+    expect([status, headers["content-type"], headers["cache-control"]]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+      "no-store",
+    ]);
     expect(text).toContain("<h1>There is no such page</h1>");
     expectError(await world().get("/docs/operations/nothing"), { status: 404, code: "route_not_found" });
-    for (const path of ["/docs/constructor", "/docs/%2e%2e/errors.md"]) expect((await world().get(path)).status).toBe(404);
+    for (const path of ["/docs/constructor", "/docs/%2e%2e/errors.md"])
+      expect((await world().get(path)).status).toBe(404);
   });
 
   it("have one form", async () => {
@@ -181,7 +228,8 @@ describe("its addresses", () => {
 describe("an answer of the demo", () => {
   const siteOf = async (publicUrl: string, ask: DocsServices["ask"]): Promise<DocsSite> =>
     createDocsSite({ document: await documentOf(), publicUrl, readDemo: () => world().demo, ask });
-  const textAt = async (site: DocsSite): Promise<string> => (await site.page("operations/getPublicCart"))?.body.plain.toString() ?? "";
+  const textAt = async (site: DocsSite): Promise<string> =>
+    (await site.page("operations/getPublicCart"))?.body.plain.toString() ?? "";
 
   it("is asked for below the path that the service stands under", async () => {
     const asked: string[] = [];
@@ -194,19 +242,33 @@ describe("an answer of the demo", () => {
   });
 
   it("is asked for again where it was refused or failed, and kept where it came", async () => {
-    const answers = [() => Promise.reject(new Error("Gone.")), () => Promise.resolve(undefined), () => Promise.resolve({ data: "real" })];
+    const answers = [
+      () => Promise.reject(new Error("Gone.")),
+      () => Promise.resolve(undefined),
+      () => Promise.resolve({ data: "real" }),
+    ];
     let count = 0;
-    const site = await siteOf("https://shop.example", () => (answers[count++] ?? (() => Promise.resolve({ data: "later" })))());
+    const site = await siteOf("https://shop.example", () =>
+      (answers[count++] ?? (() => Promise.resolve({ data: "later" })))(),
+    );
     await expect(textAt(site)).rejects.toThrow("Gone.");
-    expect(blocksOf(await textAt(site), "Example response")[0]).toContain(`"id": "${world().demo.carts.active}"`);
-    for (let time = 0; time < 2; time += 1) expect(blocksOf(await textAt(site), "Example response")[0]).toContain('"data": "real"');
+    expect(blocksOf(await textAt(site), "Example response")[0]).toContain(
+      `"id": "${world().demo.carts.active}"`,
+    );
+    for (let time = 0; time < 2; time += 1)
+      expect(blocksOf(await textAt(site), "Example response")[0]).toContain('"data": "real"');
     expect(count).toBe(3);
   });
 });
 
 it("shows what belongs where, below a path of its own and without a demo", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "docs-"));
-  const settings = readSettings({ PORT: "4000", PUBLIC_URL: "https://shop.example/commerce", DATA_DIR: dataDir, DEMO: "0" });
+  const settings = readSettings({
+    PORT: "4000",
+    PUBLIC_URL: "https://shop.example/commerce",
+    DATA_DIR: dataDir,
+    DEMO: "0",
+  });
   const app = await createApp({ settings, log: createLog("silent"), database: world().database });
   onTestFinished(async () => {
     await app.close();
@@ -227,5 +289,7 @@ it("shows what belongs where, below a path of its own and without a demo", async
   };
   expect(document.servers.map(({ url }) => url)).toEqual(["https://shop.example/commerce"]);
   expect(document.externalDocs.url).toBe("https://shop.example/commerce/docs");
-  expect(document.components.securitySchemes.oauth.flows.authorizationCode.tokenUrl).toBe("https://shop.example/commerce/oauth/token");
+  expect(document.components.securitySchemes.oauth.flows.authorizationCode.tokenUrl).toBe(
+    "https://shop.example/commerce/oauth/token",
+  );
 });

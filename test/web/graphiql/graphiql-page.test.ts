@@ -1,4 +1,7 @@
-/** GraphiQL's page and the type map as they are sent: small, under a strict policy, with everything large in files that browsers keep. */
+/**
+ * GraphiQL's page and the type map as they are sent: small, under a strict policy, with everything large in
+ * files that browsers keep.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as parts from "@graphql-yoga/render-graphiql/graphiql";
@@ -17,7 +20,9 @@ it("is a small page without a script or style of its own, under a policy that le
   expect(status).toBe(200);
   expect(text.length).toBeLessThan(64 * 1024);
   expect(text).not.toMatch(/<style|\sstyle=|\son\w+=/);
-  expect([...text.matchAll(/<script(?! type="application\/json")([^>]*)>([^<]*)/g)].map(([, , inline]) => inline)).toEqual([""]);
+  expect(
+    [...text.matchAll(/<script(?! type="application\/json")([^>]*)>([^<]*)/g)].map(([, , inline]) => inline),
+  ).toEqual([""]);
   expect(headers["content-security-policy"]).toBe(
     "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
   );
@@ -39,29 +44,51 @@ it("names files by their hash, which come compressed and are kept for ever", asy
 });
 
 it("takes of the package what the package itself would render: where this fails, a new version does it another way (component-plugin.ts, editor.ts)", () => {
-  expect(Object.keys(parts).toSorted()).toEqual(["css", "editorWorkerService", "favicon", "graphqlWorker", "js", "jsonWorker"]);
+  expect(Object.keys(parts).toSorted()).toEqual([
+    "css",
+    "editorWorkerService",
+    "favicon",
+    "graphqlWorker",
+    "js",
+    "jsonWorker",
+  ]);
   const rendered = renderGraphiQL({ title: "x" });
   expect(rendered.includes(parts.css) && rendered.includes(parts.js)).toBe(true);
   const own = rendered.replace(parts.css, "").replace(parts.js, "");
-  expect(own).toMatch(/editorWorkerService: prepareBlob\([\s\S]+json: prepareBlob\([\s\S]+graphql: prepareBlob\(/);
+  expect(own).toMatch(
+    /editorWorkerService: prepareBlob\([\s\S]+json: prepareBlob\([\s\S]+graphql: prepareBlob\(/,
+  );
   expect(own).toContain("self['MonacoEnvironment'] = {");
   expect(own).toMatch(/getWorkerUrl: function \(moduleId, label\) \{\s+return workers\[label\];/);
   expect(own).toContain("YogaGraphiQL.renderYogaGraphiQL(");
   // What the page's script counts on beside that: names of models, of the button, of what is stored.
-  for (const name of ['"operation.graphql"', '"variables.json"', '"New tab"', '"tabState"', "globalAPI", "IntrospectionQuery"])
+  for (const name of [
+    '"operation.graphql"',
+    '"variables.json"',
+    '"New tab"',
+    '"tabState"',
+    "globalAPI",
+    "IntrospectionQuery",
+  ])
     expect(parts.js).toContain(name);
 });
 
 it("has the colours of all other pages", () => {
-  const own = readFileSync(join(import.meta.dirname, "../../../src/pages/graphiql/browser/graphiql.css"), "utf8");
-  const colorsOf = (sheet: string): string[] => (sheet.match(/--[\w-]+:\s*#[\da-f]{3,6}/g) ?? []).map((color) => color.replaceAll(/\s/g, ""));
+  const own = readFileSync(
+    join(import.meta.dirname, "../../../src/pages/graphiql/browser/graphiql.css"),
+    "utf8",
+  );
+  const colorsOf = (sheet: string): string[] =>
+    (sheet.match(/--[\w-]+:\s*#[\da-f]{3,6}/g) ?? []).map((color) => color.replaceAll(/\s/g, ""));
   expect(colorsOf(own)).toEqual(colorsOf(style));
 });
 
 it("answers a type map that asks for nothing but its own files and the graph", async () => {
   const { status, headers, text } = await open("/graphql/map");
   expect(status).toBe(200);
-  expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-[^']+' 'self'; script-src 'self'; connect-src 'self';/);
+  expect(headers["content-security-policy"]).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^']+' 'self'; script-src 'self'; connect-src 'self';/,
+  );
   expect(headers["content-security-policy"]).not.toContain("unsafe");
   expect(text).toContain('{"endpoint":"/graphql"}');
 });

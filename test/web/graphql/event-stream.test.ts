@@ -1,4 +1,7 @@
-/** How results go out as events: a sign of life while nothing is said, no more than is read, and an end that nothing holds up. */
+/**
+ * How results go out as events: a sign of life while nothing is said, no more than is read, and an end that
+ * nothing holds up.
+ */
 import { Readable } from "node:stream";
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -10,7 +13,9 @@ describe("events", () => {
   afterEach(() => void vi.useRealTimers());
 
   /** The stream that is sent, with what it is made of in hand. */
-  async function sendOf(steps: AsyncIterator<unknown>): Promise<{ body: Readable; over: AbortController; told: unknown[]; ends: () => number }> {
+  async function sendOf(
+    steps: AsyncIterator<unknown>,
+  ): Promise<{ body: Readable; over: AbortController; told: unknown[]; ends: () => number }> {
     const over = new AbortController();
     const told: unknown[] = [];
     let ends = 0;
@@ -22,7 +27,8 @@ describe("events", () => {
         told.push(step);
         return Promise.resolve({ result: { data: step }, isLast: step === "last" });
       },
-      tellEnd: (reason) => (reason instanceof Error && "code" in reason ? { errors: [{ code: reason.code }] } : undefined),
+      tellEnd: (reason) =>
+        reason instanceof Error && "code" in reason ? { errors: [{ code: reason.code }] } : undefined,
     };
     const sent = Promise.withResolvers<Readable>();
     const server = Fastify();
@@ -98,7 +104,9 @@ describe("events", () => {
     const heard = listen(body);
     await heard();
     over.abort(fail("api_key_revoked"));
-    expect(await heard()).toBe('event: next\ndata: {"errors":[{"code":"api_key_revoked"}]}\n\nevent: complete\ndata:\n\n');
+    expect(await heard()).toBe(
+      'event: next\ndata: {"errors":[{"code":"api_key_revoked"}]}\n\nevent: complete\ndata:\n\n',
+    );
     expect(steps.wasReturned).toBe(true);
   });
 

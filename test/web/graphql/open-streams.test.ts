@@ -3,7 +3,12 @@ import { EventEmitter } from "node:events";
 import type { FastifyRequest } from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fail } from "#foundation/failure.ts";
-import { createOpenStreams, type OpenStreams, streamsMax, streamsOfCallerMax } from "#graphql/event-streams.ts";
+import {
+  createOpenStreams,
+  type OpenStreams,
+  streamsMax,
+  streamsOfCallerMax,
+} from "#graphql/event-streams.ts";
 import { TestClock } from "#test/support/world.ts";
 
 describe("open streams", () => {
@@ -35,13 +40,17 @@ describe("open streams", () => {
     const opened = Array.from({ length: streamsMax }, (_none, index) =>
       streams.open(askerOf("a"), String(index % (streamsMax / streamsOfCallerMax))),
     );
-    expect(() => streams.open(askerOf("a"), "another")).toThrow(expect.objectContaining({ code: "service_unavailable" }));
+    expect(() => streams.open(askerOf("a"), "another")).toThrow(
+      expect.objectContaining({ code: "service_unavailable" }),
+    );
     opened[0]?.end();
     expect(() => streams.open(askerOf("a"), "another")).not.toThrow();
   });
 
   it("are looked at once a second, those of one credential together, and not at all when there are none", async () => {
-    const opened = ["a", "a", "b"].map((authorization) => streams.open(askerOf(authorization), authorization));
+    const opened = ["a", "a", "b"].map((authorization) =>
+      streams.open(askerOf(authorization), authorization),
+    );
     await vi.advanceTimersByTimeAsync(2_000);
     expect(checked).toEqual(["a", "b", "a", "b"]);
     for (const { end } of opened) end();
@@ -68,6 +77,8 @@ describe("open streams", () => {
     const other = streams.open(askerOf("b"), "b");
     streams.close();
     expect(other.signal.aborted).toBe(true);
-    expect(() => streams.open(askerOf("b"), "b")).toThrow(expect.objectContaining({ code: "service_unavailable" }));
+    expect(() => streams.open(askerOf("b"), "b")).toThrow(
+      expect.objectContaining({ code: "service_unavailable" }),
+    );
   });
 });

@@ -17,12 +17,27 @@ describe("GET /reports/NAME.csv", () => {
   beforeAll(async () => {
     const eur = (await marketsOf(world(), world().demo.merchants.first.id)).get("EUR");
     if (eur === undefined) throw new Error("The demo sells in EUR.");
-    await makeOrder(world(), { ...eur, currency: "EUR", placedAt: "2031-05-01T12:00:00Z", totalMinor: 12_345, units: [2] });
+    await makeOrder(world(), {
+      ...eur,
+      currency: "EUR",
+      placedAt: "2031-05-01T12:00:00Z",
+      totalMinor: 12_345,
+      units: [2],
+    });
     await world().database.db.deleteFrom("searchQueryDay").execute();
     const queries = ["=1+1", "+cmd", "-2", "@sum", 'a "quoted", one', "zelt"];
     await world()
       .database.db.insertInto("searchQueryDay")
-      .values(queries.map((query) => ({ day: "2031-05-01", merchantId: null, country: "DE", query, searches: 5, empty: 5 })))
+      .values(
+        queries.map((query) => ({
+          day: "2031-05-01",
+          merchantId: null,
+          country: "DE",
+          query,
+          searches: 5,
+          empty: 5,
+        })),
+      )
       .execute();
   });
   afterAll(async () => void (await world().database.db.deleteFrom("searchQueryDay").execute()));
@@ -50,19 +65,29 @@ describe("GET /reports/NAME.csv", () => {
   it("defuses what a spreadsheet would take for a formula, and quotes what needs it", async () => {
     const { text } = await get(`searches.csv?${span}&first=6`);
     const lines = text.split("\r\n").filter((line) => line.startsWith("top,"));
-    expect(lines).toEqual(["top,'+cmd,5,5", "top,'-2,5,5", "top,'=1+1,5,5", "top,'@sum,5,5", 'top,"a ""quoted"", one",5,5', "top,zelt,5,5"]);
+    expect(lines).toEqual([
+      "top,'+cmd,5,5",
+      "top,'-2,5,5",
+      "top,'=1+1,5,5",
+      "top,'@sum,5,5",
+      'top,"a ""quoted"", one",5,5',
+      "top,zelt,5,5",
+    ]);
   });
 
-  it.each([...csvReports.keys()])("%s: as many cells in each line as columns, for analyst, admin and operator", async (name) => {
-    for (const token of ["analyst", "admin", "operator"]) {
-      const { status, text } = await get(`${name}.csv?${span}`, token);
-      expect(status).toBe(200);
-      const [header, ...lines] = text.split("\r\n");
-      expect(header).toBe(csvReports.get(name)?.columns.join(","));
-      for (const line of lines.filter((one) => one !== "" && !one.includes('"')))
-        expect(line.split(",")).toHaveLength(header?.split(",").length ?? 0);
-    }
-  });
+  it.each([...csvReports.keys()])(
+    "%s: as many cells in each line as columns, for analyst, admin and operator",
+    async (name) => {
+      for (const token of ["analyst", "admin", "operator"]) {
+        const { status, text } = await get(`${name}.csv?${span}`, token);
+        expect(status).toBe(200);
+        const [header, ...lines] = text.split("\r\n");
+        expect(header).toBe(csvReports.get(name)?.columns.join(","));
+        for (const line of lines.filter((one) => one !== "" && !one.includes('"')))
+          expect(line.split(",")).toHaveLength(header?.split(",").length ?? 0);
+      }
+    },
+  );
 
   it("is refused in the API's shape, by the parameter's name", async () => {
     const cases: [path: string, status: number, code: string, field: string | null][] = [
@@ -95,9 +120,18 @@ describe("GET /reports/NAME.csv", () => {
   });
 
   it("needs a token of a reader, and GET", async () => {
-    expect(await get(`sales.csv?${span}`, null)).toMatchObject({ status: 401, body: { error: { code: "credentials_missing" } } });
-    expect(await get(`sales.csv?${span}`, world().demo.keys.full)).toMatchObject({ status: 401, body: { error: { code: "api_key_invalid" } } });
-    expect(await get(`sales.csv?${span}`, "storefront")).toMatchObject({ status: 403, body: { error: { code: "role_not_allowed" } } });
+    expect(await get(`sales.csv?${span}`, null)).toMatchObject({
+      status: 401,
+      body: { error: { code: "credentials_missing" } },
+    });
+    expect(await get(`sales.csv?${span}`, world().demo.keys.full)).toMatchObject({
+      status: 401,
+      body: { error: { code: "api_key_invalid" } },
+    });
+    expect(await get(`sales.csv?${span}`, "storefront")).toMatchObject({
+      status: 403,
+      body: { error: { code: "role_not_allowed" } },
+    });
     const posted = await world().send({ method: "POST", url: `/reports/sales.csv?${span}` });
     expect(posted).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
   });
@@ -110,9 +144,12 @@ describe("a table", () => {
     );
   });
 
-  it.each(["=1", "+1", "-1", "@a", "\t=1", "＝1", "＋1", "－1", "＠a"])("keeps %j from being a formula", (text) => {
-    expect(toCsv(["a"], [{ a: text }])).toBe(`a\r\n'${text}\r\n`);
-  });
+  it.each(["=1", "+1", "-1", "@a", "\t=1", "＝1", "＋1", "－1", "＠a"])(
+    "keeps %j from being a formula",
+    (text) => {
+      expect(toCsv(["a"], [{ a: text }])).toBe(`a\r\n'${text}\r\n`);
+    },
+  );
 
   it("keeps a formula on a second line from being one", () => {
     expect(toCsv(["a"], [{ a: "\n=1" }])).toBe(`a\r\n"'\n=1"\r\n`);

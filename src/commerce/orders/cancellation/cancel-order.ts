@@ -9,14 +9,41 @@ import { giveBackStock } from "#commerce/inventory/reservations.ts";
 import { restoreUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
-import { type CanceledUnits, type CancellationValue, cancellationValue, type FulfillmentCut } from "#commerce/orders/order-value.ts";
+import {
+  type CanceledUnits,
+  type CancellationValue,
+  cancellationValue,
+  type FulfillmentCut,
+} from "#commerce/orders/order-value.ts";
 import { type CancellationEligibility, cancellationEligibility } from "./eligibility.ts";
-import { buyerCancellationReasons, type CancellationReason, type CancellationReasonView, obstacle } from "./reasons.ts";
+import {
+  buyerCancellationReasons,
+  type CancellationReason,
+  type CancellationReasonView,
+  obstacle,
+} from "./reasons.ts";
 import { tornSet } from "./obstacles.ts";
-import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import {
+  changeLocked,
+  lockOrder,
+  type OrderOutcome,
+  type OrderTarget,
+  type OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import { chosenFaults, noteMax, refuseOrder, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
-import type { CancellationRequest, LineQuantity, OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
+import {
+  chosenFaults,
+  noteMax,
+  refuseOrder,
+  requireChoosable,
+  requireKnownLines,
+} from "#commerce/orders/order-checks.ts";
+import type {
+  CancellationRequest,
+  LineQuantity,
+  OrderAggregate,
+  OrderLine,
+} from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { coverRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { dropUnreserved } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
@@ -30,7 +57,11 @@ export interface OrderCancelInput extends OrderTarget {
 }
 
 /** At once, or as a request to the merchant where the buyer may no more than ask. */
-export async function cancelOrder(transaction: Transaction, context: OrderCommandContext, input: OrderCancelInput): Promise<OrderAggregate> {
+export async function cancelOrder(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: OrderCancelInput,
+): Promise<OrderAggregate> {
   requireNoFaults(cancellationFaults(input, context.actor));
   const order = await lockOrder(transaction, context, input.orderId);
   const decided = decideCancellation(order, input, context);
@@ -41,18 +72,32 @@ export async function cancelOrder(transaction: Transaction, context: OrderComman
     work: () =>
       decided.isRequest
         ? Promise.resolve(asRequest({ lines: decided.lines, reason, note }, context))
-        : cancelUnits(transaction, context, { order, lines: decided.lines, reason, note, actor: context.actor }),
+        : cancelUnits(transaction, context, {
+            order,
+            lines: decided.lines,
+            reason,
+            note,
+            actor: context.actor,
+          }),
   });
 }
 
 /** What can be told without the order. */
-export function cancellationFaults({ lines, note, reason }: Pick<OrderCancelInput, "lines" | "note" | "reason">, actor: OrderActor): Faults {
+export function cancellationFaults(
+  { lines, note, reason }: Pick<OrderCancelInput, "lines" | "note" | "reason">,
+  actor: OrderActor,
+): Faults {
   const isOfBuyer = buyerCancellationReasons.some((code) => code === reason);
   return [
     ...chosenFaults(lines),
     ...textFaults("/note", note, { max: noteMax, lines: "many" }),
     ...(actor === "buyer" && !isOfBuyer
-      ? [{ ...faultAt("/reason", "not_allowed", "A buyer cannot give this reason."), allowed: buyerCancellationReasons }]
+      ? [
+          {
+            ...faultAt("/reason", "not_allowed", "A buyer cannot give this reason."),
+            allowed: buyerCancellationReasons,
+          },
+        ]
       : []),
   ];
 }
@@ -63,7 +108,10 @@ export interface DecidedCancellation {
   readonly isRequest: boolean;
 }
 
-/** Pure: what is asked for is done at once or becomes a request; what cannot be done at all is refused, with the reasons that the question gives. */
+/**
+ * Pure: what is asked for is done at once or becomes a request; what cannot be done at all is refused, with
+ * the reasons that the question gives.
+ */
 export function decideCancellation(
   order: OrderAggregate,
   { lines: chosen }: Pick<OrderCancelInput, "lines">,
@@ -100,7 +148,10 @@ const refusal = { reason: "not_cancelable", message: "This can no longer be canc
 /** Refused with the reasons that the question for it gives. */
 export function requireCancelable(
   order: OrderAggregate,
-  { lines, eligibility }: { readonly lines: readonly LineQuantity[]; readonly eligibility: CancellationEligibility },
+  {
+    lines,
+    eligibility,
+  }: { readonly lines: readonly LineQuantity[]; readonly eligibility: CancellationEligibility },
 ): void {
   if (eligibility.decision === "denied" || lines.length === 0) throw refuseCancellation(order, eligibility);
   const stored = new Map(order.lines.map((line) => [line.id, line]));
@@ -120,7 +171,11 @@ function gone(line: OrderLine | undefined): CancellationReasonView[] {
 }
 
 function refuseCancellation(order: OrderAggregate, { reasons }: CancellationEligibility): Failure {
-  return refuseOrder("invalid_state", order, { ...refusal, reason: reasons[0]?.code ?? refusal.reason, data: { reasons } });
+  return refuseOrder("invalid_state", order, {
+    ...refusal,
+    reason: reasons[0]?.code ?? refusal.reason,
+    data: { reasons },
+  });
 }
 
 function asRequest(
@@ -145,11 +200,19 @@ export interface UnitsToCancel {
 }
 
 /** Writes a cancellation that is decided. Promotions are locked before stock. */
-export async function cancelUnits(transaction: Transaction, context: OrderCommandContext, cancellation: UnitsToCancel): Promise<OrderOutcome> {
+export async function cancelUnits(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  cancellation: UnitsToCancel,
+): Promise<OrderOutcome> {
   const { order, lines, reason, note, actor } = cancellation;
   const value = cancellationValue(order, lines);
   if (value.isWhole) await restoreUses(transaction, { orderId: order.id, now: context.now });
-  const stock = value.lines.map(({ variantId, waiting, unreserved, allocated }) => ({ variantId, waiting: waiting - unreserved, allocated }));
+  const stock = value.lines.map(({ variantId, waiting, unreserved, allocated }) => ({
+    variantId,
+    waiting: waiting - unreserved,
+    allocated,
+  }));
   await giveBackStock(transaction, context, stock, order.number);
   const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
   await dropUnreserved(transaction, { order, returnId: null, lines: unreserved });
@@ -160,11 +223,25 @@ export async function cancelUnits(transaction: Transaction, context: OrderComman
     ...(await moveMoney(transaction, context, { cancellation, value })),
   ];
   const { reducedMinor, shippingMinor: shippingReducedMinor } = value;
-  const ended: Partial<OrderOutcome> = { status: "canceled", holdReason: null, cancellation: { reason, note, actor } };
-  return { cancellationRequest: null, reducedMinor, shippingReducedMinor, happenings, ...(value.isWhole ? ended : {}) };
+  const ended: Partial<OrderOutcome> = {
+    status: "canceled",
+    holdReason: null,
+    cancellation: { reason, note, actor },
+  };
+  return {
+    cancellationRequest: null,
+    reducedMinor,
+    shippingReducedMinor,
+    happenings,
+    ...(value.isWhole ? ended : {}),
+  };
 }
 
-async function takeUnits(transaction: Transaction, orderId: string, units: readonly CanceledUnits[]): Promise<void> {
+async function takeUnits(
+  transaction: Transaction,
+  orderId: string,
+  units: readonly CanceledUnits[],
+): Promise<void> {
   await sql`
     update order_line l set canceled = l.canceled + u.quantity, allocated = l.allocated - u.allocated, reduced_minor = l.reduced_minor + u.amount_minor
     from unnest(${units.map(({ lineId }) => lineId)}::text[], ${units.map(({ quantity }) => quantity)}::integer[],
@@ -185,7 +262,11 @@ async function cutFulfillments(
     if (!isCanceled) await keepLines(transaction, fulfillmentId, lines);
     await transaction
       .updateTable("fulfillment")
-      .set((fulfillment) => ({ version: fulfillment("version", "+", 1), updatedAt: now, ...(isCanceled ? { status: "canceled" as const } : {}) }))
+      .set((fulfillment) => ({
+        version: fulfillment("version", "+", 1),
+        updatedAt: now,
+        ...(isCanceled ? { status: "canceled" as const } : {}),
+      }))
       .where("id", "=", fulfillmentId)
       .execute();
     const previous = { status: order.fulfillments.find(({ id }) => id === fulfillmentId)?.status };
@@ -194,9 +275,17 @@ async function cutFulfillments(
   return happenings;
 }
 
-async function keepLines(transaction: Transaction, fulfillmentId: string, lines: readonly LineQuantity[]): Promise<void> {
+async function keepLines(
+  transaction: Transaction,
+  fulfillmentId: string,
+  lines: readonly LineQuantity[],
+): Promise<void> {
   const ids = lines.map(({ lineId }) => lineId);
-  await transaction.deleteFrom("fulfillmentLine").where("fulfillmentId", "=", fulfillmentId).where("orderLineId", "not in", ids).execute();
+  await transaction
+    .deleteFrom("fulfillmentLine")
+    .where("fulfillmentId", "=", fulfillmentId)
+    .where("orderLineId", "not in", ids)
+    .execute();
   await sql`
     update fulfillment_line f set quantity = k.quantity from unnest(${ids}::text[], ${lines.map(({ quantity }) => quantity)}::integer[]) as k(id, quantity)
     where f.fulfillment_id = ${fulfillmentId} and f.order_line_id = k.id`.execute(transaction);
@@ -216,17 +305,31 @@ async function moveMoney(
     lines: value.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, quantity, amountMinor })),
     shippingMinor: value.shippingMinor,
   });
-  const refund = { order, amountMinor: value.refundMinor, reason: "order_canceled", note, returnId, ...covered };
+  const refund = {
+    order,
+    amountMinor: value.refundMinor,
+    reason: "order_canceled",
+    note,
+    returnId,
+    ...covered,
+  };
   const id = await queueRefund(transaction, context, refund);
   return [{ type: "refund.created", id }];
 }
 
 /** In the name of who asked for it. */
-export async function approveCancellation(transaction: Transaction, context: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
+export async function approveCancellation(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  target: OrderTarget,
+): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
   // The request itself is what keeps others from asking; without it the order is judged as it stands.
-  requireCancelable(order, { lines, eligibility: cancellationEligibility({ ...order, cancellationRequest: null }, context.now, context.actor) });
+  requireCancelable(order, {
+    lines,
+    eligibility: cancellationEligibility({ ...order, cancellationRequest: null }, context.now, context.actor),
+  });
   return changeLocked(transaction, context, {
     order,
     expectedVersion: target.expectedVersion,
@@ -234,17 +337,25 @@ export async function approveCancellation(transaction: Transaction, context: Ord
   });
 }
 
-export async function declineCancellation(transaction: Transaction, context: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
+export async function declineCancellation(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  target: OrderTarget,
+): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   requestOf(order);
   return changeLocked(transaction, context, {
     order,
     expectedVersion: target.expectedVersion,
-    work: () => Promise.resolve({ cancellationRequest: null, happenings: [{ type: "order.cancellation_declined" }] }),
+    work: () =>
+      Promise.resolve({ cancellationRequest: null, happenings: [{ type: "order.cancellation_declined" }] }),
   });
 }
 
 function requestOf(order: OrderAggregate): CancellationRequest {
   if (order.cancellationRequest !== null) return order.cancellationRequest;
-  throw refuseOrder("invalid_state", order, { reason: "cancellation_not_requested", message: "Nobody has asked to cancel the order." });
+  throw refuseOrder("invalid_state", order, {
+    reason: "cancellation_not_requested",
+    message: "Nobody has asked to cancel the order.",
+  });
 }

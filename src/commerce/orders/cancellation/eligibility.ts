@@ -7,8 +7,19 @@ import { type Money, money } from "#foundation/money.ts";
 import { cancellationValue } from "#commerce/orders/order-value.ts";
 import { type AssessedLine, assessLines, windowEndOf } from "./obstacles.ts";
 import { cancellationReasonChoices, type CancellationReasonView, type ReasonChoice } from "./reasons.ts";
-import { bestDecision, type Decision, decisionOf, validUntil, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
-import type { LineQuantity, OrderAggregate, OrderLine, PromotionMinimum } from "#commerce/orders/order-aggregate.ts";
+import {
+  bestDecision,
+  type Decision,
+  decisionOf,
+  validUntil,
+  withoutRepeats,
+} from "#commerce/orders/eligibility-reason.ts";
+import type {
+  LineQuantity,
+  OrderAggregate,
+  OrderLine,
+  PromotionMinimum,
+} from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import {
   arrivalOf,
@@ -39,7 +50,11 @@ export interface CancellationRefund {
   readonly promotionEffect: "kept" | "recalculated" | "removed";
 }
 
-export type CancellationConsequence = "stock_released" | "promotion_use_restored" | "order_canceled" | "minimum_order_not_met_after_cancel";
+export type CancellationConsequence =
+  | "stock_released"
+  | "promotion_use_restored"
+  | "order_canceled"
+  | "minimum_order_not_met_after_cancel";
 export type CancellationAlternative = "return" | "withdrawal" | "contact_merchant";
 
 export interface CancellationDeadline {
@@ -69,13 +84,20 @@ export interface CancellationEligibility {
 }
 
 /** For a buyer, unless told: the merchant itself is held by what the order is like alone, not by its policy. */
-export function cancellationEligibility(order: OrderAggregate, now: Date, actor: OrderActor = "buyer"): CancellationEligibility {
+export function cancellationEligibility(
+  order: OrderAggregate,
+  now: Date,
+  actor: OrderActor = "buyer",
+): CancellationEligibility {
   const policy = policyOf(order, "cancellation");
   const assessed = assessLines({ order, rules: policy.rules, now, actor });
   const lines = assessed.map(toLine);
   const decision = bestDecision(lines.map((line) => line.decision));
   const best = lines.filter((line) => line.decision === decision);
-  const chosen = decision === "denied" ? [] : best.map(({ lineId, cancelableQuantity }) => ({ lineId, quantity: cancelableQuantity }));
+  const chosen =
+    decision === "denied"
+      ? []
+      : best.map(({ lineId, cancelableQuantity }) => ({ lineId, quantity: cancelableQuantity }));
   const scope = scopeOf(order, chosen);
   const other = alternativesOf(order, { decision, now });
   const deadline = deadlineOf(order, policy);
@@ -94,27 +116,45 @@ export function cancellationEligibility(order: OrderAggregate, now: Date, actor:
     alternatives: other.alternatives,
     policy: { id: policy.id, type: "cancellation", summary: policy.summary },
     evaluatedAt: now.toISOString(),
-    validUntil: validUntil(now, [...other.turns, ...(deadline?.clock === "placed" && deadline.at !== null ? [Date.parse(deadline.at)] : [])]),
+    validUntil: validUntil(now, [
+      ...other.turns,
+      ...(deadline?.clock === "placed" && deadline.at !== null ? [Date.parse(deadline.at)] : []),
+    ]),
   };
 }
 
 function toLine({ line, open, reasons }: AssessedLine): CancellationLine {
   const decision = decisionOf(reasons);
-  return { lineId: line.id, decision, cancelableQuantity: decision === "denied" ? 0 : open, orderedQuantity: line.ordered, reasons };
+  return {
+    lineId: line.id,
+    decision,
+    cancelableQuantity: decision === "denied" ? 0 : open,
+    orderedQuantity: line.ordered,
+    reasons,
+  };
 }
 
 /** The order, when nothing of it would be left. */
-function scopeOf({ lines }: OrderAggregate, chosen: readonly LineQuantity[]): CancellationEligibility["scope"] {
+function scopeOf(
+  { lines }: OrderAggregate,
+  chosen: readonly LineQuantity[],
+): CancellationEligibility["scope"] {
   if (chosen.length === 0) return "none";
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
   return lines.every((line) => wantedOf(line) === (quantities.get(line.id) ?? 0)) ? "order" : "lines";
 }
 
-function deadlineOf(order: OrderAggregate, { rules }: PolicyOfType<"cancellation">): CancellationDeadline | null {
+function deadlineOf(
+  order: OrderAggregate,
+  { rules }: PolicyOfType<"cancellation">,
+): CancellationDeadline | null {
   if (rules.mode === "none") return null;
   const endsAt = windowEndOf(order, rules);
-  if (endsAt !== null) return { at: new Date(endsAt).toISOString(), clock: "placed", policyMinutes: rules.windowMinutes };
-  const begun = order.fulfillments.flatMap(({ returnId, packingStartedAt }) => (returnId === null ? (packingStartedAt ?? []) : [])).toSorted();
+  if (endsAt !== null)
+    return { at: new Date(endsAt).toISOString(), clock: "placed", policyMinutes: rules.windowMinutes };
+  const begun = order.fulfillments
+    .flatMap(({ returnId, packingStartedAt }) => (returnId === null ? (packingStartedAt ?? []) : []))
+    .toSorted();
   return { at: begun[0] ?? null, clock: "packing_started", policyMinutes: null };
 }
 
@@ -138,22 +178,38 @@ function promotionEffectOf(
   { chosen, isShippingGone }: { readonly chosen: readonly LineQuantity[]; readonly isShippingGone: boolean },
 ): CancellationRefund["promotionEffect"] {
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
-  const allocations = promotions.flatMap((promotion) => promotion.allocations).filter(({ amountMinor }) => amountMinor > 0);
-  const isTouched = (lineId: string | null): boolean => (lineId === null ? isShippingGone : quantities.has(lineId));
+  const allocations = promotions
+    .flatMap((promotion) => promotion.allocations)
+    .filter(({ amountMinor }) => amountMinor > 0);
+  const isTouched = (lineId: string | null): boolean =>
+    lineId === null ? isShippingGone : quantities.has(lineId);
   if (!allocations.some(({ lineId }) => isTouched(lineId))) return "kept";
   const isLeft = (lineId: string | null): boolean =>
-    lineId === null ? !isShippingGone : lines.some((line) => line.id === lineId && wantedOf(line) > (quantities.get(lineId) ?? 0));
+    lineId === null
+      ? !isShippingGone
+      : lines.some((line) => line.id === lineId && wantedOf(line) > (quantities.get(lineId) ?? 0));
   return allocations.some(({ lineId }) => isLeft(lineId)) ? "recalculated" : "removed";
 }
 
 function consequencesOf(
   order: OrderAggregate,
-  { scope, chosen }: { readonly scope: CancellationEligibility["scope"]; readonly chosen: readonly LineQuantity[] },
+  {
+    scope,
+    chosen,
+  }: { readonly scope: CancellationEligibility["scope"]; readonly chosen: readonly LineQuantity[] },
 ): CancellationConsequence[] {
   const { promotions } = order;
   if (scope === "none") return [];
-  if (scope === "lines") return ["stock_released", ...(breaksMinimum(order, chosen) ? (["minimum_order_not_met_after_cancel"] as const) : [])];
-  return ["stock_released", ...(promotions.length > 0 ? (["promotion_use_restored"] as const) : []), "order_canceled"];
+  if (scope === "lines")
+    return [
+      "stock_released",
+      ...(breaksMinimum(order, chosen) ? (["minimum_order_not_met_after_cancel"] as const) : []),
+    ];
+  return [
+    "stock_released",
+    ...(promotions.length > 0 ? (["promotion_use_restored"] as const) : []),
+    "order_canceled",
+  ];
 }
 
 interface Alternatives {
@@ -162,7 +218,10 @@ interface Alternatives {
 }
 
 /** What else a buyer can do about what cannot be canceled; and when that will change. */
-function alternativesOf(order: OrderAggregate, { decision, now }: { readonly decision: Decision; readonly now: Date }): Alternatives {
+function alternativesOf(
+  order: OrderAggregate,
+  { decision, now }: { readonly decision: Decision; readonly now: Date },
+): Alternatives {
   const { canReturn, canWithdraw, turns } = afterSaleWays(order, now);
   const isAsking = decision === "denied" && order.status !== "canceled" && order.merchant.status === "active";
   return {
@@ -179,8 +238,12 @@ type Ordered = Pick<OrderAggregate, "lines" | "promotions">;
 
 /** Met now, and without these units no more. */
 function breaksMinimum(order: Ordered, canceled: readonly LineQuantity[]): boolean {
-  const asked = order.promotions.flatMap(({ minimum, discountMinor }) => (discountMinor === 0 ? [] : (minimum ?? [])));
-  return asked.some((minimum) => isMet(order, { minimum, canceled: [] }) && !isMet(order, { minimum, canceled }));
+  const asked = order.promotions.flatMap(({ minimum, discountMinor }) =>
+    discountMinor === 0 ? [] : (minimum ?? []),
+  );
+  return asked.some(
+    (minimum) => isMet(order, { minimum, canceled: [] }) && !isMet(order, { minimum, canceled }),
+  );
 }
 
 function isMet(
@@ -190,7 +253,10 @@ function isMet(
   const gone = new Map(canceled.map(({ lineId, quantity }) => [lineId, quantity]));
   const left = lines
     .filter(({ id }) => minimum.lineIds.includes(id))
-    .map((line) => ({ unitPriceMinor: line.unitPriceMinor, quantity: wantedOf(line) - (gone.get(line.id) ?? 0) }));
+    .map((line) => ({
+      unitPriceMinor: line.unitPriceMinor,
+      quantity: wantedOf(line) - (gone.get(line.id) ?? 0),
+    }));
   const quantity = left.reduce((sum, units) => sum + units.quantity, 0);
   const subtotalMinor = left.reduce((sum, units) => sum + units.unitPriceMinor * units.quantity, 0);
   return quantity >= (minimum.quantity ?? 0) && subtotalMinor >= (minimum.subtotalMinor ?? 0);
@@ -208,33 +274,50 @@ interface AfterSaleWays {
 }
 
 function afterSaleWays(order: OrderAggregate, now: Date): AfterSaleWays {
-  if (order.status === "canceled" || order.paymentStatus === "refunded") return { canReturn: false, canWithdraw: false, turns: [] };
+  if (order.status === "canceled" || order.paymentStatus === "refunded")
+    return { canReturn: false, canWithdraw: false, turns: [] };
   const [returns, withdrawals] = [returnWindows(order), withdrawalWindows(order)];
   const isOpen = (window: Window): boolean => !isOver(window, now);
-  return { canReturn: returns.some(isOpen), canWithdraw: withdrawals.some(isOpen), turns: [...returns, ...withdrawals].flatMap(turnsOf) };
+  return {
+    canReturn: returns.some(isOpen),
+    canWithdraw: withdrawals.some(isOpen),
+    turns: [...returns, ...withdrawals].flatMap(turnsOf),
+  };
 }
 
 const neverTakenBack = ["no_returns", "final_sale", "custom_made", "perishable", "digital", "gift_card"];
 
 /** Of what was sent and is taken back as the merchant's rules stand. */
 function returnWindows(order: OrderAggregate): Window[] {
-  const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = policyOf(order, "return").rules;
+  const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = policyOf(
+    order,
+    "return",
+  ).rules;
   if (mode === "none" || excludedCountries.includes(order.country)) return [];
   const counted = { ...(windowDays === null ? {} : { days: windowDays }), extendUntil };
-  const isTaken = ({ categoryIds }: OrderLine): boolean => !categoryIds.some((id) => excludedCategoryIds.includes(id));
+  const isTaken = ({ categoryIds }: OrderLine): boolean =>
+    !categoryIds.some((id) => excludedCategoryIds.includes(id));
   const lines = order.lines.filter((line) => isKept(line) && isTaken(line) && !isAny(line, neverTakenBack));
   return lines.map((line) => windowFrom(order, arrivalOf(order, line), counted));
 }
 
-/** Directive 2011/83/EU, articles 9 and 16; what nobody has sent yet is withdrawn from as well where it is none that is carried. */
+/**
+ * Directive 2011/83/EU, articles 9 and 16; what nobody has sent yet is withdrawn from as well where it is
+ * none that is carried.
+ */
 function withdrawalWindows(order: OrderAggregate): Window[] {
   const { windowDays } = policyOf(order, "withdrawal").rules;
   if (windowDays === 0) return [];
   const lines = order.lines.filter((line) => !isAny(line, ["custom_made", "perishable"]));
   const isSent = lines.some((line) => isKept(line) && !isAny(line, ["digital"]));
   const isPromised = lines.some((line) => unsentIntangibles(line) > 0);
-  return [...(isSent ? [withdrawalWindow(order, windowDays)] : []), ...(isPromised ? [withdrawalFromPlacing(order, windowDays)] : [])];
+  return [
+    ...(isSent ? [withdrawalWindow(order, windowDays)] : []),
+    ...(isPromised ? [withdrawalFromPlacing(order, windowDays)] : []),
+  ];
 }
 
-const isKept = ({ shipped, returned, returnRequested }: OrderLine): boolean => shipped > returned + returnRequested;
-const isAny = ({ restrictions }: OrderLine, some: readonly string[]): boolean => some.some((restriction) => restrictions.includes(restriction));
+const isKept = ({ shipped, returned, returnRequested }: OrderLine): boolean =>
+  shipped > returned + returnRequested;
+const isAny = ({ restrictions }: OrderLine, some: readonly string[]): boolean =>
+  some.some((restriction) => restrictions.includes(restriction));

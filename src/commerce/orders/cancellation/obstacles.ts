@@ -6,7 +6,12 @@
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
 import { type CancellationReasonView, obstacle } from "./reasons.ts";
 import { decisionOf } from "#commerce/orders/eligibility-reason.ts";
-import type { LineQuantity, OrderAggregate, OrderLine, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
+import type {
+  LineQuantity,
+  OrderAggregate,
+  OrderLine,
+  OrderPromotion,
+} from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus, OrderActor } from "#commerce/orders/order-states.ts";
 import { isOpenReturn, wantedOf } from "#commerce/orders/order-statuses.ts";
 
@@ -31,11 +36,16 @@ export function assessLines(assessment: Assessment): AssessedLine[] {
   if (end !== null) return order.lines.map((line) => ({ line, open: 0, reasons: [end] }));
   const ofOrder = stateObstacles(order);
   const assessed = order.lines.map((line) => assessLine(assessment, { line, ofOrder }));
-  return actor === "buyer" ? assessed.map((one) => ({ ...one, reasons: [...one.reasons, ...tornApart(order, { one, assessed })] })) : assessed;
+  return actor === "buyer"
+    ? assessed.map((one) => ({ ...one, reasons: [...one.reasons, ...tornApart(order, { one, assessed })] }))
+    : assessed;
 }
 
 /** The end of the time in which a buyer cancels alone; null: it ends with the beginning of the packing. */
-export function windowEndOf({ placedAt }: Pick<OrderAggregate, "placedAt">, { windowMinutes }: CancellationRules): number | null {
+export function windowEndOf(
+  { placedAt }: Pick<OrderAggregate, "placedAt">,
+  { windowMinutes }: CancellationRules,
+): number | null {
   return windowMinutes === null ? null : Date.parse(placedAt) + windowMinutes * 60_000;
 }
 
@@ -57,17 +67,27 @@ function endOf({ status }: OrderAggregate): CancellationReasonView | null {
   return status === "completed" ? obstacle("order_completed") : null;
 }
 
-function stateObstacles({ status, merchant, payments, refunds, cancellationRequest }: OrderAggregate): CancellationReasonView[] {
+function stateObstacles({
+  status,
+  merchant,
+  payments,
+  refunds,
+  cancellationRequest,
+}: OrderAggregate): CancellationReasonView[] {
   const pending = payments.flatMap((payment) => payment.pending);
-  const isProcessing = payments.some((payment) => payment.status === "pending") || pending.some(({ kind }) => kind !== "refund");
-  const isRefunding = refunds.some((refund) => refund.status === "pending") || pending.some(({ kind }) => kind === "refund");
+  const isProcessing =
+    payments.some((payment) => payment.status === "pending") || pending.some(({ kind }) => kind !== "refund");
+  const isRefunding =
+    refunds.some((refund) => refund.status === "pending") || pending.some(({ kind }) => kind === "refund");
   return [
     ...(merchant.status === "suspended" ? [obstacle("merchant_suspended")] : []),
     ...(status === "on_hold" ? [obstacle("order_on_hold")] : []),
     ...(payments.some(({ disputedAt }) => disputedAt !== null) ? [obstacle("payment_disputed")] : []),
     ...(isProcessing ? [obstacle("payment_processing")] : []),
     ...(isRefunding ? [obstacle("refund_in_progress")] : []),
-    ...(cancellationRequest === null ? [] : [obstacle("cancellation_already_requested", { data: { at: cancellationRequest.at } })]),
+    ...(cancellationRequest === null
+      ? []
+      : [obstacle("cancellation_already_requested", { data: { at: cancellationRequest.at } })]),
   ];
 }
 
@@ -76,11 +96,17 @@ const digital = ["digital", "gift_card"];
 function nothingOpen(line: OrderLine): CancellationReasonView {
   if (wantedOf(line) === 0) return obstacle("line_already_canceled");
   if (line.delivered < line.shipped) return obstacle("fulfillment_shipped");
-  return obstacle(digital.some((restriction) => line.restrictions.includes(restriction)) ? "line_digital_delivered" : "fulfillment_delivered");
+  return obstacle(
+    digital.some((restriction) => line.restrictions.includes(restriction))
+      ? "line_digital_delivered"
+      : "fulfillment_delivered",
+  );
 }
 
 function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): CancellationReasonView[] {
-  const open = returns.find((found) => isOpenReturn(found) && found.lines.some(({ lineId }) => lineId === id));
+  const open = returns.find(
+    (found) => isOpenReturn(found) && found.lines.some(({ lineId }) => lineId === id),
+  );
   return open === undefined ? [] : [obstacle("return_open", { data: { returnId: open.id } })];
 }
 
@@ -91,7 +117,12 @@ function policyObstacles({ order, rules, now }: Assessment): CancellationReasonV
   return [
     ...(rules.mode === "request" ? [obstacle("self_service_disabled", { blocking: false })] : []),
     ...(isOver
-      ? [obstacle("cancellation_window_elapsed", { blocking: rules.afterWindow === "deny", data: { endsAt: new Date(endsAt).toISOString() } })]
+      ? [
+          obstacle("cancellation_window_elapsed", {
+            blocking: rules.afterWindow === "deny",
+            data: { endsAt: new Date(endsAt).toISOString() },
+          }),
+        ]
       : []),
   ];
 }
@@ -101,7 +132,8 @@ const packed: ReadonlySet<FulfillmentStatus> = new Set(["packing", "ready_for_pi
 function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): CancellationReasonView[] {
   // What an exchange sends is nothing that was ordered.
   const own = fulfillments.filter(
-    ({ returnId, status, lines }) => returnId === null && status !== "canceled" && lines.some(({ lineId }) => lineId === line.id),
+    ({ returnId, status, lines }) =>
+      returnId === null && status !== "canceled" && lines.some(({ lineId }) => lineId === line.id),
   );
   const isBegun = own.some(({ packingStartedAt }) => packingStartedAt !== null);
   const isPacked = own.some(({ status }) => packed.has(status));
@@ -117,11 +149,16 @@ function tornApart(
   { one, assessed }: { readonly one: AssessedLine; readonly assessed: readonly AssessedLine[] },
 ): CancellationReasonView[] {
   if (decisionOf(one.reasons) === "denied") return [];
-  const isWhole = ({ line, open, reasons }: AssessedLine): boolean => open === wantedOf(line) && decisionOf(reasons) !== "denied";
+  const isWhole = ({ line, open, reasons }: AssessedLine): boolean =>
+    open === wantedOf(line) && decisionOf(reasons) !== "denied";
   const torn = setsOf(order).find(
-    (lineIds) => lineIds.includes(one.line.id) && assessed.some((other) => lineIds.includes(other.line.id) && !isWhole(other)),
+    (lineIds) =>
+      lineIds.includes(one.line.id) &&
+      assessed.some((other) => lineIds.includes(other.line.id) && !isWhole(other)),
   );
-  return torn === undefined ? [] : [obstacle("line_not_separable", { blocking: false, data: { lineIds: torn } })];
+  return torn === undefined
+    ? []
+    : [obstacle("line_not_separable", { blocking: false, data: { lineIds: torn } })];
 }
 
 /**
@@ -134,17 +171,24 @@ export function setsOf({ promotions }: Pick<OrderAggregate, "promotions">): (rea
   return promotions
     .filter(({ kind, discountMinor }) => joining.has(kind) && discountMinor > 0)
     .map(({ allocations, boughtLineIds = [] }) => {
-      const given = allocations.flatMap(({ lineId, amountMinor }) => (lineId === null || amountMinor === 0 ? [] : [lineId]));
+      const given = allocations.flatMap(({ lineId, amountMinor }) =>
+        lineId === null || amountMinor === 0 ? [] : [lineId],
+      );
       return given.concat(boughtLineIds.filter((id) => !given.includes(id)));
     })
     .filter((lineIds) => lineIds.length > 0);
 }
 
 /** The first set that these units would tear apart: of some of its lines they have units, of others not all. */
-export function tornSet(order: Pick<OrderAggregate, "promotions" | "lines">, chosen: readonly LineQuantity[]): readonly string[] | undefined {
+export function tornSet(
+  order: Pick<OrderAggregate, "promotions" | "lines">,
+  chosen: readonly LineQuantity[],
+): readonly string[] | undefined {
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
   const wanted = new Map(order.lines.map((line) => [line.id, wantedOf(line)]));
   return setsOf(order).find(
-    (lineIds) => lineIds.some((id) => (quantities.get(id) ?? 0) > 0) && lineIds.some((id) => (quantities.get(id) ?? 0) < (wanted.get(id) ?? 0)),
+    (lineIds) =>
+      lineIds.some((id) => (quantities.get(id) ?? 0) > 0) &&
+      lineIds.some((id) => (quantities.get(id) ?? 0) < (wanted.get(id) ?? 0)),
   );
 }

@@ -4,10 +4,25 @@
  */
 import type { EligibilityReason } from "#commerce/orders/eligibility-reason.ts";
 
-export const buyerCancellationReasons = ["ordered_by_mistake", "changed_mind", "better_price", "arrives_too_late", "wrong_address", "other"] as const;
-export const merchantCancellationReasons = ["out_of_stock", "fraud_suspected", "price_error", "buyer_unreachable", "other"] as const;
+export const buyerCancellationReasons = [
+  "ordered_by_mistake",
+  "changed_mind",
+  "better_price",
+  "arrives_too_late",
+  "wrong_address",
+  "other",
+] as const;
+export const merchantCancellationReasons = [
+  "out_of_stock",
+  "fraud_suspected",
+  "price_error",
+  "buyer_unreachable",
+  "other",
+] as const;
 
-export type CancellationReason = (typeof buyerCancellationReasons)[number] | (typeof merchantCancellationReasons)[number];
+export type CancellationReason =
+  | (typeof buyerCancellationReasons)[number]
+  | (typeof merchantCancellationReasons)[number];
 
 const labels: Readonly<Record<CancellationReason, string>> = {
   ordered_by_mistake: "Ordered by mistake",
@@ -64,7 +79,10 @@ export type CancellationReasonView = EligibilityReason<CancellationObstacle>;
 
 export function obstacle(
   code: CancellationObstacle,
-  { blocking = true, data = {} }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
+  {
+    blocking = true,
+    data = {},
+  }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
 ): CancellationReasonView {
   return { code, message: obstacles[code], blocking, data };
 }

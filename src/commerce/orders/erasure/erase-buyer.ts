@@ -31,7 +31,11 @@ interface Erasing {
   readonly isForced: boolean;
 }
 
-export async function eraseBuyer(transaction: Transaction, context: CartCommandContext, { finds, isForced }: Erasing): Promise<Erased> {
+export async function eraseBuyer(
+  transaction: Transaction,
+  context: CartCommandContext,
+  { finds, isForced }: Erasing,
+): Promise<Erased> {
   const { cartIds, orderIds, personalIds } = finds.scope;
   const openCartIds = await requireNotUnderWay(transaction, context, { finds, isForced });
   // First: carts are told of as they are then, which is without what is erased.
@@ -47,13 +51,19 @@ export async function eraseBuyer(transaction: Transaction, context: CartCommandC
 }
 
 /** Gives the carts that are still open. */
-async function requireNotUnderWay(transaction: Transaction, { now }: CartCommandContext, { finds, isForced }: Erasing): Promise<readonly string[]> {
+async function requireNotUnderWay(
+  transaction: Transaction,
+  { now }: CartCommandContext,
+  { finds, isForced }: Erasing,
+): Promise<readonly string[]> {
   const { cartIds, orderIds } = finds.scope;
   const carts = [...(await findCarts(transaction, cartIds, now)).values()];
   const locked = carts.filter((cart) => statusOf(cart, now) === "locked");
   if (locked.length > 0) {
     const sessions = locked.map(({ session }) => session?.id).join(", ");
-    throw fail("invalid_state", { message: `A checkout is under way (${sessions}): cancel it, or wait until it is over. Nothing was erased.` });
+    throw fail("invalid_state", {
+      message: `A checkout is under way (${sessions}): cancel it, or wait until it is over. Nothing was erased.`,
+    });
   }
   const { rows: waiting } = await sql<{ id: string }>`
     select id from sales_order where id = any(${orderIds}::text[]) and status in ('pending', 'confirmed', 'on_hold') order by id`.execute(
@@ -80,12 +90,18 @@ async function detach(transaction: Transaction, context: CartCommandContext, car
 async function emptyEvents(transaction: Transaction, subjectIds: readonly string[]): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     update event set snapshot = replace(thin, '"truncated":false', '"truncated":true')
-    where subject_id = any(${subjectIds}::text[]) and snapshot <> replace(thin, '"truncated":false', '"truncated":true')`.execute(transaction);
+    where subject_id = any(${subjectIds}::text[]) and snapshot <> replace(thin, '"truncated":false', '"truncated":true')`.execute(
+    transaction,
+  );
   return Number(numAffectedRows);
 }
 
 /** Those that were found, and those that may have come since. */
-async function emptyAnswers(transaction: Transaction, { keyring, merchantId }: CartCommandContext, finds: ErasureFinds): Promise<number> {
+async function emptyAnswers(
+  transaction: Transaction,
+  { keyring, merchantId }: CartCommandContext,
+  finds: ErasureFinds,
+): Promise<number> {
   const { traces, answers, lookedUpTo } = finds;
   const ownerIds = await whoWasTold(transaction, merchantId);
   const newer = await findRecords(transaction, keyring, { ownerIds, holds: traces.isIn, since: lookedUpTo });

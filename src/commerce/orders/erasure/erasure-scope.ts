@@ -38,7 +38,8 @@ export interface ErasureScope {
 /** Throws where there is no such thing: nobody shall believe that something was erased that was only misspelt. */
 export async function findErasureScope(reader: Reader, target: ErasureTarget): Promise<ErasureScope> {
   const seed = await findSeed(reader, target);
-  if (seed === undefined) throw fail("resource_not_found", { message: `Nothing is known of ${nothing[target.by]}.` });
+  if (seed === undefined)
+    throw fail("resource_not_found", { message: `Nothing is known of ${nothing[target.by]}.` });
   const { merchantId, cartIds, buyerReference } = seed;
   const { rows: carts } = await sql<{ id: string }>`
     with recursive mine (id) as (
@@ -47,21 +48,35 @@ export async function findErasureScope(reader: Reader, target: ErasureTarget): P
   const ids = carts.map(({ id }) => id);
   const { rows: orders } = await sql<{ id: string }>`
     select id from sales_order where cart_id = any(${ids}::text[])
-      or (merchant_id = ${merchantId} and buyer_reference = ${buyerReference}::text) order by id`.execute(reader);
+      or (merchant_id = ${merchantId} and buyer_reference = ${buyerReference}::text) order by id`.execute(
+    reader,
+  );
   const orderIds = orders.map(({ id }) => id);
   const { rows: personal } = await sql<{ id: string }>`
     select id from personal_data where cart_id = any(${ids}::text[])
     union select id from personal_data where merchant_id = ${merchantId} and buyer_reference = ${buyerReference}::text
     union select unnest(array[${personalDataColumns}]) from cart where id = any(${ids}::text[])
-    union select unnest(array[${personalDataColumns}]) from sales_order where id = any(${orderIds}::text[])`.execute(reader);
+    union select unnest(array[${personalDataColumns}]) from sales_order where id = any(${orderIds}::text[])`.execute(
+    reader,
+  );
   const personalIds = personal.map(({ id }) => id).filter((id: string | null) => id !== null);
   return { merchantId, cartIds: ids, orderIds, personalIds };
 }
 
-/** Carts first, then orders: as everybody locks them. Until the end of the transaction nobody places, changes or ends anything of it. */
-export async function lockErasureScope(transaction: Transaction, { cartIds, orderIds }: ErasureScope): Promise<void> {
-  await sql`select id from cart where id = any(${cartIds}::text[]) order by id for no key update`.execute(transaction);
-  await sql`select id from sales_order where id = any(${orderIds}::text[]) order by id for no key update`.execute(transaction);
+/**
+ * Carts first, then orders: as everybody locks them. Until the end of the transaction nobody places, changes
+ * or ends anything of it.
+ */
+export async function lockErasureScope(
+  transaction: Transaction,
+  { cartIds, orderIds }: ErasureScope,
+): Promise<void> {
+  await sql`select id from cart where id = any(${cartIds}::text[]) order by id for no key update`.execute(
+    transaction,
+  );
+  await sql`select id from sales_order where id = any(${orderIds}::text[]) order by id for no key update`.execute(
+    transaction,
+  );
 }
 
 export function isSameScope(one: ErasureScope, other: ErasureScope): boolean {
@@ -69,7 +84,9 @@ export function isSameScope(one: ErasureScope, other: ErasureScope): boolean {
     const ids = new Set(other[key]);
     return ids.size === new Set(one[key]).size && one[key].every((id) => ids.has(id));
   };
-  return one.merchantId === other.merchantId && isSame("cartIds") && isSame("orderIds") && isSame("personalIds");
+  return (
+    one.merchantId === other.merchantId && isSame("cartIds") && isSame("orderIds") && isSame("personalIds")
+  );
 }
 
 const nothing: Readonly<Record<ErasureTarget["by"], string>> = {
@@ -91,19 +108,30 @@ async function findSeed(reader: Reader, target: ErasureTarget): Promise<Seed | u
   const cart = reader.selectFrom("cart").select(["cart.merchantId", "cart.id"]);
   const found =
     target.by === "order"
-      ? await reader.selectFrom("salesOrder").select(["merchantId", "cartId as id"]).where("id", "=", value).executeTakeFirst()
+      ? await reader
+          .selectFrom("salesOrder")
+          .select(["merchantId", "cartId as id"])
+          .where("id", "=", value)
+          .executeTakeFirst()
       : target.by === "cart"
         ? await cart.where("cart.id", "=", value).executeTakeFirst()
         : await cart.where("cart.addressTokenDigest", "=", tokenDigest(value)).executeTakeFirst();
-  return found === undefined ? undefined : { merchantId: found.merchantId, cartIds: [found.id], buyerReference: null };
+  return found === undefined
+    ? undefined
+    : { merchantId: found.merchantId, cartIds: [found.id], buyerReference: null };
 }
 
 /** Also one of whom nothing but saved addresses is there. */
-async function findBuyer(reader: Reader, { merchantId, value }: { readonly merchantId: string; readonly value: string }): Promise<Seed | undefined> {
+async function findBuyer(
+  reader: Reader,
+  { merchantId, value }: { readonly merchantId: string; readonly value: string },
+): Promise<Seed | undefined> {
   const { rows } = await sql<{ id: string | null }>`
     select id from cart where merchant_id = ${merchantId} and buyer_reference = ${value}
     union select cart_id from sales_order where merchant_id = ${merchantId} and buyer_reference = ${value}
-    union select cart_id from personal_data where merchant_id = ${merchantId} and buyer_reference = ${value}`.execute(reader);
+    union select cart_id from personal_data where merchant_id = ${merchantId} and buyer_reference = ${value}`.execute(
+    reader,
+  );
   if (rows.length === 0) return undefined;
   return { merchantId, cartIds: rows.map(({ id }) => id).filter((id) => id !== null), buyerReference: value };
 }
@@ -122,13 +150,23 @@ interface Looking {
   readonly now: Date;
 }
 
-/** A request has its time from when it came, and by the clock of its process: so long, at most, until its answer can be seen. */
+/**
+ * A request has its time from when it came, and by the clock of its process: so long, at most, until its
+ * answer can be seen.
+ */
 const lateMsMax = 600_000;
 
-export async function findForErasure(db: Database, keyring: Keyring, { target, now }: Looking): Promise<ErasureFinds> {
+export async function findForErasure(
+  db: Database,
+  keyring: Keyring,
+  { target, now }: Looking,
+): Promise<ErasureFinds> {
   const scope = await findErasureScope(db, target);
   const traces = await tracesOf(db, keyring, scope);
-  const answers = await findRecords(db, keyring, { ownerIds: await whoWasTold(db, scope.merchantId), holds: traces.isIn });
+  const answers = await findRecords(db, keyring, {
+    ownerIds: await whoWasTold(db, scope.merchantId),
+    holds: traces.isIn,
+  });
   return { scope, traces, answers, lookedUpTo: new Date(now.getTime() - lateMsMax) };
 }
 
@@ -150,7 +188,9 @@ async function tracesOf(reader: Reader, keyring: Keyring, scope: ErasureScope): 
 export async function whoWasTold(reader: Reader, merchantId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from installation where merchant_id = ${merchantId}
-    union all select id from internal_token where merchant_id = ${merchantId} or merchant_id is null`.execute(reader);
+    union all select id from internal_token where merchant_id = ${merchantId} or merchant_id is null`.execute(
+    reader,
+  );
   return rows.map(({ id }) => id);
 }
 
@@ -166,7 +206,11 @@ interface Traces {
 function findTraces(ids: readonly string[], personal: readonly PersonalData[]): Traces {
   const words = new Set([...ids, ...personal.flatMap(wordsOf)].map(escaped));
   const groups = personal.flatMap(maskOf);
-  return { isIn: (json) => [...words].some((word) => json.includes(word)) || groups.some((group) => group.every((word) => json.includes(word))) };
+  return {
+    isIn: (json) =>
+      [...words].some((word) => json.includes(word)) ||
+      groups.some((group) => group.every((word) => json.includes(word))),
+  };
 }
 
 /** As JSON writes it. */
@@ -176,8 +220,17 @@ const quoted = (text: string): string => JSON.stringify(text);
 function wordsOf(data: PersonalData): string[] {
   if (data.kind === "buyer_email") return [data.email, maskEmail(data.email)];
   // A town, a region and a country are those of many.
-  const { city: _city, regionCode: _region, countryCode: _country, postalCode, email, ...own } = data.address satisfies PostalAddress;
-  const texts = Object.values(own).filter((value): value is string => value !== null && value.length >= wordLengthMin);
+  const {
+    city: _city,
+    regionCode: _region,
+    countryCode: _country,
+    postalCode,
+    email,
+    ...own
+  } = data.address satisfies PostalAddress;
+  const texts = Object.values(own).filter(
+    (value): value is string => value !== null && value.length >= wordLengthMin,
+  );
   return [
     ...texts,
     ...(email === null ? [] : [email, maskEmail(email)]),

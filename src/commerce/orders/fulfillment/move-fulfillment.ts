@@ -5,9 +5,19 @@ import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/f
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { carrierMax } from "./create-fulfillment.ts";
-import { type ChangedPart, changeOrder, type OrderCommandContext, orderIdOf } from "#commerce/orders/change-order.ts";
+import {
+  type ChangedPart,
+  changeOrder,
+  type OrderCommandContext,
+  orderIdOf,
+} from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import { type FulfillmentMove, fulfillmentMoves, requireMove, type TrackedStatus } from "./fulfillment-rules.ts";
+import {
+  type FulfillmentMove,
+  fulfillmentMoves,
+  requireMove,
+  type TrackedStatus,
+} from "./fulfillment-rules.ts";
 import { countUnits, type Moved, replaceLost, takeBack, takeUnits } from "./fulfillment-stock.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 
@@ -35,7 +45,11 @@ export const trackingNumberMax = 64;
 
 type Changing = Promise<ChangedPart>;
 
-export function packFulfillment(transaction: Transaction, context: OrderCommandContext, target: FulfillmentTarget): Changing {
+export function packFulfillment(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  target: FulfillmentTarget,
+): Changing {
   return move(transaction, context, {
     target,
     name: "pack",
@@ -44,9 +58,16 @@ export function packFulfillment(transaction: Transaction, context: OrderCommandC
   });
 }
 
-export function shipFulfillment(transaction: Transaction, context: OrderCommandContext, input: FulfillmentShipInput): Changing {
+export function shipFulfillment(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: FulfillmentShipInput,
+): Changing {
   const { tracking, estimatedDeliveryAt } = input;
-  requireNoFaults([...trackingFaults(tracking ?? {}), ...arrivalFaults(estimatedDeliveryAt ?? null, context.now)]);
+  requireNoFaults([
+    ...trackingFaults(tracking ?? {}),
+    ...arrivalFaults(estimatedDeliveryAt ?? null, context.now),
+  ]);
   return move(transaction, context, {
     target: input,
     name: "ship",
@@ -69,7 +90,9 @@ function trackingFaults({ carrier, number, url }: Tracking): Faults {
   return [
     ...textFaults("/tracking/carrier", carrier, { max: carrierMax }),
     ...textFaults("/tracking/number", number, { max: trackingNumberMax }),
-    ...(isUrlFine ? [] : [faultAt("/tracking/url", "pattern_mismatch", "It must be an https address without credentials.")]),
+    ...(isUrlFine
+      ? []
+      : [faultAt("/tracking/url", "pattern_mismatch", "It must be an https address without credentials.")]),
   ];
 }
 
@@ -78,33 +101,61 @@ const arrivalDaysMax = 365;
 function arrivalFaults(estimatedAt: Date | null, now: Date): Faults {
   const latest = now.getTime() + arrivalDaysMax * 24 * 60 * 60_000;
   if (estimatedAt === null || (estimatedAt > now && estimatedAt.getTime() <= latest)) return [];
-  return [faultAt("/estimatedDeliveryAt", "out_of_range", `It must be in the future, and no more than ${arrivalDaysMax} days from now.`)];
+  return [
+    faultAt(
+      "/estimatedDeliveryAt",
+      "out_of_range",
+      `It must be in the future, and no more than ${arrivalDaysMax} days from now.`,
+    ),
+  ];
 }
 
-export function trackFulfillment(transaction: Transaction, context: OrderCommandContext, input: FulfillmentTrackInput): Changing {
+export function trackFulfillment(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: FulfillmentTrackInput,
+): Changing {
   return move(transaction, context, {
     target: input,
     name: input.status,
-    effect: async (moved) => (input.status === "returned_to_sender" ? takeBack(transaction, context, moved) : undefined),
+    effect: async (moved) =>
+      input.status === "returned_to_sender" ? takeBack(transaction, context, moved) : undefined,
   });
 }
 
-export function deliverFulfillment(transaction: Transaction, context: OrderCommandContext, target: FulfillmentTarget): Changing {
+export function deliverFulfillment(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  target: FulfillmentTarget,
+): Changing {
   return move(transaction, context, {
     target,
     name: "deliver",
     row: { deliveredAt: context.now },
     // What the buyer fetches leaves the house with its buyer.
-    effect: async (moved) => countUnits(transaction, moved, { delivered: 1, shipped: moved.fulfillment.type === "pickup" ? 1 : 0 }),
+    effect: async (moved) =>
+      countUnits(transaction, moved, { delivered: 1, shipped: moved.fulfillment.type === "pickup" ? 1 : 0 }),
   });
 }
 
-export function failFulfillment(transaction: Transaction, context: OrderCommandContext, target: FulfillmentTarget): Changing {
-  return move(transaction, context, { target, name: "fail", effect: async (moved) => replaceLost(transaction, context, moved) });
+export function failFulfillment(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  target: FulfillmentTarget,
+): Changing {
+  return move(transaction, context, {
+    target,
+    name: "fail",
+    effect: async (moved) => replaceLost(transaction, context, moved),
+  });
 }
 
 /** What was taken from the stock for it stays with the order. */
-export function cancelFulfillment(transaction: Transaction, context: OrderCommandContext, target: FulfillmentTarget): Changing {
+export function cancelFulfillment(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  target: FulfillmentTarget,
+): Changing {
   return move(transaction, context, { target, name: "cancel" });
 }
 
@@ -125,7 +176,11 @@ interface MoveParts {
   readonly effect?: (moved: Moved) => Promise<readonly OrderEvent[] | void>;
 }
 
-async function move(transaction: Transaction, context: OrderCommandContext, { target, name, row = {}, effect }: MoveParts): Changing {
+async function move(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { target, name, row = {}, effect }: MoveParts,
+): Changing {
   const { fulfillmentId: id, expectedVersion } = target;
   const orderId = await orderIdOf(transaction, context, { part: "fulfillment", id });
   const order = await changeOrder(transaction, context, {
@@ -140,7 +195,12 @@ async function move(transaction: Transaction, context: OrderCommandContext, { ta
         .set({ ...row, status: to, version: fulfillment.version + 1, updatedAt: context.now })
         .where("id", "=", id)
         .execute();
-      return { happenings: [...(event === null ? [] : [{ type: event, id, previous: { status: fulfillment.status } }]), ...followed] };
+      return {
+        happenings: [
+          ...(event === null ? [] : [{ type: event, id, previous: { status: fulfillment.status } }]),
+          ...followed,
+        ],
+      };
     },
   });
   return { order, id };

@@ -11,25 +11,47 @@ import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggreg
 import { refundableOfPayment } from "#commerce/orders/order-value.ts";
 import { lockWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
 
-export const disputeReasons = ["fraudulent", "unrecognized", "not_received", "not_as_described", "duplicate", "canceled", "other"] as const;
+export const disputeReasons = [
+  "fraudulent",
+  "unrecognized",
+  "not_received",
+  "not_as_described",
+  "duplicate",
+  "canceled",
+  "other",
+] as const;
 export type DisputeReason = (typeof disputeReasons)[number];
 
 export interface DisputeOpenInput extends PaymentTarget {
   readonly reason: DisputeReason;
 }
 
-export async function openDispute(transaction: Transaction, context: OrderCommandContext, input: DisputeOpenInput): Promise<OrderAggregate> {
+export async function openDispute(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: DisputeOpenInput,
+): Promise<OrderAggregate> {
   const found = await lockWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt !== null)
-    throw refuseOrder("invalid_state", order, { reason: "payment_disputed", message: "The payment is disputed already." });
+    throw refuseOrder("invalid_state", order, {
+      reason: "payment_disputed",
+      message: "The payment is disputed already.",
+    });
   if (refundableOfPayment(payment) === 0)
-    throw refuseOrder("invalid_state", order, { reason: "nothing_captured", message: "Nothing of the payment is kept." });
+    throw refuseOrder("invalid_state", order, {
+      reason: "nothing_captured",
+      message: "Nothing of the payment is kept.",
+    });
   return changePayment(transaction, context, {
     ...found,
     expectedVersion: input.expectedVersion,
     values: { disputedAt: context.now, disputeReason: input.reason },
-    outcome: { happenings: [{ type: "payment.disputed", id: payment.id, previous: { disputedAt: null, disputeReason: null } }] },
+    outcome: {
+      happenings: [
+        { type: "payment.disputed", id: payment.id, previous: { disputedAt: null, disputeReason: null } },
+      ],
+    },
   });
 }
 
@@ -39,11 +61,18 @@ export interface DisputeCloseInput extends PaymentTarget {
   readonly outcome: DisputeOutcome;
 }
 
-export async function closeDispute(transaction: Transaction, context: OrderCommandContext, input: DisputeCloseInput): Promise<OrderAggregate> {
+export async function closeDispute(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: DisputeCloseInput,
+): Promise<OrderAggregate> {
   const found = await lockWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt === null)
-    throw refuseOrder("invalid_state", order, { reason: "payment_not_disputed", message: "The payment is not disputed." });
+    throw refuseOrder("invalid_state", order, {
+      reason: "payment_not_disputed",
+      message: "The payment is not disputed.",
+    });
   const { disputedAt, disputeReason, status } = payment;
   const lostMinor = input.outcome === "lost" ? refundableOfPayment(payment) : 0;
   return changePayment(transaction, context, {
@@ -52,7 +81,13 @@ export async function closeDispute(transaction: Transaction, context: OrderComma
     values: { disputedAt: null, disputeReason: null, ...(lostMinor > 0 ? lost(payment, lostMinor) : {}) },
     outcome: {
       reducedMinor: Math.min(lostMinor, order.totalMinor - order.reducedMinor),
-      happenings: [{ type: "payment.dispute_closed", id: payment.id, previous: { disputedAt, disputeReason, ...(lostMinor > 0 ? { status } : {}) } }],
+      happenings: [
+        {
+          type: "payment.dispute_closed",
+          id: payment.id,
+          previous: { disputedAt, disputeReason, ...(lostMinor > 0 ? { status } : {}) },
+        },
+      ],
     },
   });
 }

@@ -9,9 +9,20 @@ import { requireNoFaults } from "#foundation/faults.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import { money } from "#foundation/money.ts";
 import { refundableMinor, uncapturedMinor } from "#commerce/orders/order-value.ts";
-import { changeLocked, lockOrder, orderIdOf, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import {
+  changeLocked,
+  lockOrder,
+  orderIdOf,
+  type OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
-import { amountFaults, type AmountInput, refuseOrder, requireCurrency, requireNoDispute } from "#commerce/orders/order-checks.ts";
+import {
+  amountFaults,
+  type AmountInput,
+  refuseOrder,
+  requireCurrency,
+  requireNoDispute,
+} from "#commerce/orders/order-checks.ts";
 
 export interface PaymentTarget extends Expected {
   readonly paymentId: string;
@@ -23,8 +34,16 @@ export interface PaymentOfOrder {
 }
 
 /** Whoever changes a payment locks its order; the version that is expected is the order's. */
-export async function lockWithOrder(transaction: Transaction, context: OrderCommandContext, paymentId: string): Promise<PaymentOfOrder> {
-  const order = await lockOrder(transaction, context, await orderIdOf(transaction, context, { part: "payment", id: paymentId }));
+export async function lockWithOrder(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  paymentId: string,
+): Promise<PaymentOfOrder> {
+  const order = await lockOrder(
+    transaction,
+    context,
+    await orderIdOf(transaction, context, { part: "payment", id: paymentId }),
+  );
   const payment = order.payments.find(({ id }) => id === paymentId);
   if (payment === undefined) throw fail("resource_not_found");
   return { order, payment };
@@ -38,7 +57,12 @@ export function capturableMinor({ order, payment }: PaymentOfOrder): number {
 /** Once all that the provider was asked for is done. */
 export function stillOwedMinor(order: OrderAggregate): number {
   const captures = order.payments.flatMap(({ pending }) => pending).filter(({ kind }) => kind === "capture");
-  return order.totalMinor - order.reducedMinor - refundableMinor(order) - captures.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  return (
+    order.totalMinor -
+    order.reducedMinor -
+    refundableMinor(order) -
+    captures.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  );
 }
 
 interface PaymentCaptureInput extends PaymentTarget {
@@ -46,7 +70,11 @@ interface PaymentCaptureInput extends PaymentTarget {
   readonly amount?: AmountInput | null | undefined;
 }
 
-export async function capturePayment(transaction: Transaction, context: OrderCommandContext, input: PaymentCaptureInput): Promise<OrderAggregate> {
+export async function capturePayment(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: PaymentCaptureInput,
+): Promise<OrderAggregate> {
   requireNoFaults(amountFaults(input.amount));
   const found = await lockWithOrder(transaction, context, input.paymentId);
   requireCurrency(found.order, input.amount);
@@ -56,7 +84,14 @@ export async function capturePayment(transaction: Transaction, context: OrderCom
     order: found.order,
     expectedVersion: input.expectedVersion,
     work: async () => {
-      await queueOperation(transaction, { merchantId, paymentId: found.payment.id, kind: "capture", amountMinor, now, events });
+      await queueOperation(transaction, {
+        merchantId,
+        paymentId: found.payment.id,
+        kind: "capture",
+        amountMinor,
+        now,
+        events,
+      });
       return { happenings: [] };
     },
   });
@@ -70,7 +105,9 @@ function amountToCapture(found: PaymentOfOrder, asked: number | undefined): numb
   const isNothing = capturable === 0;
   throw refuseOrder("invalid_state", order, {
     reason: isNothing ? "nothing_to_capture" : "capture_exceeds_authorized",
-    message: isNothing ? "Nothing is authorized that is still owed." : "That is more than is authorized and still owed.",
+    message: isNothing
+      ? "Nothing is authorized that is still owed."
+      : "That is more than is authorized and still owed.",
     data: { capturable: money(capturable, order.currency) },
   });
 }
@@ -83,7 +120,10 @@ export async function voidPayment(
 ): Promise<OrderAggregate> {
   const { order, payment } = await lockWithOrder(transaction, context, paymentId);
   if (uncapturedMinor(payment) === 0)
-    throw refuseOrder("invalid_state", order, { reason: "nothing_to_void", message: "Nothing is authorized and not captured." });
+    throw refuseOrder("invalid_state", order, {
+      reason: "nothing_to_void",
+      message: "Nothing is authorized and not captured.",
+    });
   return changeLocked(transaction, context, {
     order,
     expectedVersion,
@@ -119,5 +159,13 @@ async function queueVoid(
   payment: OrderPayment,
 ): Promise<void> {
   const amountMinor = uncapturedMinor(payment);
-  if (amountMinor > 0) await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "void", amountMinor, now, events });
+  if (amountMinor > 0)
+    await queueOperation(transaction, {
+      merchantId,
+      paymentId: payment.id,
+      kind: "void",
+      amountMinor,
+      now,
+      events,
+    });
 }

@@ -10,7 +10,13 @@ import type { Transaction } from "#database/transaction.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import { createId } from "#foundation/ids.ts";
 import { money } from "#foundation/money.ts";
-import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import {
+  changeLocked,
+  lockOrder,
+  type OrderOutcome,
+  type OrderTarget,
+  type OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
 import {
   amountFaults,
   type AmountInput,
@@ -22,8 +28,18 @@ import {
   requireKnownLines,
   requireNoDispute,
 } from "#commerce/orders/order-checks.ts";
-import { refundableMinor, refundableOfPayment, shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
-import type { LineQuantity, OrderAggregate, OrderLine, OrderRefund } from "#commerce/orders/order-aggregate.ts";
+import {
+  refundableMinor,
+  refundableOfPayment,
+  shippingLeftMinor,
+  unitsValueMinor,
+} from "#commerce/orders/order-value.ts";
+import type {
+  LineQuantity,
+  OrderAggregate,
+  OrderLine,
+  OrderRefund,
+} from "#commerce/orders/order-aggregate.ts";
 import { needsFulfillment, wantedOf } from "#commerce/orders/order-statuses.ts";
 
 export const refundReasons = [
@@ -55,18 +71,36 @@ export interface CreatedRefund {
   readonly refundId: string;
 }
 
-export async function createRefund(transaction: Transaction, context: OrderCommandContext, input: RefundCreateInput): Promise<CreatedRefund> {
+export async function createRefund(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  input: RefundCreateInput,
+): Promise<CreatedRefund> {
   requireNoFaults(inputFaults(input));
   const order = await lockOrder(transaction, context, input.orderId);
   const worth = worthOf(order, input);
   let refundId = "";
   const work = async (): Promise<OrderOutcome> => {
     const { amountMinor, lines, shippingMinor, reducedMinor } = worth;
-    refundId = await queueRefund(transaction, context, { order, amountMinor, reason: input.reason, note: input.note ?? null, lines, shippingMinor });
+    refundId = await queueRefund(transaction, context, {
+      order,
+      amountMinor,
+      reason: input.reason,
+      note: input.note ?? null,
+      lines,
+      shippingMinor,
+    });
     await markRefunded(transaction, order.id, lines);
-    return { reducedMinor, shippingReducedMinor: shippingMinor, happenings: [{ type: "refund.created", id: refundId }] };
+    return {
+      reducedMinor,
+      shippingReducedMinor: shippingMinor,
+      happenings: [{ type: "refund.created", id: refundId }],
+    };
   };
-  return { order: await changeLocked(transaction, context, { order, expectedVersion: input.expectedVersion, work }), refundId };
+  return {
+    order: await changeLocked(transaction, context, { order, expectedVersion: input.expectedVersion, work }),
+    refundId,
+  };
 }
 
 function inputFaults({ lines, shipping, amount, note }: RefundCreateInput): Faults {
@@ -75,7 +109,9 @@ function inputFaults({ lines, shipping, amount, note }: RefundCreateInput): Faul
     ...chosenFaults(lines),
     ...amountFaults(amount),
     ...textFaults("/note", note, { max: noteMax, lines: "many" }),
-    ...(isAnything ? [] : [faultAt("/amount", "required", "Lines, the shipping or an amount must be given.")]),
+    ...(isAnything
+      ? []
+      : [faultAt("/amount", "required", "Lines, the shipping or an amount must be given.")]),
   ];
 }
 
@@ -98,19 +134,37 @@ function worthOf(order: OrderAggregate, { lines: chosen, shipping, amount }: Ref
   const amountMinor = partsMinor + goodwillMinor;
   if (amountMinor > refundableMinor(order)) throw refuseAmount(order);
   if (amountMinor === 0)
-    throw refuseOrder("invalid_state", order, { reason: "nothing_to_refund", message: "It was free: there is nothing to refund." });
+    throw refuseOrder("invalid_state", order, {
+      reason: "nothing_to_refund",
+      message: "It was free: there is nothing to refund.",
+    });
   const reducedMinor = partsMinor + Math.max(0, goodwillMinor - overpaidMinor(order));
-  return { amountMinor, lines, shippingMinor, reducedMinor: Math.min(reducedMinor, order.totalMinor - order.reducedMinor) };
+  return {
+    amountMinor,
+    lines,
+    shippingMinor,
+    reducedMinor: Math.min(reducedMinor, order.totalMinor - order.reducedMinor),
+  };
 }
 
-/** Those that follow from cancellations and returns are not refused for their number: they are bounded by the order's units. */
+/**
+ * Those that follow from cancellations and returns are not refused for their number: they are bounded by the
+ * order's units.
+ */
 function requireFewRefunds(order: OrderAggregate): void {
   if (order.refunds.length < refundsMax) return;
   const message = `An order has ${refundsMax} refunds at most.`;
-  throw refuseOrder("invalid_state", order, { reason: "too_many_refunds", message, data: { max: refundsMax } });
+  throw refuseOrder("invalid_state", order, {
+    reason: "too_many_refunds",
+    message,
+    data: { max: refundsMax },
+  });
 }
 
-/** Kept, though nobody owes it any more (a refund has failed): giving that back takes nothing off what is owed. */
+/**
+ * Kept, though nobody owes it any more (a refund has failed): giving that back takes nothing off what is
+ * owed.
+ */
 function overpaidMinor(order: OrderAggregate): number {
   return Math.max(0, refundableMinor(order) - (order.totalMinor - order.reducedMinor));
 }
@@ -118,18 +172,27 @@ function overpaidMinor(order: OrderAggregate): number {
 function valued(order: OrderAggregate, chosen: readonly LineQuantity[]): OrderRefund["lines"] {
   requireChoosable(order, {
     lines: chosen,
-    choosable: order.lines.map((line) => ({ lineId: line.id, quantity: refundableUnits(order, line), reasons: [] })),
+    choosable: order.lines.map((line) => ({
+      lineId: line.id,
+      quantity: refundableUnits(order, line),
+      reasons: [],
+    })),
     reason: "quantity_not_refundable",
     message: "Only units that were sent, and have not come back or been refunded, can be refunded.",
   });
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
   return order.lines.flatMap((line) => {
     const quantity = quantities.get(line.id);
-    return quantity === undefined ? [] : [{ lineId: line.id, quantity, amountMinor: unitsValueMinor(line, quantity) }];
+    return quantity === undefined
+      ? []
+      : [{ lineId: line.id, quantity, amountMinor: unitsValueMinor(line, quantity) }];
   });
 }
 
-/** Sent, and neither on its way back nor settled already. Units that came back for a refund count as refunded as well. */
+/**
+ * Sent, and neither on its way back nor settled already. Units that came back for a refund count as refunded
+ * as well.
+ */
 function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
   const sent = needsFulfillment(line) ? line.shipped : status === "completed" ? wantedOf(line) : 0;
   return Math.max(0, sent - line.returnRequested - Math.max(line.refunded, line.returned));
@@ -138,10 +201,17 @@ function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
 function shippingToRefund(order: OrderAggregate): number {
   const leftMinor = shippingLeftMinor(order);
   if (leftMinor > 0) return leftMinor;
-  throw refuseOrder("invalid_state", order, { reason: "shipping_not_refundable", message: "No shipping is left to be refunded." });
+  throw refuseOrder("invalid_state", order, {
+    reason: "shipping_not_refundable",
+    message: "No shipping is left to be refunded.",
+  });
 }
 
-async function markRefunded(transaction: Transaction, orderId: string, lines: OrderRefund["lines"]): Promise<void> {
+async function markRefunded(
+  transaction: Transaction,
+  orderId: string,
+  lines: OrderRefund["lines"],
+): Promise<void> {
   await sql`
     update order_line l set refunded = l.refunded + u.quantity, reduced_minor = l.reduced_minor + u.amount_minor
     from unnest(${lines.map(({ lineId }) => lineId)}::text[], ${lines.map(({ quantity }) => quantity)}::integer[],
@@ -162,19 +232,32 @@ interface RefundToQueue {
 }
 
 /** The refund's id. Refused while a payment is disputed, and for more than there is. */
-export async function queueRefund(transaction: Transaction, context: OrderCommandContext, refund: RefundToQueue): Promise<string> {
+export async function queueRefund(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  refund: RefundToQueue,
+): Promise<string> {
   const { order, amountMinor, reason, note = null, lines = [], shippingMinor = 0, returnId = null } = refund;
   requireNoDispute(order);
   const payment = order.payments.find((candidate) => refundableOfPayment(candidate) >= amountMinor);
   if (payment === undefined) throw refuseAmount(order);
   const { merchantId, now, events } = context;
-  const operationId = await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "refund", amountMinor, now, events });
+  const operationId = await queueOperation(transaction, {
+    merchantId,
+    paymentId: payment.id,
+    kind: "refund",
+    amountMinor,
+    now,
+    events,
+  });
   const id = createId("refund", now.getTime());
   await sql`
     insert into refund (id, merchant_id, payment_id, order_id, return_id, operation_id, amount_minor, currency, reason, note, lines, shipping_minor,
       created_at, updated_at)
     values (${id}, ${merchantId}, ${payment.id}, ${order.id}, ${returnId}, ${operationId}, ${amountMinor}, ${order.currency}, ${reason}, ${note},
-      ${JSON.stringify(lines)}::jsonb, ${shippingMinor}, ${now}::timestamptz, ${now}::timestamptz)`.execute(transaction);
+      ${JSON.stringify(lines)}::jsonb, ${shippingMinor}, ${now}::timestamptz, ${now}::timestamptz)`.execute(
+    transaction,
+  );
   return id;
 }
 
@@ -197,5 +280,8 @@ export function coverRefund(
     left -= taken;
     return taken;
   };
-  return { lines: lines.map((line) => ({ ...line, amountMinor: take(line.amountMinor) })), shippingMinor: take(shippingMinor) };
+  return {
+    lines: lines.map((line) => ({ ...line, amountMinor: take(line.amountMinor) })),
+    shippingMinor: take(shippingMinor),
+  };
 }

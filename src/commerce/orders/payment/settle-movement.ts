@@ -5,8 +5,17 @@
  * merchant is notified of either.
  */
 import { sql } from "kysely";
-import { type ClaimedOperation, endOperation, queueOperation } from "#commerce/payments/payment-operations.ts";
-import { lockPayment, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/payment-rows.ts";
+import {
+  type ClaimedOperation,
+  endOperation,
+  queueOperation,
+} from "#commerce/payments/payment-operations.ts";
+import {
+  lockPayment,
+  type PaymentRow,
+  savePayment,
+  statusByAmounts,
+} from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import type { Log } from "#foundation/log.ts";
@@ -31,18 +40,33 @@ export async function settleMovement(
       if (!(await endOperation(transaction, { id: operation.id, failureCode, now }))) return null;
       const payment = await lockPayment(transaction, operation.paymentId);
       const settled: SettledMovement = { operation, payment, failureCode, now };
-      // The rest of what was captured is not needed; nor is what could not be captured of an order that was canceled meanwhile.
+      // The rest of what was captured is not needed; nor is what could not be captured of an order that was
+      // canceled meanwhile.
       if (operation.kind === "capture")
-        await voidIfNothingOwed(transaction, context, { order: failureCode === null ? order : withoutCapture(order, operation) });
-      return { happenings: operation.kind === "refund" ? await settleRefund(transaction, settled) : await settleAmounts(transaction, settled) };
+        await voidIfNothingOwed(transaction, context, {
+          order: failureCode === null ? order : withoutCapture(order, operation),
+        });
+      return {
+        happenings:
+          operation.kind === "refund"
+            ? await settleRefund(transaction, settled)
+            : await settleAmounts(transaction, settled),
+      };
     },
   });
 }
 
-function withoutCapture(order: OrderAggregate, { paymentId, amountMinor }: Settling["operation"]): OrderAggregate {
+function withoutCapture(
+  order: OrderAggregate,
+  { paymentId, amountMinor }: Settling["operation"],
+): OrderAggregate {
   const payments = order.payments.map((payment) => {
-    const index = payment.pending.findIndex((asked) => asked.kind === "capture" && asked.amountMinor === amountMinor);
-    return payment.id === paymentId && index !== -1 ? { ...payment, pending: payment.pending.toSpliced(index, 1) } : payment;
+    const index = payment.pending.findIndex(
+      (asked) => asked.kind === "capture" && asked.amountMinor === amountMinor,
+    );
+    return payment.id === paymentId && index !== -1
+      ? { ...payment, pending: payment.pending.toSpliced(index, 1) }
+      : payment;
   });
   return { ...order, payments };
 }
@@ -54,25 +78,43 @@ export interface SettledMovement extends Pick<Settling, "operation"> {
 }
 
 /** One that the provider refused leaves the payment as it was. */
-export async function settleRefund(transaction: Transaction, { operation, payment, failureCode, now }: SettledMovement): Promise<OrderEvent[]> {
+export async function settleRefund(
+  transaction: Transaction,
+  { operation, payment, failureCode, now }: SettledMovement,
+): Promise<OrderEvent[]> {
   const status = failureCode === null ? "succeeded" : "failed";
   const happening = await endRefund(transaction, { operationId: operation.id, status, now });
   if (failureCode === null)
-    await movePayment(transaction, { payment, change: { refundedMinor: payment.refundedMinor + operation.amountMinor }, now });
+    await movePayment(transaction, {
+      payment,
+      change: { refundedMinor: payment.refundedMinor + operation.amountMinor },
+      now,
+    });
   return [happening];
 }
 
-async function settleAmounts(transaction: Transaction, { operation, payment, failureCode, now }: SettledMovement): Promise<OrderEvent[]> {
+async function settleAmounts(
+  transaction: Transaction,
+  { operation, payment, failureCode, now }: SettledMovement,
+): Promise<OrderEvent[]> {
   const { id, status, capturedMinor, voidedMinor } = payment;
   if (failureCode !== null) {
     await savePayment(transaction, { payment, patch: { failureCode }, now });
     return [{ type: "payment.failed", id, previous: { failureCode: payment.failureCode } }];
   }
   if (operation.kind === "capture") {
-    await movePayment(transaction, { payment, change: { capturedMinor: capturedMinor + operation.amountMinor }, now });
+    await movePayment(transaction, {
+      payment,
+      change: { capturedMinor: capturedMinor + operation.amountMinor },
+      now,
+    });
     return [{ type: "payment.captured", id, previous: { status } }];
   }
-  const after = await movePayment(transaction, { payment, change: { voidedMinor: voidedMinor + operation.amountMinor }, now });
+  const after = await movePayment(transaction, {
+    payment,
+    change: { voidedMinor: voidedMinor + operation.amountMinor },
+    now,
+  });
   return after.status === "canceled" ? [{ type: "payment.canceled", id, previous: { status } }] : [];
 }
 
@@ -110,7 +152,10 @@ interface RefundEnd {
   readonly now: Date;
 }
 
-async function endRefund(transaction: Transaction, { operationId, status, now }: RefundEnd): Promise<OrderEvent> {
+async function endRefund(
+  transaction: Transaction,
+  { operationId, status, now }: RefundEnd,
+): Promise<OrderEvent> {
   const { id } = await transaction
     .updateTable("refund")
     .set((refund) => ({ status, version: refund("version", "+", 1), updatedAt: now }))
@@ -121,11 +166,19 @@ async function endRefund(transaction: Transaction, { operationId, status, now }:
 }
 
 /** What became of it at the provider after all. */
-export async function settleAbandoned(transaction: Transaction, context: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
+export async function settleAbandoned(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { operation, outcome, log }: Settling,
+): Promise<void> {
   const { now } = context;
   const { id, paymentId } = operation;
   const isTimedOut = outcome.outcome === "timed_out";
-  const failureCode = isTimedOut ? "unresolved" : outcome.outcome === "authorized" && outcome.capturedMinor > 0 ? "captured" : null;
+  const failureCode = isTimedOut
+    ? "unresolved"
+    : outcome.outcome === "authorized" && outcome.capturedMinor > 0
+      ? "captured"
+      : null;
   if (!(await endOperation(transaction, { id, failureCode, now }))) return;
   if (isTimedOut) {
     log.error({ paymentId }, "The provider never told what became of a payment that is not wanted any more.");
@@ -133,15 +186,26 @@ export async function settleAbandoned(transaction: Transaction, context: OrderCo
   }
   if (outcome.outcome !== "authorized") return;
   if (outcome.capturedMinor + outcome.voidedMinor < outcome.amountMinor)
-    log.error({ paymentId, ...outcome }, "The provider does not let go what it holds of a payment that is not wanted any more.");
+    log.error(
+      { paymentId, ...outcome },
+      "The provider does not let go what it holds of a payment that is not wanted any more.",
+    );
   await giveBack(transaction, context, { payment: await lockPayment(transaction, paymentId), held: outcome });
 }
 
 /** Money may be held that nobody will let go. */
-async function tellUnresolved(transaction: Transaction, { now, outbox }: OrderCommandContext, paymentId: string): Promise<void> {
+async function tellUnresolved(
+  transaction: Transaction,
+  { now, outbox }: OrderCommandContext,
+  paymentId: string,
+): Promise<void> {
   const payment = await lockPayment(transaction, paymentId);
   await savePayment(transaction, { payment, patch: { failureCode: "unresolved" }, now });
-  outbox.append({ type: "payment.refund_required", id: paymentId, previous: { failureCode: payment.failureCode } });
+  outbox.append({
+    type: "payment.refund_required",
+    id: paymentId,
+    previous: { failureCode: payment.failureCode },
+  });
 }
 
 async function giveBack(
@@ -156,7 +220,10 @@ async function giveBack(
   outbox.append({ type: "payment.refund_required", id: payment.id, previous: { status: payment.status } });
   const owedMinor = capturedMinor - refundedMinor;
   if (owedMinor === 0) return;
-  const operationId = await queueLateRefund(transaction, context, { paymentId: payment.id, amountMinor: owedMinor });
+  const operationId = await queueLateRefund(transaction, context, {
+    paymentId: payment.id,
+    amountMinor: owedMinor,
+  });
   const refundId = createId("refund", now.getTime());
   await transaction
     .insertInto("refund")
@@ -184,20 +251,36 @@ interface LateRefund {
   readonly dueAt?: Date;
 }
 
-function queueLateRefund(transaction: Transaction, { merchantId, now, events }: OrderCommandContext, refund: LateRefund): Promise<string> {
+function queueLateRefund(
+  transaction: Transaction,
+  { merchantId, now, events }: OrderCommandContext,
+  refund: LateRefund,
+): Promise<string> {
   return queueOperation(transaction, { merchantId, kind: "refund", now, events, ...refund });
 }
 
-export async function settleLateRefund(transaction: Transaction, context: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
+export async function settleLateRefund(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { operation, outcome, log }: Settling,
+): Promise<void> {
   const { now, outbox } = context;
   const failureCode = failureOf(outcome);
   if (!(await endOperation(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (failureCode !== null) {
-    log.error({ paymentId: payment.id, failureCode }, "The provider refuses to give back a payment that is not wanted any more.");
+    log.error(
+      { paymentId: payment.id, failureCode },
+      "The provider refuses to give back a payment that is not wanted any more.",
+    );
     return retryRefund(transaction, context, { operation, payment, failureCode });
   }
-  for (const { type, id, previous } of await settleRefund(transaction, { operation, payment, failureCode, now })) {
+  for (const { type, id, previous } of await settleRefund(transaction, {
+    operation,
+    payment,
+    failureCode,
+    now,
+  })) {
     outbox.append({ type, id: id ?? payment.id, previous: previous ?? null });
   }
 }
@@ -207,13 +290,18 @@ const retryMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs, 480 * mi
 const retryMsMax = 1440 * minuteMs;
 
 /**
- * It is nobody's money but the buyer's, and no order is there to give it back from: it is asked for until it is given, ever more seldom. A refusal is
- * final under its key, so each time it is an operation of its own; the refund stays the same, and pending.
+ * It is nobody's money but the buyer's, and no order is there to give it back from: it is asked for until it
+ * is given, ever more seldom. A refusal is final under its key, so each time it is an operation of its own;
+ * the refund stays the same, and pending.
  */
 async function retryRefund(
   transaction: Transaction,
   context: OrderCommandContext,
-  { operation, payment, failureCode }: Pick<Settling, "operation"> & { readonly payment: PaymentRow; readonly failureCode: string },
+  {
+    operation,
+    payment,
+    failureCode,
+  }: Pick<Settling, "operation"> & { readonly payment: PaymentRow; readonly failureCode: string },
 ): Promise<void> {
   const { now, outbox } = context;
   const { id: failedId, paymentId, amountMinor } = operation;
@@ -222,7 +310,11 @@ async function retryRefund(
     transaction,
   );
   const delayMs = retryMs[(rows[0]?.refused ?? 1) - 1] ?? retryMsMax;
-  const operationId = await queueLateRefund(transaction, context, { paymentId, amountMinor, dueAt: new Date(now.getTime() + delayMs) });
+  const operationId = await queueLateRefund(transaction, context, {
+    paymentId,
+    amountMinor,
+    dueAt: new Date(now.getTime() + delayMs),
+  });
   await transaction.updateTable("refund").set({ operationId }).where("operationId", "=", failedId).execute();
   if (payment.failureCode === failureCode) return;
   await savePayment(transaction, { payment, patch: { failureCode }, now });

@@ -7,20 +7,37 @@ import { lockSession } from "#commerce/checkout/change-session.ts";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import { type ClaimedOperation, endOperation } from "#commerce/payments/payment-operations.ts";
 import type { Held } from "#commerce/payments/provider.ts";
-import { lockPayment, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/payment-rows.ts";
+import {
+  lockPayment,
+  type PaymentRow,
+  savePayment,
+  statusByAmounts,
+} from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
-import { changeAsSystem, type OrderCommandContext, type SystemServices } from "#commerce/orders/change-order.ts";
+import {
+  changeAsSystem,
+  type OrderCommandContext,
+  type SystemServices,
+} from "#commerce/orders/change-order.ts";
 import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
 import { settleAbandoned, settleLateRefund, settleMovement, type Settling } from "./settle-movement.ts";
 
-export function settlePayment(services: SystemServices & { readonly log: Log }, operation: ClaimedOperation, outcome: Outcome): Promise<void> {
+export function settlePayment(
+  services: SystemServices & { readonly log: Log },
+  operation: ClaimedOperation,
+  outcome: Outcome,
+): Promise<void> {
   return changeAsSystem(services, operation.merchantId, (transaction, context) =>
     settleOperation(transaction, context, { operation, outcome, log: services.log }),
   );
 }
 
-export async function settleOperation(transaction: Transaction, context: OrderCommandContext, settling: Settling): Promise<void> {
+export async function settleOperation(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  settling: Settling,
+): Promise<void> {
   const { kind, paymentId } = settling.operation;
   if (kind === "authorize") return settleAuthorization(transaction, context, settling);
   const { orderId, sessionId } = await transaction
@@ -30,12 +47,22 @@ export async function settleOperation(transaction: Transaction, context: OrderCo
     .executeTakeFirstOrThrow();
   if (orderId !== null) return settleMovement(transaction, context, { ...settling, orderId });
   await lockSession(transaction, context, sessionId);
-  return kind === "void" ? settleAbandoned(transaction, context, settling) : settleLateRefund(transaction, context, settling);
+  return kind === "void"
+    ? settleAbandoned(transaction, context, settling)
+    : settleLateRefund(transaction, context, settling);
 }
 
-async function settleAuthorization(transaction: Transaction, context: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
+async function settleAuthorization(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { operation, outcome, log }: Settling,
+): Promise<void> {
   const { now } = context;
-  const { sessionId } = await transaction.selectFrom("payment").select("sessionId").where("id", "=", operation.paymentId).executeTakeFirstOrThrow();
+  const { sessionId } = await transaction
+    .selectFrom("payment")
+    .select("sessionId")
+    .where("id", "=", operation.paymentId)
+    .executeTakeFirstOrThrow();
   const { cart, session } = await lockSession(transaction, context, sessionId);
   const isAsAgreed = outcome.outcome === "authorized" && isWhole(outcome, session.amountTotalMinor);
   const failureCode = isAsAgreed ? null : codeOf(outcome);
@@ -44,16 +71,30 @@ async function settleAuthorization(transaction: Transaction, context: OrderComma
   if (session.status !== "processing") {
     // Somebody has ended it meanwhile: with this payment, or without it.
     if (payment.orderId !== null) return;
-    if (outcome.outcome === "declined") return failPayment(transaction, context, { payment, failureCode: outcome.code });
+    if (outcome.outcome === "declined")
+      return failPayment(transaction, context, { payment, failureCode: outcome.code });
     return abandonPayment(transaction, context, { payment, failureCode: "late" });
   }
   if (outcome.outcome === "authorized" && isAsAgreed) {
-    await placeOrder(transaction, context, { cart, session, payment: toOrderPayment(await saveHeld(transaction, { payment, held: outcome, now })) });
+    await placeOrder(transaction, context, {
+      cart,
+      session,
+      payment: toOrderPayment(await saveHeld(transaction, { payment, held: outcome, now })),
+    });
     return;
   }
   if (outcome.outcome === "authorized")
-    log.error({ paymentId: payment.id, sessionId }, "A payment was authorised for another amount than was asked for.");
-  await failLocked(transaction, context, { cart, session, payment, failureCode: failureCode ?? "other", isKnown: outcome.outcome === "declined" });
+    log.error(
+      { paymentId: payment.id, sessionId },
+      "A payment was authorised for another amount than was asked for.",
+    );
+  await failLocked(transaction, context, {
+    cart,
+    session,
+    payment,
+    failureCode: failureCode ?? "other",
+    isKnown: outcome.outcome === "declined",
+  });
 }
 
 async function failPayment(

@@ -1,4 +1,7 @@
-/** Tells what is wrong with an address where it stands, as soon as a field is left: by the same rules, asked of the service. */
+/**
+ * Tells what is wrong with an address where it stands, as soon as a field is left: by the same rules, asked
+ * of the service.
+ */
 interface FieldFault {
   readonly field: string;
   readonly message: string;
@@ -15,7 +18,9 @@ export function checkWhileTyping(): void {
     if (!isControl(target) || target.type === "hidden" || target.name === "countryCode") return;
     const { form } = target;
     if (form === null || form.dataset["check"] === undefined) return;
-    const left = leftOf.get(form) ?? new Set([...form.querySelectorAll<Control>("[aria-invalid]")].map(({ name }) => name));
+    const left =
+      leftOf.get(form) ??
+      new Set([...form.querySelectorAll<Control>("[aria-invalid]")].map(({ name }) => name));
     leftOf.set(form, left);
     // What is still empty is not wrong yet.
     if (target.value.trim() !== "") left.add(target.name);
@@ -30,21 +35,31 @@ export function checkWhileTyping(): void {
   });
 }
 
-const isControl = (target: EventTarget | null): target is Control => target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+const isControl = (target: EventTarget | null): target is Control =>
+  target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
 
 async function askFaults(form: HTMLFormElement): Promise<readonly FieldFault[] | undefined> {
   const body = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (typeof value === "string") body.append(name, value);
   try {
-    const answer = await fetch(form.dataset["check"] ?? "", { method: "POST", body, credentials: "same-origin" });
-    return answer.ok ? ((await answer.json()) as { readonly faults: readonly FieldFault[] }).faults : undefined;
+    const answer = await fetch(form.dataset["check"] ?? "", {
+      method: "POST",
+      body,
+      credentials: "same-origin",
+    });
+    return answer.ok
+      ? ((await answer.json()) as { readonly faults: readonly FieldFault[] }).faults
+      : undefined;
   } catch {
     // The form itself will be told.
     return undefined;
   }
 }
 
-function showFaults(form: HTMLFormElement, { left, faults }: { readonly left: ReadonlySet<string>; readonly faults: readonly FieldFault[] }): void {
+function showFaults(
+  form: HTMLFormElement,
+  { left, faults }: { readonly left: ReadonlySet<string>; readonly faults: readonly FieldFault[] },
+): void {
   for (const control of form.querySelectorAll<Control>("input, select")) {
     const place = document.querySelector<HTMLElement>(`#${CSS.escape(`${control.id}-fault`)}`);
     if (place === null) continue;

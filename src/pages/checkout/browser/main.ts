@@ -36,7 +36,10 @@ async function isNew(url: string, version: string | undefined): Promise<boolean>
   }
 }
 
-/** Once: who comes back by the Back button wants to see the page, and its place in the history is not left behind. */
+/**
+ * Once: who comes back by the Back button wants to see the page, and its place in the history is not left
+ * behind.
+ */
 function leaveInAMoment(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
   if (link === null || isComeBack()) return;
@@ -45,14 +48,21 @@ function leaveInAMoment(): void {
 }
 
 const isComeBack = (): boolean =>
-  performance.getEntriesByType("navigation").some((entry) => (entry as PerformanceNavigationTiming).type === "back_forward");
+  performance
+    .getEntriesByType("navigation")
+    .some((entry) => (entry as PerformanceNavigationTiming).type === "back_forward");
 
 /** What is chosen counts at once: the buttons that say so are for who has no script. */
 function followChoices(): void {
   document.documentElement.classList.add("scripted");
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
-    const button = target.name === "countryCode" ? "[data-country]" : target.name === "optionId" ? "[data-delivery]" : undefined;
+    const button =
+      target.name === "countryCode"
+        ? "[data-country]"
+        : target.name === "optionId"
+          ? "[data-delivery]"
+          : undefined;
     if (button !== undefined) replaceBy(target.form?.querySelector<HTMLButtonElement>(button) ?? null);
   });
 }
@@ -61,7 +71,12 @@ function followChoices(): void {
 function followForms(): void {
   document.addEventListener("submit", (event) => {
     const { target, submitter } = event;
-    if (!(target instanceof HTMLFormElement) || !target.matches("[data-in-place]") || !(submitter instanceof HTMLButtonElement)) return;
+    if (
+      !(target instanceof HTMLFormElement) ||
+      !target.matches("[data-in-place]") ||
+      !(submitter instanceof HTMLButtonElement)
+    )
+      return;
     event.preventDefault();
     replaceBy(submitter);
   });

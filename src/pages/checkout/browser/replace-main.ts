@@ -29,11 +29,21 @@ export async function replaceMain(form: HTMLFormElement, button: HTMLButtonEleme
   }
 }
 
-async function ask(form: HTMLFormElement, button: HTMLButtonElement, signal: AbortSignal): Promise<Document | undefined> {
+async function ask(
+  form: HTMLFormElement,
+  button: HTMLButtonElement,
+  signal: AbortSignal,
+): Promise<Document | undefined> {
   const body = new URLSearchParams();
-  for (const [name, value] of new FormData(form, button)) if (typeof value === "string") body.append(name, value);
+  for (const [name, value] of new FormData(form, button))
+    if (typeof value === "string") body.append(name, value);
   // Its buttons are named `action`, which hides the property of that name.
-  const answer = await fetch(form.getAttribute("action") ?? "", { method: "POST", body, credentials: "same-origin", signal });
+  const answer = await fetch(form.getAttribute("action") ?? "", {
+    method: "POST",
+    body,
+    credentials: "same-origin",
+    signal,
+  });
   const type = answer.headers.get("content-type") ?? "";
   if (!type.startsWith("text/html") || answer.status >= 500) return undefined;
   return new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -46,10 +56,14 @@ function hold(isHeld: boolean): void {
   if (pay !== null) pay.disabled = isHeld;
 }
 
-function put(main: HTMLElement, { shown, typed }: { readonly shown: HTMLElement; readonly typed: Typed }): void {
+function put(
+  main: HTMLElement,
+  { shown, typed }: { readonly shown: HTMLElement; readonly typed: Typed },
+): void {
   const focused = document.activeElement;
   const focusedId = focused?.id ?? "";
-  const caret = focused instanceof HTMLInputElement && focused.type === "text" ? focused.selectionStart : null;
+  const caret =
+    focused instanceof HTMLInputElement && focused.type === "text" ? focused.selectionStart : null;
   const isUnfolded = shown.querySelector<HTMLDetailsElement>("#order-fold")?.open === true;
   keepTyping(shown, main, typed);
   shown.replaceWith(main);
@@ -61,17 +75,24 @@ function put(main: HTMLElement, { shown, typed }: { readonly shown: HTMLElement;
   if (caret !== null && next instanceof HTMLInputElement) next.setSelectionRange(caret, caret);
 }
 
-/** What somebody types or ticks while an answer is on its way, or in a form that was not sent, is not lost to the answer. */
+/**
+ * What somebody types or ticks while an answer is on its way, or in a form that was not sent, is not lost to
+ * the answer.
+ */
 type Control = HTMLInputElement | HTMLSelectElement;
 
 /** The state of each control of the form that is sent, as it is sent. */
 type Typed = ReadonlyMap<string, string>;
 
-const controlsOf = (place: ParentNode): Control[] => [...place.querySelectorAll<Control>("input[id], select[id]")];
+const controlsOf = (place: ParentNode): Control[] => [
+  ...place.querySelectorAll<Control>("input[id], select[id]"),
+];
 const stateOf = (control: Control): string => (isTicked(control) ? String(control.checked) : control.value);
-const isTicked = (control: Control): control is HTMLInputElement => control instanceof HTMLInputElement && control.type === "radio";
+const isTicked = (control: Control): control is HTMLInputElement =>
+  control instanceof HTMLInputElement && control.type === "radio";
 
-const typedNow = (form: HTMLFormElement): Typed => new Map(controlsOf(form).map((control) => [control.id, stateOf(control)]));
+const typedNow = (form: HTMLFormElement): Typed =>
+  new Map(controlsOf(form).map((control) => [control.id, stateOf(control)]));
 
 function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   for (const control of controlsOf(from)) {
@@ -87,5 +108,9 @@ function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
 function shownOf(control: Control): string {
   if (isTicked(control)) return String(control.defaultChecked);
   if (control instanceof HTMLInputElement) return control.defaultValue;
-  return [...control.options].find(({ defaultSelected }) => defaultSelected)?.value ?? control.options[0]?.value ?? "";
+  return (
+    [...control.options].find(({ defaultSelected }) => defaultSelected)?.value ??
+    control.options[0]?.value ??
+    ""
+  );
 }

@@ -1,6 +1,4 @@
-/**
- * Bar and line charts over time. Each has a title, a description, a legend, axes, and its numbers as a table.
- */
+/** Bar and line charts over time. Each has a title, a description, a legend, axes, and its numbers as a table. */
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
@@ -40,7 +38,9 @@ function Figure<Value>(props: FigureProps<Value>): JSX.Element {
             <title id={`${id}-title`}>{title}</title>
             <desc id={`${id}-description`}>{description}</desc>
             <Axes {...props} width={width} />
-            <g transform={`translate(${edge.left} ${edge.top})`}>{props.draw(width - edge.left - edge.right)}</g>
+            <g transform={`translate(${edge.left} ${edge.top})`}>
+              {props.draw(width - edge.left - edge.right)}
+            </g>
           </svg>
         )}
       </div>
@@ -100,7 +100,10 @@ function Axes({ labels, ticks, format, width }: AxesProps): JSX.Element {
       {shown.map((index) => (
         <text
           key={index}
-          x={edge.left + (plotWidth * (index + (index === 0 ? 0 : index === labels.length - 1 ? 1 : 0.5))) / labels.length}
+          x={
+            edge.left +
+            (plotWidth * (index + (index === 0 ? 0 : index === labels.length - 1 ? 1 : 0.5))) / labels.length
+          }
           y={height - 6}
           text-anchor={index === 0 ? "start" : index === labels.length - 1 ? "end" : "middle"}
         >
@@ -174,13 +177,33 @@ export function Bars({ labels, keys, series, ...named }: BarsProps): JSX.Element
           {series.map(({ name, tone, values }) => {
             const size = (values[index] ?? 0) * scale;
             top -= size;
-            return <rect key={name} class={tone} x={index * step + gap / 2} y={top} width={step - gap} height={size} />;
+            return (
+              <rect
+                key={name}
+                class={tone}
+                x={index * step + gap / 2}
+                y={top}
+                width={step - gap}
+                height={size}
+              />
+            );
           })}
         </g>
       );
     });
   };
-  return <Figure {...named} labels={labels} keys={keys} series={series} ticks={ticks} format={whole} cell={whole} draw={draw} />;
+  return (
+    <Figure
+      {...named}
+      labels={labels}
+      keys={keys}
+      series={series}
+      ticks={ticks}
+      format={whole}
+      cell={whole}
+      draw={draw}
+    />
+  );
 }
 
 /** Measures over time as lines, which break off where nothing was measured. */
@@ -198,7 +221,8 @@ export function Lines({ labels, keys, series, format, ...named }: LinesProps): J
   const scale = plotHeight / (ticks.at(-1) ?? 1);
   const draw = (width: number): JSX.Element[] => {
     const step = width / labels.length;
-    const place = (index: number, value: number): string => `${(index + 0.5) * step} ${plotHeight - value * scale}`;
+    const place = (index: number, value: number): string =>
+      `${(index + 0.5) * step} ${plotHeight - value * scale}`;
     return series.map(({ name, tone, values }) => (
       <g key={name} class={tone}>
         <path class="line" d={pathOf(values, place)} />
@@ -213,7 +237,18 @@ export function Lines({ labels, keys, series, format, ...named }: LinesProps): J
     ));
   };
   const cell = (value: number | null): string => (value === null ? "–" : format(value));
-  return <Figure {...named} labels={labels} keys={keys} series={series} ticks={ticks} format={format} cell={cell} draw={draw} />;
+  return (
+    <Figure
+      {...named}
+      labels={labels}
+      keys={keys}
+      series={series}
+      ticks={ticks}
+      format={format}
+      cell={cell}
+      draw={draw}
+    />
+  );
 }
 
 function pathOf(values: readonly (number | null)[], place: (index: number, value: number) => string): string {

@@ -43,7 +43,10 @@ async function copy(text: string, button: HTMLButtonElement): Promise<void> {
 function addFilter(): void {
   if (!unfold("filter-template")) return;
   unfold("codes-template");
-  const [input, count] = [document.querySelector<HTMLInputElement>("#filter"), document.querySelector("#filter-count")];
+  const [input, count] = [
+    document.querySelector<HTMLInputElement>("#filter"),
+    document.querySelector("#filter-count"),
+  ];
   input?.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     const shown = show(words);

@@ -1,11 +1,25 @@
-/** Tries an operation: sends what the form says, with a key that is kept for the tab, and shows what is answered. */
+/**
+ * Tries an operation: sends what the form says, with a key that is kept for the tab, and shows what is
+ * answered.
+ */
 
 const keyName = "commerce-gateway-docs-key";
-const shownHeaders = ["x-request-id", "x-api-stability", "idempotent-replayed", "etag", "content-language", "ratelimit", "retry-after"];
+const shownHeaders = [
+  "x-request-id",
+  "x-api-stability",
+  "idempotent-replayed",
+  "etag",
+  "content-language",
+  "ratelimit",
+  "retry-after",
+];
 
 export function addTryForm(): void {
   if (!unfold("try-template")) return;
-  const [form, result] = [document.querySelector<HTMLFormElement>(".try form"), document.querySelector<HTMLElement>(".try .result")];
+  const [form, result] = [
+    document.querySelector<HTMLFormElement>(".try form"),
+    document.querySelector<HTMLElement>(".try .result"),
+  ];
   if (form === null || result === null) return;
   const key = form.querySelector<HTMLInputElement>("#try-key");
   if (key !== null) key.value = sessionStorage.getItem(keyName) ?? "";
@@ -23,7 +37,11 @@ async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
   try {
     await showAnswer(await answerTo(form), result);
   } catch (error) {
-    result.replaceChildren(paragraph(`Nothing was answered: ${error instanceof Error ? error.message : "the service is out of reach"}.`));
+    result.replaceChildren(
+      paragraph(
+        `Nothing was answered: ${error instanceof Error ? error.message : "the service is out of reach"}.`,
+      ),
+    );
   } finally {
     if (button !== null) button.disabled = false;
   }
@@ -40,7 +58,10 @@ async function answerTo(form: HTMLFormElement): Promise<Response> {
   const again = { ...headers, ...("idempotency-key" in headers ? { "idempotency-key": newKey() } : {}) };
   if (versionPath === undefined || body === null || body.includes('"expectedVersion"'))
     return fetch(address, { method, headers: again, body, cache: "no-store" });
-  const seen = await fetch(filled(versionPath, form), { headers: { authorization: headers["authorization"] ?? "" }, cache: "no-store" });
+  const seen = await fetch(filled(versionPath, form), {
+    headers: { authorization: headers["authorization"] ?? "" },
+    cache: "no-store",
+  });
   if (!seen.ok) return seen;
   const { data } = (await seen.json()) as { readonly data: { readonly version: number } };
   return fetch(address, { method, headers: again, body: withVersion(body, data.version), cache: "no-store" });
@@ -67,8 +88,12 @@ function filled(path: string, form: HTMLFormElement): string {
 function addressOf(form: HTMLFormElement): string {
   const fields = placesOf(form);
   const path = filled(form.dataset["path"] ?? "", form);
-  const asked = fields.filter(({ dataset, value }) => dataset["in"] === "query" && (value !== "" || dataset["required"] === "true"));
-  const query = new URLSearchParams(asked.map(({ name, value }): [string, string] => [name, value])).toString();
+  const asked = fields.filter(
+    ({ dataset, value }) => dataset["in"] === "query" && (value !== "" || dataset["required"] === "true"),
+  );
+  const query = new URLSearchParams(
+    asked.map(({ name, value }): [string, string] => [name, value]),
+  ).toString();
   return query === "" ? path : `${path}?${query}`;
 }
 
@@ -82,9 +107,11 @@ function headersOf(form: HTMLFormElement): Record<string, string> {
 }
 
 /** Not randomUUID, which is not there on plain http:// but for this machine. */
-const newKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const newKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-const bodyOf = (form: HTMLFormElement): string | null => form.querySelector<HTMLTextAreaElement>("#try-body")?.value ?? null;
+const bodyOf = (form: HTMLFormElement): string | null =>
+  form.querySelector<HTMLTextAreaElement>("#try-body")?.value ?? null;
 
 async function showAnswer(response: Response, result: HTMLElement): Promise<void> {
   const text = await response.text();

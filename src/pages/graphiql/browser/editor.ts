@@ -15,8 +15,16 @@ interface TextModel {
 /** What the component's script and its editor, Monaco, leave in the window. */
 interface ComponentWindow {
   readonly YogaGraphiQL: { readonly renderYogaGraphiQL: (place: Element, options: object) => void };
-  readonly monaco?: { readonly editor: { readonly getModels: () => readonly TextModel[]; readonly getEditors: () => readonly { focus(): void }[] } };
-  MonacoEnvironment: { readonly globalAPI: boolean; readonly getWorkerUrl: (moduleId: string, label: string) => string | undefined };
+  readonly monaco?: {
+    readonly editor: {
+      readonly getModels: () => readonly TextModel[];
+      readonly getEditors: () => readonly { focus(): void }[];
+    };
+  };
+  MonacoEnvironment: {
+    readonly globalAPI: boolean;
+    readonly getWorkerUrl: (moduleId: string, label: string) => string | undefined;
+  };
 }
 
 const shared = window as unknown as ComponentWindow;
@@ -39,12 +47,15 @@ export async function drawEditor(place: Element, data: GraphiqlData, fetcher: Fe
 }
 
 /**
- * A page that is loaded again opens the tab that was open: GraphiQL looks for the tab whose content it kept as the last query, keeps that only once
- * something was typed, and else opens an empty one.
+ * A page that is loaded again opens the tab that was open: GraphiQL looks for the tab whose content it kept
+ * as the last query, keeps that only once something was typed, and else opens an empty one.
  */
 function openTab(): Tab | undefined {
   try {
-    const kept = JSON.parse(localStorage.getItem("graphiql:tabState") ?? "null") as { tabs?: Tab[]; activeTabIndex?: number } | null;
+    const kept = JSON.parse(localStorage.getItem("graphiql:tabState") ?? "null") as {
+      tabs?: Tab[];
+      activeTabIndex?: number;
+    } | null;
     return kept?.tabs?.[kept.activeTabIndex ?? 0];
   } catch {
     // What cannot be read was not written by GraphiQL, which then begins anew.
@@ -62,4 +73,5 @@ export async function openInNewTab({ query, variables = "" }: Example): Promise<
   shared.monaco?.editor.getEditors()[0]?.focus();
 }
 
-const modelsOf = (name: string): readonly TextModel[] => shared.monaco?.editor.getModels().filter(({ uri }) => uri.path.endsWith(name)) ?? [];
+const modelsOf = (name: string): readonly TextModel[] =>
+  shared.monaco?.editor.getModels().filter(({ uri }) => uri.path.endsWith(name)) ?? [];

@@ -48,10 +48,12 @@ export function createFetcher(keeper: TokenKeeper, note: (run: Run) => void): Fe
     const sent = await keeper.send({ body, headers, isPatient, signal: stopper.signal }).catch(notSent);
     if (!("response" in sent)) return sent;
     const { response, sentAt } = sent;
-    if (response.headers.get("content-type")?.startsWith("text/event-stream") === true) return eventsOf(response, () => stopper.abort());
+    if (response.headers.get("content-type")?.startsWith("text/event-stream") === true)
+      return eventsOf(response, () => stopper.abort());
     const text = await response.text();
     const answer = JSON.parse(text) as Answer;
-    if (!isPatient) note({ ...measure(answer), bytes: new Blob([text]).size, durationMs: performance.now() - sentAt });
+    if (!isPatient)
+      note({ ...measure(answer), bytes: new Blob([text]).size, durationMs: performance.now() - sentAt });
     return answer;
   };
 }
@@ -62,17 +64,21 @@ function notSent(error: unknown): Pick<Answer, "errors"> {
   throw error;
 }
 
-const measure = ({ errors = [], extensions }: Answer): Pick<Run, "errorCount" | "cost"> => ({ errorCount: errors.length, cost: extensions?.cost });
+const measure = ({ errors = [], extensions }: Answer): Pick<Run, "errorCount" | "cost"> => ({
+  errorCount: errors.length,
+  cost: extensions?.cost,
+});
 
 function isSubscription(options: FetcherOptions | undefined, name: string | null | undefined): boolean {
-  const operations = options?.documentAST?.definitions.filter(({ operation }) => operation !== undefined) ?? [];
+  const operations =
+    options?.documentAST?.definitions.filter(({ operation }) => operation !== undefined) ?? [];
   const chosen = operations.find((operation) => operation.name?.value === name) ?? operations[0];
   return chosen?.operation === "subscription";
 }
 
 /**
- * `stop` ends the request. A generator's own `return` would wait until the pending read is answered, which a quiet subscription never does: Stop would
- * leave it open.
+ * `stop` ends the request. A generator's own `return` would wait until the pending read is answered, which a
+ * quiet subscription never does: Stop would leave it open.
  */
 function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<unknown> {
   const results = resultsIn(body);

@@ -64,7 +64,10 @@ async function begin(): Promise<void> {
   await Promise.all([keeper.begin(), editor]);
 }
 
-/** What the last run cost, told after each: the figures of `extensions.cost`, the time until the answer was here, and its size. */
+/**
+ * What the last run cost, told after each: the figures of `extensions.cost`, the time until the answer was
+ * here, and its size.
+ */
 const whole = new Intl.NumberFormat("en");
 const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
@@ -83,20 +86,27 @@ function textOf(run: Run, isOver: boolean): string {
   const measured = [durationOf(durationMs), sizeOf(bytes)];
   if (cost === undefined) return [`${errorsOf(errorCount)}, nothing was run`, ...measured].join(" · ");
   const figures = `${whole.format(cost.requested)} of ${whole.format(cost.limit)}`;
-  if (isOver) return [`Too costly: ${figures}. It was not run; ask for fewer items or fields`, ...measured].join(" · ");
+  if (isOver)
+    return [`Too costly: ${figures}. It was not run; ask for fewer items or fields`, ...measured].join(" · ");
   return [`Cost ${figures}`, ...measured, ...(errorCount === 0 ? [] : [errorsOf(errorCount)])].join(" · ");
 }
 
 const errorsOf = (count: number): string => (count === 1 ? "1 error" : `${count} errors`);
 
-const durationOf = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${fraction.format(ms / 1000)} s`);
+const durationOf = (ms: number): string =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${fraction.format(ms / 1000)} s`;
 
 function sizeOf(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
-  return bytes < 1_000_000 ? `${fraction.format(bytes / 1000)} kB` : `${fraction.format(bytes / 1_000_000)} MB`;
+  return bytes < 1_000_000
+    ? `${fraction.format(bytes / 1000)} kB`
+    : `${fraction.format(bytes / 1_000_000)} MB`;
 }
 
-/** The example queries by who runs them: those that the token in use may run come first, the others say whose token they need. */
+/**
+ * The example queries by who runs them: those that the token in use may run come first, the others say whose
+ * token they need.
+ */
 const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
 
 interface Picker {
@@ -112,7 +122,11 @@ function ExamplePicker({ groups, role, onPick, onClose }: Picker): JSX.Element {
   const [words, setWords] = useState("");
   useEffect(() => dialog.current?.showModal(), []);
   const shown = sorted(groups, role)
-    .map(({ title, roles, examples }) => ({ title, roles, examples: examples.filter((example) => hasWords(example, words)) }))
+    .map(({ title, roles, examples }) => ({
+      title,
+      roles,
+      examples: examples.filter((example) => hasWords(example, words)),
+    }))
     .filter(({ examples }) => examples.length > 0);
   return (
     <dialog ref={dialog} id="example-picker" aria-labelledby="picker-title" onClose={onClose}>
@@ -123,12 +137,24 @@ function ExamplePicker({ groups, role, onPick, onClose }: Picker): JSX.Element {
         </button>
       </div>
       <label for="picker-search">Find an example</label>
-      <input id="picker-search" type="search" autocomplete="off" onInput={({ currentTarget }) => setWords(currentTarget.value)} />
+      <input
+        id="picker-search"
+        type="search"
+        autocomplete="off"
+        onInput={({ currentTarget }) => setWords(currentTarget.value)}
+      />
       <p class="soft" aria-live="polite">
-        {shown.length === 0 ? "No example has these words." : "Each opens in a tab of its own, with its variables."}
+        {shown.length === 0
+          ? "No example has these words."
+          : "Each opens in a tab of its own, with its variables."}
       </p>
       {shown.map((group) => (
-        <Group key={group.title} group={group} isOpen={role === undefined || group.roles.includes(role)} onPick={onPick} />
+        <Group
+          key={group.title}
+          group={group}
+          isOpen={role === undefined || group.roles.includes(role)}
+          onPick={onPick}
+        />
       ))}
     </dialog>
   );
@@ -159,7 +185,9 @@ function Group({ group, isOpen, onPick }: GroupShown): JSX.Element {
 }
 
 const sorted = (groups: readonly ExampleGroup[], role: string | undefined): readonly ExampleGroup[] =>
-  role === undefined ? groups : groups.toSorted((one, other) => Number(other.roles.includes(role)) - Number(one.roles.includes(role)));
+  role === undefined
+    ? groups
+    : groups.toSorted((one, other) => Number(other.roles.includes(role)) - Number(one.roles.includes(role)));
 
 function hasWords({ title, query }: Example, words: string): boolean {
   const text = `${title} ${query}`.toLowerCase();
@@ -171,7 +199,8 @@ function hasWords({ title, query }: Example, words: string): boolean {
 
 /** The comment that an example begins with, up to its first full stop. */
 function sentenceOf({ query }: Example): string {
-  const comment = /^(?:#.*\n)*/.exec(query)?.[0].replaceAll(/^#\s?/gm, "").replaceAll(/\s+/g, " ").trim() ?? "";
+  const comment =
+    /^(?:#.*\n)*/.exec(query)?.[0].replaceAll(/^#\s?/gm, "").replaceAll(/\s+/g, " ").trim() ?? "";
   return /^.*?[.:](?=\s|$)/.exec(comment)?.[0].replace(/:$/, ".") ?? comment;
 }
 

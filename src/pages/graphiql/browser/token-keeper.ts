@@ -1,4 +1,7 @@
-/** The internal token of this tab: asked for once, kept in sessionStorage (gone with the tab), sent with every query, asked for again when it is refused. */
+/**
+ * The internal token of this tab: asked for once, kept in sessionStorage (gone with the tab), sent with every
+ * query, asked for again when it is refused.
+ */
 
 /** Who the token stands for. */
 export interface Holder {
@@ -15,9 +18,15 @@ export interface Question {
 
 interface GraphqlRequest {
   readonly body: object;
-  /** An `authorization` among them is somebody's own: it is sent as it is, and the kept token has no part in it. */
+  /**
+   * An `authorization` among them is somebody's own: it is sent as it is, and the kept token has no part in
+   * it.
+   */
   readonly headers?: HeadersInit;
-  /** Goes on waiting for a token when the dialog is left: for what nobody ran, and what does no harm when it is sent late. */
+  /**
+   * Goes on waiting for a token when the dialog is left: for what nobody ran, and what does no harm when it
+   * is sent late.
+   */
   readonly isPatient?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -43,19 +52,31 @@ interface Waiting {
 }
 
 interface Fault extends Question {
-  /** Refused as a token: what else goes wrong (too many requests, a fault of the service) says nothing about it. */
+  /**
+   * Refused as a token: what else goes wrong (too many requests, a fault of the service) says nothing about
+   * it.
+   */
   readonly isRefusal: boolean;
 }
 
 interface WhoAmI {
-  readonly data?: { readonly viewer?: { readonly role: string; readonly merchant: { readonly name: string } | null } } | null;
+  readonly data?: {
+    readonly viewer?: { readonly role: string; readonly merchant: { readonly name: string } | null };
+  } | null;
   readonly errors?: readonly { readonly message: string }[];
 }
 
 const key = "commerce-gateway-token";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
-const firstQuestion: Question = { message: "The graph answers to internal tokens. The demo’s are in demo.json, under tokens.", isFault: false };
-const unreachable: Fault = { message: "The service does not answer. Try again in a moment.", isFault: true, isRefusal: false };
+const firstQuestion: Question = {
+  message: "The graph answers to internal tokens. The demo’s are in demo.json, under tokens.",
+  isFault: false,
+};
+const unreachable: Fault = {
+  message: "The service does not answer. Try again in a moment.",
+  isFault: true,
+  isRefusal: false,
+};
 
 export class TokenKeeper {
   holder: Holder | undefined;
@@ -89,7 +110,11 @@ export class TokenKeeper {
 
   /** Opens the dialog, where another token can be given. */
   change(): void {
-    this.#ask(this.hasToken ? { message: "Another token takes the place of the one in use.", isFault: false } : firstQuestion);
+    this.#ask(
+      this.hasToken
+        ? { message: "Another token takes the place of the one in use.", isFault: false }
+        : firstQuestion,
+    );
   }
 
   /** Keeps what was typed, if the graph takes it. */
@@ -101,7 +126,10 @@ export class TokenKeeper {
     for (const { free } of this.#waiting.splice(0)) free();
   }
 
-  /** Closes the dialog as it is. Who leaves it gives up what was run: a mutation must not be sent later, with a token given for something else. */
+  /**
+   * Closes the dialog as it is. Who leaves it gives up what was run: a mutation must not be sent later, with
+   * a token given for something else.
+   */
   dismiss(): void {
     this.#close();
     const all = this.#waiting;
@@ -114,7 +142,10 @@ export class TokenKeeper {
     this.#forget(firstQuestion);
   }
 
-  /** Sends a GraphQL request with the token, and waits for one where there is none or it is refused. Throws NoTokenGiven when none is given. */
+  /**
+   * Sends a GraphQL request with the token, and waits for one where there is none or it is refused. Throws
+   * NoTokenGiven when none is given.
+   */
   async send(request: GraphqlRequest): Promise<Sent> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
       const sentAt = performance.now();
@@ -136,7 +167,9 @@ export class TokenKeeper {
       if (token !== null) return token;
       // What waits in patience does not open a dialog that was left.
       if (this.question === undefined && !isPatient) this.#ask(firstQuestion);
-      await new Promise<void>((free, reject) => this.#waiting.push({ isPatient, free, giveUp: () => reject(new NoTokenGiven()) }));
+      await new Promise<void>((free, reject) =>
+        this.#waiting.push({ isPatient, free, giveUp: () => reject(new NoTokenGiven()) }),
+      );
     }
   }
 
@@ -154,12 +187,18 @@ export class TokenKeeper {
   }
 
   #post(token: string | undefined, { body, headers: given = {}, signal }: GraphqlRequest): Promise<Response> {
-    // Headers know names in any case: a plain object would send an `Authorization` and an `authorization` joined.
+    // Headers know names in any case: a plain object would send an `Authorization` and an `authorization`
+    // joined.
     const headers = new Headers(given);
     if (!headers.has("accept")) headers.set("accept", "application/json");
     headers.set("content-type", "application/json");
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
-    return fetch(this.#endpoint, { method: "POST", headers, body: JSON.stringify(body), signal: signal ?? null });
+    return fetch(this.#endpoint, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+      signal: signal ?? null,
+    });
   }
 
   #forget(question: Question): void {

@@ -6,7 +6,10 @@ export interface ServerEvent {
 }
 
 /** `onBytes` is called whenever something arrives, comments included. */
-export async function* readEvents(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<ServerEvent, void> {
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<ServerEvent, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
@@ -36,5 +39,7 @@ function eventOf(block: string): ServerEvent[] {
     if (name === "event") event = value;
     if (name === "data") data.push(value);
   }
-  return event === undefined && data.length === 0 ? [] : [{ event: event ?? "message", data: data.join("\n") }];
+  return event === undefined && data.length === 0
+    ? []
+    : [{ event: event ?? "message", data: data.join("\n") }];
 }

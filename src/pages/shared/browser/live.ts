@@ -1,6 +1,7 @@
 /**
- * Follows a GraphQL subscription over server-sent events (graphql-sse, distinct connections) and comes back by itself when the stream ends or breaks off:
- * every subscription begins with the present state, so nothing is missed meanwhile.
+ * Follows a GraphQL subscription over server-sent events (graphql-sse, distinct connections) and comes back
+ * by itself when the stream ends or breaks off: every subscription begins with the present state, so nothing
+ * is missed meanwhile.
  */
 import { readEvents } from "./live-events.ts";
 
@@ -17,8 +18,9 @@ export interface LiveResult<Data> {
 }
 
 /**
- * `connecting`: asked, not answered yet. `live`: what is told is the present. `waiting`: the stream is away, and will be asked for again. `ended`: for good,
- * since the request was refused, there is nothing to follow, or `signal` said so.
+ * `connecting`: asked, not answered yet. `live`: what is told is the present. `waiting`: the stream is away,
+ * and will be asked for again. `ended`: for good, since the request was refused, there is nothing to follow,
+ * or `signal` said so.
  */
 export type LiveState = "connecting" | "live" | "waiting" | "ended";
 
@@ -29,7 +31,10 @@ export interface Live<Data> {
   readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly url?: string;
   readonly onNext: (result: LiveResult<Data>) => void;
-  /** `status`: that of the answer which ended it, where one did; 401 also where a stream ended since the credential is good no more. */
+  /**
+   * `status`: that of the answer which ended it, where one did; 401 also where a stream ended since the
+   * credential is good no more.
+   */
   readonly onState?: (state: LiveState, status?: number) => void;
   readonly signal?: AbortSignal;
 }
@@ -54,7 +59,8 @@ async function follow<Data>(live: Live<Data>): Promise<void> {
   while (!isAborted(signal)) {
     onState?.("connecting");
     const ending = await attempt(live);
-    if (ending.isOver || isAborted(signal)) return onState?.("ended", ...("status" in ending ? [ending.status] : []));
+    if (ending.isOver || isAborted(signal))
+      return onState?.("ended", ...("status" in ending ? [ending.status] : []));
     failures = ending.wasLive ? 1 : failures + 1;
     onState?.("waiting");
     await pause(Math.max(pauseMsOf(failures), ending.pauseMsMin ?? 0), signal);
@@ -99,15 +105,23 @@ async function attempt<Data>(live: Live<Data>): Promise<Ending> {
 async function read<Data>(live: Live<Data>, stopping: AbortController): Promise<Ending> {
   const response = await ask(live, stopping.signal);
   const type = response.headers.get("content-type") ?? "";
-  if (!response.ok || !type.startsWith("text/event-stream") || response.body === null) return refused(live, response);
+  if (!response.ok || !type.startsWith("text/event-stream") || response.body === null)
+    return refused(live, response);
   live.onState?.("live");
   return tell(live, response.body, stopping);
 }
 
-function ask<Data>({ url = "/graphql", query, variables = {}, headers = {} }: Live<Data>, signal: AbortSignal): Promise<Response> {
+function ask<Data>(
+  { url = "/graphql", query, variables = {}, headers = {} }: Live<Data>,
+  signal: AbortSignal,
+): Promise<Response> {
   return fetch(url, {
     method: "POST",
-    headers: { ...(typeof headers === "function" ? headers() : headers), accept: "text/event-stream", "content-type": "application/json" },
+    headers: {
+      ...(typeof headers === "function" ? headers() : headers),
+      accept: "text/event-stream",
+      "content-type": "application/json",
+    },
     body: JSON.stringify({ query, variables }),
     cache: "no-store",
     signal,
@@ -126,7 +140,11 @@ async function refused<Data>(live: Live<Data>, response: Response): Promise<Endi
   return { isOver: true, status };
 }
 
-async function tell<Data>(live: Live<Data>, body: ReadableStream<Uint8Array>, stopping: AbortController): Promise<Ending> {
+async function tell<Data>(
+  live: Live<Data>,
+  body: ReadableStream<Uint8Array>,
+  stopping: AbortController,
+): Promise<Ending> {
   let last: LiveResult<Data> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
   const listen = (): void => {
@@ -155,9 +173,13 @@ function endingAfter<Data>(last: LiveResult<Data> | undefined): Ending {
 
 /** What a request is refused with by status 401; in a stream that is open there is no status any more. */
 const unauthenticated = /^(?:credentials_|api_key_|oauth_token_|dpop_)|_suspended$/;
-const isUnauthenticated = ({ extensions }: LiveError): boolean => unauthenticated.test(extensions?.code ?? "");
+const isUnauthenticated = ({ extensions }: LiveError): boolean =>
+  unauthenticated.test(extensions?.code ?? "");
 
 /** Nothing is there to follow, or the right to see it is gone. */
 function isLast<Data>({ data, errors = [] }: LiveResult<Data>): boolean {
-  return Object.values(data ?? {}).every((value) => value === null) && errors.every(({ extensions }) => extensions?.retryable !== true);
+  return (
+    Object.values(data ?? {}).every((value) => value === null) &&
+    errors.every(({ extensions }) => extensions?.retryable !== true)
+  );
 }

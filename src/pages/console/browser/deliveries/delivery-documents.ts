@@ -2,7 +2,15 @@
 import { type Connection, graph } from "#pages/console/browser/graph/documents.ts";
 import type { Keyed } from "#pages/console/browser/graph/hooks.ts";
 
-export const deliveryStatuses = ["PENDING", "SENDING", "SUCCEEDED", "RETRYING", "EXHAUSTED", "SKIPPED", "CANCELED"] as const;
+export const deliveryStatuses = [
+  "PENDING",
+  "SENDING",
+  "SUCCEEDED",
+  "RETRYING",
+  "EXHAUSTED",
+  "SKIPPED",
+  "CANCELED",
+] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 export interface Attempt {

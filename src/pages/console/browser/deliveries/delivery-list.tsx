@@ -2,9 +2,22 @@
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/documents.ts";
-import { type Asked, type LiveState, useLive, usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import {
+  type Asked,
+  type LiveState,
+  useLive,
+  usePages,
+  useQuery,
+} from "#pages/console/browser/graph/hooks.ts";
 import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
-import { Badge, duration, failureWord, LiveMark, Time, wordOf } from "#pages/console/browser/parts/formats.tsx";
+import {
+  Badge,
+  duration,
+  failureWord,
+  LiveMark,
+  Time,
+  wordOf,
+} from "#pages/console/browser/parts/formats.tsx";
 import { Link } from "#pages/console/browser/navigation.tsx";
 import {
   type Attempt,
@@ -29,7 +42,13 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
   const [replaying, setReplaying] = useState<Delivery>();
   const pages = usePages(`${endpointId} ${status}`);
   const asked = useQuery(deliveriesDocument, { endpointId, status, last: pageSize, before: pages.cursor });
-  const { live, said, fresh, state } = useDeliveriesLive({ endpointId, status, isNewest: pages.cursor === null, asked, onDelivered });
+  const { live, said, fresh, state } = useDeliveriesLive({
+    endpointId,
+    status,
+    isNewest: pages.cursor === null,
+    asked,
+    onDelivered,
+  });
   return (
     <section aria-labelledby="deliveries">
       <div class="bar">
@@ -45,7 +64,11 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
         {({ webhookDeliveries }) => (
           <>
             {webhookDeliveries.edges.length === 0 ? (
-              <Empty>{status === null ? "Nothing has been sent yet." : `No delivery is in this status: ${wordOf(status)}.`}</Empty>
+              <Empty>
+                {status === null
+                  ? "Nothing has been sent yet."
+                  : `No delivery is in this status: ${wordOf(status)}.`}
+              </Empty>
             ) : (
               <Table
                 caption="Deliveries, the newest first"
@@ -59,7 +82,13 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
           </>
         )}
       </Loaded>
-      {replaying === undefined ? null : <ReplayDialog delivery={replaying} onReplayed={() => undefined} onClose={() => setReplaying(undefined)} />}
+      {replaying === undefined ? null : (
+        <ReplayDialog
+          delivery={replaying}
+          onReplayed={() => undefined}
+          onClose={() => setReplaying(undefined)}
+        />
+      )}
     </section>
   );
 }
@@ -107,7 +136,10 @@ function useDeliveriesLive({ endpointId, onDelivered, asked, ...shown }: Followe
     held.current = withTold(before, deliveryChanged.deliveries);
     setTold(held.current);
     if (asked.data === undefined) return;
-    const news = newsOf(mergeDeliveries(asked.data, before, shown), mergeDeliveries(asked.data, held.current, shown));
+    const news = newsOf(
+      mergeDeliveries(asked.data, before, shown),
+      mergeDeliveries(asked.data, held.current, shown),
+    );
     if (news.length === 0) return;
     setFresh((others) => new Set([...others, ...news.map(({ id }) => id)]));
     say(sentenceOf(news));
@@ -138,7 +170,9 @@ function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
       <select
         id={id}
         value={status ?? ""}
-        onChange={({ currentTarget }) => onChange(deliveryStatuses.find((value) => value === currentTarget.value) ?? null)}
+        onChange={({ currentTarget }) =>
+          onChange(deliveryStatuses.find((value) => value === currentTarget.value) ?? null)
+        }
       >
         <option value="">All</option>
         {deliveryStatuses.map((value) => (
@@ -157,7 +191,8 @@ const deliveryColumns = (replay: (delivery: Delivery) => void): Column<Delivery>
     title: "Event",
     cell: ({ id, event, replayOf }) => (
       <>
-        <Link to={`/deliveries/${id}`}>{event.type}</Link> {replayOf === null ? null : <Badge value="REPLAY" />}
+        <Link to={`/deliveries/${id}`}>{event.type}</Link>{" "}
+        {replayOf === null ? null : <Badge value="REPLAY" />}
       </>
     ),
   },
@@ -165,13 +200,22 @@ const deliveryColumns = (replay: (delivery: Delivery) => void): Column<Delivery>
   { title: "Made", cell: ({ createdAt }) => <Time at={createdAt} /> },
   { title: "Attempts", isNumber: true, cell: ({ attemptCount }) => attemptCount },
   { title: "Last answer", cell: ({ lastAttempt }) => <Outcome attempt={lastAttempt} /> },
-  { title: "Took", isNumber: true, cell: ({ lastAttempt }) => (lastAttempt === null ? "–" : duration(lastAttempt.durationMs)) },
+  {
+    title: "Took",
+    isNumber: true,
+    cell: ({ lastAttempt }) => (lastAttempt === null ? "–" : duration(lastAttempt.durationMs)),
+  },
   { title: "Next attempt", cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} /> },
   {
     title: "Actions",
     cell: (delivery) =>
       delivery.replayable ? (
-        <button type="button" class="plain" aria-label={`Replay ${delivery.event.type}`} onClick={() => replay(delivery)}>
+        <button
+          type="button"
+          class="plain"
+          aria-label={`Replay ${delivery.event.type}`}
+          onClick={() => replay(delivery)}
+        >
           Replay
         </button>
       ) : (

@@ -1,4 +1,7 @@
-/** One delivery: each attempt with what it came to, and the other deliveries of the same event, as they happen. */
+/**
+ * One delivery: each attempt with what it came to, and the other deliveries of the same event, as they
+ * happen.
+ */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useLive, useQuery } from "#pages/console/browser/graph/hooks.ts";
@@ -6,16 +9,27 @@ import { Badge, duration, LiveMark, Time, wordOf } from "#pages/console/browser/
 import { type Column, Empty, Fact, Loaded, Table } from "#pages/console/browser/parts/tables.tsx";
 import { Heading, Link } from "#pages/console/browser/navigation.tsx";
 import { Outcome } from "./delivery-list.tsx";
-import { type Attempt, type Delivery, deliveryChangedDocument, type DeliveryDetail, deliveryDocument } from "./delivery-documents.ts";
+import {
+  type Attempt,
+  type Delivery,
+  deliveryChangedDocument,
+  type DeliveryDetail,
+  deliveryDocument,
+} from "./delivery-documents.ts";
 import { ReplayDialog } from "./replay-dialog.tsx";
 
 export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
   const asked = useQuery(deliveryDocument, { id });
   const [isReplaying, setReplaying] = useState(false);
   const delivery = asked.data?.webhookDelivery;
-  const state = useLive(deliveryChangedDocument, delivery ? { endpointId: delivery.endpointId } : undefined, ({ deliveryChanged }) => {
-    if (delivery && (deliveryChanged?.deliveries ?? []).some((changed) => isNews(changed, delivery))) asked.refresh();
-  });
+  const state = useLive(
+    deliveryChangedDocument,
+    delivery ? { endpointId: delivery.endpointId } : undefined,
+    ({ deliveryChanged }) => {
+      if (delivery && (deliveryChanged?.deliveries ?? []).some((changed) => isNews(changed, delivery)))
+        asked.refresh();
+    },
+  );
   return (
     <>
       <p class="trail">
@@ -38,9 +52,17 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
         ) : undefined}
       </Heading>
       <Loaded asked={asked} what="the delivery">
-        {({ webhookDelivery }) => (webhookDelivery === null ? <Empty>There is no such delivery.</Empty> : <Parts delivery={webhookDelivery} />)}
+        {({ webhookDelivery }) =>
+          webhookDelivery === null ? (
+            <Empty>There is no such delivery.</Empty>
+          ) : (
+            <Parts delivery={webhookDelivery} />
+          )
+        }
       </Loaded>
-      {isReplaying && delivery ? <ReplayDialog delivery={delivery} onReplayed={asked.reload} onClose={() => setReplaying(false)} /> : null}
+      {isReplaying && delivery ? (
+        <ReplayDialog delivery={delivery} onReplayed={asked.reload} onClose={() => setReplaying(false)} />
+      ) : null}
     </>
   );
 }
@@ -48,7 +70,8 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
 /** Whether it says something of the same event that is not shown yet. */
 function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
   if (changed.event.id !== shown.event.id || changed.endpointId !== shown.endpointId) return false;
-  if (changed.id === shown.id) return changed.status !== shown.status || changed.attemptCount !== shown.attemptCount;
+  if (changed.id === shown.id)
+    return changed.status !== shown.status || changed.attemptCount !== shown.attemptCount;
   return shown.event.deliveries.find(({ id }) => id === changed.id)?.status !== changed.status;
 }
 
@@ -60,7 +83,9 @@ const attemptColumns: Column<Attempt>[] = [
 ];
 
 function Parts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element {
-  const others = delivery.event.deliveries.filter(({ endpointId }) => endpointId === delivery.endpointId).toReversed();
+  const others = delivery.event.deliveries
+    .filter(({ endpointId }) => endpointId === delivery.endpointId)
+    .toReversed();
   return (
     <>
       <p class="hidden" role="status">
@@ -72,12 +97,22 @@ function Parts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
         {delivery.attempts.length === 0 ? (
           <Empty>It has not been sent yet.</Empty>
         ) : (
-          <Table caption="Attempts, the first one first" columns={attemptColumns} rows={delivery.attempts} keyOf={({ id }) => id} />
+          <Table
+            caption="Attempts, the first one first"
+            columns={attemptColumns}
+            rows={delivery.attempts}
+            keyOf={({ id }) => id}
+          />
         )}
       </section>
       <section aria-labelledby="again">
         <h2 id="again">All deliveries of this event to this endpoint</h2>
-        <Table caption="Deliveries of the event, the newest first" columns={othersColumns(delivery.id)} rows={others} keyOf={({ id }) => id} />
+        <Table
+          caption="Deliveries of the event, the newest first"
+          columns={othersColumns(delivery.id)}
+          rows={others}
+          keyOf={({ id }) => id}
+        />
       </section>
     </>
   );
@@ -101,11 +136,23 @@ const othersColumns = (id: string): Column<DeliveryDetail["event"]["deliveries"]
 ];
 
 function Facts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element {
-  const { id, status, attemptCount, nextAttemptAt, createdAt, finishedAt, event, replayReason, replayNote, payloadExpiresAt } = delivery;
+  const {
+    id,
+    status,
+    attemptCount,
+    nextAttemptAt,
+    createdAt,
+    finishedAt,
+    event,
+    replayReason,
+    replayNote,
+    payloadExpiresAt,
+  } = delivery;
   return (
     <dl class="facts">
       <Fact name="Status">
-        <Badge value={status} /> <span class="soft">{attemptCount === 1 ? "1 attempt" : `${attemptCount} attempts`}</span>
+        <Badge value={status} />{" "}
+        <span class="soft">{attemptCount === 1 ? "1 attempt" : `${attemptCount} attempts`}</span>
       </Fact>
       <Fact name="Next attempt">
         <Time at={nextAttemptAt} otherwise="none" />

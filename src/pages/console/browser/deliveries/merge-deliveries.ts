@@ -19,10 +19,15 @@ export function withTold(before: Told, changed: readonly Delivery[]): Told {
 }
 
 /** What was told since: an answer to what was asked at `whenAsked` knows the rest at least as well. */
-export const toldSince = (told: Told, whenAsked: Told): Told => new Map([...told].filter(([id, delivery]) => whenAsked.get(id) !== delivery));
+export const toldSince = (told: Told, whenAsked: Told): Told =>
+  new Map([...told].filter(([id, delivery]) => whenAsked.get(id) !== delivery));
 
 /** In the graph's order: the oldest first. What was told is newer than what was asked. */
-export function mergeDeliveries({ webhookDeliveries: page }: DeliveryPage, told: Told, { status, isNewest }: Shown): DeliveryPage {
+export function mergeDeliveries(
+  { webhookDeliveries: page }: DeliveryPage,
+  told: Told,
+  { status, isNewest }: Shown,
+): DeliveryPage {
   const asked = new Map(page.edges.map(({ node }) => [node.id, node]));
   const oldest = page.edges[0]?.node;
   const belongs = (delivery: Delivery): boolean => {
@@ -31,15 +36,20 @@ export function mergeDeliveries({ webhookDeliveries: page }: DeliveryPage, told:
     return !page.pageInfo.hasPreviousPage || oldest === undefined || byTime(delivery, oldest) > 0;
   };
   const all = new Map([...asked, ...[...told].filter(([, delivery]) => belongs(delivery))]);
-  const shown = [...all.values()].filter((delivery) => status === null || delivery.status === status).toSorted(byTime);
+  const shown = [...all.values()]
+    .filter((delivery) => status === null || delivery.status === status)
+    .toSorted(byTime);
   return { webhookDeliveries: { ...page, edges: shown.map((node) => ({ node })) } };
 }
 
 /** What is new on a page, or has another status than before. */
 export function newsOf(before: DeliveryPage, after: DeliveryPage): readonly Delivery[] {
   const statuses = new Map(before.webhookDeliveries.edges.map(({ node }) => [node.id, node.status]));
-  return after.webhookDeliveries.edges.map(({ node }) => node).filter(({ id, status }) => statuses.get(id) !== status);
+  return after.webhookDeliveries.edges
+    .map(({ node }) => node)
+    .filter(({ id, status }) => statuses.get(id) !== status);
 }
 
-const byTime = (one: Delivery, other: Delivery): number => compare(one.createdAt, other.createdAt) || compare(one.id, other.id);
+const byTime = (one: Delivery, other: Delivery): number =>
+  compare(one.createdAt, other.createdAt) || compare(one.id, other.id);
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

@@ -30,7 +30,13 @@ export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProp
     submitted.preventDefault();
     if (isBusy) return;
     const text = note.trim();
-    if ((await run({ deliveryId: id, input: { reason, note: text === "" ? null : text, force: hasArrived } })) === undefined) return;
+    if (
+      (await run({
+        deliveryId: id,
+        input: { reason, note: text === "" ? null : text, force: hasArrived },
+      })) === undefined
+    )
+      return;
     onReplayed();
     onClose();
   };
@@ -42,7 +48,15 @@ export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProp
           The same event is sent once more, with the same id and body.
           {hasArrived ? " It has arrived already: a receiver that counts ids ignores it." : ""}
         </p>
-        <SelectField label="Reason" pointer="/reason" failure={failure} name="reason" value={reason} options={reasons} onChange={setReason} />
+        <SelectField
+          label="Reason"
+          pointer="/reason"
+          failure={failure}
+          name="reason"
+          value={reason}
+          options={reasons}
+          onChange={setReason}
+        />
         <TextField
           label="Note (optional)"
           hint="For whoever reads it later; nothing personal."

@@ -33,10 +33,15 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
   const shown = { endpoint, onChanged, onClose: () => setDoing(undefined) };
   const isOn = endpoint.status === "ENABLED";
   const send = async (): Promise<void> => {
-    if ((await test.run({ endpointId: endpoint.id, input: {} })) !== undefined) setSaid("A test ping is on its way.");
+    if ((await test.run({ endpointId: endpoint.id, input: {} })) !== undefined)
+      setSaid("A test ping is on its way.");
   };
   const switchOn = async (): Promise<void> => {
-    if ((await enable.run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) === undefined) return;
+    if (
+      (await enable.run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) ===
+      undefined
+    )
+      return;
     setSaid("It is switched on; a ping is on its way.");
     onChanged();
   };
@@ -49,11 +54,20 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
             Send a test ping
           </button>
         ) : (
-          <button type="button" aria-disabled={enable.isBusy} onClick={() => enable.isBusy || void switchOn()}>
+          <button
+            type="button"
+            aria-disabled={enable.isBusy}
+            onClick={() => enable.isBusy || void switchOn()}
+          >
             Enable
           </button>
         )}
-        <button type="button" class="second" onClick={() => setDoing("change")} disabled={installation === undefined}>
+        <button
+          type="button"
+          class="second"
+          onClick={() => setDoing("change")}
+          disabled={installation === undefined}
+        >
           Change
         </button>
         <button type="button" class="second" onClick={() => setDoing("rotate")}>
@@ -71,7 +85,9 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
           {said}
         </span>
       </div>
-      {doing === "change" && installation !== undefined ? <ChangeEndpoint {...shown} installationId={installation.id} /> : null}
+      {doing === "change" && installation !== undefined ? (
+        <ChangeEndpoint {...shown} installationId={installation.id} />
+      ) : null}
       {doing === "rotate" ? <RotateSecret {...shown} /> : null}
       {doing === "disable" ? <Disable {...shown} /> : null}
       {doing === "delete" ? <Delete {...shown} /> : null}
@@ -86,14 +102,23 @@ interface DoingProps extends ActionsProps {
 function Disable({ endpoint, onChanged, onClose }: DoingProps): JSX.Element {
   const { isBusy, failure, run } = useChange(disableEndpointDocument);
   const disable = async (): Promise<void> => {
-    if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) === undefined) return;
+    if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) === undefined)
+      return;
     onChanged();
     onClose();
   };
   return (
-    <Confirm title="Disable the endpoint?" action="Disable" isBusy={isBusy} failure={failure} onConfirm={() => void disable()} onClose={onClose}>
+    <Confirm
+      title="Disable the endpoint?"
+      action="Disable"
+      isBusy={isBusy}
+      failure={failure}
+      onConfirm={() => void disable()}
+      onClose={onClose}
+    >
       <p>
-        <strong>{endpoint.url}</strong> is told nothing until it is enabled again. What happens meanwhile is skipped, but can be replayed.
+        <strong>{endpoint.url}</strong> is told nothing until it is enabled again. What happens meanwhile is
+        skipped, but can be replayed.
       </p>
     </Confirm>
   );
@@ -102,7 +127,8 @@ function Disable({ endpoint, onChanged, onClose }: DoingProps): JSX.Element {
 function Delete({ endpoint, onClose }: DoingProps): JSX.Element {
   const { isBusy, failure, run } = useChange(deleteEndpointDocument);
   const remove = async (): Promise<void> => {
-    if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) !== undefined) go("/endpoints");
+    if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) !== undefined)
+      go("/endpoints");
   };
   return (
     <Confirm
@@ -114,7 +140,8 @@ function Delete({ endpoint, onClose }: DoingProps): JSX.Element {
       onClose={onClose}
     >
       <p>
-        <strong>{endpoint.url}</strong> is told nothing any more, what waits for it is canceled, and its secrets are erased. This cannot be undone.
+        <strong>{endpoint.url}</strong> is told nothing any more, what waits for it is canceled, and its
+        secrets are erased. This cannot be undone.
       </p>
     </Confirm>
   );

@@ -16,7 +16,11 @@ export interface Endpoint {
   readonly payloadMode: PayloadMode;
   readonly version: number;
   readonly createdAt: string;
-  readonly secrets: readonly { readonly version: number; readonly hint: string; readonly expiresAt: string | null }[];
+  readonly secrets: readonly {
+    readonly version: number;
+    readonly hint: string;
+    readonly expiresAt: string | null;
+  }[];
   readonly health: {
     readonly state: string;
     readonly consecutiveFailures: number;
@@ -35,7 +39,11 @@ const fields = `
 
 interface EndpointsAnswer {
   readonly installation: {
-    readonly webhookEndpointList: { readonly endpoints: readonly Endpoint[]; readonly total: number; readonly limit: number };
+    readonly webhookEndpointList: {
+      readonly endpoints: readonly Endpoint[];
+      readonly total: number;
+      readonly limit: number;
+    };
   } | null;
 }
 
@@ -78,7 +86,10 @@ export interface EndpointInput {
   readonly payloadMode: PayloadMode;
 }
 
-export const createEndpointDocument = graph<{ webhookEndpointCreate: EndpointWithSecret }, Keyed & { installationId: string; input: EndpointInput }>(`
+export const createEndpointDocument = graph<
+  { webhookEndpointCreate: EndpointWithSecret },
+  Keyed & { installationId: string; input: EndpointInput }
+>(`
   mutation ConsoleEndpointCreate($idempotencyKey: String!, $installationId: ID!, $input: PublicWebhookCreateRequest!) {
     webhookEndpointCreate(idempotencyKey: $idempotencyKey, installationId: $installationId, input: $input) {
       endpoint { ${fields} } secret { value }

@@ -55,9 +55,15 @@ interface ChangeEndpointProps {
   readonly onClose: () => void;
 }
 
-export function ChangeEndpoint({ endpoint, installationId, onChanged, onClose }: ChangeEndpointProps): JSX.Element {
+export function ChangeEndpoint({
+  endpoint,
+  installationId,
+  onChanged,
+  onClose,
+}: ChangeEndpointProps): JSX.Element {
   const { isBusy, failure, run } = useChange(updateEndpointDocument);
-  // The fields are those at the opening: with a version heard of since, another person's change would be overwritten unseen.
+  // The fields are those at the opening: with a version heard of since, another person's change would be
+  // overwritten unseen.
   const [expectedVersion] = useState(endpoint.version);
   const save = async (input: EndpointInput): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { ...input, expectedVersion } })) === undefined) return;
@@ -94,7 +100,15 @@ const modes = [
   { value: "THIN", label: "Its id alone" },
 ] as const;
 
-function Fields({ installationId, before, action, isBusy, failure, onSave, onClose }: FieldsProps): JSX.Element {
+function Fields({
+  installationId,
+  before,
+  action,
+  isBusy,
+  failure,
+  onSave,
+  onClose,
+}: FieldsProps): JSX.Element {
   const types = useQuery(eventTypesDocument, { installationId });
   const [url, setUrl] = useState(before.url);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(before.eventTypes));
@@ -103,7 +117,13 @@ function Fields({ installationId, before, action, isBusy, failure, onSave, onClo
   const save = (event: Event): void => {
     event.preventDefault();
     const text = description.trim();
-    if (!isBusy) onSave({ url: url.trim(), eventTypes: [...chosen].toSorted(), description: text === "" ? null : text, payloadMode: mode });
+    if (!isBusy)
+      onSave({
+        url: url.trim(),
+        eventTypes: [...chosen].toSorted(),
+        description: text === "" ? null : text,
+        payloadMode: mode,
+      });
   };
   return (
     <form onSubmit={save} noValidate>
@@ -127,7 +147,15 @@ function Fields({ installationId, before, action, isBusy, failure, onSave, onClo
         value={description}
         onChange={setDescription}
       />
-      <SelectField label="What is sent" pointer="/payloadMode" failure={failure} name="payloadMode" value={mode} options={modes} onChange={setMode} />
+      <SelectField
+        label="What is sent"
+        pointer="/payloadMode"
+        failure={failure}
+        name="payloadMode"
+        value={mode}
+        options={modes}
+        onChange={setMode}
+      />
       <Loaded asked={types} what="the events">
         {({ installation }) => (
           <EventChoice
@@ -166,10 +194,19 @@ function EventChoice({ types, chosen, failure, onChange }: EventChoiceProps): JS
     <fieldset aria-describedby={faults.length === 0 ? undefined : `${id}-fault`}>
       <legend>Events</legend>
       <Faults id={`${id}-fault`} faults={faults} />
-      <Choice name="*" label="Everything" hint="Also what is added later." isChosen={chosen.has("*")} isInvalid={faults.length > 0} onTurn={turn} />
+      <Choice
+        name="*"
+        label="Everything"
+        hint="Also what is added later."
+        isChosen={chosen.has("*")}
+        isInvalid={faults.length > 0}
+        onTurn={turn}
+      />
       {chosen.has("*")
         ? null
-        : [...groups].map(([group, members]) => <Group key={group} group={group} members={members} chosen={chosen} onTurn={turn} />)}
+        : [...groups].map(([group, members]) => (
+            <Group key={group} group={group} members={members} chosen={chosen} onTurn={turn} />
+          ))}
     </fieldset>
   );
 }
@@ -198,11 +235,28 @@ function Group({ group, members, chosen, onTurn }: GroupProps): JSX.Element {
   return (
     <details class="group" open={some > 0}>
       <summary>
-        {wordOf(group)} <span class="soft">{isWhole ? "all" : some > 0 ? `${some} of ${members.length}` : count(members.length, "event")}</span>
+        {wordOf(group)}{" "}
+        <span class="soft">
+          {isWhole ? "all" : some > 0 ? `${some} of ${members.length}` : count(members.length, "event")}
+        </span>
       </summary>
-      <Choice name={whole} label={`All of ${wordOf(group).toLowerCase()}`} hint="Also what is added later." isChosen={isWhole} onTurn={onTurn} />
+      <Choice
+        name={whole}
+        label={`All of ${wordOf(group).toLowerCase()}`}
+        hint="Also what is added later."
+        isChosen={isWhole}
+        onTurn={onTurn}
+      />
       {members.map(({ name, description }) => (
-        <Choice key={name} name={name} label={name} hint={description} isChosen={isWhole || chosen.has(name)} isFixed={isWhole} onTurn={onTurn} />
+        <Choice
+          key={name}
+          name={name}
+          label={name}
+          hint={description}
+          isChosen={isWhole || chosen.has(name)}
+          isFixed={isWhole}
+          onTurn={onTurn}
+        />
       ))}
     </details>
   );
@@ -218,7 +272,15 @@ interface ChoiceProps {
   readonly onTurn: Turn;
 }
 
-function Choice({ name, label, hint, isChosen, isFixed = false, isInvalid = false, onTurn }: ChoiceProps): JSX.Element {
+function Choice({
+  name,
+  label,
+  hint,
+  isChosen,
+  isFixed = false,
+  isInvalid = false,
+  onTurn,
+}: ChoiceProps): JSX.Element {
   const id = useId();
   return (
     <div class="choice">

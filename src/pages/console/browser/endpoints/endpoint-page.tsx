@@ -40,7 +40,8 @@ const hostOf = (url: string): string => {
 };
 
 function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
-  const { url, description, status, disabledReason, disabledAt, eventTypes, payloadMode, secrets, health } = endpoint;
+  const { url, description, status, disabledReason, disabledAt, eventTypes, payloadMode, secrets, health } =
+    endpoint;
   return (
     <dl class="facts">
       <Fact name="Address">{url}</Fact>
@@ -55,14 +56,17 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
       </Fact>
       <Fact name="Health">
         <Badge value={health.state} />{" "}
-        {health.successRate24h === null ? null : <span class="soft">{Math.round(health.successRate24h * 1000) / 10} % arrived in 24 hours</span>}
+        {health.successRate24h === null ? null : (
+          <span class="soft">{Math.round(health.successRate24h * 1000) / 10} % arrived in 24 hours</span>
+        )}
       </Fact>
       <Fact name="Last failure">
         {health.lastFailure === null ? (
           "none"
         ) : (
           <>
-            {failureWord(health.lastFailure.code, health.lastFailure.httpStatus)}, <Time at={health.lastFailureAt} />
+            {failureWord(health.lastFailure.code, health.lastFailure.httpStatus)},{" "}
+            <Time at={health.lastFailureAt} />
           </>
         )}
       </Fact>

@@ -25,13 +25,15 @@ export function RotateSecret({ endpoint, onChanged, onClose }: RotateSecretProps
     setSecret(made.webhookSecretRotate.secret.value);
     onChanged();
   };
-  if (secret !== undefined) return <SecretShown title="The new secret signs from now on" secret={secret} onClose={onClose} />;
+  if (secret !== undefined)
+    return <SecretShown title="The new secret signs from now on" secret={secret} onClose={onClose} />;
   return (
     <Dialog title="Rotate the signing secret" onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void rotate(event)}>
         <Banner failure={failure} shown={["/overlapHours"]} />
         <p>
-          Webhooks to <strong>{endpoint.url}</strong> are signed with both secrets for a while, so that the receiver can be changed in peace.
+          Webhooks to <strong>{endpoint.url}</strong> are signed with both secrets for a while, so that the
+          receiver can be changed in peace.
         </p>
         <TextField
           label="Hours that both sign"
@@ -66,8 +68,8 @@ export function SecretShown({ title, note, secret, onClose }: SecretShownProps):
   return (
     <Dialog title={title} onClose={onClose} isFirm>
       <p>
-        <strong>Copy the signing secret now: nobody can read it again.</strong> With it the receiver checks that a webhook came from here (
-        <a href={`${basePath}/docs`}>how</a>). {note}
+        <strong>Copy the signing secret now: nobody can read it again.</strong> With it the receiver checks
+        that a webhook came from here (<a href={`${basePath}/docs`}>how</a>). {note}
       </p>
       <Copied label="Signing secret" value={secret} />
       <div class="actions">

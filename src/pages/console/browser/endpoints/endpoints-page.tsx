@@ -7,7 +7,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { nodesOf } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationChoice } from "#pages/console/browser/installations/installations-page.tsx";
-import { type InstallationName, installationsDocument } from "#pages/console/browser/installations/installation-documents.ts";
+import {
+  type InstallationName,
+  installationsDocument,
+} from "#pages/console/browser/installations/installation-documents.ts";
 import { type Column, Empty, Loaded, Table } from "#pages/console/browser/parts/tables.tsx";
 import { go, Heading, Link, type Place } from "#pages/console/browser/navigation.tsx";
 import { Badge, count, Time } from "#pages/console/browser/parts/formats.tsx";
@@ -20,12 +23,15 @@ export function EndpointsPage({ place }: { readonly place: Place }): JSX.Element
   return (
     <>
       <Heading title="Webhooks" />
-      <p class="lead">What happens in the shop is sent to the addresses that an app registers, signed with a secret of each.</p>
+      <p class="lead">
+        What happens in the shop is sent to the addresses that an app registers, signed with a secret of each.
+      </p>
       <Loaded asked={installations} what="installations">
         {({ installations: connection }) => {
           const all = nodesOf(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
-          if (chosen === undefined) return <Empty>No app is installed yet. Endpoints belong to the installation of an app.</Empty>;
+          if (chosen === undefined)
+            return <Empty>No app is installed yet. Endpoints belong to the installation of an app.</Empty>;
           return <InstallationEndpoints key={chosen.id} installation={chosen} all={all} />;
         }}
       </Loaded>
@@ -46,7 +52,11 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
     <section aria-labelledby="endpoints-heading">
       <div class="bar">
         <InstallationChoice all={all} chosen={installation} room="/endpoints" />
-        <button type="button" onClick={() => setMaking(true)} disabled={installation.status === "UNINSTALLED"}>
+        <button
+          type="button"
+          onClick={() => setMaking(true)}
+          disabled={installation.status === "UNINSTALLED"}
+        >
           Register an endpoint
         </button>
       </div>
@@ -109,7 +119,10 @@ const columns: Column<Endpoint>[] = [
     title: "Health",
     cell: ({ health: { state, consecutiveFailures } }) => (
       <>
-        <Badge value={state} /> {consecutiveFailures === 0 ? null : <span class="soft">{count(consecutiveFailures, "failure")} in a row</span>}
+        <Badge value={state} />{" "}
+        {consecutiveFailures === 0 ? null : (
+          <span class="soft">{count(consecutiveFailures, "failure")} in a row</span>
+        )}
       </>
     ),
   },
@@ -120,7 +133,9 @@ const columns: Column<Endpoint>[] = [
         {eventTypes.slice(0, eventsShown).map((type) => (
           <code key={type}>{type === "*" ? "everything" : type}</code>
         ))}
-        {eventTypes.length > eventsShown ? <span class="soft">and {eventTypes.length - eventsShown} more</span> : null}
+        {eventTypes.length > eventsShown ? (
+          <span class="soft">and {eventTypes.length - eventsShown} more</span>
+        ) : null}
       </span>
     ),
   },
@@ -139,10 +154,19 @@ export function EndpointList({ installationId, changes }: EndpointListProps): JS
       {({ installation }) => {
         const list = installation?.webhookEndpointList;
         if (list === undefined || list.endpoints.length === 0)
-          return <Empty>There is no endpoint yet. Register an address of yours, and it is told what happens.</Empty>;
+          return (
+            <Empty>
+              There is no endpoint yet. Register an address of yours, and it is told what happens.
+            </Empty>
+          );
         return (
           <>
-            <Table caption="Webhook endpoints, the oldest first" columns={columns} rows={list.endpoints} keyOf={({ id }) => id} />
+            <Table
+              caption="Webhook endpoints, the oldest first"
+              columns={columns}
+              rows={list.endpoints}
+              keyOf={({ id }) => id}
+            />
             <p class="soft small">
               {list.total} of {list.limit} endpoints.
             </p>

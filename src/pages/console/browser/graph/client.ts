@@ -1,6 +1,4 @@
-/**
- * Sends documents to the graph. Returns the data, or throws a `GraphFailure` with the graph's first error.
- */
+/** Sends documents to the graph. Returns the data, or throws a `GraphFailure` with the graph's first error. */
 
 import type { Document } from "./documents.ts";
 
@@ -59,7 +57,10 @@ export async function ask<Result, Variables extends object>(
   variables: Variables,
   { isBackground }: Manner = { isBackground: false },
 ): Promise<Result> {
-  const response = await send(JSON.stringify({ query: document, variables }), isBackground ? backgroundHeaders : consoleHeaders);
+  const response = await send(
+    JSON.stringify({ query: document, variables }),
+    isBackground ? backgroundHeaders : consoleHeaders,
+  );
   const answer = await read(response);
   const [error] = answer.errors ?? [];
   if (response.status === 401) signInAgain();
@@ -80,14 +81,19 @@ async function read(response: Response): Promise<Answer> {
   try {
     return (await response.json()) as Answer;
   } catch {
-    throw new GraphFailure(`The service answered with something that cannot be read (status ${response.status}). Try again in a moment.`);
+    throw new GraphFailure(
+      `The service answered with something that cannot be read (status ${response.status}). Try again in a moment.`,
+    );
   }
 }
 
 const lastReturn = "console-signed-out-at";
 const returnEveryMs = 10_000;
 
-/** The page asks who is there: whoever signs in comes back to where they were. A page that still thinks that somebody is signed in must not do it for ever. */
+/**
+ * The page asks who is there: whoever signs in comes back to where they were. A page that still thinks that
+ * somebody is signed in must not do it for ever.
+ */
 export function signInAgain(): void {
   const last = Number(sessionStorage.getItem(lastReturn) ?? 0);
   if (Date.now() - last < returnEveryMs) return;
@@ -97,4 +103,6 @@ export function signInAgain(): void {
 
 /** Whatever was thrown, as something to show. */
 export const asFailure = (error: unknown): GraphFailure =>
-  error instanceof GraphFailure ? error : new GraphFailure("Something went wrong in this page. Load it again.");
+  error instanceof GraphFailure
+    ? error
+    : new GraphFailure("Something went wrong in this page. Load it again.");

@@ -9,8 +9,9 @@ export type Document<Result, Variables extends object = Record<string, never>> =
   readonly [shape]: (variables: Variables) => Result;
 };
 
-export const graph = <Result, Variables extends object = Record<string, never>>(text: string): Document<Result, Variables> =>
-  text as Document<Result, Variables>;
+export const graph = <Result, Variables extends object = Record<string, never>>(
+  text: string,
+): Document<Result, Variables> => text as Document<Result, Variables>;
 
 /** Lists as the graph gives them out. */
 export interface Connection<Node> {
@@ -28,7 +29,8 @@ interface PageInfo {
 export const nodesOf = <Node>({ edges }: Connection<Node>): readonly Node[] => edges.map(({ node }) => node);
 
 /** Of a list that the graph has oldest first. */
-export const newestFirst = <Node>(connection: Connection<Node>): readonly Node[] => nodesOf(connection).toReversed();
+export const newestFirst = <Node>(connection: Connection<Node>): readonly Node[] =>
+  nodesOf(connection).toReversed();
 
 /** Where the page of older ones begins; undefined: there are none. */
 export const olderBefore = ({ pageInfo }: Connection<unknown>): string | undefined =>

@@ -4,14 +4,22 @@
  */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type LiveState, subscribe } from "#pages/shared/browser/live.ts";
-import { asFailure, ask, basePath, consoleHeaders, type GraphFailure, type Manner, signInAgain } from "./client.ts";
+import {
+  asFailure,
+  ask,
+  basePath,
+  consoleHeaders,
+  type GraphFailure,
+  type Manner,
+  signInAgain,
+} from "./client.ts";
 import type { Document } from "./documents.ts";
 
 export type { LiveState };
 
 /**
- * `variables`: undefined while it is not known yet what is followed. `onData` is told whether an event is the first of its stream, which is the present
- * state and not a change.
+ * `variables`: undefined while it is not known yet what is followed. `onData` is told whether an event is the
+ * first of its stream, which is the present state and not a change.
  */
 export function useLive<Result, Variables extends object>(
   document: Document<Result, Variables>,
@@ -69,7 +77,10 @@ interface State<Result> {
   readonly isLoading: boolean;
 }
 
-export function useQuery<Result, Variables extends object>(document: Document<Result, Variables>, variables: Variables): Asked<Result> {
+export function useQuery<Result, Variables extends object>(
+  document: Document<Result, Variables>,
+  variables: Variables,
+): Asked<Result> {
   const key = JSON.stringify([document, variables]);
   const [state, setState] = useState<State<Result>>({ key, isLoading: true });
   const latest = useRef(0);
@@ -78,13 +89,20 @@ export function useQuery<Result, Variables extends object>(document: Document<Re
     (manner: Manner) => {
       const turn = ++latest.current;
       setState((before) =>
-        before.key === key && before.data !== undefined ? { key, data: before.data, isLoading: true } : { key, isLoading: true },
+        before.key === key && before.data !== undefined
+          ? { key, data: before.data, isLoading: true }
+          : { key, isLoading: true },
       );
       ask(document, variables, manner).then(
         (data) => turn === latest.current && setState({ key, data, isLoading: false }),
         (error: unknown) => {
           if (turn !== latest.current) return;
-          setState((before) => ({ ...(before.key === key ? before : {}), key, failure: asFailure(error), isLoading: false }));
+          setState((before) => ({
+            ...(before.key === key ? before : {}),
+            key,
+            failure: asFailure(error),
+            isLoading: false,
+          }));
         },
       );
       // The key is the document with its variables.
@@ -117,7 +135,9 @@ export interface Keyed {
 }
 
 /** The same thing asked again after a failure has the same key: it may have happened. */
-export function useChange<Result, Variables extends object>(document: Document<Result, Variables & Keyed>): Change<Result, Variables> {
+export function useChange<Result, Variables extends object>(
+  document: Document<Result, Variables & Keyed>,
+): Change<Result, Variables> {
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<GraphFailure>();
   const intent = useRef<{ readonly text: string; readonly key: string } | undefined>(undefined);

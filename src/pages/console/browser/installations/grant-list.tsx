@@ -19,7 +19,9 @@ export function GrantList({ installationId }: { readonly installationId: string 
         {({ oauthGrants }) => (
           <>
             {oauthGrants.edges.length === 0 ? (
-              <Empty>No OAuth client was let in. When somebody allows an app on its consent page, it stands here.</Empty>
+              <Empty>
+                No OAuth client was let in. When somebody allows an app on its consent page, it stands here.
+              </Empty>
             ) : (
               <Table
                 caption="OAuth grants, the newest first"
@@ -32,7 +34,9 @@ export function GrantList({ installationId }: { readonly installationId: string 
           </>
         )}
       </Loaded>
-      {revoking === undefined ? null : <RevokeGrant grant={revoking} onRevoked={asked.reload} onClose={() => setRevoking(undefined)} />}
+      {revoking === undefined ? null : (
+        <RevokeGrant grant={revoking} onRevoked={asked.reload} onClose={() => setRevoking(undefined)} />
+      )}
     </>
   );
 }
@@ -49,7 +53,12 @@ function columnsWith(revoke: (grant: Grant) => void): Column<Grant>[] {
       title: "Actions",
       cell: (grant) =>
         isInForce(stateOf(grant, Date.now())) ? (
-          <button type="button" class="plain danger" aria-label={`Revoke the grant of ${grant.clientId}`} onClick={() => revoke(grant)}>
+          <button
+            type="button"
+            class="plain danger"
+            aria-label={`Revoke the grant of ${grant.clientId}`}
+            onClick={() => revoke(grant)}
+          >
             Revoke
           </button>
         ) : (
@@ -73,9 +82,17 @@ function RevokeGrant({ grant, onRevoked, onClose }: RevokeGrantProps): JSX.Eleme
     onClose();
   };
   return (
-    <Confirm title="Revoke this grant?" action="Revoke the grant" isBusy={isBusy} failure={failure} onConfirm={() => void revoke()} onClose={onClose}>
+    <Confirm
+      title="Revoke this grant?"
+      action="Revoke the grant"
+      isBusy={isBusy}
+      failure={failure}
+      onConfirm={() => void revoke()}
+      onClose={onClose}
+    >
       <p>
-        The tokens of <code>{grant.clientId}</code> are refused from then on. The app can ask to be let in anew.
+        The tokens of <code>{grant.clientId}</code> are refused from then on. The app can ask to be let in
+        anew.
       </p>
     </Confirm>
   );

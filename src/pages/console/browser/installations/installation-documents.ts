@@ -57,7 +57,10 @@ export const readinessDocument = graph<ReadyPage, { first: number; after: string
   }
 `);
 
-export const installationDocument = graph<{ installation: InstallationWithReadiness | null }, { id: string }>(`
+export const installationDocument = graph<
+  { installation: InstallationWithReadiness | null },
+  { id: string }
+>(`
   query ConsoleInstallation($id: ID!) {
     installation(id: $id) { ${nameFields} readiness { ${readinessFields} } }
   }
@@ -96,7 +99,10 @@ export interface Grant {
   readonly lastUsedAt: string | null;
 }
 
-export const grantsDocument = graph<{ oauthGrants: Connection<Grant> }, { installationId: string; last: number; before: string | null }>(`
+export const grantsDocument = graph<
+  { oauthGrants: Connection<Grant> },
+  { installationId: string; last: number; before: string | null }
+>(`
   query ConsoleGrants($installationId: ID!, $last: Int!, $before: String) {
     oauthGrants(installationId: $installationId, last: $last, before: $before) {
       edges { node { id clientId scopes issuedAt expiresAt revokedAt lastUsedAt } }
@@ -105,7 +111,10 @@ export const grantsDocument = graph<{ oauthGrants: Connection<Grant> }, { instal
   }
 `);
 
-export const revokeGrantDocument = graph<{ oauthGrantRevoke: { id: string } }, Keyed & { input: { grantId: string } }>(`
+export const revokeGrantDocument = graph<
+  { oauthGrantRevoke: { id: string } },
+  Keyed & { input: { grantId: string } }
+>(`
   mutation ConsoleGrantRevoke($idempotencyKey: String!, $input: OAuthGrantRevokeInput!) {
     oauthGrantRevoke(idempotencyKey: $idempotencyKey, input: $input) { id }
   }

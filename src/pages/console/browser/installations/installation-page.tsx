@@ -34,10 +34,18 @@ export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
         <Link to="/installations">Installations</Link>
       </p>
       <Heading title={installation?.app.name ?? "Installation"}>
-        {installation ? <InstallationActions installation={installation} onChanged={asked.reload} /> : undefined}
+        {installation ? (
+          <InstallationActions installation={installation} onChanged={asked.reload} />
+        ) : undefined}
       </Heading>
       <Loaded asked={asked} what="the installation">
-        {(data) => (data.installation === null ? <Empty>There is no such installation.</Empty> : <Parts installation={data.installation} />)}
+        {(data) =>
+          data.installation === null ? (
+            <Empty>There is no such installation.</Empty>
+          ) : (
+            <Parts installation={data.installation} />
+          )
+        }
       </Loaded>
     </>
   );
@@ -104,7 +112,10 @@ function InstallationActions({ installation, onChanged }: ActionsProps): JSX.Ele
   const [doing, setDoing] = useState<"scopes" | "suspend" | "resume">();
   if (installation.status === "UNINSTALLED") return null;
   const shown = { installation, onChanged, onClose: () => setDoing(undefined) };
-  const turn = installation.status === "ACTIVE" ? ({ to: "suspend", name: "Suspend" } as const) : ({ to: "resume", name: "Resume" } as const);
+  const turn =
+    installation.status === "ACTIVE"
+      ? ({ to: "suspend", name: "Suspend" } as const)
+      : ({ to: "resume", name: "Resume" } as const);
   return (
     <>
       <button type="button" class="second" onClick={() => setDoing("scopes")}>

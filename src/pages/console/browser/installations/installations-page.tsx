@@ -36,7 +36,8 @@ const columns: Column<InstallationWithReadiness>[] = [
       const open = checks.filter((check) => check.status === "FAIL" || check.status === "WARN").length;
       return (
         <>
-          <Badge value={status} /> {open === 0 ? null : <span class="soft">{count(open, "thing")} to look at</span>}
+          <Badge value={status} />{" "}
+          {open === 0 ? null : <span class="soft">{count(open, "thing")} to look at</span>}
         </>
       );
     },
@@ -55,7 +56,12 @@ function InstallationList(): JSX.Element {
           {installations.edges.length === 0 ? (
             <Empty>No app is installed yet.</Empty>
           ) : (
-            <Table caption="Installations" columns={columns} rows={nodesOf(installations)} keyOf={({ id }) => id} />
+            <Table
+              caption="Installations"
+              columns={columns}
+              rows={nodesOf(installations)}
+              keyOf={({ id }) => id}
+            />
           )}
           <Pager pages={pages} what="installations" older={olderAfter(installations)} isOldestFirst />
         </>
@@ -87,7 +93,11 @@ export function InstallationChoice({ all, chosen, room }: InstallationChoiceProp
   return (
     <div class="pick">
       <label for={id}>Installation</label>
-      <select id={id} value={chosen.id} onChange={({ currentTarget }) => restate(`${room}?installation=${currentTarget.value}`)}>
+      <select
+        id={id}
+        value={chosen.id}
+        onChange={({ currentTarget }) => restate(`${room}?installation=${currentTarget.value}`)}
+      >
         {all.map((installation) => (
           <option key={installation.id} value={installation.id}>
             {installation.app.name}
@@ -132,7 +142,12 @@ export function ReadinessChecks({ readiness }: { readonly readiness: Readiness }
   );
 }
 
-const labels: Readonly<Record<ReadinessCheck["status"], string>> = { PASS: "Passed", WARN: "Look at this", FAIL: "To be done", SKIPPED: "Skipped" };
+const labels: Readonly<Record<ReadinessCheck["status"], string>> = {
+  PASS: "Passed",
+  WARN: "Look at this",
+  FAIL: "To be done",
+  SKIPPED: "Skipped",
+};
 
 function Check({ check }: { readonly check: ReadinessCheck }): JSX.Element {
   const { code, status, severity, message, remedy, since } = check;

@@ -17,11 +17,22 @@ const columns: Column<ApiRequest>[] = [
       </>
     ),
   },
-  { title: "Status", cell: ({ status }) => <Badge value={String(status)} tone={status < 400 ? "good" : status < 500 ? "warn" : "fault"} /> },
+  {
+    title: "Status",
+    cell: ({ status }) => (
+      <Badge value={String(status)} tone={status < 400 ? "good" : status < 500 ? "warn" : "fault"} />
+    ),
+  },
   {
     title: "Error",
     cell: ({ errorCode, docUrl }) =>
-      errorCode === null ? <span class="soft">–</span> : docUrl === null ? <code>{errorCode}</code> : <a href={docUrl}>{errorCode}</a>,
+      errorCode === null ? (
+        <span class="soft">–</span>
+      ) : docUrl === null ? (
+        <code>{errorCode}</code>
+      ) : (
+        <a href={docUrl}>{errorCode}</a>
+      ),
   },
   { title: "Took", isNumber: true, cell: ({ durationMs }) => duration(durationMs) },
   { title: "Request id", cell: ({ requestId }) => <code>{requestId}</code> },
@@ -30,13 +41,23 @@ const columns: Column<ApiRequest>[] = [
 export function RequestList({ installationId }: { readonly installationId: string }): JSX.Element {
   const [onlyFailed, setOnlyFailed] = useState(false);
   const pages = usePages(String(onlyFailed));
-  const asked = useQuery(requestsDocument, { installationId, first: pageSize, after: pages.cursor, onlyFailed });
+  const asked = useQuery(requestsDocument, {
+    installationId,
+    first: pageSize,
+    after: pages.cursor,
+    onlyFailed,
+  });
   const id = useId();
   return (
     <>
       <div class="bar">
         <div class="choice">
-          <input type="checkbox" id={id} checked={onlyFailed} onChange={({ currentTarget }) => setOnlyFailed(currentTarget.checked)} />
+          <input
+            type="checkbox"
+            id={id}
+            checked={onlyFailed}
+            onChange={({ currentTarget }) => setOnlyFailed(currentTarget.checked)}
+          />
           <label for={id}>Only what failed</label>
         </div>
         <button type="button" class="second" onClick={asked.reload}>

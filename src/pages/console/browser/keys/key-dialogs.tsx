@@ -18,20 +18,28 @@ interface CreateKeyProps {
 
 export function CreateKey({ installation, onMade, onClose }: CreateKeyProps): JSX.Element {
   const [name, setName] = useState("");
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(installation.scopes.filter((scope) => scope.endsWith(":read"))));
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(
+    new Set(installation.scopes.filter((scope) => scope.endsWith(":read"))),
+  );
   const [days, setDays] = useState<Ending>("");
   const [value, setValue] = useState<string>();
   const { isBusy, failure, run } = useChange(createKeyDocument);
   const create = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const input = { installationId: installation.id, name, scopes: [...chosen].toSorted().map(asInput), expiresAt: endOf(days) };
+    const input = {
+      installationId: installation.id,
+      name,
+      scopes: [...chosen].toSorted().map(asInput),
+      expiresAt: endOf(days),
+    };
     const made = await run({ input });
     if (made === undefined) return;
     setValue(made.apiKeyCreate.value);
     onMade();
   };
-  if (value !== undefined) return <KeyShown title={`The key “${name.trim()}” is made`} value={value} onClose={onClose} />;
+  if (value !== undefined)
+    return <KeyShown title={`The key “${name.trim()}” is made`} value={value} onClose={onClose} />;
   return (
     <Dialog title={`Create a key for ${installation.app.name}`} onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void create(event)} noValidate>
@@ -55,7 +63,15 @@ export function CreateKey({ installation, onMade, onClose }: CreateKeyProps): JS
           chosen={chosen}
           onChange={setChosen}
         />
-        <SelectField label="Ends" pointer="/expiresAt" failure={failure} name="ends" value={days} options={endings} onChange={setDays} />
+        <SelectField
+          label="Ends"
+          pointer="/expiresAt"
+          failure={failure}
+          name="ends"
+          value={days}
+          options={endings}
+          onChange={setDays}
+        />
         <div class="actions">
           <button type="button" class="second" disabled={isBusy} onClick={onClose}>
             Cancel
@@ -82,17 +98,23 @@ export function RotateKey({ apiKey, onRotated, onClose }: RotateKeyProps): JSX.E
   const rotate = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const made = await run({ input: { apiKeyId: apiKey.id, overlapHours: Math.trunc(Number(hours)), expiresAt: endOf(days) } });
+    const made = await run({
+      input: { apiKeyId: apiKey.id, overlapHours: Math.trunc(Number(hours)), expiresAt: endOf(days) },
+    });
     if (made === undefined) return;
     setValue(made.apiKeyRotate.value);
     onRotated();
   };
-  if (value !== undefined) return <KeyShown title={`The successor of “${apiKey.name}” is made`} value={value} onClose={onClose} />;
+  if (value !== undefined)
+    return <KeyShown title={`The successor of “${apiKey.name}” is made`} value={value} onClose={onClose} />;
   return (
     <Dialog title={`Rotate “${apiKey.name}”`} onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void rotate(event)}>
         <Banner failure={failure} shown={["/overlapHours", "/expiresAt"]} />
-        <p>A new key with the same name and rights is made. The one that there is goes on working for a while, so that nothing stands still.</p>
+        <p>
+          A new key with the same name and rights is made. The one that there is goes on working for a while,
+          so that nothing stands still.
+        </p>
         <TextField
           label="Hours that both work"
           hint="0 to 168. With 0 the old key ends at once."
@@ -103,7 +125,15 @@ export function RotateKey({ apiKey, onRotated, onClose }: RotateKeyProps): JSX.E
           onChange={setHours}
           input={{ type: "number", min: 0, max: 168, step: 1, inputMode: "numeric", required: true }}
         />
-        <SelectField label="The new key ends" pointer="/expiresAt" failure={failure} name="ends" value={days} options={endings} onChange={setDays} />
+        <SelectField
+          label="The new key ends"
+          pointer="/expiresAt"
+          failure={failure}
+          name="ends"
+          value={days}
+          options={endings}
+          onChange={setDays}
+        />
         <div class="actions">
           <button type="button" class="second" disabled={isBusy} onClick={onClose}>
             Cancel
@@ -164,7 +194,8 @@ function KeyShown({ title, value, onClose }: KeyShownProps): JSX.Element {
   return (
     <Dialog title={title} onClose={onClose} isFirm>
       <p>
-        <strong>Copy it now: nobody can read it again.</strong> Keep it where secrets are kept, not in the code.
+        <strong>Copy it now: nobody can read it again.</strong> Keep it where secrets are kept, not in the
+        code.
       </p>
       <Copied label="The key" value={value} />
       <Copied label="To try it" value={curl} />

@@ -38,7 +38,10 @@ interface KeyInput {
   readonly expiresAt: string | null;
 }
 
-export const createKeyDocument = graph<{ apiKeyCreate: { value: string; apiKey: ApiKey } }, Keyed & { input: KeyInput }>(`
+export const createKeyDocument = graph<
+  { apiKeyCreate: { value: string; apiKey: ApiKey } },
+  Keyed & { input: KeyInput }
+>(`
   mutation ConsoleKeyCreate($idempotencyKey: String!, $input: ApiKeyCreateInput!) {
     apiKeyCreate(idempotencyKey: $idempotencyKey, input: $input) { value apiKey { ${fields} } }
   }

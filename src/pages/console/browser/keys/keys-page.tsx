@@ -3,7 +3,10 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationChoice } from "#pages/console/browser/installations/installations-page.tsx";
-import { type InstallationName, installationsDocument } from "#pages/console/browser/installations/installation-documents.ts";
+import {
+  type InstallationName,
+  installationsDocument,
+} from "#pages/console/browser/installations/installation-documents.ts";
 import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
 import { newestFirst, nodesOf, olderBefore, pageSize } from "#pages/console/browser/graph/documents.ts";
 import { Heading, type Place } from "#pages/console/browser/navigation.tsx";
@@ -17,12 +20,16 @@ export function KeysPage({ place }: { readonly place: Place }): JSX.Element {
   return (
     <>
       <Heading title="API keys" />
-      <p class="lead">An integration shows a key with each of its requests. Give each its own, so that one can be taken away without the others.</p>
+      <p class="lead">
+        An integration shows a key with each of its requests. Give each its own, so that one can be taken away
+        without the others.
+      </p>
       <Loaded asked={installations} what="installations">
         {({ installations: connection }) => {
           const all = nodesOf(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
-          if (chosen === undefined) return <Empty>No app is installed yet. Keys belong to the installation of an app.</Empty>;
+          if (chosen === undefined)
+            return <Empty>No app is installed yet. Keys belong to the installation of an app.</Empty>;
           return <InstallationKeys key={chosen.id} installation={chosen} all={all} />;
         }}
       </Loaded>
@@ -43,7 +50,11 @@ function InstallationKeys({
     <section aria-labelledby="keys-heading">
       <div class="bar">
         <InstallationChoice all={all} chosen={installation} room="/keys" />
-        <button type="button" onClick={() => setMaking(true)} disabled={installation.status === "UNINSTALLED"}>
+        <button
+          type="button"
+          onClick={() => setMaking(true)}
+          disabled={installation.status === "UNINSTALLED"}
+        >
           Create a key
         </button>
       </div>
@@ -51,7 +62,13 @@ function InstallationKeys({
         Keys of {installation.app.name}
       </h2>
       <KeyList installationId={installation.id} changes={changes} />
-      {isMaking ? <CreateKey installation={installation} onMade={() => setChanges(changes + 1)} onClose={() => setMaking(false)} /> : null}
+      {isMaking ? (
+        <CreateKey
+          installation={installation}
+          onMade={() => setChanges(changes + 1)}
+          onClose={() => setMaking(false)}
+        />
+      ) : null}
     </section>
   );
 }
@@ -83,14 +100,23 @@ export function KeyList({ installationId, changes }: KeyListProps): JSX.Element 
             {apiKeys.edges.length === 0 ? (
               <Empty>There is no key yet. Create one, and the API can be called with it.</Empty>
             ) : (
-              <Table caption="API keys, the newest first" columns={columnsWith(setDoing)} rows={newestFirst(apiKeys)} keyOf={({ id }) => id} />
+              <Table
+                caption="API keys, the newest first"
+                columns={columnsWith(setDoing)}
+                rows={newestFirst(apiKeys)}
+                keyOf={({ id }) => id}
+              />
             )}
             <Pager pages={pages} what="API keys" older={olderBefore(apiKeys)} />
           </>
         )}
       </Loaded>
-      {doing?.what === "rotate" ? <RotateKey apiKey={doing.key} onRotated={asked.reload} onClose={end} /> : null}
-      {doing?.what === "revoke" ? <RevokeKey apiKey={doing.key} onRevoked={asked.reload} onClose={end} /> : null}
+      {doing?.what === "rotate" ? (
+        <RotateKey apiKey={doing.key} onRotated={asked.reload} onClose={end} />
+      ) : null}
+      {doing?.what === "revoke" ? (
+        <RevokeKey apiKey={doing.key} onRevoked={asked.reload} onClose={end} />
+      ) : null}
     </>
   );
 }
@@ -112,21 +138,40 @@ function columnsWith(begin: (doing: Doing) => void): Column<ApiKey>[] {
     { title: "State", cell: (key) => <Badge value={stateOf(key, Date.now())} /> },
     { title: "May do", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
     { title: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} otherwise="never" /> },
-    { title: "Ends", cell: ({ expiresAt, revokedAt }) => <Time at={revokedAt ?? expiresAt} otherwise="never" /> },
+    {
+      title: "Ends",
+      cell: ({ expiresAt, revokedAt }) => <Time at={revokedAt ?? expiresAt} otherwise="never" />,
+    },
     { title: "Actions", cell: (key) => <KeyActions apiKey={key} begin={begin} /> },
   ];
 }
 
-function KeyActions({ apiKey, begin }: { readonly apiKey: ApiKey; readonly begin: (doing: Doing) => void }): JSX.Element {
+function KeyActions({
+  apiKey,
+  begin,
+}: {
+  readonly apiKey: ApiKey;
+  readonly begin: (doing: Doing) => void;
+}): JSX.Element {
   if (!isInForce(stateOf(apiKey, Date.now()))) return <span class="soft">–</span>;
   return (
     <div class="actions">
       {apiKey.rotatesTo === null ? (
-        <button type="button" class="plain" aria-label={`Rotate ${apiKey.name}`} onClick={() => begin({ what: "rotate", key: apiKey })}>
+        <button
+          type="button"
+          class="plain"
+          aria-label={`Rotate ${apiKey.name}`}
+          onClick={() => begin({ what: "rotate", key: apiKey })}
+        >
           Rotate
         </button>
       ) : null}
-      <button type="button" class="plain danger" aria-label={`Revoke ${apiKey.name}`} onClick={() => begin({ what: "revoke", key: apiKey })}>
+      <button
+        type="button"
+        class="plain danger"
+        aria-label={`Revoke ${apiKey.name}`}
+        onClick={() => begin({ what: "revoke", key: apiKey })}
+      >
         Revoke
       </button>
     </div>

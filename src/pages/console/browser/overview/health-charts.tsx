@@ -11,7 +11,13 @@ type Span = "day" | "month";
 
 const hoursShown = 24;
 const daysShown = 30;
-const hour = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const hour = new Intl.DateTimeFormat("en", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+});
 const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
 const localDay = new Intl.DateTimeFormat("sv", { year: "numeric", month: "2-digit", day: "2-digit" });
 
@@ -38,14 +44,20 @@ export function HealthCharts(): JSX.Element {
         <h2 id="health">Webhook deliveries</h2>
         <div class="pick">
           <label for={id}>Time</label>
-          <select id={id} value={span} onChange={({ currentTarget }) => setSpan(currentTarget.value === "month" ? "month" : "day")}>
+          <select
+            id={id}
+            value={span}
+            onChange={({ currentTarget }) => setSpan(currentTarget.value === "month" ? "month" : "day")}
+          >
             <option value="day">Last 24 hours</option>
             <option value="month">Last 30 days</option>
           </select>
         </div>
       </div>
       <Loaded asked={asked} what="the charts">
-        {({ webhookHealthReport }) => <Charts span={span} buckets={shownOf(webhookHealthReport.buckets, span)} />}
+        {({ webhookHealthReport }) => (
+          <Charts span={span} buckets={shownOf(webhookHealthReport.buckets, span)} />
+        )}
       </Loaded>
     </section>
   );
@@ -53,10 +65,18 @@ export function HealthCharts(): JSX.Element {
 
 function shownOf(buckets: readonly HealthBucket[], span: Span): readonly HealthBucket[] {
   const now = Date.now();
-  return span === "month" ? buckets : buckets.filter(({ startsAt }) => Date.parse(startsAt) <= now).slice(-hoursShown);
+  return span === "month"
+    ? buckets
+    : buckets.filter(({ startsAt }) => Date.parse(startsAt) <= now).slice(-hoursShown);
 }
 
-function Charts({ span, buckets }: { readonly span: Span; readonly buckets: readonly HealthBucket[] }): JSX.Element {
+function Charts({
+  span,
+  buckets,
+}: {
+  readonly span: Span;
+  readonly buckets: readonly HealthBucket[];
+}): JSX.Element {
   const format = span === "day" ? hour : day;
   const labels = buckets.map(({ startsAt }) => format.format(new Date(startsAt)));
   const keys = buckets.map(({ startsAt }) => startsAt);

@@ -18,7 +18,10 @@ export interface HealthAsked {
   readonly interval: "HOUR" | "DAY";
 }
 
-export const healthDocument = graph<{ webhookHealthReport: { buckets: readonly HealthBucket[] } }, HealthAsked>(`
+export const healthDocument = graph<
+  { webhookHealthReport: { buckets: readonly HealthBucket[] } },
+  HealthAsked
+>(`
   query ConsoleHealth($from: Date!, $to: Date!, $timeZone: String!, $interval: ReportInterval!) {
     webhookHealthReport(from: $from, to: $to, timeZone: $timeZone, interval: $interval) {
       buckets { startsAt successes failures p50DurationMs p95DurationMs }
@@ -39,7 +42,10 @@ export interface LoggedEvent {
   }[];
 }
 
-export const logDocument = graph<{ installation: { webhookLog: { events: readonly LoggedEvent[] } } | null }, { installationId: string }>(`
+export const logDocument = graph<
+  { installation: { webhookLog: { events: readonly LoggedEvent[] } } | null },
+  { installationId: string }
+>(`
   query ConsoleLog($installationId: ID!) {
     installation(id: $installationId) {
       webhookLog {

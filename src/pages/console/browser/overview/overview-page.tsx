@@ -36,7 +36,9 @@ export function OverviewPage(): JSX.Element {
                 {nodesOf(installations).map((installation) => (
                   <InstallationCard key={installation.id} installation={installation} />
                 ))}
-                {installations.pageInfo.hasNextPage ? <Link to="/installations">All installations</Link> : null}
+                {installations.pageInfo.hasNextPage ? (
+                  <Link to="/installations">All installations</Link>
+                ) : null}
               </>
             )
           }
@@ -45,18 +47,25 @@ export function OverviewPage(): JSX.Element {
       <HealthCharts />
       <section aria-labelledby="failures">
         <h2 id="failures">Webhooks that did not arrive</h2>
-        {asked.data === undefined ? null : <RecentFailures installations={nodesOf(asked.data.installations)} />}
+        {asked.data === undefined ? null : (
+          <RecentFailures installations={nodesOf(asked.data.installations)} />
+        )}
       </section>
     </>
   );
 }
 
-function InstallationCard({ installation }: { readonly installation: InstallationWithReadiness }): JSX.Element {
+function InstallationCard({
+  installation,
+}: {
+  readonly installation: InstallationWithReadiness;
+}): JSX.Element {
   const { id, app, status, readiness } = installation;
   return (
     <article class="card">
       <h3>
-        <Link to={`/installations/${id}`}>{app.name}</Link> <Badge value={readiness.status} /> {status === "ACTIVE" ? null : <Badge value={status} />}
+        <Link to={`/installations/${id}`}>{app.name}</Link> <Badge value={readiness.status} />{" "}
+        {status === "ACTIVE" ? null : <Badge value={status} />}
       </h3>
       <ReadinessChecks readiness={readiness} />
     </article>
@@ -66,7 +75,11 @@ function InstallationCard({ installation }: { readonly installation: Installatio
 /** The newest deliveries that did not arrive, of all installations that are shown. */
 const failuresShownMax = 5;
 
-const RecentFailures = ({ installations }: { readonly installations: readonly InstallationName[] }): JSX.Element => (
+const RecentFailures = ({
+  installations,
+}: {
+  readonly installations: readonly InstallationName[];
+}): JSX.Element => (
   <>
     {installations.map((installation) => (
       <Failures key={installation.id} installation={installation} isNamed={installations.length > 1} />
@@ -80,14 +93,26 @@ interface Failed {
 }
 
 const columns: Column<Failed>[] = [
-  { title: "Event", cell: ({ delivery, event }) => <Link to={`/deliveries/${delivery.id}`}>{event.type}</Link> },
+  {
+    title: "Event",
+    cell: ({ delivery, event }) => <Link to={`/deliveries/${delivery.id}`}>{event.type}</Link>,
+  },
   { title: "Status", cell: ({ delivery }) => <Badge value={delivery.status} /> },
   { title: "Happened", cell: ({ event }) => <Time at={event.occurredAt} /> },
   { title: "Last answer", cell: ({ delivery }) => <Outcome attempt={delivery.lastAttempt} /> },
-  { title: "Next attempt", cell: ({ delivery }) => <Time at={delivery.nextAttemptAt} otherwise="not by itself" /> },
+  {
+    title: "Next attempt",
+    cell: ({ delivery }) => <Time at={delivery.nextAttemptAt} otherwise="not by itself" />,
+  },
 ];
 
-function Failures({ installation, isNamed }: { readonly installation: InstallationName; readonly isNamed: boolean }): JSX.Element {
+function Failures({
+  installation,
+  isNamed,
+}: {
+  readonly installation: InstallationName;
+  readonly isNamed: boolean;
+}): JSX.Element {
   const asked = useQuery(logDocument, { installationId: installation.id });
   return (
     <>
@@ -98,7 +123,12 @@ function Failures({ installation, isNamed }: { readonly installation: Installati
           return failed.length === 0 ? (
             <Empty>All that was sent of late has arrived.</Empty>
           ) : (
-            <Table caption="Deliveries that did not arrive, the newest first" columns={columns} rows={failed} keyOf={({ delivery }) => delivery.id} />
+            <Table
+              caption="Deliveries that did not arrive, the newest first"
+              columns={columns}
+              rows={failed}
+              keyOf={({ delivery }) => delivery.id}
+            />
           );
         }}
       </Loaded>

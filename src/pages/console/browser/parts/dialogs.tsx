@@ -17,7 +17,12 @@ let opener: HTMLElement | undefined;
 
 function noteOpener(): void {
   const { activeElement } = document;
-  if (activeElement instanceof HTMLElement && activeElement !== document.body && activeElement.closest("dialog") === null) opener = activeElement;
+  if (
+    activeElement instanceof HTMLElement &&
+    activeElement !== document.body &&
+    activeElement.closest("dialog") === null
+  )
+    opener = activeElement;
 }
 
 /** What was pressed may be gone with what it stood for. */
@@ -42,7 +47,8 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
     event.preventDefault();
     if (!isFirm) onClose();
   };
-  // Chromium asks with `cancel` only once until something else is pressed: a second Escape would close without asking.
+  // Chromium asks with `cancel` only once until something else is pressed: a second Escape would close
+  // without asking.
   const hold = (event: KeyboardEvent): void => {
     if (isFirm && event.key === "Escape") event.preventDefault();
   };
@@ -52,7 +58,14 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
     if (isFirm && shown?.isConnected === true && !shown.open) shown.showModal();
   };
   return (
-    <dialog ref={dialog} aria-labelledby={id} closedby={isFirm ? "none" : "closerequest"} onCancel={end} onKeyDown={hold} onClose={reopen}>
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      closedby={isFirm ? "none" : "closerequest"}
+      onCancel={end}
+      onKeyDown={hold}
+      onClose={reopen}
+    >
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
@@ -72,7 +85,16 @@ interface ConfirmProps {
   readonly children: ComponentChildren;
 }
 
-export function Confirm({ title, action, isHarmless = false, isBusy, failure, onConfirm, onClose, children }: ConfirmProps): JSX.Element {
+export function Confirm({
+  title,
+  action,
+  isHarmless = false,
+  isBusy,
+  failure,
+  onConfirm,
+  onClose,
+  children,
+}: ConfirmProps): JSX.Element {
   return (
     <Dialog title={title} onClose={onClose}>
       <form

@@ -24,7 +24,9 @@ interface FieldProps {
 function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Element {
   const id = useId();
   const faults = faultsAt(failure, pointer);
-  const described = [hint === undefined ? [] : [`${id}-hint`], faults.length === 0 ? [] : [`${id}-fault`]].flat().join(" ");
+  const described = [hint === undefined ? [] : [`${id}-hint`], faults.length === 0 ? [] : [`${id}-fault`]]
+    .flat()
+    .join(" ");
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -33,13 +35,23 @@ function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Elem
           {hint}
         </p>
       )}
-      {control({ id, "aria-invalid": faults.length > 0, "aria-describedby": described === "" ? undefined : described })}
+      {control({
+        id,
+        "aria-invalid": faults.length > 0,
+        "aria-describedby": described === "" ? undefined : described,
+      })}
       <Faults id={`${id}-fault`} faults={faults} />
     </div>
   );
 }
 
-export function Faults({ id, faults }: { readonly id: string; readonly faults: readonly string[] }): JSX.Element | null {
+export function Faults({
+  id,
+  faults,
+}: {
+  readonly id: string;
+  readonly faults: readonly string[];
+}): JSX.Element | null {
   return faults.length === 0 ? null : (
     <p class="fault" id={id}>
       {faults.join(" ")}
@@ -57,7 +69,14 @@ interface TextFieldProps extends Omit<FieldProps, "control"> {
 
 export function TextField({ name, value, onChange, input = {}, ...field }: TextFieldProps): JSX.Element {
   const control = (described: Described): JSX.Element => (
-    <input {...input} {...described} name={name} value={value} autocomplete="off" onInput={({ currentTarget }) => onChange(currentTarget.value)} />
+    <input
+      {...input}
+      {...described}
+      name={name}
+      value={value}
+      autocomplete="off"
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+    />
   );
   return <Field {...field} control={control} />;
 }
@@ -69,13 +88,24 @@ interface SelectFieldProps<Value extends string> extends Omit<FieldProps, "contr
   readonly onChange: (value: Value) => void;
 }
 
-export function SelectField<Value extends string>({ name, value, options, onChange, ...field }: SelectFieldProps<Value>): JSX.Element {
+export function SelectField<Value extends string>({
+  name,
+  value,
+  options,
+  onChange,
+  ...field
+}: SelectFieldProps<Value>): JSX.Element {
   const choose = (text: string): void => {
     const option = options.find((one) => one.value === text);
     if (option !== undefined) onChange(option.value);
   };
   const control = (described: Described): JSX.Element => (
-    <select {...described} name={name} value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+    <select
+      {...described}
+      name={name}
+      value={value}
+      onChange={({ currentTarget }) => choose(currentTarget.value)}
+    >
       {options.map((option) => (
         <option key={option.value} value={option.value}>
           {option.label}
@@ -95,7 +125,8 @@ interface BannerProps {
 }
 
 /** Whether a fault is one of this field or of something in it. */
-const isAt = (pointer: string, field: string): boolean => field === pointer || field.startsWith(`${pointer}/`);
+const isAt = (pointer: string, field: string): boolean =>
+  field === pointer || field.startsWith(`${pointer}/`);
 
 export function faultsAt(failure: GraphFailure | undefined, pointer: string): readonly string[] {
   const faults = (failure?.details ?? [])
@@ -121,8 +152,12 @@ export function Banner({ failure, shown = [], onRetry }: BannerProps): JSX.Eleme
     if (place.current?.closest("form")) (field ?? place.current).focus();
   }, [failure]);
   if (failure === undefined) return null;
-  const rest = failure.details.filter(({ field, message }) => message !== failure.message && !shown.some((pointer) => isAt(pointer, field)));
-  const isTold = failure.details.length > 0 && failure.details.every(({ field }) => shown.some((pointer) => isAt(pointer, field)));
+  const rest = failure.details.filter(
+    ({ field, message }) => message !== failure.message && !shown.some((pointer) => isAt(pointer, field)),
+  );
+  const isTold =
+    failure.details.length > 0 &&
+    failure.details.every(({ field }) => shown.some((pointer) => isAt(pointer, field)));
   return (
     <div class="banner" role="alert" tabIndex={-1} ref={place}>
       <p>
@@ -139,7 +174,11 @@ export function Banner({ failure, shown = [], onRetry }: BannerProps): JSX.Eleme
       )}
       {failure.code === undefined ? null : (
         <p class="trace">
-          {failure.docUrl === undefined ? <code>{failure.code}</code> : <a href={failure.docUrl}>{failure.code}</a>}
+          {failure.docUrl === undefined ? (
+            <code>{failure.code}</code>
+          ) : (
+            <a href={failure.docUrl}>{failure.code}</a>
+          )}
           {failure.requestId === undefined ? null : (
             <>
               {" · "}
@@ -163,12 +202,25 @@ interface ChoicesProps {
   readonly hint?: string;
   readonly pointer: string;
   readonly failure: GraphFailure | undefined;
-  readonly choices: readonly { readonly value: string; readonly label: string; readonly hint?: string | undefined; readonly isFixed?: boolean }[];
+  readonly choices: readonly {
+    readonly value: string;
+    readonly label: string;
+    readonly hint?: string | undefined;
+    readonly isFixed?: boolean;
+  }[];
   readonly chosen: ReadonlySet<string>;
   readonly onChange: (chosen: ReadonlySet<string>) => void;
 }
 
-export function Choices({ legend, hint, pointer, failure, choices, chosen, onChange }: ChoicesProps): JSX.Element {
+export function Choices({
+  legend,
+  hint,
+  pointer,
+  failure,
+  choices,
+  chosen,
+  onChange,
+}: ChoicesProps): JSX.Element {
   const id = useId();
   const faults = faultsAt(failure, pointer);
   const turn = (value: string, isChosen: boolean): void => {

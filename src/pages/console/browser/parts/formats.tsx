@@ -15,7 +15,8 @@ export const wordOf = (value: string): string => {
 };
 
 /** “1 key”, “2 keys”. */
-export const count = (number: number, one: string, many = `${one}s`): string => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
 type Tone = "good" | "warn" | "fault" | "plain";
 
@@ -65,7 +66,9 @@ interface BadgeProps {
   readonly text?: string;
 }
 
-export const Badge = ({ value, tone = toneOf(value), text = wordOf(value) }: BadgeProps): JSX.Element => <span class={`badge ${tone}`}>{text}</span>;
+export const Badge = ({ value, tone = toneOf(value), text = wordOf(value) }: BadgeProps): JSX.Element => (
+  <span class={`badge ${tone}`}>{text}</span>
+);
 
 /** Times, in the zone of the browser. */
 const short = new Intl.DateTimeFormat("en", {
@@ -99,7 +102,8 @@ export function Time({ at, otherwise = "–", isDay = false }: TimeProps): JSX.E
 }
 
 /** “350 ms”, “1.2 s”. */
-export const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`);
+export const duration = (ms: number): string =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
 /** Says whether what is shown is kept up to date. */
 const words: Readonly<Record<LiveState, string>> = {
@@ -109,4 +113,6 @@ const words: Readonly<Record<LiveState, string>> = {
   ended: "Not live",
 };
 
-export const LiveMark = ({ state }: { readonly state: LiveState }): JSX.Element => <span class={`live ${state}`}>{words[state]}</span>;
+export const LiveMark = ({ state }: { readonly state: LiveState }): JSX.Element => (
+  <span class={`live ${state}`}>{words[state]}</span>
+);

@@ -67,7 +67,12 @@ export function Pager({ pages, what, older, isOldestFirst = false }: PagerProps)
         {isOldestFirst ? "Previous" : "Newer"}
       </button>
       <span>Page {pages.number}</span>
-      <button type="button" class="second" disabled={older === undefined} onClick={() => older !== undefined && pages.older(older)}>
+      <button
+        type="button"
+        class="second"
+        disabled={older === undefined}
+        onClick={() => older !== undefined && pages.older(older)}
+      >
         {isOldestFirst ? "Next" : "Older"}
       </button>
     </nav>
@@ -87,7 +92,10 @@ export const Fact = ({ name, children }: FactProps): JSX.Element => (
   </div>
 );
 
-/** A part of the page that is asked of the graph: what it shows while it loads, when it fails, and when there is nothing. */
+/**
+ * A part of the page that is asked of the graph: what it shows while it loads, when it fails, and when there
+ * is nothing.
+ */
 interface LoadedProps<Result> {
   readonly asked: Asked<Result>;
   /** What is loaded, for example “API keys”. */
@@ -100,9 +108,15 @@ export function Loaded<Result>({ asked, what, children }: LoadedProps<Result>): 
   return (
     <div class="loaded" aria-busy={isLoading}>
       <Banner failure={failure} onRetry={reload} />
-      {data !== undefined ? children(data) : failure === undefined ? <p class="soft waiting">Loading {what} …</p> : null}
+      {data !== undefined ? (
+        children(data)
+      ) : failure === undefined ? (
+        <p class="soft waiting">Loading {what} …</p>
+      ) : null}
     </div>
   );
 }
 
-export const Empty = ({ children }: { readonly children: ComponentChildren }): JSX.Element => <p class="empty">{children}</p>;
+export const Empty = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
+  <p class="empty">{children}</p>
+);

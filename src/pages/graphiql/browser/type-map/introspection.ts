@@ -74,4 +74,5 @@ export function spell({ kind, name, ofType }: NamedType): string {
 }
 
 /** Without lists and non-nulls. */
-export const innermost = ({ name, ofType }: NamedType): string => (ofType === null || ofType === undefined ? (name ?? "") : innermost(ofType));
+export const innermost = ({ name, ofType }: NamedType): string =>
+  ofType === null || ofType === undefined ? (name ?? "") : innermost(ofType);

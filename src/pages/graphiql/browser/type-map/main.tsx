@@ -55,7 +55,9 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
       <h2 class="place" tabindex={-1} ref={heading}>
         {place.title}
       </h2>
-      {place.kind === "missing" ? <p class="fault">The schema has no type of this name. Look for it above, or begin with the areas.</p> : null}
+      {place.kind === "missing" ? (
+        <p class="fault">The schema has no type of this name. Look for it above, or begin with the areas.</p>
+      ) : null}
       {place.kind === "overview" ? <Overview map={map} /> : null}
       {place.kind === "area" ? <AreaPage map={map} area={place.title} /> : null}
       {place.kind === "type" ? <TypePage map={map} type={place.type} /> : null}
@@ -64,8 +66,14 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
 }
 
 async function loadMap(keeper: TokenKeeper): Promise<TypeMap> {
-  const { response } = await keeper.send({ body: { query: mapQuery, operationName: "TypeMap" }, isPatient: true });
-  const { data, errors } = (await response.json()) as { data?: { schema: ToldSchema }; errors?: readonly { message: string }[] };
+  const { response } = await keeper.send({
+    body: { query: mapQuery, operationName: "TypeMap" },
+    isPatient: true,
+  });
+  const { data, errors } = (await response.json()) as {
+    data?: { schema: ToldSchema };
+    errors?: readonly { message: string }[];
+  };
   if (data === undefined) throw new Error(errors?.[0]?.message ?? "The graph did not tell its schema.");
   return createTypeMap(data.schema);
 }
@@ -82,13 +90,23 @@ async function begin(): Promise<void> {
     </>,
     tools,
   );
-  render(<p class="soft">The map is drawn once the graph has told its schema; it tells it to whoever has a token.</p>, app);
+  render(
+    <p class="soft">
+      The map is drawn once the graph has told its schema; it tells it to whoever has a token.
+    </p>,
+    app,
+  );
   const knowHolder = keeper.begin();
   try {
     const map = await loadMap(keeper);
     render(<Page map={map} />, app);
   } catch (error) {
-    render(<p class="fault">{error instanceof Error ? error.message : String(error)} Load the page again to try once more.</p>, app);
+    render(
+      <p class="fault">
+        {error instanceof Error ? error.message : String(error)} Load the page again to try once more.
+      </p>,
+      app,
+    );
   }
   await knowHolder;
 }

@@ -26,7 +26,8 @@ export function Overview({ map }: { readonly map: TypeMap }): JSX.Element {
   return (
     <>
       <p class="soft">
-        {map.size} types. Choose an area, or begin where queries do: <a href="#Query">Query</a>, <a href="#Mutation">Mutation</a>
+        {map.size} types. Choose an area, or begin where queries do: <a href="#Query">Query</a>,{" "}
+        <a href="#Mutation">Mutation</a>
         {map.has("Subscription") ? (
           <>
             , <a href="#Subscription">Subscription</a>
@@ -50,10 +51,21 @@ export function Overview({ map }: { readonly map: TypeMap }): JSX.Element {
   );
 }
 
-function Picture({ nodes, ties }: { readonly nodes: readonly AreaNode[]; readonly ties: readonly Tie[] }): JSX.Element {
+function Picture({
+  nodes,
+  ties,
+}: {
+  readonly nodes: readonly AreaNode[];
+  readonly ties: readonly Tie[];
+}): JSX.Element {
   const places = new Map(nodes.map((node) => [node.name, node]));
   return (
-    <svg class="picture areas-picture" viewBox={`0 0 ${size.width} ${size.height}`} role="group" aria-label="The areas and what ties them">
+    <svg
+      class="picture areas-picture"
+      viewBox={`0 0 ${size.width} ${size.height}`}
+      role="group"
+      aria-label="The areas and what ties them"
+    >
       {ties.map(({ ends, count }) => {
         const [one, other] = ends.map((name) => places.get(name));
         return one === undefined || other === undefined ? null : (
@@ -67,7 +79,14 @@ function Picture({ nodes, ties }: { readonly nodes: readonly AreaNode[]; readonl
       })}
       {nodes.map(({ name, count, x, y }) => (
         <a key={name} href={`#area:${name}`}>
-          <rect class="box" x={x - size.box / 2} y={y - size.boxHeight / 2} width={size.box} height={size.boxHeight} rx="8" />
+          <rect
+            class="box"
+            x={x - size.box / 2}
+            y={y - size.boxHeight / 2}
+            width={size.box}
+            height={size.boxHeight}
+            rx="8"
+          />
           <text class="box-name" x={x} y={y - 3} text-anchor="middle">
             {name}
           </text>
@@ -84,12 +103,17 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
   const counts = areaNames
     .map((name) => ({
       name,
-      count: [...map.values()].filter((type) => type.area === name && !isPaging(type) && !rootNames.includes(type.name)).length,
+      count: [...map.values()].filter(
+        (type) => type.area === name && !isPaging(type) && !rootNames.includes(type.name),
+      ).length,
     }))
     .filter(({ count }) => count > 0);
   return counts.map(({ name, count }, index) => {
     const angle = (index / counts.length) * 2 * Math.PI - Math.PI / 2;
-    const [x, y] = [Math.cos(angle) * (size.width / 2 - size.box / 2 - 4), Math.sin(angle) * (size.height / 2 - size.boxHeight / 2 - 4)];
+    const [x, y] = [
+      Math.cos(angle) * (size.width / 2 - size.box / 2 - 4),
+      Math.sin(angle) * (size.height / 2 - size.boxHeight / 2 - 4),
+    ];
     return { name, count, x: Math.round(size.width / 2 + x), y: Math.round(size.height / 2 + y) };
   });
 }
@@ -175,11 +199,16 @@ function findHits(map: TypeMap, words: string): readonly Hit[] {
   const types = [...map.values()].filter((type) => !isPaging(type));
   const named = types.filter(({ name }) => name.toLowerCase().includes(words));
   const parts = types.flatMap(({ name, parts: held }) =>
-    held.filter((part) => part.name.toLowerCase().includes(words)).map((part): Hit => ({ type: name, part: part.name })),
+    held
+      .filter((part) => part.name.toLowerCase().includes(words))
+      .map((part): Hit => ({ type: name, part: part.name })),
   );
-  const begins = ({ name }: { name: string }): number => (name.toLowerCase() === words ? 0 : name.toLowerCase().startsWith(words) ? 1 : 2);
-  return [...named.toSorted((one, other) => begins(one) - begins(other)).map(({ name }): Hit => ({ type: name, part: null })), ...parts].slice(
-    0,
-    hitsMax,
-  );
+  const begins = ({ name }: { name: string }): number =>
+    name.toLowerCase() === words ? 0 : name.toLowerCase().startsWith(words) ? 1 : 2;
+  return [
+    ...named
+      .toSorted((one, other) => begins(one) - begins(other))
+      .map(({ name }): Hit => ({ type: name, part: null })),
+    ...parts,
+  ].slice(0, hitsMax);
 }

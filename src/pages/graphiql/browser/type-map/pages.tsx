@@ -94,7 +94,11 @@ function PartTold({ part }: { readonly part: Part }): JSX.Element {
   );
 }
 
-function ArgumentTold({ argument: { name, type, leadsTo, description, defaultValue } }: { readonly argument: Argument }): JSX.Element {
+function ArgumentTold({
+  argument: { name, type, leadsTo, description, defaultValue },
+}: {
+  readonly argument: Argument;
+}): JSX.Element {
   return (
     <li>
       <code>{name}</code>{" "}
@@ -120,7 +124,9 @@ function Ways({ ways }: { readonly ways: readonly Way[] }): JSX.Element {
       <h3>
         Leads here <span class="soft">{ways.length}</span>
       </h3>
-      {ways.length === 0 ? <p class="soft">Nothing: the graph begins here, or it is kept for later.</p> : null}
+      {ways.length === 0 ? (
+        <p class="soft">Nothing: the graph begins here, or it is kept for later.</p>
+      ) : null}
       <ul class="told ways">
         {ways.map(({ from, part }) => (
           <li key={`${from}.${part}`}>
@@ -156,7 +162,11 @@ export function AreaPage({ map, area }: Area): JSX.Element {
         <RootFields key={root} root={root} parts={rootParts({ map, area }, root)} />
       ))}
       {kinds.map((kind) => (
-        <Types key={kind} title={titles[kind]} types={types.filter((type) => type.kind === kind && !isPaging(type))} />
+        <Types
+          key={kind}
+          title={titles[kind]}
+          types={types.filter((type) => type.kind === kind && !isPaging(type))}
+        />
       ))}
       <Types title="Pages of lists" types={types.filter(isPaging)} />
     </>
@@ -164,12 +174,24 @@ export function AreaPage({ map, area }: Area): JSX.Element {
 }
 
 function rootParts({ map, area }: Area, root: string): readonly Part[] {
-  return (map.get(root)?.parts ?? []).filter((part) => areaOfRootField(part, (name) => map.get(name)?.area) === area);
+  return (map.get(root)?.parts ?? []).filter(
+    (part) => areaOfRootField(part, (name) => map.get(name)?.area) === area,
+  );
 }
 
-const rootTitles: Readonly<Record<string, string>> = { Query: "Queries", Mutation: "Mutations", Subscription: "Subscriptions" };
+const rootTitles: Readonly<Record<string, string>> = {
+  Query: "Queries",
+  Mutation: "Mutations",
+  Subscription: "Subscriptions",
+};
 
-function RootFields({ root, parts }: { readonly root: string; readonly parts: readonly Part[] }): JSX.Element | null {
+function RootFields({
+  root,
+  parts,
+}: {
+  readonly root: string;
+  readonly parts: readonly Part[];
+}): JSX.Element | null {
   return parts.length === 0 ? null : (
     <section>
       <h3>{rootTitles[root]}</h3>
@@ -187,7 +209,13 @@ function RootFields({ root, parts }: { readonly root: string; readonly parts: re
   );
 }
 
-function Types({ title, types }: { readonly title: string; readonly types: readonly MapType[] }): JSX.Element | null {
+function Types({
+  title,
+  types,
+}: {
+  readonly title: string;
+  readonly types: readonly MapType[];
+}): JSX.Element | null {
   return types.length === 0 ? null : (
     <section>
       <h3>{title}</h3>

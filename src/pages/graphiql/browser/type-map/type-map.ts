@@ -2,7 +2,14 @@
  * The schema as a map: every type with its parts, the types that they lead to, what leads to it, and the area
  * that it belongs to.
  */
-import { innermost, spell, type ToldField, type ToldInput, type ToldSchema, type ToldType } from "./introspection.ts";
+import {
+  innermost,
+  spell,
+  type ToldField,
+  type ToldInput,
+  type ToldSchema,
+  type ToldType,
+} from "./introspection.ts";
 
 export const kinds = ["object", "interface", "union", "input", "enum", "scalar"] as const;
 export type Kind = (typeof kinds)[number];
@@ -51,7 +58,10 @@ export function createTypeMap(schema: ToldSchema): TypeMap {
 }
 
 /** What the pages of a list hold: `OrderConnection` leads to what its edges' nodes are. */
-function contentsOf({ name, fields }: ToldType, told: readonly ToldType[]): readonly (readonly [string, string])[] {
+function contentsOf(
+  { name, fields }: ToldType,
+  told: readonly ToldType[],
+): readonly (readonly [string, string])[] {
   const edges = name.endsWith("Connection") ? fields?.find((field) => field.name === "edges") : undefined;
   const edge = told.find((type) => edges !== undefined && type.name === innermost(edges.type));
   const node = edge?.fields?.find((field) => field.name === "node");
@@ -71,7 +81,14 @@ function partsOf(type: ToldType, contents: ReadonlyMap<string, string>): readonl
     const direct = innermost(of);
     const args = "args" in rest ? rest.args.map(toArgument) : [];
     const deprecation = "deprecationReason" in rest ? rest.deprecationReason : null;
-    return { name, description: description ?? "", deprecation, type: spell(of), leadsTo: contents.get(direct) ?? direct, args };
+    return {
+      name,
+      description: description ?? "",
+      deprecation,
+      type: spell(of),
+      leadsTo: contents.get(direct) ?? direct,
+      args,
+    };
   };
   return [
     ...(type.fields ?? []).map(toPart),
@@ -99,11 +116,18 @@ function waysIn(parts: ReadonlyMap<string, readonly Part[]>): ReadonlyMap<string
   return ways;
 }
 
-const kindNames: Readonly<Record<string, Kind>> = { OBJECT: "object", INTERFACE: "interface", UNION: "union", INPUT_OBJECT: "input", ENUM: "enum" };
+const kindNames: Readonly<Record<string, Kind>> = {
+  OBJECT: "object",
+  INTERFACE: "interface",
+  UNION: "union",
+  INPUT_OBJECT: "input",
+  ENUM: "enum",
+};
 const kindOf = ({ kind }: ToldType): Kind => kindNames[kind] ?? "scalar";
 
 /** Pages of lists stand between what leads to a list and what is in it: the map looks through them. */
-export const isPaging = ({ name }: Pick<MapType, "name">): boolean => /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
+export const isPaging = ({ name }: Pick<MapType, "name">): boolean =>
+  /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
 
 /** Where the graph begins. */
 export const rootNames: readonly string[] = ["Query", "Mutation", "Subscription"];
@@ -130,8 +154,9 @@ export interface Part {
 }
 
 /**
- * Which area of the service a type belongs to. Its name says it mostly (`OrderLine`); what has no such name lies where most of what leads to it lies, and
- * what several areas lead to is shared. So a new type finds its place by itself.
+ * Which area of the service a type belongs to. Its name says it mostly (`OrderLine`); what has no such name
+ * lies where most of what leads to it lies, and what several areas lead to is shared. So a new type finds its
+ * place by itself.
  */
 export const sharedArea = "Shared";
 
@@ -150,7 +175,10 @@ const namesOfAreas: readonly (readonly [string, RegExp])[] = [
     "Catalog",
     /^(?:Product|PublicProduct|Variant|Category|Media|Price|Image|Option|Attribute|Search|Facet|Import|Catalog|Restriction|Rating|Localized)/,
   ],
-  ["Identity", /^(?:Viewer|ApiKey|ApiInfo|App|Installation|InternalToken|OAuth|Staff|Audit|Merchant|Role|Scope|Credential|Mode|RateLimit|Readiness)/],
+  [
+    "Identity",
+    /^(?:Viewer|ApiKey|ApiInfo|App|Installation|InternalToken|OAuth|Staff|Audit|Merchant|Role|Scope|Credential|Mode|RateLimit|Readiness)/,
+  ],
 ];
 
 /** As the overview has them. */
@@ -192,16 +220,23 @@ function reached(parts: Parts, areas: ReadonlyMap<string, string>): readonly (re
   for (const [name, held] of parts) {
     const area = areas.get(name);
     if (area === undefined) continue;
-    for (const target of held.flatMap(({ leadsTo, args }) => [leadsTo].concat(args.map((argument) => argument.leadsTo)))) {
+    for (const target of held.flatMap(({ leadsTo, args }) =>
+      [leadsTo].concat(args.map((argument) => argument.leadsTo)),
+    )) {
       if (target === null || !parts.has(target) || areas.has(target)) continue;
       from.set(target, (from.get(target) ?? new Set()).add(area));
     }
   }
-  return [...from].flatMap(([target, found]) => (found.size === 1 ? [[target, [...found][0] ?? sharedArea] as const] : []));
+  return [...from].flatMap(([target, found]) =>
+    found.size === 1 ? [[target, [...found][0] ?? sharedArea] as const] : [],
+  );
 }
 
 /** A root field lies where what it answers lies, or else where its name says: `orders`, `orderCancel`. */
-export function areaOfRootField({ name, leadsTo }: Pick<Part, "name" | "leadsTo">, areaOf: (type: string) => string | undefined): string {
+export function areaOfRootField(
+  { name, leadsTo }: Pick<Part, "name" | "leadsTo">,
+  areaOf: (type: string) => string | undefined,
+): string {
   const named = namedArea(`${name.charAt(0).toUpperCase()}${name.slice(1)}`)[0]?.[1];
   return named ?? areaOf(leadsTo ?? "") ?? sharedArea;
 }

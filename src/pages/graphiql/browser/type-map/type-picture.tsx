@@ -1,4 +1,7 @@
-/** The picture of one type: it in the middle with its parts, what leads to it on the left, what it leads to on the right. */
+/**
+ * The picture of one type: it in the middle with its parts, what leads to it on the left, what it leads to on
+ * the right.
+ */
 import type { JSX } from "preact";
 import { isPaging, type MapType, type TypeMap } from "./type-map.ts";
 
@@ -15,7 +18,11 @@ const top = 4;
 /** About how wide a character is: of names, which are monospaced, and of types. */
 const widthOf = { name: 8, type: 7.4 } as const;
 const boxHeight = 44;
-const columns = { left: { x: 4, width: 240 }, middle: { x: 330, width: 370 }, right: { x: 792, width: 244 } } as const;
+const columns = {
+  left: { x: 4, width: 240 },
+  middle: { x: 330, width: 370 },
+  right: { x: 792, width: 244 },
+} as const;
 const width = 1040;
 /** Of what leads to a type that everything leads to; the list below has them all. */
 const boxesMax = 40;
@@ -40,13 +47,21 @@ export function TypePicture({ map, type }: Shown): JSX.Element {
       aria-label={`${type.name}, what leads to it and where it leads`}
     >
       {from.map((box) => (
-        <Line key={box.name} start={[end(columns.left), top + box.y + boxHeight / 2]} end={[columns.middle.x, top + head / 2]} />
+        <Line
+          key={box.name}
+          start={[end(columns.left), top + box.y + boxHeight / 2]}
+          end={[columns.middle.x, top + head / 2]}
+        />
       ))}
       {type.parts.map((part, index) => {
         const box = to.find(({ name }) => name === part.leadsTo);
         const y = top + head + index * row + row / 2;
         return box === undefined ? null : (
-          <Line key={part.name} start={[end(columns.middle), y]} end={[columns.right.x, top + box.y + boxHeight / 2]} />
+          <Line
+            key={part.name}
+            start={[end(columns.middle), y]}
+            end={[columns.right.x, top + box.y + boxHeight / 2]}
+          />
         );
       })}
       {from.map((box) => (
@@ -75,18 +90,31 @@ function namesIn(map: TypeMap, { name, ways }: MapType): readonly Omit<Box, "y">
     ways.filter(({ from }) => from !== name && !isPaging({ name: from })),
     ({ from }) => from,
   );
-  const boxes = [...grouped].map(([from, held]) => ({ name: from, note: cut(held.map(({ part }) => part).join(", "), 30) }));
+  const boxes = [...grouped].map(([from, held]) => ({
+    name: from,
+    note: cut(held.map(({ part }) => part).join(", "), 30),
+  }));
   return boxes.filter((box) => map.has(box.name));
 }
 
 /** Scalars are where the graph ends: the list below names them. */
 function namesOut(map: TypeMap, { name, parts }: MapType): readonly Omit<Box, "y">[] {
-  const targets = new Set(parts.flatMap(({ leadsTo }) => (leadsTo === null || leadsTo === name ? [] : [leadsTo])));
-  const types = [...targets].flatMap((target) => map.get(target) ?? []).filter(({ kind }) => kind !== "scalar");
+  const targets = new Set(
+    parts.flatMap(({ leadsTo }) => (leadsTo === null || leadsTo === name ? [] : [leadsTo])),
+  );
+  const types = [...targets]
+    .flatMap((target) => map.get(target) ?? [])
+    .filter(({ kind }) => kind !== "scalar");
   return types.map((type) => ({ name: type.name, note: `${type.kind}, ${type.area}` }));
 }
 
-function TypeBox({ box, column }: { readonly box: Box; readonly column: { readonly x: number; readonly width: number } }): JSX.Element {
+function TypeBox({
+  box,
+  column,
+}: {
+  readonly box: Box;
+  readonly column: { readonly x: number; readonly width: number };
+}): JSX.Element {
   const y = top + box.y;
   return (
     <a href={`#${box.name}`}>
@@ -126,10 +154,17 @@ function Middle({ type, height }: { readonly type: MapType; readonly height: num
   );
 }
 
-function Line({ start, end: [x2, y2] }: { readonly start: readonly [number, number]; readonly end: readonly [number, number] }): JSX.Element {
+function Line({
+  start,
+  end: [x2, y2],
+}: {
+  readonly start: readonly [number, number];
+  readonly end: readonly [number, number];
+}): JSX.Element {
   const [x1, y1] = start;
   const half = (x1 + x2) / 2;
   return <path class="tie" stroke-width="1.5" d={`M${x1},${y1} C${half},${y1} ${half},${y2} ${x2},${y2}`} />;
 }
 
-const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, Math.floor(length) - 1)}…` : text);
+const cut = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, Math.floor(length) - 1)}…` : text;
