@@ -7,6 +7,7 @@ import { html, Markup } from "#pages/shared/html.ts";
 import { type Heading, renderMarkdown } from "./markdown.ts";
 
 export const guideNames = [
+  "getting-started",
   "authentication",
   "idempotency",
   "errors-and-retries",
@@ -15,6 +16,7 @@ export const guideNames = [
   "webhooks",
   "oauth",
   "versioning",
+  "graphql",
 ] as const;
 type GuideName = (typeof guideNames)[number];
 
