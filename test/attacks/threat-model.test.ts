@@ -1,30 +1,30 @@
-/** docs/security.md names a test for each guard: it is there, and every test of this folder is named. */
+/** docs/security.md names an existing test for each protection, and names every test of this folder. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 
 const root = new URL("../../", import.meta.url).pathname;
 const text = readFileSync(join(root, "docs/security.md"), "utf8");
-const rows = (/## What stands in the way\n([\s\S]*?)\n## /.exec(text)?.[1] ?? "")
+const rows = (/## Protections\n([\s\S]*?)\n## /.exec(text)?.[1] ?? "")
   .split("\n")
   .filter((line) => line.startsWith("| ") && !/^\| (?:attack|-)/.test(line));
 
-it("each guard of the threat model has a test that exists", () => {
+it("docs/security.md names an existing test for each protection", () => {
   expect(rows.length).toBeGreaterThan(20);
   for (const row of rows) {
-    const [, file] = /`(test\/[\w/.-]+\.test\.ts)` +\|$/.exec(row) ?? [];
+    const [, file] = /`(test\/[\w/.-]+\.test\.ts)` \|$/.exec(row) ?? [];
     expect([row, file !== undefined && existsSync(join(root, file))]).toEqual([row, true]);
   }
 });
 
-it("each test of an attack stands in it", () => {
+it("docs/security.md names each test of test/attacks", () => {
   const tests = globSync("test/attacks/*.test.ts", { cwd: root }).filter(
     (file) => !file.endsWith("threat-model.test.ts"),
   );
   expect(tests.filter((file) => !text.includes(`\`${file}\``))).toEqual([]);
 });
 
-it("nothing secret is compared but in constant time: by `timingSafeEqual` alone", () => {
+it("code compares secrets only with `timingSafeEqual`", () => {
   const secret = String.raw`(?:digest|hash|mac|signature|secret|password|token|cookie|csrf|verifier)(?:Of)?(?:\([^()]*\))?`;
   const value = String.raw`(?!undefined\b|null\b|"|typeof\b)`;
   const compared = new RegExp(
