@@ -8,7 +8,7 @@ import { createServiceEvents } from "#foundation/events.ts";
 import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
-import { anonymous, type Viewer } from "#access/viewer.ts";
+import { anonymousViewer, type Viewer } from "#access/viewer.ts";
 import { createServices, createSubjectRender } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
@@ -46,7 +46,7 @@ const services: GraphServices = createServices(
 
 async function viewerOf(authorization: string | null): Promise<Viewer> {
   return authorization === null
-    ? anonymous
+    ? anonymousViewer
     : verifyApiKey(db, authorization.replace("Bearer ", ""), systemClock.now());
 }
 

@@ -12,10 +12,10 @@ import { createOrderedId, firstIdAt, type Kind, kindOf } from "#foundation/ids.t
 import { credentialIdOf, isIntegrator, type Viewer } from "./viewer.ts";
 
 export type AuditRow = Selectable<AuditEntryTable>;
-export type AuditActor = AuditRow["actor"];
+export type AuditActorKind = AuditRow["actor"];
 
-export interface Actor {
-  readonly actor: AuditActor;
+export interface AuditActor {
+  readonly actor: AuditActorKind;
   /**
    * The key, the grant, the internal token or the account of who was signed in; null: whoever has the shell,
    * or the service.
@@ -23,9 +23,9 @@ export interface Actor {
   readonly actorId: string | null;
 }
 
-export const commandActor: Actor = { actor: "command", actorId: null };
+export const commandLineActor: AuditActor = { actor: "command", actorId: null };
 
-export interface AuditEntry extends Actor {
+export interface AuditEntry extends AuditActor {
   /** Null: the platform's own, or that of the target. */
   readonly merchantId: string | null;
   readonly now: Date;
@@ -44,7 +44,7 @@ const togetherMax = 1000;
  * One statement, unless there are more than a thousand. One alone that need not look for whose it is goes
  * with the commit.
  */
-export async function appendAudit(
+export async function appendAuditEntries(
   transaction: Transaction,
   ...entries: readonly AuditEntry[]
 ): Promise<void> {
@@ -108,7 +108,7 @@ function ownerOf(kind: Kind | undefined, targetId: string | null): RawBuilder<st
 const snake = (kind: Kind): string => kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Undefined for whose changes are not written down: buyers' (events tell of them), and nobody's. */
-export function auditedActor(viewer: Viewer): Actor | undefined {
+export function getAuditActor(viewer: Viewer): AuditActor | undefined {
   if (isIntegrator(viewer))
     return { actor: viewer.kind === "oauth" ? "oauth_client" : "api_key", actorId: credentialIdOf(viewer) };
   if (viewer.kind !== "internal" || viewer.role === "storefront" || viewer.role === "analyst")
@@ -117,7 +117,7 @@ export function auditedActor(viewer: Viewer): Actor | undefined {
 }
 
 /** The id of a thing; those of addresses are secrets. */
-export function idIn(value: unknown): string | undefined {
+export function auditableId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const kind = kindOf(value);
   return kind === undefined || kind === "addressToken" ? undefined : value;
@@ -126,7 +126,7 @@ export function idIn(value: unknown): string | undefined {
 export interface AuditFilter {
   /** Null: all merchants, and what is the platform's. */
   readonly merchantId: string | null;
-  readonly actor?: AuditActor | null | undefined;
+  readonly actor?: AuditActorKind | null | undefined;
   readonly actorId?: string | null | undefined;
   readonly action?: string | null | undefined;
   readonly targetId?: string | null | undefined;
@@ -135,7 +135,7 @@ export interface AuditFilter {
 }
 
 /** Still to be ordered, paged or counted. */
-export function auditList(
+export function selectAuditEntries(
   reader: Reader,
   filter: AuditFilter,
 ): SelectQueryBuilder<Tables, "auditEntry", AuditRow> {
@@ -157,12 +157,12 @@ export function auditList(
 const rowsAtOnce = 500;
 
 /** Oldest first, page by page, however many there are. */
-export async function* auditPages(
+export async function* readAuditPages(
   reader: Reader,
   filter: AuditFilter,
 ): AsyncGenerator<readonly AuditRow[], void> {
   for (let after: string | undefined; ;) {
-    const query = auditList(reader, filter);
+    const query = selectAuditEntries(reader, filter);
     const rows = await pageById(query, "audit_entry.id", {
       after,
       limit: rowsAtOnce,

@@ -5,14 +5,14 @@
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 
 /** The schemes of credentials, in lower case. */
-export const knownSchemes = ["bearer", "dpop"] as const;
-export type Scheme = (typeof knownSchemes)[number];
+export const authSchemes = ["bearer", "dpop"] as const;
+export type AuthScheme = (typeof authSchemes)[number];
 
 /** The schemes that a surface accepts. */
 export interface ChallengeOptions {
   readonly publicUrl: string;
   /** The first one is the default of the challenge. */
-  readonly schemes: readonly [Scheme, ...Scheme[]];
+  readonly schemes: readonly [AuthScheme, ...AuthScheme[]];
   /** A sentence that says where to get credentials. */
   readonly hint?: string;
 }
@@ -21,17 +21,17 @@ export interface ChallengeOptions {
  * Adds WWW-Authenticate to a refusal, one challenge for each scheme. RFC 6750 section 3: a request without
  * credentials gets no error code.
  */
-export function challenge(
+export function addAuthenticateChallenge(
   failure: Failure,
   { publicUrl, schemes, hint }: ChallengeOptions,
-  used: Scheme = schemes[0],
+  used: AuthScheme = schemes[0],
 ): Failure {
   const meant = isOfTokens(failure.code) ? "dpop" : used;
   const scheme = schemes.includes(meant) ? meant : schemes[0];
   const value =
     failure.code === "credentials_missing"
-      ? schemes.map((open) => challengeOf(open, publicUrl)).join(", ")
-      : challengeOf(scheme, publicUrl, {
+      ? schemes.map((open) => formatAuthenticateChallenge(open, publicUrl)).join(", ")
+      : formatAuthenticateChallenge(scheme, publicUrl, {
           error: failure.code.startsWith("dpop_proof_") ? "invalid_dpop_proof" : "invalid_token",
         });
   const message = hint === undefined ? failure.message : `${failure.message} ${hint}`;
@@ -49,13 +49,14 @@ const isOfTokens = (code: FailureCode): boolean =>
  * `Bearer` for API keys (RFC 6750), `DPoP` for access tokens (RFC 9449 section 7.1, with RFC 9728 section
  * 5.1).
  */
-export function challengeOf(
-  scheme: Scheme,
+export function formatAuthenticateChallenge(
+  scheme: AuthScheme,
   publicUrl: string,
   parameters: Readonly<Record<string, string>> = {},
 ): string {
-  const before = scheme === "bearer" ? { realm: publicUrl } : { algs: signingAlgorithms.join(" ") };
-  const after = scheme === "bearer" ? {} : { resource_metadata: `${publicUrl}${resourceMetadataPath}` };
+  const before = scheme === "bearer" ? { realm: publicUrl } : { algs: tokenSigningAlgorithms.join(" ") };
+  const after =
+    scheme === "bearer" ? {} : { resource_metadata: `${publicUrl}${protectedResourceMetadataPath}` };
   const pairs = Object.entries({ ...before, ...parameters, ...after }).map(
     ([name, value]) => `${name}="${value}"`,
   );
@@ -63,15 +64,15 @@ export function challengeOf(
 }
 
 /** JWS algorithms of access tokens and of proofs, as metadata names them. */
-export const signingAlgorithms = ["ES256", "EdDSA"] as const;
+export const tokenSigningAlgorithms = ["ES256", "EdDSA"] as const;
 
 /**
  * What proofs are taken with: RFC 9864 has a name of its own for EdDSA on Ed25519, and client libraries sign
  * their proofs under it.
  */
-export const proofAlgorithms = [...signingAlgorithms, "Ed25519"] as const;
+export const dpopProofAlgorithms = [...tokenSigningAlgorithms, "Ed25519"] as const;
 
-export const accessTokenSeconds = 600;
+export const accessTokenLifetimeSeconds = 600;
 
 export const oauthPaths = {
   authorization: "/oauth/authorize",
@@ -81,12 +82,12 @@ export const oauthPaths = {
   jwks: "/oauth/jwks",
 } as const;
 
-export const authMethods = ["none", "private_key_jwt"] as const;
+export const clientAuthMethods = ["none", "private_key_jwt"] as const;
 
 /** RFC 8414. */
-export const serverMetadataPath = "/.well-known/oauth-authorization-server";
+export const authorizationServerMetadataPath = "/.well-known/oauth-authorization-server";
 /** RFC 9728. */
-export const resourceMetadataPath = "/.well-known/oauth-protected-resource";
+export const protectedResourceMetadataPath = "/.well-known/oauth-protected-resource";
 
 /** What access tokens are for: the `aud` of each, and the resource that metadata describes. */
-export const audienceOf = (publicUrl: string): string => `${publicUrl}/api`;
+export const accessTokenAudience = (publicUrl: string): string => `${publicUrl}/api`;

@@ -6,10 +6,10 @@
 import { sql } from "kysely";
 import { noticeChannel } from "#database/notices.ts";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
-import { appendAudit, type AuditEntry } from "./audit.ts";
+import { appendAuditEntries, type AuditEntry } from "./audit.ts";
 
 /** One credential, or all of an installation, of a merchant, of an OAuth client or of a person. */
-export type Dropped =
+export type InvalidatedCredentials =
   | { readonly credentialId: string }
   | { readonly installationId: string }
   | { readonly merchantId: string }
@@ -20,12 +20,15 @@ export type Dropped =
 const caches = new Set<(ownerId: string) => void>();
 
 /** Returns a function that ends the subscription. */
-export function onDropped(drop: (ownerId: string) => void): () => void {
+export function onCredentialsInvalidated(drop: (ownerId: string) => void): () => void {
   caches.add(drop);
   return () => void caches.delete(drop);
 }
 
-export async function dropCredentials(transaction: Transaction, dropped: Dropped): Promise<void> {
+export async function invalidateCredentials(
+  transaction: Transaction,
+  dropped: InvalidatedCredentials,
+): Promise<void> {
   const [kind, ownerId] = nameOf(dropped);
   await sql`select pg_notify(${noticeChannel}, ${`${kind}:${ownerId}`})`.execute(transaction);
   afterCommit(transaction, () => {
@@ -33,7 +36,7 @@ export async function dropCredentials(transaction: Transaction, dropped: Dropped
   });
 }
 
-function nameOf(dropped: Dropped): [kind: string, ownerId: string] {
+function nameOf(dropped: InvalidatedCredentials): [kind: string, ownerId: string] {
   if ("credentialId" in dropped) return ["credential", dropped.credentialId];
   if ("installationId" in dropped) return ["installation", dropped.installationId];
   if ("merchantId" in dropped) return ["merchant", dropped.merchantId];
@@ -43,7 +46,7 @@ function nameOf(dropped: Dropped): [kind: string, ownerId: string] {
 const form = /^(?:credential|installation|merchant|client|staff):(.+)$/;
 
 /** The owner that a notice names; `undefined` for notices of another kind. */
-export function droppedOwner(payload: string): string | undefined {
+export function parseInvalidationNotice(payload: string): string | undefined {
   return form.exec(payload)?.[1];
 }
 
@@ -67,7 +70,7 @@ export interface AccessEvent {
   readonly previous: Readonly<Record<string, unknown>> | null;
 }
 
-export interface GrantEnded {
+export interface RevokedGrant {
   readonly id: string;
   readonly merchantId: string;
   readonly installationId: string;
@@ -95,7 +98,7 @@ export async function revokeGrants(
   transaction: Transaction,
   { now }: { readonly now: Date },
   selection: GrantSelection,
-): Promise<readonly GrantEnded[]> {
+): Promise<readonly RevokedGrant[]> {
   const { column, value } = selection;
   // Always in one order, so that two transactions that revoke the same grants do not deadlock.
   const meant = await transaction
@@ -115,17 +118,20 @@ export async function revokeGrants(
     .returning(["id", "merchantId", "installationId", "clientId"])
     .execute();
   // One notice for all grants.
-  await dropCredentials(transaction, ownerOf(column, value));
+  await invalidateCredentials(transaction, ownerOf(column, value));
   // Their codes and refresh tokens.
   await sql`delete from oauth_item where grant_id = any(${ids}::text[])`.execute(transaction);
   if (selection.column !== "id")
-    await appendAudit(transaction, ...ended.map((grant) => auditOf(grant, { now, reason: selection.why })));
+    await appendAuditEntries(
+      transaction,
+      ...ended.map((grant) => auditOf(grant, { now, reason: selection.why })),
+    );
   return ended;
 }
 
 /** The entry of the change that caused it names the actor. */
 function auditOf(
-  { id, merchantId, clientId, installationId }: GrantEnded,
+  { id, merchantId, clientId, installationId }: RevokedGrant,
   { now, reason }: { readonly now: Date; readonly reason: string },
 ): AuditEntry {
   const details = { clientId, installationId, reason };
@@ -141,7 +147,7 @@ function auditOf(
   };
 }
 
-function ownerOf(column: GrantSelection["column"], value: string): Dropped {
+function ownerOf(column: GrantSelection["column"], value: string): InvalidatedCredentials {
   if (column === "id") return { credentialId: value };
   if (column === "installationId") return { installationId: value };
   return column === "staffId" ? { staffId: value } : { clientId: value };

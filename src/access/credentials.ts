@@ -9,21 +9,21 @@ import type { Clock } from "#foundation/clock.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import { findGrantState, type GrantState, type VerifyAccessToken } from "./oauth/access-tokens.ts";
 import { checkApiKey, findKey, type KeyRow } from "./keys/verify-keys.ts";
-import { droppedOwner, onDropped } from "./credential-changes.ts";
+import { parseInvalidationNotice, onCredentialsInvalidated } from "./credential-changes.ts";
 import { checkInternalToken, findToken, type TokenRow } from "./keys/internal-tokens.ts";
 import type { ApiKeyViewer, TokenViewer } from "./viewer.ts";
 
-export interface Credentials {
+export interface CredentialVerifier {
   apiKey(value: string): Promise<ApiKeyViewer>;
   internalToken(value: string): Promise<TokenViewer>;
   readonly accessToken: VerifyAccessToken;
 }
 
-export interface CredentialVerifier extends Credentials {
+export interface ClosableCredentialVerifier extends CredentialVerifier {
   readonly close: () => void;
 }
 
-export type FindGrant = (grantId: string) => Promise<GrantState | undefined>;
+export type FindGrantState = (grantId: string) => Promise<GrantState | undefined>;
 
 export interface CredentialVerifierParts {
   readonly db: Database;
@@ -32,7 +32,7 @@ export interface CredentialVerifierParts {
   readonly isCurrent: () => boolean;
   readonly events: ServiceEvents;
   /** Makes what verifies access tokens, given what reads their grants. */
-  readonly createVerifier: (findGrant: FindGrant) => VerifyAccessToken;
+  readonly createVerifier: (findGrant: FindGrantState) => VerifyAccessToken;
 }
 
 export function createCredentialVerifier({
@@ -41,7 +41,7 @@ export function createCredentialVerifier({
   isCurrent,
   events,
   createVerifier,
-}: CredentialVerifierParts): CredentialVerifier {
+}: CredentialVerifierParts): ClosableCredentialVerifier {
   const parts = { clock, isCurrent };
   const keys = createCredentialCache<KeyRow>({
     ...parts,
@@ -62,11 +62,11 @@ export function createCredentialVerifier({
     ],
   });
   const caches = [keys, tokens, grants];
-  const stop = onDropped((ownerId) => {
+  const stop = onCredentialsInvalidated((ownerId) => {
     for (const cache of caches) cache.drop(ownerId);
   });
   events.on("noticeReceived", (text) => {
-    const ownerId = droppedOwner(text);
+    const ownerId = parseInvalidationNotice(text);
     for (const cache of caches) {
       if (text === "") cache.clear();
       else if (ownerId !== undefined) cache.drop(ownerId);

@@ -12,7 +12,7 @@ import type { ApiRequestTable, Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import type { CredentialOwner } from "./viewer.ts";
 
-export interface NotedRequest extends CredentialOwner {
+export interface LoggedRequest extends CredentialOwner {
   readonly id: string;
   readonly operation: string;
   readonly method: string;
@@ -22,7 +22,7 @@ export interface NotedRequest extends CredentialOwner {
 }
 
 export interface RequestLog {
-  readonly note: (request: NotedRequest) => void;
+  readonly note: (request: LoggedRequest) => void;
   /** From then on what is noted is written every two seconds. */
   readonly start: () => void;
   /** Writes what was noted; never fails. */
@@ -32,11 +32,11 @@ export interface RequestLog {
 }
 
 /** Of one installation and between two writes. */
-export const failuresMax = 50;
-export const successesMax = 20;
+export const loggedFailuresMax = 50;
+export const loggedSuccessesMax = 20;
 /** Of all together: more are not noted. */
-export const rowsMax = 1_000;
-export const keptDays = 3;
+export const bufferedRequestsMax = 1_000;
+export const requestRetentionDays = 3;
 
 const writeEveryMs = 2_000;
 
@@ -46,7 +46,7 @@ export interface RequestLogParts {
   readonly log: Log;
 }
 
-type Row = NotedRequest & { readonly at: Date };
+type Row = LoggedRequest & { readonly at: Date };
 
 export function createRequestLog({ db, clock, log }: RequestLogParts): RequestLog {
   let rows: Row[] = [];
@@ -83,11 +83,13 @@ export function createRequestLog({ db, clock, log }: RequestLogParts): RequestLo
   };
   return {
     note: (request) => {
-      if (rows.length >= rowsMax) return;
+      if (rows.length >= bufferedRequestsMax) return;
       const { installationId, status } = request;
       const count = counts.get(installationId) ?? { failures: 0, successes: 0 };
       const [kind, max] =
-        status >= 400 ? (["failures", failuresMax] as const) : (["successes", successesMax] as const);
+        status >= 400
+          ? (["failures", loggedFailuresMax] as const)
+          : (["successes", loggedSuccessesMax] as const);
       if (count[kind] >= max) return;
       count[kind] += 1;
       counts.set(installationId, count);
@@ -139,8 +141,8 @@ function insert(db: Database, noted: readonly Row[]): Promise<unknown> {
 const sweptAtOnce = 2_000;
 
 /** What nobody looks for any more. How many that were. */
-export async function sweepRequests(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
-  const before = firstIdAt("request", now.getTime() - keptDays * 86_400_000);
+export async function sweepApiRequests(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+  const before = firstIdAt("request", now.getTime() - requestRetentionDays * 86_400_000);
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from api_request where id in (select id from api_request where id < ${before} order by id limit ${sweptAtOnce})`.execute(
@@ -160,7 +162,7 @@ interface RequestFilter {
 }
 
 /** Still to be ordered, paged or counted. */
-export function requestList(
+export function selectApiRequests(
   reader: Reader,
   { installationId, isFailedOnly }: RequestFilter,
 ): SelectQueryBuilder<Tables, "apiRequest", ApiRequestRow> {

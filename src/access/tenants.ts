@@ -15,7 +15,7 @@ import type {
   MerchantTable,
   Tables,
 } from "#database/tables.ts";
-import { type AccessEvent, dropCredentials, revokeGrants } from "./credential-changes.ts";
+import { type AccessEvent, invalidateCredentials, revokeGrants } from "./credential-changes.ts";
 import { type Access, revokeKeys } from "./keys/manage-keys.ts";
 import type { Scope } from "./viewer.ts";
 
@@ -92,7 +92,7 @@ export async function updateMerchant(
     })
     .where("id", "=", current.id)
     .execute();
-  if (next.status !== current.status) await dropCredentials(transaction, { merchantId: current.id });
+  if (next.status !== current.status) await invalidateCredentials(transaction, { merchantId: current.id });
 }
 
 export interface AppInput {
@@ -188,7 +188,7 @@ export async function changeInstallation(
     })
     .where("id", "=", current.id)
     .execute();
-  await dropCredentials(transaction, { installationId: current.id });
+  await invalidateCredentials(transaction, { installationId: current.id });
   const { id, merchantId, version, scopes } = current;
   const before = "status" in next ? { status: current.status } : { scopes: scopes.toSorted() };
   const type = "status" in next ? transitions[next.status] : "installation.scopes_changed";

@@ -43,20 +43,20 @@ export type IntegratorViewer = ApiKeyViewer | OAuthViewer;
 export interface TokenViewer {
   readonly kind: "internal";
   readonly tokenId: string;
-  readonly role: Role;
+  readonly role: InternalRole;
   /** Null: all merchants (the platform's own tokens). */
   readonly merchantId: string | null;
 }
 
 /** A person who is signed in at the console. */
-export interface PersonViewer {
+export interface StaffViewer {
   readonly kind: "internal";
   readonly staffId: string;
   readonly role: "admin";
   readonly merchantId: string;
 }
 
-export type InternalViewer = TokenViewer | PersonViewer;
+export type InternalViewer = TokenViewer | StaffViewer;
 
 /** The service itself, for one merchant: what nobody asked for, and the documents of events. */
 export interface SystemViewer {
@@ -91,7 +91,7 @@ export const credentialOwnerOf = (viewer: IntegratorViewer): CredentialOwner => 
   credentialId: credentialIdOf(viewer),
 });
 
-export function isPerson(viewer: Viewer): viewer is PersonViewer {
+export function isStaffViewer(viewer: Viewer): viewer is StaffViewer {
   return viewer.kind === "internal" && "staffId" in viewer;
 }
 
@@ -100,18 +100,23 @@ export function isPerson(viewer: Viewer): viewer is PersonViewer {
  * or the account of a person.
  */
 export function credentialIdOf(viewer: IntegratorViewer | InternalViewer): string {
-  if (viewer.kind === "internal") return isPerson(viewer) ? viewer.staffId : viewer.tokenId;
+  if (viewer.kind === "internal") return isStaffViewer(viewer) ? viewer.staffId : viewer.tokenId;
   return viewer.kind === "api_key" ? viewer.apiKeyId : viewer.grantId;
 }
 
-export const anonymous: AnonymousViewer = { kind: "anonymous" };
+export const anonymousViewer: AnonymousViewer = { kind: "anonymous" };
 
 /**
  * What a credential may be allowed: the four scopes of the contract for integrators, a role for internal
  * tokens.
  */
-export const scopes = ["catalog:read", "checkout:quote", "webhooks:read", "webhooks:write"] as const;
-export type Scope = (typeof scopes)[number];
+export const integratorScopes = [
+  "catalog:read",
+  "checkout:quote",
+  "webhooks:read",
+  "webhooks:write",
+] as const;
+export type Scope = (typeof integratorScopes)[number];
 
 export const scopeDescriptions: Readonly<Record<Scope, string>> = {
   "catalog:read": "Read carts and orders, revoke carts and cancel hosted checkout sessions.",
@@ -120,11 +125,11 @@ export const scopeDescriptions: Readonly<Record<Scope, string>> = {
   "webhooks:write": "Create webhook endpoints and replay deliveries.",
 };
 
-export const roles = ["storefront", "admin", "analyst", "operator"] as const;
-export type Role = (typeof roles)[number];
+export const internalRoles = ["storefront", "admin", "analyst", "operator"] as const;
+export type InternalRole = (typeof internalRoles)[number];
 
 export function isScope(text: string): text is Scope {
-  return (scopes as readonly string[]).includes(text);
+  return (integratorScopes as readonly string[]).includes(text);
 }
 
 /**
@@ -138,7 +143,7 @@ interface Quota {
   readonly shownAs?: string;
 }
 
-export const quotas = {
+export const rateQuotas = {
   default: { quota: 600, windowSeconds: 60 },
   write: { quota: 120, windowSeconds: 60 },
   // Per installation: its keys share it.
@@ -154,21 +159,21 @@ export const quotas = {
   "login-fail-address": { quota: 30, windowSeconds: 600, shownAs: "login-fail" },
 } as const satisfies Record<string, Quota>;
 
-export type Bucket = keyof typeof quotas;
+export type RateBucket = keyof typeof rateQuotas;
 
 /** The buckets that count per credential, which an integrator reads to pace its calls. */
-export const credentialBuckets: readonly Bucket[] = ["default", "write"];
+export const credentialRateBuckets: readonly RateBucket[] = ["default", "write"];
 
-export function isBucket(name: string): name is Bucket {
-  return Object.hasOwn(quotas, name);
+export function isRateBucket(name: string): name is RateBucket {
+  return Object.hasOwn(rateQuotas, name);
 }
 
-export function shownName(bucket: Bucket): string {
-  const quota: Quota = quotas[bucket];
+export function publicBucketName(bucket: RateBucket): string {
+  const quota: Quota = rateQuotas[bucket];
   return quota.shownAs ?? bucket;
 }
 
 /** The quota in force; undefined when limits are off. */
-export function scaledQuota(bucket: Bucket, scale: number): number | undefined {
-  return scale === 0 ? undefined : Math.max(1, Math.round(quotas[bucket].quota * scale));
+export function scaledQuota(bucket: RateBucket, scale: number): number | undefined {
+  return scale === 0 ? undefined : Math.max(1, Math.round(rateQuotas[bucket].quota * scale));
 }

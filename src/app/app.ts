@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
-import { type CredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
+import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createSigningKeys } from "#access/oauth/signing-keys.ts";
 import { createRequestLog, type RequestLog } from "#access/request-log.ts";
@@ -73,7 +73,7 @@ export interface App {
   readonly services: GraphServices;
   readonly payments: Payments;
   readonly deliveries: Dispatcher;
-  readonly credentials: CredentialVerifier;
+  readonly credentials: ClosableCredentialVerifier;
   readonly requests: RequestLog;
   listen(): Promise<string>;
   close(): Promise<void>;

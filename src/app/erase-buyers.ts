@@ -3,7 +3,7 @@
  * erased, told of and written down in one transaction, in which it is still all there is.
  */
 import { createServiceEvents } from "#foundation/events.ts";
-import { appendAudit, commandActor } from "#access/audit.ts";
+import { appendAuditEntries, commandLineActor } from "#access/audit.ts";
 import { eraseBuyer, type Erased } from "#commerce/orders/erasure/erase-buyer.ts";
 import {
   type ErasureFinds,
@@ -81,8 +81,8 @@ async function eraseFound(
   // A buyer's reference or an address token would be found here for ever.
   const targetId = target.by === "cart" || target.by === "order" ? target.value : null;
   const details = { by: target.by, ...erased, cartIds, orderIds, ...(isForced ? { forced: true } : {}) };
-  await appendAudit(transaction, {
-    ...commandActor,
+  await appendAuditEntries(transaction, {
+    ...commandLineActor,
     merchantId,
     now,
     action: "privacyErase",

@@ -6,7 +6,7 @@ import { sweepProofs } from "#access/oauth/dpop.ts";
 import { sweepItems } from "#access/oauth/oauth-items.ts";
 import { sweepGrants } from "#access/oauth/grants.ts";
 import { sweepSigningKeys } from "#access/oauth/signing-keys.ts";
-import { sweepRequests } from "#access/request-log.ts";
+import { sweepApiRequests } from "#access/request-log.ts";
 import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
@@ -71,7 +71,7 @@ export const sweeps: readonly Sweep[] = [
   },
   {
     name: "delete what apps sent some days ago",
-    run: ({ db }, { now, signal }) => sweepRequests(db, now, signal),
+    run: ({ db }, { now, signal }) => sweepApiRequests(db, now, signal),
   },
   {
     name: "forget sessions at the console",

@@ -12,7 +12,7 @@ import {
   createMerchant,
   internalTokenList,
 } from "#access/tenants.ts";
-import { isScope, type Role, roles, type Scope, scopes } from "#access/viewer.ts";
+import { isScope, type InternalRole, internalRoles, type Scope, integratorScopes } from "#access/viewer.ts";
 import { isCountry, isSlug, parseLocale } from "#foundation/text.ts";
 import { printResult } from "./output.ts";
 import { command, type Json, parseTime, withDatabase, write } from "./command.ts";
@@ -98,7 +98,7 @@ function installationCreate(): Command {
   return command("create", "Installs an app with a merchant.")
     .requiredOption("--merchant <id>", "the merchant's id")
     .requiredOption("--app <id>", "the app's id")
-    .option("--scopes <list>", "comma-separated", parseScopes, [...scopes])
+    .option("--scopes <list>", "comma-separated", parseScopes, [...integratorScopes])
     .action(async (given: Json & { merchant: string; app: string; scopes: Scope[] }) => {
       const input = { merchantId: given.merchant, appId: given.app, scopes: given.scopes };
       await write(given, "installationCreate", async (transaction, access) => ({
@@ -111,7 +111,7 @@ function keyCreate(): Command {
   return command("create", "Makes an API key. It is shown once.")
     .requiredOption("--installation <id>", "the installation's id")
     .requiredOption("--name <name>", "what it is for")
-    .option("--scopes <list>", "comma-separated", parseScopes, [...scopes])
+    .option("--scopes <list>", "comma-separated", parseScopes, [...integratorScopes])
     .option("--expires <time>", "when it ends, RFC 3339", parseTime)
     .action(async (given: Json & { installation: string; name: string; scopes: Scope[]; expires?: Date }) => {
       const input = {
@@ -179,11 +179,11 @@ function keyList(): Command {
 
 function tokenCreate(): Command {
   return command("create", "Makes an internal token. It is shown once.")
-    .addOption(new Option("--role <role>", "what it may do").choices(roles).makeOptionMandatory())
+    .addOption(new Option("--role <role>", "what it may do").choices(internalRoles).makeOptionMandatory())
     .requiredOption("--name <name>", "what it is for")
     .option("--merchant <id>", "the merchant it is for; without it the platform's")
     .option("--expires <time>", "when it ends, RFC 3339", parseTime)
-    .action(async (given: Json & { role: Role; name: string; merchant?: string; expires?: Date }) => {
+    .action(async (given: Json & { role: InternalRole; name: string; merchant?: string; expires?: Date }) => {
       const input = {
         name: given.name,
         role: given.role,
@@ -234,7 +234,7 @@ function parseScopes(text: string): Scope[] {
   const list = text === "" ? [] : text.split(",").map((scope) => scope.trim());
   const unknown = list.find((scope) => !isScope(scope));
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`${unknown} is no scope: there are ${scopes.join(", ")}.`);
+    throw new InvalidArgumentError(`${unknown} is no scope: there are ${integratorScopes.join(", ")}.`);
   return list.filter(isScope);
 }
 

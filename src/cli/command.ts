@@ -5,7 +5,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import type { AccessEvent } from "#access/credential-changes.ts";
 import type { Access } from "#access/keys/manage-keys.ts";
-import { appendAudit, commandActor, idIn } from "#access/audit.ts";
+import { appendAuditEntries, commandLineActor, auditableId } from "#access/audit.ts";
 import { readSettings, type Settings } from "#app/settings.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type Database, type OpenDatabase, openDatabase } from "#database/connect.ts";
@@ -60,7 +60,7 @@ export async function write(
         requestId: null,
         details: idsBeside(result),
       };
-      await appendAudit(transaction, { ...commandActor, ...entry });
+      await appendAuditEntries(transaction, { ...commandLineActor, ...entry });
       return result;
     });
     printResult(done, json === true);
@@ -69,7 +69,7 @@ export async function write(
 
 /** The other ids of the result. */
 const idsBeside = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(others).filter(([, value]) => idIn(value) !== undefined));
+  Object.fromEntries(Object.entries(others).filter(([, value]) => auditableId(value) !== undefined));
 
 export function parseTime(text: string): Date {
   const time = new Date(text);

@@ -8,7 +8,7 @@ import {
   oauthClientList,
   type OauthClientInput,
 } from "#access/oauth/oauth-clients.ts";
-import { authMethods } from "#access/authorization.ts";
+import { clientAuthMethods } from "#access/authorization.ts";
 import { printResult } from "./output.ts";
 import { command, type Json, withDatabase, write } from "./command.ts";
 
@@ -36,7 +36,9 @@ function clientCreate(): Command {
       "--redirect-uri <uri...>",
       "where its users may be sent back to, compared character by character",
     )
-    .addOption(new Option("--auth <method>", "how it proves who it is").choices(authMethods).default("none"))
+    .addOption(
+      new Option("--auth <method>", "how it proves who it is").choices(clientAuthMethods).default("none"),
+    )
     .option("--jwks <json>", "its public keys, with private_key_jwt", parseJwks)
     .action(
       async (

@@ -7,10 +7,10 @@ import {
   createStaff,
   disableStaff,
   enableStaff,
-  preparePassword,
-  prepareStaff,
+  preparePasswordHash,
+  prepareStaffInput,
   setStaffPassword,
-  staffList,
+  selectStaffAccounts,
 } from "#access/people/staff.ts";
 import { readKeyring } from "#app/encryption-keys.ts";
 import { printResult } from "./output.ts";
@@ -24,7 +24,7 @@ export function addPeopleCommands(program: Command): void {
       .addCommand(staffPassword())
       .addCommand(staffDisable())
       .addCommand(staffEnable())
-      .addCommand(listOf("accounts", staffList)),
+      .addCommand(listOf("accounts", selectStaffAccounts)),
   );
   program.addCommand(
     new Command("signing-key")
@@ -45,7 +45,7 @@ function staffCreate(): Command {
     .action(async (given: Json & PasswordStdin & { merchant: string; email: string; name: string }) => {
       const { merchant: merchantId, email, name } = given;
       const { password, shown } = await passwordOf(given);
-      const person = await prepareStaff({ email, name, password });
+      const person = await prepareStaffInput({ email, name, password });
       await write(given, "staffCreate", async (transaction, access) => ({
         id: await createStaff(transaction, access, { merchantId, ...person }),
         email,
@@ -81,7 +81,7 @@ function staffPassword(): Command {
     .action(async (id: string, given: Json & PasswordStdin & { revokeGrants?: boolean }) => {
       const isRevokingGrants = given.revokeGrants === true;
       const { password, shown } = await passwordOf(given);
-      const passwordHash = await preparePassword(password);
+      const passwordHash = await preparePasswordHash(password);
       await write(given, "staffPasswordSet", async (transaction, access) => {
         await setStaffPassword(transaction, access, { staffId: id, passwordHash, isRevokingGrants });
         return { id, ...shown, ...(isRevokingGrants ? { grantsRevoked: true } : {}) };
@@ -111,7 +111,7 @@ function staffEnable(): Command {
     });
 }
 
-function listOf(things: string, list: typeof staffList): Command {
+function listOf(things: string, list: typeof selectStaffAccounts): Command {
   return command("list", `Lists ${things}, those that are over included.`)
     .option("--merchant <id>", "only of this merchant")
     .action(async ({ merchant, json }: Json & { merchant?: string }) => {

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { SingleBar } from "cli-progress";
 import { Command } from "commander";
-import { appendAudit, auditPages, type AuditRow, commandActor } from "#access/audit.ts";
+import { appendAuditEntries, readAuditPages, type AuditRow, commandLineActor } from "#access/audit.ts";
 import { readKeyring } from "#app/encryption-keys.ts";
 import { eraseOnRequest } from "#app/erase-buyers.ts";
 import { countToRewrap, openAll, type Rewrapped, rewrapAll } from "#app/rewrap.ts";
@@ -75,8 +75,8 @@ function keysRewrap(): Command {
 
 const recordRewrap = (db: Database, details: Readonly<Record<string, unknown>>): Promise<void> =>
   inTransaction(db, (transaction) =>
-    appendAudit(transaction, {
-      ...commandActor,
+    appendAuditEntries(transaction, {
+      ...commandLineActor,
       merchantId: null,
       now: new Date(),
       action: "keysRewrap",
@@ -213,7 +213,7 @@ function auditExport(): Command {
         throw fail("invalid_parameter", { message: "--from must be before --to." });
       await withDatabase(async ({ db }) => {
         if (json !== true) await writeOut(`${fields.join(",")}\r\n`);
-        for await (const rows of auditPages(db, { merchantId: merchant ?? null, from, until: to }))
+        for await (const rows of readAuditPages(db, { merchantId: merchant ?? null, from, until: to }))
           await writeOut(
             rows.map((row) => (json === true ? `${JSON.stringify(row)}\n` : toCsv(row))).join(""),
           );

@@ -4,7 +4,7 @@
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { Command, Option } from "commander";
-import { appendAudit, type AuditEntry, commandActor } from "#access/audit.ts";
+import { appendAuditEntries, type AuditEntry, commandLineActor } from "#access/audit.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import {
@@ -140,4 +140,4 @@ const record = (
   { now }: ReplayTenant,
   what: Pick<AuditEntry, "action" | "targetId" | "details">,
 ): Promise<void> =>
-  appendAudit(transaction, { ...commandActor, merchantId: null, now, requestId: null, ...what });
+  appendAuditEntries(transaction, { ...commandLineActor, merchantId: null, now, requestId: null, ...what });

@@ -7,7 +7,7 @@
 import { sql } from "kysely";
 import { type Access, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
-import { type Role, type Scope, scopes } from "#access/viewer.ts";
+import { type InternalRole, type Scope, integratorScopes } from "#access/viewer.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
@@ -15,7 +15,7 @@ import type { Keyring } from "#foundation/encryption.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { generatePassword } from "#access/people/passwords.ts";
-import { createStaff, prepareStaff } from "#access/people/staff.ts";
+import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
 import { seedCarts } from "./carts/seed-carts.ts";
 import { type OrdersPlace, seedOrders } from "./orders/seed-orders.ts";
 import { seedWebhooks } from "./webhooks/seed-webhooks.ts";
@@ -186,7 +186,7 @@ async function issueCredentials(
       scopes: granted,
       expiresAt: null,
     });
-  const token = async (role: Role): Promise<string> =>
+  const token = async (role: InternalRole): Promise<string> =>
     (
       await createInternalToken(transaction, access, {
         name: `Demo: ${role}`,
@@ -196,11 +196,11 @@ async function issueCredentials(
       })
     ).value;
 
-  const revoked = await key("revoked", scopes);
+  const revoked = await key("revoked", integratorScopes);
   await revokeApiKey(transaction, access, revoked.apiKeyId);
   return {
     keys: {
-      full: (await key("full", scopes)).value,
+      full: (await key("full", integratorScopes)).value,
       catalogRead: (await key("catalogRead", ["catalog:read"])).value,
       checkoutQuote: (await key("checkoutQuote", ["checkout:quote"])).value,
       webhooksRead: (await key("webhooksRead", ["webhooks:read"])).value,
@@ -208,7 +208,7 @@ async function issueCredentials(
       noScope: (await key("noScope", [])).value,
       expired: await expiredKey(transaction, { access, merchants }),
       revoked: revoked.value,
-      otherMerchant: (await key("otherMerchant", scopes, merchants.second)).value,
+      otherMerchant: (await key("otherMerchant", integratorScopes, merchants.second)).value,
     },
     tokens: {
       storefront: await token("storefront"),
@@ -227,7 +227,7 @@ async function expiredKey(
   const input = {
     installationId: merchants.first.installationId,
     name: "Demo: expired",
-    scopes,
+    scopes: integratorScopes,
     expiresAt: yesterday,
   };
   return (await createApiKey(transaction, access, input)).value;
@@ -256,7 +256,7 @@ async function seedPeople(
   const password = generatePassword();
   await createStaff(transaction, access, {
     merchantId: owner.id,
-    ...(await prepareStaff({ email, name: "Demo", password })),
+    ...(await prepareStaffInput({ email, name: "Demo", password })),
   });
   const { appId } = await transaction
     .selectFrom("installation")

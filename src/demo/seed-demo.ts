@@ -3,7 +3,7 @@
  * app installed at both. Keys, tokens and the search index are the caller's: it knows the secrets and the
  * clock.
  */
-import { scopes } from "#access/viewer.ts";
+import { integratorScopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseQuery } from "#commerce/search/match-query.ts";
@@ -148,7 +148,7 @@ async function insertApp(
     id: createId("installation", at.getTime()),
     merchantId,
     appId: app.id,
-    scopes: [...scopes],
+    scopes: [...integratorScopes],
     installedAt: at,
     updatedAt: at,
   });

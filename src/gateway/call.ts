@@ -7,8 +7,8 @@ import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
 import type { Database } from "#database/connect.ts";
 import type { Once, OnceRequest } from "#database/idempotency.ts";
-import type { Credentials } from "#access/credentials.ts";
-import type { NotedRequest } from "#access/request-log.ts";
+import type { CredentialVerifier } from "#access/credentials.ts";
+import type { LoggedRequest } from "#access/request-log.ts";
 import type { CredentialOwner, Viewer } from "#access/viewer.ts";
 import type { Operation } from "./contract.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
@@ -36,9 +36,9 @@ export interface GatewayServices {
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
   /** What verifies what callers show. */
-  readonly credentials: Credentials;
+  readonly credentials: CredentialVerifier;
   /** Takes what became of a request with a credential, at once and without fail. */
-  readonly noteRequest: (request: NotedRequest) => void;
+  readonly noteRequest: (request: LoggedRequest) => void;
   /** Runs the call's document through Mesh: once for its key if `once` is given. */
   readonly execute: (
     call: Call,

@@ -18,7 +18,7 @@ import {
   type OperationDefinitionNode,
   typeFromAST,
 } from "graphql";
-import type { Bucket } from "#access/viewer.ts";
+import type { RateBucket } from "#access/viewer.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { bucketOf, directiveOf, type Security, securityOf } from "#mesh/operation-security.ts";
 import { answerShape, type Components, fieldsOf, intakeShape, type JsonSchema } from "./shapes.ts";
@@ -35,8 +35,8 @@ export interface Parameter {
 
 /** Failures of some kinds are counted by a path parameter, and by credential. */
 export interface FailureLimit {
-  readonly bucket: Bucket;
-  readonly credentialBucket: Bucket;
+  readonly bucket: RateBucket;
+  readonly credentialBucket: RateBucket;
   readonly codes: readonly FailureCode[];
   /** The path parameter. */
   readonly by: string;
@@ -60,7 +60,7 @@ export interface Operation {
   /** The field of `data` that is its version. */
   readonly versionField: string | null;
   /** What calls of an installation are counted in; null: each key has its own for reads and for changes. */
-  readonly ownBucket: Bucket | null;
+  readonly ownBucket: RateBucket | null;
   readonly failureLimit: FailureLimit | null;
   readonly notFound: FailureCode;
   /** What it alone is refused with, beside what all of its kind are. */
@@ -141,7 +141,7 @@ function failureCode(name: unknown): FailureCode {
   return name as FailureCode;
 }
 
-function ownBucketOf(schema: GraphQLSchema, definition: OperationDefinitionNode): Bucket | null {
+function ownBucketOf(schema: GraphQLSchema, definition: OperationDefinitionNode): RateBucket | null {
   const limited = directiveOf(schema, definition, "limited");
   return limited === undefined ? null : bucketOf(nameOf(definition), limited["bucket"]);
 }

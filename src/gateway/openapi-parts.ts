@@ -2,8 +2,12 @@
  * Parts of the OpenAPI document that are the same for all operations: security schemes, failures, rate
  * limits, and webhooks.
  */
-import { oauthPaths, serverMetadataPath, signingAlgorithms } from "#access/authorization.ts";
-import { type Bucket, quotas, scopeDescriptions, shownName } from "#access/viewer.ts";
+import {
+  oauthPaths,
+  authorizationServerMetadataPath,
+  tokenSigningAlgorithms,
+} from "#access/authorization.ts";
+import { type RateBucket, rateQuotas, scopeDescriptions, publicBucketName } from "#access/viewer.ts";
 import type { Security } from "#mesh/operation-security.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import type { Operation } from "./contract.ts";
@@ -24,7 +28,7 @@ export const securitySchemes = {
   },
   oauth: {
     type: "oauth2",
-    description: `An access token of the authorization server, which \`${serverMetadataPath}\` describes (RFC 8414): authorization code with PKCE S256. Tokens are bound to a key of the client: they are sent as \`Authorization: DPoP {token}\` beside a \`DPoP\` proof of ${signingAlgorithms.join(" or ")}, a new one for each request (RFC 9449).`,
+    description: `An access token of the authorization server, which \`${authorizationServerMetadataPath}\` describes (RFC 8414): authorization code with PKCE S256. Tokens are bound to a key of the client: they are sent as \`Authorization: DPoP {token}\` beside a \`DPoP\` proof of ${tokenSigningAlgorithms.join(" or ")}, a new one for each request (RFC 9449).`,
     flows: {
       authorizationCode: {
         authorizationUrl: oauthPaths.authorization,
@@ -142,9 +146,9 @@ interface ShownLimit {
 
 /** As they are unless whoever runs the service has scaled them. */
 export function rateLimitsOf({ security, method, ownBucket, failureLimit }: Operation): ShownLimit[] {
-  const limit = (bucket: Bucket, of: Pick<ShownLimit, "counts" | "per">): ShownLimit => {
-    const { quota, windowSeconds } = quotas[bucket];
-    return { bucket: shownName(bucket), quota, windowSeconds, ...of };
+  const limit = (bucket: RateBucket, of: Pick<ShownLimit, "counts" | "per">): ShownLimit => {
+    const { quota, windowSeconds } = rateQuotas[bucket];
+    return { bucket: publicBucketName(bucket), quota, windowSeconds, ...of };
   };
   const keyed = limit(ownBucket ?? (method === "GET" ? "default" : "write"), {
     counts: "requests",

@@ -1,6 +1,6 @@
 /** Mounts the REST operations: each gets its own short list of steps, chosen from the whole list at start. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { anonymous, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
+import { anonymousViewer, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { isTracing, tracedPart } from "#foundation/tracing.ts";
 import { createContext, type GraphContext, type GraphServices, type Source } from "#graph/context.ts";
@@ -74,7 +74,7 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
         request,
         reply,
         requestId: request.id,
-        viewer: anonymous,
+        viewer: anonymousViewer,
         refused: undefined,
         variables: {},
         idempotencyKey: undefined,

@@ -3,7 +3,7 @@
  * that describes them.
  */
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
-import type { Credentials } from "#access/credentials.ts";
+import type { CredentialVerifier } from "#access/credentials.ts";
 import type { RequestLog } from "#access/request-log.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
@@ -20,7 +20,7 @@ export interface GatewayOptions {
   readonly run: Run;
   readonly services: GraphServices;
   readonly limiter: RateLimiter;
-  readonly credentials: Credentials;
+  readonly credentials: CredentialVerifier;
   readonly requests: Pick<RequestLog, "note">;
   readonly log: Log;
 }

@@ -4,7 +4,7 @@
  */
 import type { ExecutionResult } from "graphql";
 import type { ServiceEvents } from "#foundation/events.ts";
-import { anonymous, credentialIdOf, type Role, type Viewer } from "#access/viewer.ts";
+import { anonymousViewer, credentialIdOf, type InternalRole, type Viewer } from "#access/viewer.ts";
 import type { SearchCounts } from "#commerce/search/search-counts.ts";
 import type { Database } from "#database/connect.ts";
 import type { DoOnce, Once, OnceRequest } from "#database/idempotency.ts";
@@ -109,7 +109,7 @@ export function createContext(
   const source = caller.source ?? services;
   const db = transaction ?? source.db;
   return {
-    viewer: caller.viewer ?? anonymous,
+    viewer: caller.viewer ?? anonymousViewer,
     requestId: caller.requestId,
     languages: caller.languages ?? [],
     buyerReference: caller.buyerReference ?? null,
@@ -147,7 +147,7 @@ export function contextInTransaction<Context extends GraphContext>(
  * The callers that a field names. Anonymous callers and integrators come over REST, the roles are those of
  * internal tokens; `system` renders events, and `buyer` is on the page of one checkout session.
  */
-export type Caller = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | Role;
+export type Caller = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | InternalRole;
 
 type WithViewer = Pick<GraphContext, "viewer">;
 

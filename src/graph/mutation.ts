@@ -9,7 +9,7 @@ import type { GraphQLField, GraphQLSchema } from "graphql";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { appendAudit, auditedActor, idIn } from "#access/audit.ts";
+import { appendAuditEntries, getAuditActor, auditableId } from "#access/audit.ts";
 import { builder } from "./builder.ts";
 import { type Caller, type GraphContext, type GraphServices, staff } from "./context.ts";
 
@@ -288,10 +288,10 @@ async function recordMutation(
 ): Promise<void> {
   const { viewer, operationId, requestId } = context;
   const { mutation, merchantId, now, changed } = change;
-  const actor = auditedActor(viewer);
+  const actor = getAuditActor(viewer);
   if (actor === undefined) return;
   const targetId = targetOf(mutation, changed) ?? null;
-  await appendAudit(transaction, {
+  await appendAuditEntries(transaction, {
     ...actor,
     merchantId,
     now,
@@ -305,7 +305,7 @@ async function recordMutation(
 /** What the call names beside its input, else what came of it, else what the input names. */
 function targetOf({ args }: CalledMutation, changed: unknown): string | undefined {
   const { merchantId: _merchant, input, ...own } = args;
-  return idOf(own) ?? idIn(changed) ?? idOf(changed) ?? idWithin(changed) ?? idOf(input);
+  return idOf(own) ?? auditableId(changed) ?? idOf(changed) ?? idWithin(changed) ?? idOf(input);
 }
 
 /** Of what is answered beside something else, as a new thing is beside its secret. */
@@ -313,7 +313,7 @@ const idWithin = (changed: unknown): string | undefined =>
   typeof changed !== "object" || changed === null || Array.isArray(changed)
     ? undefined
     : Object.values(changed)
-        .map((part: { readonly id?: unknown } | null) => idIn(part?.id))
+        .map((part: { readonly id?: unknown } | null) => auditableId(part?.id))
         .find((id) => id !== undefined);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -323,12 +323,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function idOf(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { id, merchantId, ...others } = value;
-  return idIn(id) ?? namedIds(others)[0]?.[1] ?? idIn(merchantId);
+  return auditableId(id) ?? namedIds(others)[0]?.[1] ?? auditableId(merchantId);
 }
 
 const namedIds = (value: object): [name: string, id: string][] =>
   Object.entries(value).flatMap(([name, one]): [string, string][] => {
-    const id = name.endsWith("Id") ? idIn(one) : undefined;
+    const id = name.endsWith("Id") ? auditableId(one) : undefined;
     return id === undefined ? [] : [[name, id]];
   });
 
@@ -347,7 +347,7 @@ function detailsOf(
   const ids = namedIds(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
   const fields = given
     .map(([field]) => field)
-    .filter((field) => !circumstances.has(field) && idIn(input[field]) === undefined);
+    .filter((field) => !circumstances.has(field) && auditableId(input[field]) === undefined);
   const { reason, note } = input;
   return {
     ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),

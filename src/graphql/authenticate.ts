@@ -3,9 +3,9 @@
  * is read, and keeps the viewer until the answer.
  */
 import type { FastifyRequest } from "fastify";
-import type { Credentials } from "#access/credentials.ts";
+import type { CredentialVerifier } from "#access/credentials.ts";
 import { recordTokenUse } from "#access/keys/internal-tokens.ts";
-import { type InternalViewer, isPerson, type TokenViewer } from "#access/viewer.ts";
+import { type InternalViewer, isStaffViewer, type TokenViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { addressKey, authenticate, type Authentication } from "#http/caller.ts";
@@ -22,7 +22,7 @@ export interface InternalAuthentication {
 export interface InternalAuthenticationParts {
   readonly services: Pick<GraphServices, "db" | "clock" | "publicUrl">;
   readonly limiter: RateLimiter;
-  readonly credentials: Credentials;
+  readonly credentials: CredentialVerifier;
 }
 
 export const createInternalAuthentication = (parts: InternalAuthenticationParts): InternalAuthentication => ({
@@ -78,7 +78,7 @@ export function setViewer(request: FastifyRequest, viewer: InternalViewer): void
 
 /** Names the token or the person in the log line of the request. */
 export function noteCredential(request: FastifyRequest, viewer: InternalViewer): void {
-  request.credential = isPerson(viewer) ? { staffId: viewer.staffId } : { tokenId: viewer.tokenId };
+  request.credential = isStaffViewer(viewer) ? { staffId: viewer.staffId } : { tokenId: viewer.tokenId };
 }
 
 const replays = new WeakMap<FastifyRequest, boolean>();

@@ -4,9 +4,14 @@
  */
 import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
-import { challenge, type ChallengeOptions, knownSchemes, type Scheme } from "#access/authorization.ts";
+import {
+  addAuthenticateChallenge,
+  type ChallengeOptions,
+  authSchemes,
+  type AuthScheme,
+} from "#access/authorization.ts";
 import { fail, Failure } from "#foundation/failure.ts";
-import type { Bucket } from "#access/viewer.ts";
+import type { RateBucket } from "#access/viewer.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";
 import { limitFailure, type RateLimiter } from "./rate-limiter.ts";
 
@@ -26,7 +31,7 @@ export function headerLines(request: FastifyRequest, name: string): string[] {
 const authorizationForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
 
 export interface Authorization {
-  readonly scheme: Scheme;
+  readonly scheme: AuthScheme;
   readonly token: string;
 }
 
@@ -37,7 +42,7 @@ export function readAuthorization(values: readonly string[]): Authorization | un
   if (second !== undefined)
     throw fail("credentials_malformed", { message: "There is more than one Authorization header." });
   const [, name, token] = authorizationForm.exec(value.trim()) ?? [];
-  const scheme = knownSchemes.find((known) => known === name?.toLowerCase());
+  const scheme = authSchemes.find((known) => known === name?.toLowerCase());
   if (scheme === undefined || token === undefined) {
     throw fail("credentials_malformed", {
       message: "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token.",
@@ -75,7 +80,7 @@ export async function authenticate<Visit, Viewer>(
       const state = await route.limiter.consume("auth-fail", addressKey(request.ip));
       if (state?.isExceeded === true) throw limitFailure("too_many_failed_attempts", state);
     }
-    throw challenge(error, route, authorization?.scheme);
+    throw addAuthenticateChallenge(error, route, authorization?.scheme);
   }
 }
 
@@ -122,7 +127,7 @@ function withoutPort(hop: string): string {
  * invent any number of them. Attempts above a quota are counted too, and do not make the window longer.
  */
 export function createLoginLimit(limiter: RateLimiter): LoginLimit {
-  const secondsLeft = async (bucket: Bucket, key: string): Promise<number | undefined> => {
+  const secondsLeft = async (bucket: RateBucket, key: string): Promise<number | undefined> => {
     const state = await limiter.consume(bucket, key);
     return state?.isExceeded === true ? state.resetSeconds : undefined;
   };

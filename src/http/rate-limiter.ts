@@ -10,11 +10,11 @@
  */
 import { LRUCache } from "lru-cache";
 import type { FastifyReply } from "fastify";
-import { type Bucket, quotas, scaledQuota, shownName } from "#access/viewer.ts";
+import { type RateBucket, rateQuotas, scaledQuota, publicBucketName } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 
 export interface LimitState {
-  readonly bucket: Bucket;
+  readonly bucket: RateBucket;
   readonly quota: number;
   readonly windowSeconds: number;
   readonly remaining: number;
@@ -24,11 +24,11 @@ export interface LimitState {
 
 export interface RateLimiter {
   /** Counts one request; undefined when limits are off. */
-  consume(bucket: Bucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
+  consume(bucket: RateBucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
   /** Looks without counting. */
-  peek(bucket: Bucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
+  peek(bucket: RateBucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
   /** Takes back one counted request. */
-  giveBack(bucket: Bucket, key: string): Promise<void> | void;
+  giveBack(bucket: RateBucket, key: string): Promise<void> | void;
   /**
    * True while the shared counter (Redis or the parent process) does not answer: this process then counts by
    * itself.
@@ -42,10 +42,10 @@ const callersMax = 200_000;
 
 export function createMemoryLimiter(scale: number, now: () => number = Date.now): RateLimiter {
   const windows = new LRUCache<string, { count: number; endsAt: number }>({ max: callersMax });
-  const look = (bucket: Bucket, key: string, cost: number): LimitState | undefined => {
+  const look = (bucket: RateBucket, key: string, cost: number): LimitState | undefined => {
     const quota = scaledQuota(bucket, scale);
     if (quota === undefined) return undefined;
-    const { windowSeconds } = quotas[bucket];
+    const { windowSeconds } = rateQuotas[bucket];
     const at = now();
     const name = `${bucket}:${key}`;
     let window = windows.get(name);
@@ -76,14 +76,14 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
 
 /** The state of a caller's quota, by the count of its window. */
 export function stateOf(
-  bucket: Bucket,
+  bucket: RateBucket,
   quota: number,
   { count, msLeft }: { count: number; msLeft: number },
 ): LimitState {
   return {
     bucket,
     quota,
-    windowSeconds: quotas[bucket].windowSeconds,
+    windowSeconds: rateQuotas[bucket].windowSeconds,
     remaining: Math.max(0, quota - count),
     resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
     isExceeded: count > quota,
@@ -92,7 +92,7 @@ export function stateOf(
 
 /** The bucket and the key that a request is counted under. */
 export interface Counted {
-  readonly bucket: Bucket;
+  readonly bucket: RateBucket;
   readonly key: string;
 }
 
@@ -143,6 +143,6 @@ export function limitFailure(code: "rate_limited" | "too_many_failed_attempts", 
   const message = `At most ${state.quota} ${what} in ${state.windowSeconds} s; try again in ${state.resetSeconds} s.`;
   return fail(code, {
     retryAfterSeconds: state.resetSeconds,
-    details: [{ in: "limit", field: shownName(state.bucket), code: "quota_exceeded", message }],
+    details: [{ in: "limit", field: publicBucketName(state.bucket), code: "quota_exceeded", message }],
   });
 }

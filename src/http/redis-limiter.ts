@@ -9,7 +9,7 @@
  */
 import { Redis } from "ioredis";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
-import { type Bucket, quotas, scaledQuota } from "#access/viewer.ts";
+import { type RateBucket, rateQuotas, scaledQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type LimitState, type RateLimiter, stateOf } from "./rate-limiter.ts";
 
@@ -27,20 +27,20 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
   redis.on("error", () => noteRedis(false));
   // Reported also in processes that count nothing, such as workers.
   redis.on("ready", () => noteRedis(true));
-  const limiters = new Map<Bucket, RateLimiterRedis>();
-  const limiterOf = (bucket: Bucket, quota: number): RateLimiterRedis => {
+  const limiters = new Map<RateBucket, RateLimiterRedis>();
+  const limiterOf = (bucket: RateBucket, quota: number): RateLimiterRedis => {
     const known =
       limiters.get(bucket) ??
       new RateLimiterRedis({
         storeClient: redis,
         keyPrefix: `cg:${bucket}`,
         points: quota,
-        duration: quotas[bucket].windowSeconds,
+        duration: rateQuotas[bucket].windowSeconds,
       });
     limiters.set(bucket, known);
     return known;
   };
-  const ask = async (bucket: Bucket, key: string, cost: 0 | 1): Promise<LimitState | undefined> => {
+  const ask = async (bucket: RateBucket, key: string, cost: 0 | 1): Promise<LimitState | undefined> => {
     const quota = scaledQuota(bucket, scale);
     if (quota === undefined) return undefined;
     const limiter = limiterOf(bucket, quota);
@@ -49,7 +49,7 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
       noteRedis(true);
       return stateOf(bucket, quota, {
         count: result?.consumedPoints ?? 0,
-        msLeft: result?.msBeforeNext ?? quotas[bucket].windowSeconds * 1000,
+        msLeft: result?.msBeforeNext ?? rateQuotas[bucket].windowSeconds * 1000,
       });
     } catch (error) {
       // The library rejects with the count when the quota is exceeded: Redis has answered.

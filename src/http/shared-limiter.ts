@@ -11,7 +11,7 @@
  * the parent is back (130); each request is a message of its own (80); the parent's table of callers has no
  * bound (209).
  */
-import { type Bucket, scaledQuota } from "#access/viewer.ts";
+import { type RateBucket, scaledQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type LimitState, type RateLimiter } from "./rate-limiter.ts";
 
@@ -24,7 +24,7 @@ export interface Port {
 
 interface Question {
   readonly what: "consume" | "peek" | "giveBack";
-  readonly bucket: Bucket;
+  readonly bucket: RateBucket;
   readonly key: string;
 }
 

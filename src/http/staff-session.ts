@@ -12,7 +12,7 @@ import {
   recordSessionUse,
   type StaffSession,
 } from "#access/people/staff-sessions.ts";
-import type { PersonViewer } from "#access/viewer.ts";
+import type { StaffViewer } from "#access/viewer.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { fail } from "#foundation/failure.ts";
@@ -41,7 +41,7 @@ const words = new Set(["1", "background"]);
 export async function findConsoleCaller(
   request: FastifyRequest,
   parts: CallerParts,
-): Promise<PersonViewer | undefined> {
+): Promise<StaffViewer | undefined> {
   const { db, clock, publicUrl } = parts;
   const { headers } = request;
   if (headers.authorization !== undefined || !words.has(String(headers["x-commerce-console"])))

@@ -9,12 +9,19 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from "graphql";
-import { challengeOf } from "#access/authorization.ts";
-import { type Bucket, isBucket, isIntegrator, isScope, type Scope, type Viewer } from "#access/viewer.ts";
+import { formatAuthenticateChallenge } from "#access/authorization.ts";
+import {
+  type RateBucket,
+  isRateBucket,
+  isIntegrator,
+  isScope,
+  type Scope,
+  type Viewer,
+} from "#access/viewer.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
 
 export type Security =
-  | { readonly kind: "anonymous"; readonly bucket: Bucket }
+  | { readonly kind: "anonymous"; readonly bucket: RateBucket }
   /** An API key or an OAuth access token. */
   | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean }
   /** An OAuth access token only. */
@@ -34,8 +41,8 @@ export function directiveOf(
 }
 
 /** Throws, with the operation's name, if a rate limit of that name does not exist. */
-export function bucketOf(operation: string, name: unknown): Bucket {
-  if (typeof name !== "string" || !isBucket(name))
+export function bucketOf(operation: string, name: unknown): RateBucket {
+  if (typeof name !== "string" || !isRateBucket(name))
     throw new Error(`${operation}: there is no rate limit ${String(name)}.`);
   return name;
 }
@@ -68,7 +75,12 @@ export function requireScope(viewer: Viewer, scope: Scope, publicUrl: string): v
   throw fail("scope_missing", {
     message,
     details: [{ in: "header", field: "Authorization", code: "scope_missing", message, allowed: [scope] }],
-    headers: { "www-authenticate": challengeOf(scheme, publicUrl, { error: "insufficient_scope", scope }) },
+    headers: {
+      "www-authenticate": formatAuthenticateChallenge(scheme, publicUrl, {
+        error: "insufficient_scope",
+        scope,
+      }),
+    },
   });
 }
 

@@ -17,8 +17,8 @@ import {
   keepOnce,
   type OauthItem,
 } from "#access/oauth/oauth-items.ts";
-import { audienceOf } from "#access/authorization.ts";
-import { scopes } from "#access/viewer.ts";
+import { accessTokenAudience } from "#access/authorization.ts";
+import { integratorScopes } from "#access/viewer.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { orUnavailable } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
@@ -81,8 +81,8 @@ function grantAdapter(services: AdapterServices, library: OidcLibrary): Adapter 
     find: async (id) => {
       const [grant] = await findGrants(db, [id]);
       if (grant === undefined || grant.revokedAt !== null || grant.expiresAt <= clock.now()) return undefined;
-      const refused = scopes.filter((scope) => !grant.scopes.includes(scope));
-      const audience = audienceOf(publicUrl);
+      const refused = integratorScopes.filter((scope) => !grant.scopes.includes(scope));
+      const audience = accessTokenAudience(publicUrl);
       return {
         kind: "Grant",
         jti: grant.id,
@@ -136,7 +136,7 @@ function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClient
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
     response_modes: ["query"],
-    scope: scopes.join(" "),
+    scope: integratorScopes.join(" "),
     token_endpoint_auth_method: authMethod,
     dpop_bound_access_tokens: true,
     ...(jwks === null ? {} : { jwks: jwks as NonNullable<AdapterPayload["jwks"]> }),

@@ -9,7 +9,7 @@ import { revokeGrants } from "#access/credential-changes.ts";
 import { createGrant } from "#access/oauth/grants.ts";
 import { consumeItem, findItem, noteGrant } from "#access/oauth/oauth-items.ts";
 import { isScope, type Scope } from "#access/viewer.ts";
-import type { StaffViewer } from "#access/people/staff.ts";
+import type { SignedInStaff } from "#access/people/staff.ts";
 import { inTransaction, type Reader } from "#database/transaction.ts";
 import { fail, Failure, type FailureCode } from "#foundation/failure.ts";
 import { type Exchange, finish, showPage, signOut } from "./exchange.ts";
@@ -57,7 +57,7 @@ async function showChoice(
 function signedIn(
   { interaction: { session } }: Pick<Exchange, "interaction">,
   reader: Reader,
-): Promise<StaffViewer | undefined> {
+): Promise<SignedInStaff | undefined> {
   return session === undefined ? Promise.resolve(undefined) : findSignedIn(reader, session);
 }
 
@@ -192,7 +192,7 @@ async function isAnswered({ provider, interaction: { uid } }: Exchange): Promise
 }
 
 interface Given {
-  readonly staff: StaffViewer;
+  readonly staff: SignedInStaff;
   readonly scopes: readonly Scope[];
 }
 

@@ -7,11 +7,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
 import {
   createSignIn,
-  nothingTyped,
+  emptySignInError,
   type SignIn,
-  type SignInFault,
-  signInFault,
-  typedIn,
+  type SignInError,
+  signInError,
+  readSignInForm,
 } from "#access/people/staff-sessions.ts";
 import { formOf, isFromHere, takeForms } from "#http/body.ts";
 import { answerConsent, answerDenial, showConsent } from "./consent.ts";
@@ -99,15 +99,15 @@ async function answerSignIn(
   form: URLSearchParams,
 ): Promise<FastifyReply> {
   const { interaction, request, reply } = exchange;
-  const { email, password } = typedIn(form);
-  const again = ({ status, message, code, retryAfterSeconds }: SignInFault): FastifyReply => {
+  const { email, password } = readSignInForm(form);
+  const again = ({ status, message, code, retryAfterSeconds }: SignInError): FastifyReply => {
     request.failureCode = code;
     if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
     return showSignIn({ ...exchange, reply: reply.code(status) }, { email, fault: message });
   };
-  if (email === "" || password === "") return again(nothingTyped);
+  if (email === "" || password === "") return again(emptySignInError);
   const outcome = await signIn({ email, password, address: request.ip });
-  if (outcome.kind !== "signed_in") return again(signInFault(outcome));
+  if (outcome.kind !== "signed_in") return again(signInError(outcome));
   const { staffId } = outcome.staff;
   if (interaction.session !== undefined && interaction.session.accountId !== staffId)
     await forgetSession(exchange);

@@ -1,11 +1,11 @@
 /** What the authorization server is given by the roof, which alone knows the floors beside it. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { GrantEnded } from "#access/credential-changes.ts";
+import type { RevokedGrant } from "#access/credential-changes.ts";
 import type { GrantMade } from "#access/oauth/grants.ts";
 import type { Scope } from "#access/viewer.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";
-import type { StaffViewer } from "#access/people/staff.ts";
+import type { SignedInStaff } from "#access/people/staff.ts";
 import type { Database } from "#database/connect.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -13,14 +13,14 @@ import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 
 export interface GrantGiven extends GrantMade {
-  readonly staff: StaffViewer;
+  readonly staff: SignedInStaff;
   readonly clientId: string;
   readonly scopes: readonly Scope[];
   readonly now: Date;
   readonly requestId: string;
 }
 
-export interface GrantTaken extends GrantEnded {
+export interface GrantTaken extends RevokedGrant {
   /**
    * Given back by its app, ended because something of it was used twice, or denied after a consent that was
    * cut short.

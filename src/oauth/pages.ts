@@ -8,7 +8,7 @@ import { type Scope, scopeDescriptions } from "#access/viewer.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { Page } from "#pages/shared/page.ts";
 import { faultSummary, signInFields, type SignInTyped } from "#pages/shared/sign-in-fields.ts";
-import { findActiveStaff, type StaffViewer } from "#access/people/staff.ts";
+import { findActiveStaff, type SignedInStaff } from "#access/people/staff.ts";
 import type { Reader } from "#database/transaction.ts";
 
 export interface AppShown {
@@ -138,7 +138,7 @@ interface SignedIn {
 }
 
 /** What a session is made of. */
-export const loginOf = ({ staffId, version }: StaffViewer): NonNullable<InteractionResults["login"]> => ({
+export const loginOf = ({ staffId, version }: SignedInStaff): NonNullable<InteractionResults["login"]> => ({
   accountId: staffId,
   acr: String(version),
   remember: false,
@@ -149,7 +149,7 @@ export const loginOf = ({ staffId, version }: StaffViewer): NonNullable<Interact
 export async function findSignedIn(
   reader: Reader,
   { accountId, acr }: SignedIn,
-): Promise<StaffViewer | undefined> {
+): Promise<SignedInStaff | undefined> {
   const staff = await findActiveStaff(reader, accountId);
   return staff !== undefined && String(staff.version) === acr ? staff : undefined;
 }

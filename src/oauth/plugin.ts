@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import { appendAudit } from "#access/audit.ts";
+import { appendAuditEntries } from "#access/audit.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { Log } from "#foundation/log.ts";
 import { addressKey, createLoginLimit } from "#http/caller.ts";
@@ -13,14 +13,14 @@ import { type RateLimiter, takeOne } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import {
-  audienceOf,
-  authMethods,
+  accessTokenAudience,
+  clientAuthMethods,
   oauthPaths,
-  resourceMetadataPath,
-  serverMetadataPath,
-  signingAlgorithms,
+  protectedResourceMetadataPath,
+  authorizationServerMetadataPath,
+  tokenSigningAlgorithms,
 } from "#access/authorization.ts";
-import { scopes } from "#access/viewer.ts";
+import { integratorScopes } from "#access/viewer.ts";
 import { answerOnPage, answerToApp } from "./faults.ts";
 import { interactionPath, mountInteractions } from "./interactions.ts";
 import type { OauthServices } from "./oauth-services.ts";
@@ -64,7 +64,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
         now,
         requestId,
       } as const;
-      await appendAudit(transaction, {
+      await appendAuditEntries(transaction, {
         ...by,
         action: "oauthGrantCreate",
         targetId: grantId,
@@ -72,7 +72,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
       });
       const details = { clientId, installationId, reason: "replaced" };
       for (const { id } of replaced)
-        await appendAudit(transaction, { ...by, action: "oauthGrantRevoke", targetId: id, details });
+        await appendAuditEntries(transaction, { ...by, action: "oauthGrantRevoke", targetId: id, details });
     },
     onRevoked: async (transaction, { id, merchantId, clientId, installationId, why, now, requestId }) => {
       const by =
@@ -80,7 +80,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
           ? ({ actor: "oauth_client", actorId: id } as const)
           : ({ actor: "system", actorId: null } as const);
       const details = { clientId, installationId, reason: why };
-      await appendAudit(transaction, {
+      await appendAuditEntries(transaction, {
         ...by,
         merchantId,
         now,
@@ -181,16 +181,16 @@ function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
     pushed_authorization_request_endpoint: publicUrl + oauthPaths.pushedAuthorizationRequest,
     revocation_endpoint: publicUrl + oauthPaths.revocation,
     jwks_uri: publicUrl + oauthPaths.jwks,
-    scopes_supported: scopes,
+    scopes_supported: integratorScopes,
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code", "refresh_token"],
     code_challenge_methods_supported: ["S256"],
-    token_endpoint_auth_methods_supported: authMethods,
-    token_endpoint_auth_signing_alg_values_supported: signingAlgorithms,
-    revocation_endpoint_auth_methods_supported: authMethods,
-    revocation_endpoint_auth_signing_alg_values_supported: signingAlgorithms,
-    dpop_signing_alg_values_supported: signingAlgorithms,
+    token_endpoint_auth_methods_supported: clientAuthMethods,
+    token_endpoint_auth_signing_alg_values_supported: tokenSigningAlgorithms,
+    revocation_endpoint_auth_methods_supported: clientAuthMethods,
+    revocation_endpoint_auth_signing_alg_values_supported: tokenSigningAlgorithms,
+    dpop_signing_alg_values_supported: tokenSigningAlgorithms,
     authorization_response_iss_parameter_supported: true,
     service_documentation: `${publicUrl}/docs`,
   };
@@ -198,11 +198,11 @@ function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
 
 function resourceMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
   return {
-    resource: audienceOf(publicUrl),
+    resource: accessTokenAudience(publicUrl),
     authorization_servers: [publicUrl],
-    scopes_supported: scopes,
+    scopes_supported: integratorScopes,
     bearer_methods_supported: ["header"],
-    dpop_signing_alg_values_supported: signingAlgorithms,
+    dpop_signing_alg_values_supported: tokenSigningAlgorithms,
     dpop_bound_access_tokens_required: true,
     resource_documentation: `${publicUrl}/docs`,
   };
@@ -210,11 +210,15 @@ function resourceMetadata(publicUrl: string): Readonly<Record<string, unknown>> 
 
 /** RFC 9728 section 3.1 puts the resource's own path behind the well-known one. */
 const resourceMetadataPaths = [
-  resourceMetadataPath,
-  `${resourceMetadataPath}${new URL(audienceOf("http://any.example")).pathname}`,
+  protectedResourceMetadataPath,
+  `${protectedResourceMetadataPath}${new URL(accessTokenAudience("http://any.example")).pathname}`,
 ] as const;
 
-const metadataPaths: readonly string[] = [serverMetadataPath, ...resourceMetadataPaths, oauthPaths.jwks];
+const metadataPaths: readonly string[] = [
+  authorizationServerMetadataPath,
+  ...resourceMetadataPaths,
+  oauthPaths.jwks,
+];
 
 const documentSeconds = 300;
 /** Less than the time between a new key and its first token. */
@@ -222,7 +226,7 @@ const keysSeconds = 30;
 
 function mountMetadata(server: FastifyInstance, { publicUrl, signingKeys }: OauthServices): void {
   const documents: readonly (readonly [string, unknown])[] = [
-    [serverMetadataPath, serverMetadata(publicUrl)],
+    [authorizationServerMetadataPath, serverMetadata(publicUrl)],
     ...resourceMetadataPaths.map((path) => [path, resourceMetadata(publicUrl)] as const),
   ];
   for (const [path, document] of documents) {

@@ -7,8 +7,13 @@ import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Configuration, ErrorOut, interactionPolicy, KoaContextWithOIDC, Provider } from "oidc-provider";
 import { findActiveStaff } from "#access/people/staff.ts";
-import { accessTokenSeconds, audienceOf, authMethods, oauthPaths } from "#access/authorization.ts";
-import { isScope, scopes } from "#access/viewer.ts";
+import {
+  accessTokenLifetimeSeconds,
+  accessTokenAudience,
+  clientAuthMethods,
+  oauthPaths,
+} from "#access/authorization.ts";
+import { isScope, integratorScopes } from "#access/viewer.ts";
 import type { PrivateJwk } from "#access/oauth/signing-keys.ts";
 import { grantDays } from "#access/oauth/grants.ts";
 import { pageHeaders, renderPage } from "#pages/shared/page.ts";
@@ -118,7 +123,7 @@ function configurationOf(
     adapter: createAdapters(services, library),
     jwks: { keys },
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
-    clientAuthMethods: authMethods,
+    clientAuthMethods: clientAuthMethods,
     clientBasedCORS: (_context, origin, client) => isOriginOf(client.redirectUris ?? [], origin),
     allowOmittingSingleRegisteredRedirectUri: false,
     cookies: {
@@ -127,7 +132,7 @@ function configurationOf(
       short: cookie,
       keys: [...keyring.derive("oauth cookies")],
     },
-    scopes,
+    scopes: integratorScopes,
     responseTypes: ["code"],
     pkce: { required: () => true },
     extraParams: { state: checkParameters(library), scope: requireScopes(library) },
@@ -156,7 +161,7 @@ function configurationOf(
     },
     renderError: showRefusal,
     ttl: {
-      AccessToken: accessTokenSeconds,
+      AccessToken: accessTokenLifetimeSeconds,
       AuthorizationCode: minute,
       Grant: grantDays * day,
       Interaction: 30 * minute,
@@ -184,7 +189,7 @@ function featuresOf(
   { publicUrl }: OauthServices,
   keys: readonly PrivateJwk[],
 ): NonNullable<Configuration["features"]> {
-  const audience = audienceOf(publicUrl);
+  const audience = accessTokenAudience(publicUrl);
   return {
     devInteractions: { enabled: false },
     userinfo: { enabled: false },
@@ -204,9 +209,9 @@ function featuresOf(
         const kid = keys.find(({ alg }) => alg === "ES256")?.kid;
         return {
           audience,
-          scope: scopes.join(" "),
+          scope: integratorScopes.join(" "),
           accessTokenFormat: "jwt",
-          accessTokenTTL: accessTokenSeconds,
+          accessTokenTTL: accessTokenLifetimeSeconds,
           jwt: { sign: { alg: "ES256", kid } },
         };
       },
@@ -253,7 +258,7 @@ const requireScopes =
     const asked = value?.split(" ").filter((scope) => scope !== "offline_access") ?? [];
     const unknown = asked.filter((scope) => !isScope(scope));
     if (unknown.length > 0) throw new errors.InvalidScope("the scope is not known", unknown.join(" "));
-    Object.assign(oidc.params ?? {}, { scope: (asked.length > 0 ? asked : scopes).join(" ") });
+    Object.assign(oidc.params ?? {}, { scope: (asked.length > 0 ? asked : integratorScopes).join(" ") });
   };
 
 /**

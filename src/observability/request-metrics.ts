@@ -5,7 +5,7 @@
 import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RouteConfig, ServerObserver } from "#http/server.ts";
-import { type Bucket, quotas } from "#access/viewer.ts";
+import { type RateBucket, rateQuotas } from "#access/viewer.ts";
 import type { DoOnce } from "#database/idempotency.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { LimitState, RateLimiter } from "#http/rate-limiter.ts";
@@ -115,8 +115,8 @@ export function countLimits(registry: Registry): (limiter: RateLimiter) => RateL
     labelNames: ["bucket"],
     registers: [registry],
   });
-  for (const bucket of Object.keys(quotas)) refusals.inc({ bucket }, 0);
-  const see = (bucket: Bucket, isRefused: boolean): void => {
+  for (const bucket of Object.keys(rateQuotas)) refusals.inc({ bucket }, 0);
+  const see = (bucket: RateBucket, isRefused: boolean): void => {
     if (isRefused) refusals.inc({ bucket });
   };
   return (limiter) => ({

@@ -2,14 +2,14 @@
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import {
-  appendAudit,
+  appendAuditEntries,
   type AuditEntry,
-  auditedActor,
-  auditList,
-  auditPages,
-  commandActor,
+  getAuditActor,
+  selectAuditEntries,
+  readAuditPages,
+  commandLineActor,
 } from "#access/audit.ts";
-import { createStaff, prepareStaff } from "#access/people/staff.ts";
+import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
 import { createApp, createInstallation, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -25,10 +25,10 @@ describeOnBoth("the audit trail", (open) => {
   let merchantId: string;
   const write = (entry: Partial<AuditEntry>): Promise<void> =>
     inTransaction(db, (transaction) =>
-      appendAudit(transaction, { ...commandActor, ...nothing, now, ...entry }),
+      appendAuditEntries(transaction, { ...commandLineActor, ...nothing, now, ...entry }),
     );
   const last = () =>
-    auditList(db, { merchantId: null }).orderBy("id", "desc").limit(1).executeTakeFirstOrThrow();
+    selectAuditEntries(db, { merchantId: null }).orderBy("id", "desc").limit(1).executeTakeFirstOrThrow();
 
   beforeAll(async () => {
     ({ db } = await open());
@@ -60,11 +60,17 @@ describeOnBoth("the audit trail", (open) => {
       ...entry,
     });
     const undone = inTransaction(db, async (transaction) => {
-      await appendAudit(transaction, { ...commandActor, ...nothing, merchantId, now, action: "undone" });
+      await appendAuditEntries(transaction, {
+        ...commandLineActor,
+        ...nothing,
+        merchantId,
+        now,
+        action: "undone",
+      });
       throw new Error("no");
     });
     await expect(undone).rejects.toThrow("no");
-    expect(await auditList(db, { merchantId, action: "undone" }).execute()).toEqual([]);
+    expect(await selectAuditEntries(db, { merchantId, action: "undone" }).execute()).toEqual([]);
   });
 
   it.each([
@@ -73,13 +79,13 @@ describeOnBoth("the audit trail", (open) => {
     ["emptied", sql`truncate audit_entry`],
   ])("cannot be %s", async (_how, statement) => {
     await write({ action: "stays" });
-    const before = await auditList(db, { merchantId: null }).orderBy("id").execute();
+    const before = await selectAuditEntries(db, { merchantId: null }).orderBy("id").execute();
     await expect(statement.execute(db)).rejects.toThrow("audit_entry is append-only");
-    expect(await auditList(db, { merchantId: null }).orderBy("id").execute()).toEqual(before);
+    expect(await selectAuditEntries(db, { merchantId: null }).orderBy("id").execute()).toEqual(before);
   });
 
   it("tells a merchant what the platform did to what is the merchant's", async () => {
-    const person = await prepareStaff({
+    const person = await prepareStaffInput({
       email: "ana@shop.example",
       name: "Ana",
       password: "a long enough password",
@@ -111,11 +117,11 @@ describeOnBoth("the audit trail", (open) => {
     for (const action of actions)
       await write({ merchantId, actor: "operator", actorId: "tok_steps", action });
     const seen: string[] = [];
-    for await (const rows of auditPages(db, { merchantId: null, actorId: "tok_steps" }))
+    for await (const rows of readAuditPages(db, { merchantId: null, actorId: "tok_steps" }))
       seen.push(...rows.map(({ action }) => action));
     expect(seen).toEqual(actions);
     await sql`set enable_seqscan = off`.execute(db);
-    const query = auditList(db, { merchantId: null, actorId: "tok_steps" })
+    const query = selectAuditEntries(db, { merchantId: null, actorId: "tok_steps" })
       .orderBy("id", "desc")
       .limit(50)
       .compile();
@@ -131,8 +137,8 @@ describeOnBoth("the audit trail", (open) => {
     for (let count = 0; count < 1_003; count += 1)
       await write({ merchantId, action: "many", now: new Date(later.getTime() + count) });
     await write({ merchantId, actor: "staff", actorId: "tok_1", action: "one", targetId, now: later });
-    const count = async (filter: Partial<Parameters<typeof auditList>[1]>): Promise<number> =>
-      (await auditList(db, { merchantId: null, ...filter }).execute()).length;
+    const count = async (filter: Partial<Parameters<typeof selectAuditEntries>[1]>): Promise<number> =>
+      (await selectAuditEntries(db, { merchantId: null, ...filter }).execute()).length;
     expect(await count({ merchantId, actor: "staff" })).toBe(1);
     expect(await count({ actorId: "tok_1", action: "one", targetId })).toBe(1);
     expect(await count({ merchantId: "mer_other" })).toBe(0);
@@ -144,12 +150,12 @@ describeOnBoth("the audit trail", (open) => {
       }),
     ).toBe(7);
     const seen: string[] = [];
-    for await (const rows of auditPages(db, { merchantId, from: later }))
+    for await (const rows of readAuditPages(db, { merchantId, from: later }))
       seen.push(...rows.map(({ id }) => id));
     expect(seen).toHaveLength(1_004);
     expect(seen).toEqual([...new Set(seen)].toSorted());
     expect(await last()).toMatchObject({ action: "many" });
-    expect((await auditList(db, { merchantId: null, targetId }).execute())[0]?.targetType).toBe(
+    expect((await selectAuditEntries(db, { merchantId: null, targetId }).execute())[0]?.targetType).toBe(
       "checkout_session",
     );
   });
@@ -163,21 +169,21 @@ it("an audit entry has an actor for whoever runs a merchant and for apps, and no
     scopes: new Set<never>(),
     suspended: null,
   };
-  expect(auditedActor({ kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk", ...installation })).toEqual({
+  expect(getAuditActor({ kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk", ...installation })).toEqual({
     actor: "api_key",
     actorId: "key_1",
   });
-  expect(auditedActor({ kind: "oauth", grantId: "grt_1", clientId: "oac_1", ...installation })).toEqual({
+  expect(getAuditActor({ kind: "oauth", grantId: "grt_1", clientId: "oac_1", ...installation })).toEqual({
     actor: "oauth_client",
     actorId: "grt_1",
   });
   const token = { kind: "internal", tokenId: "tok_1", merchantId: null } as const;
-  expect(auditedActor({ ...token, role: "admin" })).toEqual({ actor: "staff", actorId: "tok_1" });
-  expect(auditedActor({ ...token, role: "operator" })).toEqual({ actor: "operator", actorId: "tok_1" });
-  expect(auditedActor({ ...token, role: "storefront" })).toBeUndefined();
-  expect(auditedActor({ ...token, role: "analyst" })).toBeUndefined();
-  expect(auditedActor({ kind: "anonymous" })).toBeUndefined();
-  expect(auditedActor({ kind: "system", merchantId: "mer_1" })).toBeUndefined();
+  expect(getAuditActor({ ...token, role: "admin" })).toEqual({ actor: "staff", actorId: "tok_1" });
+  expect(getAuditActor({ ...token, role: "operator" })).toEqual({ actor: "operator", actorId: "tok_1" });
+  expect(getAuditActor({ ...token, role: "storefront" })).toBeUndefined();
+  expect(getAuditActor({ ...token, role: "analyst" })).toBeUndefined();
+  expect(getAuditActor({ kind: "anonymous" })).toBeUndefined();
+  expect(getAuditActor({ kind: "system", merchantId: "mer_1" })).toBeUndefined();
 });
 
 it("knows what an id is of, and that other texts are none", () => {

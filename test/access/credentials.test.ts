@@ -5,7 +5,7 @@
 import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { type ApiKeyMade, createApiKey, revokeApiKey, rotateApiKey } from "#access/keys/manage-keys.ts";
-import { type CredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
+import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import {
   changeInstallation,
@@ -25,7 +25,7 @@ describeOnBoth("What is kept of credentials", (open) => {
   const platform = { merchantId: null, now: clock.now() };
   const statements: string[] = [];
   let db: Database;
-  let desk: CredentialVerifier;
+  let desk: ClosableCredentialVerifier;
   const events = createServiceEvents();
   let merchantId = "";
   let installationId = "";

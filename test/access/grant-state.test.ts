@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { createGrant, type GrantMade, revokeGrant } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient } from "#access/oauth/oauth-clients.ts";
 import { findGrantState, recordGrantUse } from "#access/oauth/access-tokens.ts";
-import { createStaff, prepareStaff } from "#access/people/staff.ts";
+import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
 import { changeInstallation, createApp, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -29,7 +29,7 @@ describeOnBoth("a grant's state", (open) => {
 
   beforeAll(async () => {
     ({ db } = await open());
-    const person = await prepareStaff({
+    const person = await prepareStaffInput({
       email: "ana@shop.example",
       name: "Ana",
       password: "a long enough password",

@@ -6,10 +6,10 @@ import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createGrant, findGrants, grantList, revokeGrant, sweepGrants } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient, enableOauthClient } from "#access/oauth/oauth-clients.ts";
-import { createCredentialVerifier, type FindGrant } from "#access/credentials.ts";
+import { createCredentialVerifier, type FindGrantState } from "#access/credentials.ts";
 import { findItem, keepItem } from "#access/oauth/oauth-items.ts";
 import type { Scope } from "#access/viewer.ts";
-import { createStaff, prepareStaff } from "#access/people/staff.ts";
+import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
 import { changeInstallation, createApp, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -49,7 +49,7 @@ describeOnBoth("grants", (open) => {
   const merchantWithStaff = async (): Promise<{ merchantId: string; staffId: string }> => {
     count += 1;
     const slug = `shop-${count}`;
-    const person = await prepareStaff({
+    const person = await prepareStaffInput({
       email: `${slug}@shop.example`,
       name: "Ana",
       password: "a long enough password",
@@ -71,7 +71,7 @@ describeOnBoth("grants", (open) => {
   };
   const personOf = async (owner: string): Promise<string> => {
     count += 1;
-    const person = await prepareStaff({
+    const person = await prepareStaffInput({
       email: `person-${count}@shop.example`,
       name: "Bo",
       password: "a long enough password",
@@ -92,8 +92,8 @@ describeOnBoth("grants", (open) => {
   let statementCount = 0;
   const elsewhereDesk = () => {
     const events = createServiceEvents();
-    let find: FindGrant = () => Promise.resolve(undefined);
-    const createVerifier = (findGrant: FindGrant) => {
+    let find: FindGrantState = () => Promise.resolve(undefined);
+    const createVerifier = (findGrant: FindGrantState) => {
       find = findGrant;
       return () => Promise.reject(new Error("Nobody shows a token here."));
     };

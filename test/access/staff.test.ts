@@ -10,8 +10,8 @@ import {
   disableStaff,
   enableStaff,
   findActiveStaff,
-  preparePassword,
-  prepareStaff,
+  preparePasswordHash,
+  prepareStaffInput,
   setStaffPassword,
   verifyPassword,
 } from "#access/people/staff.ts";
@@ -34,7 +34,7 @@ describeOnBoth("staff", (open) => {
     }: { merchantId?: string; email?: string; name?: string; password?: string },
     by: { merchantId: string | null } = access,
   ): Promise<string> => {
-    const person = await prepareStaff({ email: "ana@shop.example", name: " Ana ", password, ...input });
+    const person = await prepareStaffInput({ email: "ana@shop.example", name: " Ana ", password, ...input });
     return inTransaction(db, (transaction) =>
       createStaff(transaction, { ...by, now }, { merchantId: owner, ...person }),
     );
@@ -46,7 +46,7 @@ describeOnBoth("staff", (open) => {
     given: string,
     { isRevokingGrants = false, by = null as string | null } = {},
   ): Promise<void> => {
-    const passwordHash = await preparePassword(given);
+    const passwordHash = await preparePasswordHash(given);
     await inTransaction(db, (transaction) =>
       setStaffPassword(transaction, { merchantId: by, now }, { staffId, passwordHash, isRevokingGrants }),
     );
@@ -212,7 +212,7 @@ describeOnBoth("staff", (open) => {
     });
 
     it.each(["eleven char", "p".repeat(257)])("is refused: %s", async (given) => {
-      await expect(preparePassword(given)).rejects.toMatchObject({
+      await expect(preparePasswordHash(given)).rejects.toMatchObject({
         code: "invalid_field",
         parts: { details: [{ field: "/password" }] },
       });

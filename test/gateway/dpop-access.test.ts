@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { scopes as allScopes, type Scope } from "#access/viewer.ts";
+import { integratorScopes as allScopes, type Scope } from "#access/viewer.ts";
 import { callCart, cartsUrl, makeCart } from "#test/operations/cart-calls.ts";
 import { challenge, dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
-import { scopes as allScopes, type Scope } from "#access/viewer.ts";
+import { integratorScopes as allScopes, type Scope } from "#access/viewer.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
 import { installationOf } from "#test/operations/webhook-calls.ts";
 import { allRows, withoutProofs } from "#test/support/all-rows.ts";

@@ -7,12 +7,12 @@ import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   createRequestLog,
-  failuresMax,
-  keptDays,
-  type NotedRequest,
-  rowsMax,
-  successesMax,
-  sweepRequests,
+  loggedFailuresMax,
+  requestRetentionDays,
+  type LoggedRequest,
+  bufferedRequestsMax,
+  loggedSuccessesMax,
+  sweepApiRequests,
 } from "#access/request-log.ts";
 import { sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
@@ -190,17 +190,17 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const { db } = world.database;
     const at = Date.now();
-    await sweepRequests(db, new Date(at + keptDays * dayMs - 3_600_000));
+    await sweepApiRequests(db, new Date(at + requestRetentionDays * dayMs - 3_600_000));
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const sweep = sweeps.find(({ name }) => name === "delete what apps sent some days ago");
     await sweep?.run(world.app.services, {
-      now: new Date(at + keptDays * dayMs + 3_600_000),
+      now: new Date(at + requestRetentionDays * dayMs + 3_600_000),
       signal: new AbortController().signal,
     });
     expect(nodesOf(await ask(id))).toEqual([]);
   });
 
-  const noted = (installationId: string, status: number): NotedRequest => ({
+  const noted = (installationId: string, status: number): LoggedRequest => ({
     id: createId("request"),
     merchantId: "mer_1",
     installationId,
@@ -234,11 +234,11 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     expect([
       busy.filter((status) => status === 403).length,
       busy.filter((status) => status === 200).length,
-    ]).toEqual([failuresMax, successesMax]);
+    ]).toEqual([loggedFailuresMax, loggedSuccessesMax]);
     expect(await kept("ins_quiet")).toHaveLength(6);
     many("ins_busy", 2);
     await log.flush();
-    expect(await kept("ins_busy")).toHaveLength(failuresMax + successesMax + 2);
+    expect(await kept("ins_busy")).toHaveLength(loggedFailuresMax + loggedSuccessesMax + 2);
   });
 
   it("are all written down when it has stopped, those too that were noted during a write", async () => {
@@ -268,14 +268,15 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
   it("have a bound in all, whoever sends them", async () => {
     const { db } = world.database;
     const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
-    for (let index = 0; index < 2 * rowsMax; index += 1) log.note(noted(`ins_many_${index}`, 403));
+    for (let index = 0; index < 2 * bufferedRequestsMax; index += 1)
+      log.note(noted(`ins_many_${index}`, 403));
     await log.stop();
     const rows = await db
       .selectFrom("apiRequest")
       .select("id")
       .where("installationId", "like", "ins_many_%")
       .execute();
-    expect(rows).toHaveLength(rowsMax);
+    expect(rows).toHaveLength(bufferedRequestsMax);
   });
 });
 

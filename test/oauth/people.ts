@@ -4,7 +4,7 @@
  */
 import { exportJWK, generateKeyPair } from "jose";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
-import { createStaff, prepareStaff } from "#access/people/staff.ts";
+import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
 import { createApp } from "#access/tenants.ts";
 import { inTransaction } from "#database/transaction.ts";
 import type { World } from "#test/support/world.ts";
@@ -23,7 +23,7 @@ export async function createPerson(world: World, merchant: "first" | "second" = 
   count += 1;
   const email = `Person.${count}@shop.example`;
   const { id: merchantId } = world.demo.merchants[merchant];
-  const person = await prepareStaff({ email, name: `Person ${count}`, password });
+  const person = await prepareStaffInput({ email, name: `Person ${count}`, password });
   const staffId = await inTransaction(world.database.db, (transaction) =>
     createStaff(transaction, { merchantId: null, now: world.clock.now() }, { merchantId, ...person }),
   );

@@ -1,7 +1,7 @@
 /** The sign-in page: who gets on, who doesn't, and that guessing has an end. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { disableStaff, enableStaff, preparePassword, setStaffPassword } from "#access/people/staff.ts";
+import { disableStaff, enableStaff, preparePasswordHash, setStaffPassword } from "#access/people/staff.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
@@ -219,7 +219,7 @@ describe("who is signed in", () => {
     const { browser, page } = await open();
     const consent = await browser.submit(page, { email, password, action: "sign-in" }, from());
     const access = { merchantId: null, now: world().clock.now() };
-    const passwordHash = await preparePassword("another password");
+    const passwordHash = await preparePasswordHash("another password");
     await inTransaction(world().database.db, async (transaction) => {
       if (!isDisabled)
         return setStaffPassword(transaction, access, { staffId, passwordHash, isRevokingGrants: false });

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import { appendAudit, auditList, type AuditRow, commandActor } from "#access/audit.ts";
+import { appendAuditEntries, selectAuditEntries, type AuditRow, commandLineActor } from "#access/audit.ts";
 import { verifyPassword } from "#access/people/staff.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
@@ -56,7 +56,7 @@ async function inDatabase<Result>(folder: string, work: (db: Database) => Promis
 }
 
 const entriesIn = (folder: string): Promise<AuditRow[]> =>
-  inDatabase(folder, (db) => auditList(db, { merchantId: null }).orderBy("id").execute());
+  inDatabase(folder, (db) => selectAuditEntries(db, { merchantId: null }).orderBy("id").execute());
 const brief = ({ action, actor, merchantId, targetType, targetId }: AuditRow): unknown[] => [
   action,
   actor,
@@ -200,7 +200,7 @@ it("exports what was done, page by page, as CSV or one JSON object a line", asyn
   await inDatabase(folder, (db) =>
     inTransaction(db, async (transaction) => {
       const entry = {
-        ...commandActor,
+        ...commandLineActor,
         merchantId: null,
         action: "one",
         targetId: null,
@@ -208,7 +208,7 @@ it("exports what was done, page by page, as CSV or one JSON object a line", asyn
         details: { note: 'Said "no", twice.' },
       };
       for (let count = 0; count < 502; count += 1)
-        await appendAudit(transaction, { ...entry, now: new Date(first + count) });
+        await appendAuditEntries(transaction, { ...entry, now: new Date(first + count) });
     }),
   );
   const lines = async (start: typeof runCommand, ...args: string[]): Promise<string[]> =>

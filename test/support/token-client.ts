@@ -14,7 +14,7 @@ import {
   SignJWT,
 } from "jose";
 import { createSigningKeys } from "#access/oauth/signing-keys.ts";
-import { scopes as allScopes, type Scope } from "#access/viewer.ts";
+import { integratorScopes as allScopes, type Scope } from "#access/viewer.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { createId } from "#foundation/ids.ts";
 import { type Answer, publicUrl, type World } from "./world.ts";

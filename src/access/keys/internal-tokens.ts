@@ -8,14 +8,14 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Access } from "./manage-keys.ts";
-import { dropCredentials } from "#access/credential-changes.ts";
+import { invalidateCredentials } from "#access/credential-changes.ts";
 import { digestOf, matchesDigest, mintSecret, noteUse, parseSecret } from "./verify-keys.ts";
-import type { Role, TokenViewer } from "#access/viewer.ts";
+import type { InternalRole, TokenViewer } from "#access/viewer.ts";
 
 /** What the database says of a token and of its merchant. */
 export interface TokenRow {
   readonly id: string;
-  readonly role: Role;
+  readonly role: InternalRole;
   readonly merchantId: string | null;
   readonly digest: Uint8Array;
   readonly expiresAt: Date | null;
@@ -73,7 +73,7 @@ export async function findToken(
 
 export interface InternalTokenInput {
   readonly name: string;
-  readonly role: Role;
+  readonly role: InternalRole;
   /** Null: the platform's, for the roles analyst and operator. */
   readonly merchantId: string | null;
   readonly expiresAt: Date | null;
@@ -144,7 +144,7 @@ export async function revokeInternalToken(
     .executeTakeFirst();
   if (numUpdatedRows === 0n)
     throw fail("resource_not_found", { message: "There is no such internal token." });
-  await dropCredentials(transaction, { credentialId: internalTokenId });
+  await invalidateCredentials(transaction, { credentialId: internalTokenId });
 }
 
 /** At most one write per token and minute. */

@@ -6,7 +6,7 @@ import { type Expression, type RawBuilder, sql } from "kysely";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import { type AccessEvent, dropCredentials } from "#access/credential-changes.ts";
+import { type AccessEvent, invalidateCredentials } from "#access/credential-changes.ts";
 import { mintSecret } from "./verify-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 
@@ -132,7 +132,7 @@ export async function revokeApiKey(
     .executeTakeFirst();
   if (key === undefined) throw fail("resource_not_found", { message: "There is no such API key." });
   if (key.revokedAt !== null) return [];
-  await dropCredentials(transaction, { credentialId: key.id });
+  await invalidateCredentials(transaction, { credentialId: key.id });
   return revokeKeys(transaction, access, { column: "id", value: key.id });
 }
 
@@ -191,7 +191,7 @@ export async function rotateApiKey(
     })
     .where("id", "=", key.id)
     .execute();
-  await dropCredentials(transaction, { credentialId: key.id });
+  await invalidateCredentials(transaction, { credentialId: key.id });
   const { id, merchantId, installationId, version } = key;
   const previous = {
     version,

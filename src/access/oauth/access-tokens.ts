@@ -13,7 +13,7 @@ import { type Failure, fail } from "#foundation/failure.ts";
 import { isId } from "#foundation/ids.ts";
 import { noteUse, suspensionOf } from "#access/keys/verify-keys.ts";
 import { checkProof, useProof } from "./dpop.ts";
-import { audienceOf, signingAlgorithms } from "#access/authorization.ts";
+import { accessTokenAudience, tokenSigningAlgorithms } from "#access/authorization.ts";
 import { isScope, type OAuthViewer } from "#access/viewer.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
@@ -92,10 +92,10 @@ async function readToken(
   const key = await keyOf(token, signingKeys);
   try {
     const { payload } = await jwtVerify(token, key, {
-      algorithms: [...signingAlgorithms],
+      algorithms: [...tokenSigningAlgorithms],
       typ: "at+jwt",
       issuer: publicUrl,
-      audience: audienceOf(publicUrl),
+      audience: accessTokenAudience(publicUrl),
       currentDate: now,
       requiredClaims,
     });

@@ -15,7 +15,7 @@ import {
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
-import { proofAlgorithms, signingAlgorithms } from "#access/authorization.ts";
+import { dpopProofAlgorithms, tokenSigningAlgorithms } from "#access/authorization.ts";
 
 /** How far the proof's clock may be from ours. */
 const skewSeconds = 60;
@@ -62,7 +62,7 @@ const privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 async function verified(proof: string, now: Date): Promise<JWTVerifyResult> {
   try {
     return await jwtVerify(proof, EmbeddedJWK, {
-      algorithms: [...proofAlgorithms],
+      algorithms: [...dpopProofAlgorithms],
       typ: "dpop+jwt",
       currentDate: now,
       clockTolerance: skewSeconds,
@@ -75,7 +75,8 @@ async function verified(proof: string, now: Date): Promise<JWTVerifyResult> {
 
 /** In our own words: the library's may have the caller's in them. */
 function reasonOf(cause: unknown): string {
-  if (cause instanceof errors.JOSEAlgNotAllowed) return `Its alg must be ${signingAlgorithms.join(" or ")}.`;
+  if (cause instanceof errors.JOSEAlgNotAllowed)
+    return `Its alg must be ${tokenSigningAlgorithms.join(" or ")}.`;
   if (cause instanceof errors.JWSSignatureVerificationFailed)
     return "Its signature is not of the key in its header.";
   if (cause instanceof errors.JWTExpired) return "Its exp is over.";

@@ -10,7 +10,7 @@ import type { OauthGrantTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { type AccessEvent, type GrantEnded, revokeGrants } from "#access/credential-changes.ts";
+import { type AccessEvent, type RevokedGrant, revokeGrants } from "#access/credential-changes.ts";
 import type { Access } from "#access/keys/manage-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 import { createInstallation } from "#access/tenants.ts";
@@ -26,7 +26,7 @@ export interface GrantMade {
   readonly grantId: string;
   readonly installationId: string;
   /** Those of the same person to the same client that it takes the place of. */
-  readonly replaced: readonly GrantEnded[];
+  readonly replaced: readonly RevokedGrant[];
 }
 
 export const grantDays = 90;
@@ -148,7 +148,7 @@ async function endEarlier(
   transaction: Transaction,
   access: Access,
   { installationId, clientId, staffId }: Giver,
-): Promise<readonly GrantEnded[]> {
+): Promise<readonly RevokedGrant[]> {
   const earlier = await transaction
     .selectFrom("oauthGrant")
     .select("id")
@@ -159,7 +159,7 @@ async function endEarlier(
     .where("expiresAt", ">", access.now)
     .orderBy("id")
     .execute();
-  const ended: GrantEnded[] = [];
+  const ended: RevokedGrant[] = [];
   for (const { id } of earlier)
     ended.push(...(await revokeGrants(transaction, access, { column: "id", value: id })));
   return ended;

@@ -8,13 +8,13 @@ import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Access } from "#access/keys/manage-keys.ts";
-import type { authMethods } from "#access/authorization.ts";
+import type { clientAuthMethods } from "#access/authorization.ts";
 import { revokeGrants } from "#access/credential-changes.ts";
 
 export interface OauthClientInput {
   readonly appId: string;
   readonly redirectUris: readonly string[];
-  readonly authMethod: (typeof authMethods)[number];
+  readonly authMethod: (typeof clientAuthMethods)[number];
   /** The client's public keys (RFC 7517), with `private_key_jwt` and only then. */
   readonly jwks: { readonly keys: readonly Readonly<Record<string, unknown>>[] } | null;
 }

@@ -11,7 +11,7 @@ import { inTransaction, type Reader, type Transaction } from "#database/transact
 import type { Clock } from "#foundation/clock.ts";
 import { DecryptionFailed, type Keyring, type Place } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
-import { accessTokenSeconds, signingAlgorithms } from "#access/authorization.ts";
+import { accessTokenLifetimeSeconds, tokenSigningAlgorithms } from "#access/authorization.ts";
 
 export interface SigningKeys {
   /**
@@ -47,7 +47,7 @@ const lookAgainMs = 1_000;
 /** Between a new key and its first token: every process has looked once by then. */
 const announcedMs = 60_000;
 /** After a key's last token: its life, clocks that differ, and processes that have not looked yet. */
-const believedMs = accessTokenSeconds * 1_000 + 60_000 + freshMs;
+const believedMs = accessTokenLifetimeSeconds * 1_000 + 60_000 + freshMs;
 const lock = 7_462_193_017;
 
 export function createSigningKeys({ db, keyring, clock, log }: SigningKeysParts): SigningKeys {
@@ -148,7 +148,7 @@ interface HeldKey extends Pick<SigningKeyRow, "signsFrom" | "retiredAt"> {
 async function findRows(reader: Reader): Promise<SigningKeyRow[]> {
   const rows = await reader.selectFrom("oauthSigningKey").selectAll().execute();
   const rank = ({ algorithm }: SigningKeyRow): number =>
-    signingAlgorithms.findIndex((name) => name === algorithm);
+    tokenSigningAlgorithms.findIndex((name) => name === algorithm);
   return rows.toSorted(
     (one, other) => other.signsFrom.getTime() - one.signsFrom.getTime() || rank(one) - rank(other),
   );
@@ -164,7 +164,7 @@ async function insertKeys(
   keyring: Keyring,
   { now, signsFrom }: KeyTimes,
 ): Promise<string> {
-  const made = await Promise.all(signingAlgorithms.map(makeKey));
+  const made = await Promise.all(tokenSigningAlgorithms.map(makeKey));
   const rows = made.map(({ publicJwk, privateJwk }) => ({
     id: privateJwk.kid,
     algorithm: privateJwk.alg,

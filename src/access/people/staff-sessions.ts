@@ -10,14 +10,14 @@ import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { Failure, type FailureCode, retryAfterSecondsOf } from "#foundation/failure.ts";
-import { normalizeEmail, recordSignIn, type StaffViewer, verifyPassword } from "./staff.ts";
+import { normalizeEmail, recordSignIn, type SignedInStaff, verifyPassword } from "./staff.ts";
 
 const secretBytes = 32;
 const lifeMs = 12 * 3_600_000;
 const idleMs = 3_600_000;
 
 export interface StaffSession {
-  readonly staff: StaffViewer;
+  readonly staff: SignedInStaff;
   readonly merchantName: string;
   /**
    * While its merchant is, the session is of no use; it comes back with the merchant unless its time is over
@@ -29,7 +29,7 @@ export interface StaffSession {
 /** Its secret, which is for the browser alone. */
 export async function createStaffSession(
   transaction: Transaction,
-  { staffId, version }: StaffViewer,
+  { staffId, version }: SignedInStaff,
   now: Date,
 ): Promise<string> {
   const secret = randomBytes(secretBytes).toString("base64url");
@@ -158,7 +158,7 @@ interface SignInInput {
 }
 
 type SignInOutcome =
-  | { readonly kind: "signed_in"; readonly staff: StaffViewer }
+  | { readonly kind: "signed_in"; readonly staff: SignedInStaff }
   | { readonly kind: "refused" }
   /** Too many attempts that failed. */
   | { readonly kind: "throttled"; readonly retryAfterSeconds: number }
@@ -201,13 +201,13 @@ export function createSignIn({ db, clock, loginLimit }: SignInParts): SignIn {
 const textLengthMax = 512;
 
 /** What was typed into the form of a page. */
-export const typedIn = (form: URLSearchParams): Pick<SignInInput, "email" | "password"> => ({
+export const readSignInForm = (form: URLSearchParams): Pick<SignInInput, "email" | "password"> => ({
   email: (form.get("email") ?? "").slice(0, textLengthMax),
   password: (form.get("password") ?? "").slice(0, textLengthMax),
 });
 
 /** What a page says of an outcome that is none to go on with. */
-export interface SignInFault {
+export interface SignInError {
   readonly status: 400 | 429 | 503;
   readonly message: string;
   /** For the log; null where somebody mistyped. */
@@ -216,7 +216,7 @@ export interface SignInFault {
   readonly retryAfterSeconds: number | null;
 }
 
-const mistyped = (message: string): SignInFault => ({
+const mistyped = (message: string): SignInError => ({
   status: 400,
   message,
   code: null,
@@ -224,9 +224,9 @@ const mistyped = (message: string): SignInFault => ({
 });
 
 /** Said before anything was looked at. */
-export const nothingTyped = mistyped("Enter your e-mail address and your password.");
+export const emptySignInError = mistyped("Enter your e-mail address and your password.");
 
-export function signInFault(outcome: Exclude<SignInOutcome, { readonly kind: "signed_in" }>): SignInFault {
+export function signInError(outcome: Exclude<SignInOutcome, { readonly kind: "signed_in" }>): SignInError {
   if (outcome.kind === "refused") return mistyped("The e-mail address or the password is not right.");
   const { kind, retryAfterSeconds } = outcome;
   if (kind === "busy") {

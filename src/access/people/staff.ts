@@ -12,7 +12,7 @@ import type { Access } from "#access/keys/manage-keys.ts";
 import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
 import { revokeGrants } from "#access/credential-changes.ts";
 
-export interface StaffViewer {
+export interface SignedInStaff {
   readonly kind: "staff";
   readonly staffId: string;
   readonly merchantId: string;
@@ -33,16 +33,16 @@ export interface StaffInput {
  * Hashes the password of a new account, which takes long: before any transaction. What breaks a rule is
  * refused first.
  */
-export async function prepareStaff(
+export async function prepareStaffInput(
   person: Pick<StaffInput, "email" | "name"> & { readonly password: string },
 ): Promise<Omit<StaffInput, "merchantId">> {
   const { email, name, password } = person;
   requireWritten(person);
-  return { email, name, passwordHash: await preparePassword(password) };
+  return { email, name, passwordHash: await preparePasswordHash(password) };
 }
 
 /** The same of a password alone. */
-export async function preparePassword(password: string): Promise<string> {
+export async function preparePasswordHash(password: string): Promise<string> {
   const { min, max } = passwordLength;
   if (password.length < min || password.length > max)
     throw broken("/password", "length", `A password has ${min} to ${max} characters.`);
@@ -125,7 +125,7 @@ export async function enableStaff(transaction: Transaction, access: Access, staf
   );
 }
 
-export interface PasswordInput {
+export interface StaffPasswordInput {
   readonly staffId: string;
   /** Of `preparePassword`. */
   readonly passwordHash: string;
@@ -137,7 +137,7 @@ export interface PasswordInput {
 export async function setStaffPassword(
   transaction: Transaction,
   access: Access,
-  input: PasswordInput,
+  input: StaffPasswordInput,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, input.staffId);
   await changeStaff(transaction, account.id, { passwordHash: input.passwordHash });
@@ -183,7 +183,7 @@ export async function verifyPassword(
   reader: Reader,
   email: string,
   password: string,
-): Promise<StaffViewer | undefined> {
+): Promise<SignedInStaff | undefined> {
   const row = await reader
     .selectFrom("staffAccount")
     .select([...viewerColumns, "passwordHash"])
@@ -195,7 +195,7 @@ export async function verifyPassword(
 }
 
 /** Undefined when there is none, or none that may sign in. */
-export async function findActiveStaff(reader: Reader, staffId: string): Promise<StaffViewer | undefined> {
+export async function findActiveStaff(reader: Reader, staffId: string): Promise<SignedInStaff | undefined> {
   const row = await reader
     .selectFrom("staffAccount")
     .select(viewerColumns)
@@ -217,7 +217,7 @@ const toViewer = ({
   email,
   name,
   version,
-}: Pick<StaffRow, (typeof viewerColumns)[number]>): StaffViewer => ({
+}: Pick<StaffRow, (typeof viewerColumns)[number]>): SignedInStaff => ({
   kind: "staff",
   staffId: id,
   merchantId,
@@ -240,7 +240,7 @@ const staffColumns = [
 ] as const;
 
 /** Still to be paged or counted. Null: of all merchants. */
-export const staffList = (
+export const selectStaffAccounts = (
   reader: Reader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>

@@ -5,9 +5,9 @@
  */
 import type { FastifyRequest } from "fastify";
 import { isUseNoted, ownerOfRefused, recordUse } from "#access/keys/verify-keys.ts";
-import { type ChallengeOptions, serverMetadataPath } from "#access/authorization.ts";
+import { type ChallengeOptions, authorizationServerMetadataPath } from "#access/authorization.ts";
 import {
-  anonymous,
+  anonymousViewer,
   credentialIdOf,
   credentialOwnerOf,
   type IntegratorViewer,
@@ -71,7 +71,7 @@ function challengeOptions({ kind }: Security, publicUrl: string): ChallengeOptio
   return {
     publicUrl,
     schemes: ["dpop"],
-    hint: `How to get an access token: ${publicUrl}${serverMetadataPath}.`,
+    hint: `How to get an access token: ${publicUrl}${authorizationServerMetadataPath}.`,
   };
 }
 
@@ -172,13 +172,13 @@ export const limitByAddress: Step = {
 /** Wrong credentials are ignored where none are needed, and those of who is suspended; used up ones are not. */
 async function volunteered(call: Call, verifier: Parameters<typeof verifyIntegrator>[2]): Promise<Viewer> {
   const values = headerLines(call.request, "authorization");
-  if (values.length === 0) return anonymous;
+  if (values.length === 0) return anonymousViewer;
   try {
     const authorization = readAuthorization(values);
-    if (authorization === undefined) return anonymous;
+    if (authorization === undefined) return anonymousViewer;
     return await verifyIntegrator(call.request, authorization, verifier);
   } catch (error) {
-    if (error instanceof Failure && error.code !== "rate_limited") return anonymous;
+    if (error instanceof Failure && error.code !== "rate_limited") return anonymousViewer;
     throw error;
   }
 }

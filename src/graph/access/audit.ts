@@ -1,5 +1,5 @@
 /** Who did what, for who runs a merchant. */
-import { auditList, type AuditRow } from "#access/audit.ts";
+import { selectAuditEntries, type AuditRow } from "#access/audit.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { ownerOf, staff } from "#graph/context.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
@@ -73,7 +73,7 @@ builder.queryField("auditEntries", (t) =>
       resolve: (_root, { actor, actorId, action, targetId, from, to, ...page }, context) =>
         connectionOf(page, {
           db: context.db,
-          query: auditList(context.db, {
+          query: selectAuditEntries(context.db, {
             merchantId: ownerOf(context),
             actor,
             actorId,

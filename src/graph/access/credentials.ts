@@ -3,7 +3,7 @@ import { z } from "zod";
 import { createApiKey, revokeApiKey, overlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/tenants.ts";
-import { isPerson } from "#access/viewer.ts";
+import { isStaffViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, platform, readers, staff } from "#graph/context.ts";
@@ -184,7 +184,7 @@ changeMutation({
   input: InternalTokenCreateInput,
   type: InternalTokenCreated,
   check: ({ viewer }) => {
-    if (isPerson(viewer))
+    if (isStaffViewer(viewer))
       throw fail("role_not_allowed", {
         message: "Who is signed in makes no internal tokens: they would outlive the account.",
       });

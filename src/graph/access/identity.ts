@@ -1,8 +1,8 @@
 /** Who the caller is: the viewer with its key, installation, app and merchant, and the limits it is held to. */
 import {
-  credentialBuckets,
+  credentialRateBuckets,
   isIntegrator,
-  quotas,
+  rateQuotas,
   scaledQuota,
   type Scope,
   scopeDescriptions,
@@ -110,9 +110,11 @@ ViewerRef.implement({
       description: "The limits in force for the credential; empty when they are switched off.",
       complexity: { multiplier: 2 },
       resolve: (_viewer, _args, { rateLimitScale }) =>
-        credentialBuckets.flatMap((bucket) => {
+        credentialRateBuckets.flatMap((bucket) => {
           const quota = scaledQuota(bucket, rateLimitScale);
-          return quota === undefined ? [] : [{ bucket, quota, windowSeconds: quotas[bucket].windowSeconds }];
+          return quota === undefined
+            ? []
+            : [{ bucket, quota, windowSeconds: rateQuotas[bucket].windowSeconds }];
         }),
     }),
     api: t.field({

@@ -7,7 +7,13 @@ import { isIntegrator } from "#access/viewer.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { integrators, readers, staff } from "#graph/context.ts";
 import { ApiKeyRef, InstallationRef } from "#graph/refs.ts";
-import { type ApiRequestRow, failuresMax, keptDays, requestList, successesMax } from "#access/request-log.ts";
+import {
+  type ApiRequestRow,
+  loggedFailuresMax,
+  requestRetentionDays,
+  selectApiRequests,
+  loggedSuccessesMax,
+} from "#access/request-log.ts";
 import { docUrlOf } from "#foundation/failure.ts";
 import { kindOf } from "#foundation/ids.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
@@ -178,7 +184,7 @@ builder.objectField(InstallationRef, "recentRequests", (t) =>
   t.connection(
     {
       type: ApiRequest,
-      description: `What its credentials sent over REST in the last ${keptDays} days, newest first, a few seconds after the answer. It is a sample: of every two seconds and process ${failuresMax} failures and ${successesMax} successes at most, which is all of an app that is not very busy. Requests without a credential are not here, nor those whose credential was not recognized.`,
+      description: `What its credentials sent over REST in the last ${requestRetentionDays} days, newest first, a few seconds after the answer. It is a sample: of every two seconds and process ${loggedFailuresMax} failures and ${loggedSuccessesMax} successes at most, which is all of an app that is not very busy. Requests without a credential are not here, nor those whose credential was not recognized.`,
       authScopes: { callers: readers },
       complexity: pageCost,
       args: {
@@ -189,7 +195,7 @@ builder.objectField(InstallationRef, "recentRequests", (t) =>
       resolve: ({ id: installationId }, { onlyFailed, ...page }, { db }) =>
         connectionOf(page, {
           db,
-          query: requestList(db, { installationId, isFailedOnly: onlyFailed === true }),
+          query: selectApiRequests(db, { installationId, isFailedOnly: onlyFailed === true }),
           column: "api_request.id",
           isNewestFirst: true,
         }),

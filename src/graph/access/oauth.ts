@@ -1,5 +1,10 @@
 /** OAuth as its clients see it: how they get tokens, and what a merchant granted to them. */
-import { accessTokenSeconds, authMethods, oauthPaths, signingAlgorithms } from "#access/authorization.ts";
+import {
+  accessTokenLifetimeSeconds,
+  clientAuthMethods,
+  oauthPaths,
+  tokenSigningAlgorithms,
+} from "#access/authorization.ts";
 import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
 import { readers } from "#graph/context.ts";
@@ -76,7 +81,7 @@ const OAuthAuthorization = builder.objectRef<{ readonly publicUrl: string }>("OA
       codeChallengeMethodsSupported: words("What `code_challenge_method` may be (RFC 7636).", ["S256"]),
       dpopSigningAlgValuesSupported: words(
         "The algorithms that proofs may be signed with.",
-        signingAlgorithms,
+        tokenSigningAlgorithms,
       ),
       dpopNonceRequired: t.boolean({
         description: "Whether a proof needs a nonce of the server's.",
@@ -89,7 +94,7 @@ const OAuthAuthorization = builder.objectRef<{ readonly publicUrl: string }>("OA
         resolve: () =>
           Object.entries(scopeDescriptions).map(([name, description]) => ({ name, description })),
       }),
-      tokenEndpointAuthMethodsSupported: words("How a client may authenticate.", authMethods),
+      tokenEndpointAuthMethodsSupported: words("How a client may authenticate.", clientAuthMethods),
       authorizationResponseIssParameterSupported: t.boolean({
         description: "Whether the answer to the browser names the issuer (RFC 9207).",
         resolve: () => true,
@@ -97,7 +102,7 @@ const OAuthAuthorization = builder.objectRef<{ readonly publicUrl: string }>("OA
       requiredParameters: words("What an authorization request must have.", requiredParameters),
       accessTokenLifetimeSeconds: t.int({
         description: "How long an access token lasts.",
-        resolve: () => accessTokenSeconds,
+        resolve: () => accessTokenLifetimeSeconds,
       }),
       refreshTokenRotation: t.boolean({
         description: "Whether each refresh token is good for one use; a second one ends the grant.",

@@ -6,13 +6,13 @@ import {
   createStaff,
   disableStaff,
   enableStaff,
-  preparePassword,
-  prepareStaff,
+  preparePasswordHash,
+  prepareStaffInput,
   setStaffPassword,
-  staffList,
+  selectStaffAccounts,
   type StaffRow,
 } from "#access/people/staff.ts";
-import { isPerson } from "#access/viewer.ts";
+import { isStaffViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { type GraphContext, ownerOf, staff } from "#graph/context.ts";
@@ -111,7 +111,7 @@ const StaffPasswordSet = builder.objectRef<WithPassword>("StaffPasswordSet").imp
 });
 
 async function staffOf({ db }: GraphContext, id: string): Promise<StaffRow> {
-  const account = await staffList(db, null).where("id", "=", id).executeTakeFirst();
+  const account = await selectStaffAccounts(db, null).where("id", "=", id).executeTakeFirst();
   if (account === undefined) throw fail("resource_not_found");
   return account;
 }
@@ -138,7 +138,10 @@ changeMutation({
   type: StaffCreated,
   prepare: async ({ email, name, password }) => {
     const generated = typeof password === "string" ? null : generatePassword();
-    return { generated, person: await prepareStaff({ email, name, password: password ?? generated ?? "" }) };
+    return {
+      generated,
+      person: await prepareStaffInput({ email, name, password: password ?? generated ?? "" }),
+    };
   },
   run: async (transaction, access, { merchantId, prepared: { generated, person } }) => {
     const owner = merchantId ?? access.merchantId;
@@ -159,7 +162,7 @@ changeMutation({
   type: StaffPasswordSet,
   prepare: async ({ password }) => {
     const generated = typeof password === "string" ? null : generatePassword();
-    return { generated, passwordHash: await preparePassword(password ?? generated ?? "") };
+    return { generated, passwordHash: await preparePasswordHash(password ?? generated ?? "") };
   },
   run: async (transaction, access, { staffId, revokeGrants, prepared: { generated, passwordHash } }) => {
     await setStaffPassword(transaction, access, {
@@ -222,9 +225,11 @@ builder.objectField(ViewerRef, "staff", (t) =>
     nullable: true,
     description: "The person who is signed in at the console; null when the call came with something else.",
     resolve: async (viewer, _args, { db }) => {
-      if (!isPerson(viewer)) return null;
+      if (!isStaffViewer(viewer)) return null;
       return (
-        (await staffList(db, viewer.merchantId).where("id", "=", viewer.staffId).executeTakeFirst()) ?? null
+        (await selectStaffAccounts(db, viewer.merchantId)
+          .where("id", "=", viewer.staffId)
+          .executeTakeFirst()) ?? null
       );
     },
   }),
@@ -241,7 +246,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         connectionOf(args, {
           db: context.db,
-          query: staffList(context.db, ownerOf(context)),
+          query: selectStaffAccounts(context.db, ownerOf(context)),
           column: "staff_account.id",
         }),
     },

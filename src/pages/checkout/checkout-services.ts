@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parse } from "graphql";
-import type { Bucket, BuyerViewer } from "#access/viewer.ts";
+import type { RateBucket, BuyerViewer } from "#access/viewer.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { Database } from "#database/connect.ts";
 import type { DoOnce } from "#database/idempotency.ts";
@@ -119,7 +119,7 @@ function addressFaults(address: TypedAddress): readonly FailureDetail[] {
   }
 }
 
-type Counted = readonly [bucket: Bucket, key: string];
+type Counted = readonly [bucket: RateBucket, key: string];
 
 const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [["auth-fail", `checkout:${addressKey(ip)}`]];
 // Those of the cart are counted together with those that are tried over REST.

@@ -8,22 +8,22 @@ import { addressKey, createLoginLimit } from "#http/caller.ts";
 import { type RateLimiter, takeOne } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { appendAudit } from "#access/audit.ts";
+import { appendAuditEntries } from "#access/audit.ts";
 import {
   createSignIn,
   createStaffSession,
   endStaffSession,
   findStaffSession,
   type LoginLimit,
-  nothingTyped,
+  emptySignInError,
   recordSessionUse,
   type SignIn,
-  type SignInFault,
-  signInFault,
+  type SignInError,
+  signInError,
   type StaffSession,
-  typedIn,
+  readSignInForm,
 } from "#access/people/staff-sessions.ts";
-import type { StaffViewer } from "#access/people/staff.ts";
+import type { SignedInStaff } from "#access/people/staff.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -159,16 +159,16 @@ async function answerSignIn(
 ): Promise<FastifyReply> {
   const { publicUrl } = services;
   const form = formOf(request);
-  const { email, password } = typedIn(form);
+  const { email, password } = readSignInForm(form);
   const next = placeAfter(form.get("next"));
-  const again = ({ status, message, code, retryAfterSeconds }: SignInFault): FastifyReply => {
+  const again = ({ status, message, code, retryAfterSeconds }: SignInError): FastifyReply => {
     request.failureCode = code;
     if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
     return showPage(reply.code(status), consoleSignInPage({ next, publicUrl, email, fault: message }));
   };
-  if (email === "" || password === "") return again(nothingTyped);
+  if (email === "" || password === "") return again(emptySignInError);
   const outcome = await signIn({ email, password, address: request.ip });
-  if (outcome.kind !== "signed_in") return again(signInFault(outcome));
+  if (outcome.kind !== "signed_in") return again(signInError(outcome));
   const { staff } = outcome;
   const before = await sessionOf(request, services);
   const now = services.clock.now();
@@ -197,7 +197,7 @@ async function answerSignOut({ request, reply }: Visit, services: ConsoleService
 }
 
 interface Done {
-  readonly staff: StaffViewer;
+  readonly staff: SignedInStaff;
   readonly now: Date;
   readonly requestId: string;
 }
@@ -208,7 +208,7 @@ function record(
   { staff, now, requestId }: Done,
 ): Promise<void> {
   const { staffId, merchantId } = staff;
-  return appendAudit(transaction, {
+  return appendAuditEntries(transaction, {
     actor: "staff",
     actorId: staffId,
     merchantId,

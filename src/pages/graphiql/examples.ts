@@ -2,7 +2,7 @@
  * The example queries as GraphiQL's picker shows them: grouped by who runs them, each group with the roles
  * whose tokens may run it.
  */
-import { type Role, roles } from "#access/viewer.ts";
+import { type InternalRole, internalRoles } from "#access/viewer.ts";
 import { exampleQueries, type ExampleQuery } from "./example-queries.ts";
 import { cartWay, orderWay } from "./example-ways.ts";
 import { reportExamples } from "./report-examples.ts";
@@ -220,7 +220,7 @@ query CategoryTree {
 
 export interface ExampleGroup {
   readonly title: string;
-  readonly roles: readonly Role[];
+  readonly roles: readonly InternalRole[];
   readonly examples: readonly ExampleQuery[];
 }
 
@@ -245,7 +245,7 @@ export const exampleGroups: readonly ExampleGroup[] = [
     examples: [...called("Products"), ...officeExamples, orderWay],
   },
   { title: "For the platform", roles: ["operator"], examples: platformExamples },
-  { title: "For everybody", roles, examples: called("Search", "Who am I") },
+  { title: "For everybody", roles: internalRoles, examples: called("Search", "Who am I") },
 ];
 
 /** What GraphiQL opens with: the rest is in the picker. */
