@@ -8,9 +8,13 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import { findGrantState, type GrantState, type VerifyAccessToken } from "./oauth/access-tokens.ts";
-import { checkApiKey, findKey, type KeyRow } from "./keys/verify-keys.ts";
+import { checkApiKey, findApiKeyState, type ApiKeyState } from "./keys/verify-keys.ts";
 import { parseInvalidationNotice, onCredentialsInvalidated } from "./credential-changes.ts";
-import { checkInternalToken, findToken, type TokenRow } from "./keys/internal-tokens.ts";
+import {
+  checkInternalToken,
+  findInternalTokenState,
+  type InternalTokenState,
+} from "./keys/internal-tokens.ts";
 import type { ApiKeyViewer, TokenViewer } from "./viewer.ts";
 
 export interface CredentialVerifier {
@@ -43,11 +47,11 @@ export function createCredentialVerifier({
   createVerifier,
 }: CredentialVerifierParts): ClosableCredentialVerifier {
   const parts = { clock, isCurrent };
-  const keys = createCredentialCache<KeyRow>({
+  const keys = createCredentialCache<ApiKeyState>({
     ...parts,
     ownersOf: ({ id, installationId, merchantId }) => [id, installationId, merchantId],
   });
-  const tokens = createCredentialCache<TokenRow>({
+  const tokens = createCredentialCache<InternalTokenState>({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
   });
@@ -75,11 +79,11 @@ export function createCredentialVerifier({
   return {
     apiKey: (value) =>
       checkApiKey(value, clock.now(), ({ keyId, digest }) =>
-        keys.find(digest, () => findKey(db, keyId, value)),
+        keys.find(digest, () => findApiKeyState(db, keyId, value)),
       ),
     internalToken: (value) =>
       checkInternalToken(value, clock.now(), ({ tokenId, digest }) =>
-        tokens.find(digest, () => findToken(db, tokenId, value)),
+        tokens.find(digest, () => findInternalTokenState(db, tokenId, value)),
       ),
     accessToken: createVerifier((grantId) => grants.find(grantId, () => findGrantState(db, grantId))),
     close: stop,

@@ -16,7 +16,7 @@ import type {
   Tables,
 } from "#database/tables.ts";
 import { type AccessEvent, invalidateCredentials, revokeGrants } from "./credential-changes.ts";
-import { type Access, revokeKeys } from "./keys/manage-keys.ts";
+import { type AccessContext, revokeKeys } from "./keys/manage-keys.ts";
 import type { Scope } from "./viewer.ts";
 
 export interface MerchantInput {
@@ -29,7 +29,7 @@ export interface MerchantInput {
 
 export async function createMerchant(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   input: MerchantInput,
 ): Promise<string> {
   const id = createId("merchant", access.now.getTime());
@@ -61,7 +61,7 @@ export interface MerchantChange {
 /** Changes what is given; a change that changes nothing leaves the version. */
 export async function updateMerchant(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   input: MerchantChange,
 ): Promise<void> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
@@ -95,12 +95,16 @@ export async function updateMerchant(
   if (next.status !== current.status) await invalidateCredentials(transaction, { merchantId: current.id });
 }
 
-export interface AppInput {
+export interface RegisterAppInput {
   readonly name: string;
   readonly publisher: string | null;
 }
 
-export async function createApp(transaction: Transaction, access: Access, input: AppInput): Promise<string> {
+export async function registerApp(
+  transaction: Transaction,
+  access: AccessContext,
+  input: RegisterAppInput,
+): Promise<string> {
   const id = createId("app", access.now.getTime());
   await transaction
     .insertInto("app")
@@ -118,7 +122,7 @@ export interface InstallationInput {
 /** An app is installed once with a merchant at a time. */
 export async function createInstallation(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   input: InstallationInput,
 ): Promise<string> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
@@ -160,7 +164,7 @@ export type InstallationChange = { readonly installationId: string } & (
 /** Uninstalling is for good and revokes the installation's keys and grants with it. */
 export async function changeInstallation(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   change: InstallationChange,
 ): Promise<AccessEvent[]> {
   const current = await transaction
@@ -205,7 +209,7 @@ export async function changeInstallation(
 function suspension(
   current: { readonly status: string },
   next: { readonly status?: string },
-  { now }: Access,
+  { now }: AccessContext,
 ): { suspendedAt?: Date | null } {
   if (next.status === undefined || next.status === current.status) return {};
   return { suspendedAt: next.status === "suspended" ? now : null };
@@ -307,7 +311,7 @@ type Owner = string | null;
 
 /* The lists are queries still to be paged or counted; the graph says which. */
 
-export const merchantList = (
+export const selectMerchants = (
   reader: Reader,
   owner: Owner,
 ): SelectQueryBuilder<Tables, "merchant", MerchantRow> =>
@@ -316,10 +320,10 @@ export const merchantList = (
     .select(merchantColumns)
     .$if(owner !== null, (query) => query.where("id", "=", owner ?? ""));
 
-export const appList = (reader: Reader): SelectQueryBuilder<Tables, "app", AppRow> =>
+export const selectApps = (reader: Reader): SelectQueryBuilder<Tables, "app", AppRow> =>
   reader.selectFrom("app").select(appColumns);
 
-export const installationList = (
+export const selectInstallations = (
   reader: Reader,
   owner: Owner,
 ): SelectQueryBuilder<Tables, "installation", InstallationRow> =>
@@ -328,13 +332,16 @@ export const installationList = (
     .select(installationColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-export const apiKeyList = (reader: Reader, owner: Owner): SelectQueryBuilder<Tables, "apiKey", ApiKeyRow> =>
+export const selectApiKeys = (
+  reader: Reader,
+  owner: Owner,
+): SelectQueryBuilder<Tables, "apiKey", ApiKeyRow> =>
   reader
     .selectFrom("apiKey")
     .select(apiKeyColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-export const internalTokenList = (
+export const selectInternalTokens = (
   reader: Reader,
   owner: Owner,
 ): SelectQueryBuilder<Tables, "internalToken", InternalTokenRow> =>

@@ -5,7 +5,7 @@
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
-import { createTokenVerifier } from "#access/oauth/access-tokens.ts";
+import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createSigningKeys } from "#access/oauth/signing-keys.ts";
 import { createRequestLog, type RequestLog } from "#access/request-log.ts";
 import type { OpenDatabase } from "#database/connect.ts";
@@ -173,7 +173,8 @@ async function createParts(options: AppOptions) {
     clock,
     events,
     isCurrent: notices.isCurrent,
-    createVerifier: (findGrant) => createTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant }),
+    createVerifier: (findGrant) =>
+      createAccessTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant }),
   });
   const requests = createRequestLog({ db, clock, log });
   const background = createBackground(services, { database, settings, notices, log, role });

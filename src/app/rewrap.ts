@@ -7,8 +7,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { DecryptionFailed, type Keyring, type Place } from "#foundation/encryption.ts";
-import { placeOfItem } from "#access/oauth/oauth-items.ts";
-import { placeOfSigningKey } from "#access/oauth/signing-keys.ts";
+import { oauthItemSealContext } from "#access/oauth/oauth-items.ts";
+import { signingKeySealContext } from "#access/oauth/signing-keys.ts";
 import { placeOf as placeOfPersonalData } from "#commerce/addresses/personal-data.ts";
 import { secretPlaceOf } from "#commerce/checkout/session-aggregate.ts";
 import { tokenPlaceOf } from "#commerce/payments/payment-rows.ts";
@@ -249,7 +249,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     key: id,
     placeOf: secretPlaceOf,
   },
-  { table: "oauth_signing_key", ...columns, key: id, placeOf: placeOfSigningKey },
+  { table: "oauth_signing_key", ...columns, key: id, placeOf: signingKeySealContext },
   {
     table: "oauth_item",
     ...columns,
@@ -257,7 +257,7 @@ export const sealedColumns: readonly SealedColumn[] = [
       { name: "kind", type: "text" },
       { name: "digest", type: "bytea" },
     ],
-    placeOf: (kind, digest) => placeOfItem(kind, bytes(digest)),
+    placeOf: (kind, digest) => oauthItemSealContext(kind, bytes(digest)),
   },
   {
     table: "idempotency_record",

@@ -2,8 +2,8 @@
  * What comes due by the clock alone is written from time to time; until then every read counts it from the
  * clock itself.
  */
-import { sweepProofs } from "#access/oauth/dpop.ts";
-import { sweepItems } from "#access/oauth/oauth-items.ts";
+import { sweepDpopProofs } from "#access/oauth/dpop.ts";
+import { sweepOauthItems } from "#access/oauth/oauth-items.ts";
 import { sweepGrants } from "#access/oauth/grants.ts";
 import { sweepSigningKeys } from "#access/oauth/signing-keys.ts";
 import { sweepApiRequests } from "#access/request-log.ts";
@@ -64,10 +64,10 @@ export const sweeps: readonly Sweep[] = [
   },
   { name: "erase personal data", run: ({ db }, { now }) => eraseDue(db, now) },
   { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },
-  { name: "forget used proofs", run: ({ db }, { now, signal }) => sweepProofs(db, now, signal) },
+  { name: "forget used proofs", run: ({ db }, { now, signal }) => sweepDpopProofs(db, now, signal) },
   {
     name: "delete what the authorization server need not keep",
-    run: ({ db }, { now, signal }) => sweepItems(db, now, signal),
+    run: ({ db }, { now, signal }) => sweepOauthItems(db, now, signal),
   },
   {
     name: "delete what apps sent some days ago",

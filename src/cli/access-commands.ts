@@ -3,14 +3,14 @@
  * mutations.
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { createApiKey, revokeApiKey, overlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
+import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import {
-  apiKeyList,
-  createApp,
+  selectApiKeys,
+  registerApp,
   createInstallation,
   createMerchant,
-  internalTokenList,
+  selectInternalTokens,
 } from "#access/tenants.ts";
 import { isScope, type InternalRole, internalRoles, type Scope, integratorScopes } from "#access/viewer.ts";
 import { isCountry, isSlug, parseLocale } from "#foundation/text.ts";
@@ -89,7 +89,7 @@ function appCreate(): Command {
     .option("--publisher <publisher>", "who makes it")
     .action(async (given: Json & { name: string; publisher?: string }) => {
       await write(given, "appCreate", async (transaction, access) => ({
-        id: await createApp(transaction, access, { name: given.name, publisher: given.publisher ?? null }),
+        id: await registerApp(transaction, access, { name: given.name, publisher: given.publisher ?? null }),
       }));
     });
 }
@@ -133,9 +133,9 @@ function keyRotate(): Command {
     .argument("<id>", "the key's id, key_…")
     .option(
       "--overlap <hours>",
-      `how long the old key goes on working, 0 to ${overlapHours.max} hours`,
+      `how long the old key goes on working, 0 to ${keyOverlapHours.max} hours`,
       parseOverlap,
-      overlapHours.usual,
+      keyOverlapHours.usual,
     )
     .option("--expires <time>", "when the successor ends, RFC 3339", parseTime)
     .action(async (id: string, given: Json & { overlap: number; expires?: Date }) => {
@@ -168,7 +168,7 @@ function keyList(): Command {
     .action(async ({ merchant, json }: Json & { merchant?: string }) => {
       await withDatabase(async ({ db }) =>
         printResult(
-          await apiKeyList(db, merchant ?? null)
+          await selectApiKeys(db, merchant ?? null)
             .orderBy("id")
             .execute(),
           json === true,
@@ -214,7 +214,7 @@ function tokenList(): Command {
     .action(async ({ merchant, json }: Json & { merchant?: string }) => {
       await withDatabase(async ({ db }) =>
         printResult(
-          await internalTokenList(db, merchant ?? null)
+          await selectInternalTokens(db, merchant ?? null)
             .orderBy("id")
             .execute(),
           json === true,
@@ -240,7 +240,7 @@ function parseScopes(text: string): Scope[] {
 
 function parseOverlap(text: string): number {
   const hours = Number(text);
-  if (!/^\d{1,3}$/.test(text) || hours > overlapHours.max)
-    throw new InvalidArgumentError(`It must be a whole number from 0 to ${overlapHours.max}.`);
+  if (!/^\d{1,3}$/.test(text) || hours > keyOverlapHours.max)
+    throw new InvalidArgumentError(`It must be a whole number from 0 to ${keyOverlapHours.max}.`);
   return hours;
 }

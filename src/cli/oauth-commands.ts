@@ -1,11 +1,11 @@
 /** `oauth-client`, `grant`: apps as OAuth clients, and what merchants' people granted to them. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { grantList, revokeGrant } from "#access/oauth/grants.ts";
+import { selectGrants, revokeGrant } from "#access/oauth/grants.ts";
 import {
   createOauthClient,
   disableOauthClient,
   enableOauthClient,
-  oauthClientList,
+  selectOauthClients,
   type OauthClientInput,
 } from "#access/oauth/oauth-clients.ts";
 import { clientAuthMethods } from "#access/authorization.ts";
@@ -106,7 +106,7 @@ function clientList(): Command {
     .option("--app <id>", "only of this app")
     .action(async ({ app, json }: Json & { app?: string }) => {
       await withDatabase(async ({ db }) => {
-        const clients = oauthClientList(db).$if(app !== undefined, (query) =>
+        const clients = selectOauthClients(db).$if(app !== undefined, (query) =>
           query.where("appId", "=", app ?? ""),
         );
         printResult(await clients.orderBy("id").execute(), json === true);
@@ -131,7 +131,7 @@ function grantListing(): Command {
     .option("--client <id>", "only of this client")
     .action(async ({ merchant, client, json }: Json & { merchant?: string; client?: string }) => {
       await withDatabase(async ({ db }) => {
-        const grants = grantList(db, merchant ?? null).$if(client !== undefined, (query) =>
+        const grants = selectGrants(db, merchant ?? null).$if(client !== undefined, (query) =>
           query.where("clientId", "=", client ?? ""),
         );
         printResult(await grants.orderBy("id").execute(), json === true);

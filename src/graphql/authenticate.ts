@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from "fastify";
 import type { CredentialVerifier } from "#access/credentials.ts";
-import { recordTokenUse } from "#access/keys/internal-tokens.ts";
+import { recordInternalTokenUse } from "#access/keys/internal-tokens.ts";
 import { type InternalViewer, isStaffViewer, type TokenViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import type { GraphServices } from "#graph/context.ts";
@@ -57,7 +57,7 @@ function authenticationOf({
     const person = await findConsoleCaller(request, { db, clock, publicUrl, isUse, onUnknown });
     if (person !== undefined) return person;
     const viewer = await authenticate(request, null, token);
-    if (isUse) void recordTokenUse(db, viewer.tokenId, clock.now()).catch(() => undefined);
+    if (isUse) void recordInternalTokenUse(db, viewer.tokenId, clock.now()).catch(() => undefined);
     return viewer;
   };
 }

@@ -6,15 +6,15 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import { revokeGrants } from "#access/credential-changes.ts";
 import { findGrants } from "#access/oauth/grants.ts";
-import { findOauthClient, type OauthClientOfApp } from "#access/oauth/oauth-clients.ts";
+import { findOauthClient, type OauthClientWithApp } from "#access/oauth/oauth-clients.ts";
 import {
-  consumeItem,
-  deleteItem,
-  findItem,
-  type ItemTaken,
-  type ItemToKeep,
-  keepItem,
-  keepOnce,
+  consumeOauthItem,
+  deleteOauthItem,
+  findOauthItem,
+  type ConsumeOauthItemInput,
+  type OauthItemInput,
+  saveOauthItem,
+  saveOauthItemOnce,
   type OauthItem,
 } from "#access/oauth/oauth-items.ts";
 import { accessTokenAudience } from "#access/authorization.ts";
@@ -127,7 +127,7 @@ function clientAdapter({ db }: AdapterServices): Adapter {
  * As RFC 7591 names it. Whoever may be sent back to an address of the machine itself is a native app (RFC
  * 8252), whatever port it got.
  */
-function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClientOfApp): AdapterPayload {
+function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClientWithApp): AdapterPayload {
   return {
     client_id: id,
     client_name: appName,
@@ -163,7 +163,7 @@ const remainingFields = [
  * refresh tokens lie about by the thousand, one for each ten minutes of an app's: of them stays what tells
  * that they were used.
  */
-const remainsOf: Readonly<Record<string, (now: Date) => NonNullable<ItemTaken["toRemains"]>>> = {
+const remainsOf: Readonly<Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toRemains"]>>> = {
   AuthorizationCode: (now) => (payload) => ({
     payload: { ...payload, exp: Number(payload["exp"]) + usedCodeMs / 1000 },
     expiresAt: new Date(now.getTime() + usedCodeMs),
@@ -178,10 +178,10 @@ const remainsOf: Readonly<Record<string, (now: Date) => NonNullable<ItemTaken["t
 function itemAdapter(kind: string, services: AdapterServices, library: OidcLibrary): Adapter {
   const { InvalidGrant, InvalidRequestUri } = library.errors;
   const { db, keyring, clock } = services;
-  const keep = kind === "ReplayDetection" ? keepUsed : keepItem;
-  async function keepUsed(store: AdapterServices, item: ItemToKeep): Promise<void> {
+  const keep = kind === "ReplayDetection" ? keepUsed : saveOauthItem;
+  async function keepUsed(store: AdapterServices, item: OauthItemInput): Promise<void> {
     // Whoever looked beside others and found nothing learns it here.
-    if (!(await keepOnce(store, item, clock.now()))) throw new InvalidGrant("it was used before");
+    if (!(await saveOauthItemOnce(store, item, clock.now()))) throw new InvalidGrant("it was used before");
   }
   return {
     ...nothing,
@@ -195,16 +195,16 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcLibra
         expiresAt: new Date(clock.now().getTime() + expiresIn * 1000),
       }),
     find: async (id) => {
-      const item = await findItem(services, { kind, by: "id", value: id, now: clock.now() });
+      const item = await findOauthItem(services, { kind, by: "id", value: id, now: clock.now() });
       if (kind === "RefreshToken" && item !== undefined && item.grantId !== null)
         await limitRefreshes(item.grantId, services, library);
       return toPayload(item);
     },
     findByUid: async (uid) =>
-      toPayload(await findItem(services, { kind, by: "uid", value: uid, now: clock.now() })),
+      toPayload(await findOauthItem(services, { kind, by: "uid", value: uid, now: clock.now() })),
     consume: async (id) => {
       const now = clock.now();
-      const { isTaken, grantId } = await consumeItem(
+      const { isTaken, grantId } = await consumeOauthItem(
         { db, keyring },
         { kind, id, now, toRemains: remainsOf[kind]?.(now) },
       );
@@ -215,7 +215,7 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcLibra
       if (grantId !== null) await endGrant(services, library, grantId);
       throw new InvalidGrant("it was used before");
     },
-    destroy: (id) => deleteItem(db, { kind, id }),
+    destroy: (id) => deleteOauthItem(db, { kind, id }),
     // A grant's end takes all of its own along.
     revokeByGrantId: () => Promise.resolve(),
   };

@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 import { revokeGrants } from "#access/credential-changes.ts";
 import { createGrant } from "#access/oauth/grants.ts";
-import { consumeItem, findItem, noteGrant } from "#access/oauth/oauth-items.ts";
+import { consumeOauthItem, findOauthItem, setOauthItemGrant } from "#access/oauth/oauth-items.ts";
 import { isScope, type Scope } from "#access/viewer.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";
 import { inTransaction, type Reader } from "#database/transaction.ts";
@@ -151,7 +151,7 @@ function takeBack(
   const now = clock.now();
   return inTransaction(db, async (transaction) => {
     // The grant's end takes all of its own along; the interaction is still to be answered.
-    await noteGrant(transaction, { kind: "Interaction", id: interaction.uid, grantId: null });
+    await setOauthItemGrant(transaction, { kind: "Interaction", id: interaction.uid, grantId: null });
     const revoked = await revokeGrants(transaction, { now }, { column: "id", value: grantId });
     for (const ended of revoked)
       await onRevoked(transaction, { ...ended, why: "denied", now, requestId: request.id });
@@ -163,7 +163,7 @@ async function findGiven(
   { interaction }: Exchange,
   { db, keyring, clock }: OauthServices,
 ): Promise<string | null> {
-  const item = await findItem(
+  const item = await findOauthItem(
     { db, keyring },
     { kind: "Interaction", by: "id", value: interaction.uid, now: clock.now() },
   );
@@ -208,7 +208,7 @@ function grant(
   const now = services.clock.now();
   const answered = { kind: "Interaction", id: interaction.uid };
   return inTransaction(services.db, async (transaction) => {
-    const { isTaken, grantId } = await consumeItem(
+    const { isTaken, grantId } = await consumeOauthItem(
       { db: transaction, keyring: services.keyring },
       { ...answered, now },
     );
@@ -229,7 +229,7 @@ function grant(
       now,
       requestId: request.id,
     });
-    await noteGrant(transaction, { ...answered, grantId: made.grantId });
+    await setOauthItemGrant(transaction, { ...answered, grantId: made.grantId });
     return { isNew: true, grantId: made.grantId };
   });
 }

@@ -2,7 +2,7 @@
 import type * as Library from "oidc-provider";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { InteractionResults, Provider } from "oidc-provider";
-import { findOauthClient, type OauthClientOfApp } from "#access/oauth/oauth-clients.ts";
+import { findOauthClient, type OauthClientWithApp } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
 import { type Page, pageHeaders, placeBehind, renderPage } from "#pages/shared/page.ts";
 import { messagePage } from "./pages.ts";
@@ -17,7 +17,7 @@ interface Messages {
 export interface Exchange extends Messages {
   readonly provider: Provider;
   readonly interaction: Interaction;
-  readonly client: OauthClientOfApp;
+  readonly client: OauthClientWithApp;
   /** Where its answer leads in the end. */
   readonly leadsTo: string | undefined;
 }

@@ -1,7 +1,7 @@
 /** What the authorization server is given by the roof, which alone knows the floors beside it. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RevokedGrant } from "#access/credential-changes.ts";
-import type { GrantMade } from "#access/oauth/grants.ts";
+import type { CreateGrantResult } from "#access/oauth/grants.ts";
 import type { Scope } from "#access/viewer.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";
@@ -12,7 +12,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 
-export interface GrantGiven extends GrantMade {
+export interface GrantGiven extends CreateGrantResult {
   readonly staff: SignedInStaff;
   readonly clientId: string;
   readonly scopes: readonly Scope[];

@@ -5,8 +5,12 @@
 import { createHash } from "node:crypto";
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, type JWK } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createTokenVerifier, type GrantState, type PresentedToken } from "#access/oauth/access-tokens.ts";
-import { checkProof } from "#access/oauth/dpop.ts";
+import {
+  createAccessTokenVerifier,
+  type GrantState,
+  type PresentedAccessToken,
+} from "#access/oauth/access-tokens.ts";
+import { verifyDpopProof } from "#access/oauth/dpop.ts";
 import { createId } from "#foundation/ids.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { openFresh } from "#test/support/databases.ts";
@@ -60,7 +64,7 @@ const proofOf = (shown: string, { header = {}, claims = {}, key }: Bent = {}): P
 
 describe("a proof", () => {
   const check = async (bent: Bent = {}, at = now) =>
-    checkProof(await proofOf(token, bent), {
+    verifyDpopProof(await proofOf(token, bent), {
       method: "GET",
       url: publicUrl + path,
       token,
@@ -196,12 +200,12 @@ describe("an access token", () => {
   interface Asked {
     readonly bent?: Bent;
     readonly grant?: Partial<GrantState> | null;
-    readonly shown?: Partial<PresentedToken>;
+    readonly shown?: Partial<PresentedAccessToken>;
     readonly admit?: () => void;
   }
   const verify = async ({ bent, grant: change = {}, shown = {}, admit }: Asked = {}) => {
     const value = shown.token ?? (await tokenOf(bent));
-    const verifier = createTokenVerifier({
+    const verifier = createAccessTokenVerifier({
       db: database.db,
       clock: { now: () => now },
       publicUrl,

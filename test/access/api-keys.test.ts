@@ -1,8 +1,8 @@
 /** Making and revoking keys: a key never holds more than its installation, and belongs to one merchant alone. */
 import { beforeAll, expect, it } from "vitest";
-import { recordUse, verifyApiKey } from "#access/keys/verify-keys.ts";
-import { type Access, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
-import { changeInstallation, createApp, createInstallation, createMerchant } from "#access/tenants.ts";
+import { recordApiKeyUse, verifyApiKey } from "#access/keys/verify-keys.ts";
+import { type AccessContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
+import { changeInstallation, registerApp, createInstallation, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -27,7 +27,7 @@ describeOnBoth("API keys", (open) => {
         defaultMarket: "DE",
       } as const;
       merchantId = await createMerchant(transaction, platform, input);
-      const appId = await createApp(transaction, platform, { name: "App", publisher: null });
+      const appId = await registerApp(transaction, platform, { name: "App", publisher: null });
       installationId = await createInstallation(transaction, platform, {
         merchantId,
         appId,
@@ -38,7 +38,7 @@ describeOnBoth("API keys", (open) => {
 
   const create = (
     change: Partial<Parameters<typeof createApiKey>[2]> = {},
-    access: Access = platform,
+    access: AccessContext = platform,
   ): ReturnType<typeof createApiKey> =>
     inTransaction(db, (transaction) =>
       createApiKey(transaction, access, {
@@ -95,7 +95,7 @@ describeOnBoth("API keys", (open) => {
 
   it("are revoked for good: the first time stands, and a foreign merchant cannot", async () => {
     const { apiKeyId, value } = await create();
-    const revoke = (access: Access): ReturnType<typeof revokeApiKey> =>
+    const revoke = (access: AccessContext): ReturnType<typeof revokeApiKey> =>
       inTransaction(db, (transaction) => revokeApiKey(transaction, access, apiKeyId));
     expect(await codeOf(revoke({ merchantId: "mer_other", now }))).toBe("resource_not_found");
     expect((await verifyApiKey(db, value, now)).apiKeyId).toBe(apiKeyId);
@@ -120,10 +120,10 @@ describeOnBoth("API keys", (open) => {
     const lastUsedAt = async (): Promise<unknown> =>
       (await db.selectFrom("apiKey").select("lastUsedAt").where("id", "=", apiKeyId).executeTakeFirst())
         ?.lastUsedAt;
-    await recordUse(db, apiKeyId, now);
-    await recordUse(db, apiKeyId, later(59_999));
+    await recordApiKeyUse(db, apiKeyId, now);
+    await recordApiKeyUse(db, apiKeyId, later(59_999));
     expect(await lastUsedAt()).toEqual(now);
-    await recordUse(db, apiKeyId, later(60_000));
+    await recordApiKeyUse(db, apiKeyId, later(60_000));
     expect(await lastUsedAt()).toEqual(later(60_000));
     // Noted by another process: this one keeps to the same minute.
     await db
@@ -131,7 +131,7 @@ describeOnBoth("API keys", (open) => {
       .set({ lastUsedAt: later(120_000) })
       .where("id", "=", apiKeyId)
       .execute();
-    await recordUse(db, apiKeyId, later(130_000));
+    await recordApiKeyUse(db, apiKeyId, later(130_000));
     expect(await lastUsedAt()).toEqual(later(120_000));
   });
 

@@ -10,7 +10,7 @@ import {
   commandLineActor,
 } from "#access/audit.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { createApp, createInstallation, createMerchant } from "#access/tenants.ts";
+import { registerApp, createInstallation, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId, kindOf } from "#foundation/ids.ts";
@@ -91,7 +91,7 @@ describeOnBoth("the audit trail", (open) => {
       password: "a long enough password",
     });
     const [installationId, staffId] = await inTransaction(db, async (transaction) => {
-      const appId = await createApp(transaction, access, { name: "App", publisher: null });
+      const appId = await registerApp(transaction, access, { name: "App", publisher: null });
       return [
         await createInstallation(transaction, access, { merchantId, appId, scopes: [] }),
         await createStaff(transaction, access, { merchantId, ...person }),

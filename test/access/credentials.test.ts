@@ -4,12 +4,17 @@
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import { type ApiKeyMade, createApiKey, revokeApiKey, rotateApiKey } from "#access/keys/manage-keys.ts";
+import {
+  type CreateApiKeyResult,
+  createApiKey,
+  revokeApiKey,
+  rotateApiKey,
+} from "#access/keys/manage-keys.ts";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import {
   changeInstallation,
-  createApp,
+  registerApp,
   createInstallation,
   createMerchant,
   updateMerchant,
@@ -29,12 +34,12 @@ describeOnBoth("What is kept of credentials", (open) => {
   const events = createServiceEvents();
   let merchantId = "";
   let installationId = "";
-  let key: ApiKeyMade;
-  let other: ApiKeyMade;
+  let key: CreateApiKeyResult;
+  let other: CreateApiKeyResult;
 
   const write = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
     inTransaction(db, work);
-  const makeKey = (expiresAt: Date | null = null): Promise<ApiKeyMade> =>
+  const makeKey = (expiresAt: Date | null = null): Promise<CreateApiKeyResult> =>
     write((transaction) =>
       createApiKey(transaction, platform, {
         installationId,
@@ -49,7 +54,7 @@ describeOnBoth("What is kept of credentials", (open) => {
     return statements.length;
   };
   /** Whether it must be asked for in the database. */
-  const isGone = async ({ value }: ApiKeyMade): Promise<boolean> =>
+  const isGone = async ({ value }: CreateApiKeyResult): Promise<boolean> =>
     (await statementsOf(() => desk.apiKey(value).catch(() => undefined))) === 1;
 
   beforeAll(async () => {
@@ -67,7 +72,7 @@ describeOnBoth("What is kept of credentials", (open) => {
         defaultMarket: "DE",
       } as const;
       merchantId = await createMerchant(transaction, platform, input);
-      const appId = await createApp(transaction, platform, { name: "App", publisher: null });
+      const appId = await registerApp(transaction, platform, { name: "App", publisher: null });
       installationId = await createInstallation(transaction, platform, {
         merchantId,
         appId,
@@ -86,7 +91,7 @@ describeOnBoth("What is kept of credentials", (open) => {
         defaultMarket: "DE",
       } as const;
       merchantId = await createMerchant(transaction, platform, input);
-      const appId = await createApp(transaction, platform, { name: "App", publisher: null });
+      const appId = await registerApp(transaction, platform, { name: "App", publisher: null });
       installationId = await createInstallation(transaction, platform, {
         merchantId,
         appId,

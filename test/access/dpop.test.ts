@@ -1,7 +1,7 @@
 /** What a proof of possession is held to beside its signature: the address it names, and that it is used once. */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { normalizedAddress, sweepProofs, useProof } from "#access/oauth/dpop.ts";
+import { normalizeProofUrl, sweepDpopProofs, consumeDpopProof } from "#access/oauth/dpop.ts";
 import { sweeps } from "#app/sweeps.ts";
 import type { Database } from "#database/connect.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -21,7 +21,7 @@ describe("the address of a request", () => {
     ["with letters encoded that need not be", "https://api.test/api/v1/%6fpen/%69dentity"],
     ["with encoded dot segments", "https://api.test/x/%2e%2E/api/v1/open/identity"],
   ])("is the same %s", (_name, same) => {
-    expect(normalizedAddress(same)).toBe(address);
+    expect(normalizeProofUrl(same)).toBe(address);
   });
 
   it.each([
@@ -35,7 +35,7 @@ describe("the address of a request", () => {
     ["user information", "https://user@api.test/api/v1/open/identity"],
     ["a dot after the host", "https://api.test./api/v1/open/identity"],
   ])("is another one with %s", (_name, other) => {
-    expect(normalizedAddress(other)).not.toBe(address);
+    expect(normalizeProofUrl(other)).not.toBe(address);
   });
 
   it.each([
@@ -54,11 +54,11 @@ describe("the address of a request", () => {
     "https://",
     "https://api.test:x/",
   ])("is none in %j", (text) => {
-    expect(normalizedAddress(text)).toBeUndefined();
+    expect(normalizeProofUrl(text)).toBeUndefined();
   });
 
   it("has its encodings in capitals, and those that mean something stay", () => {
-    expect(normalizedAddress("https://api.test/a%2fb%c3%a4%7E%41")).toBe("https://api.test/a%2Fb%C3%A4~A");
+    expect(normalizeProofUrl("https://api.test/a%2fb%c3%a4%7E%41")).toBe("https://api.test/a%2Fb%C3%A4~A");
   });
 });
 
@@ -81,25 +81,25 @@ describeOnBoth("a proof", (open) => {
     );
 
   it("is used once, and by whichever of ten at once comes first", async () => {
-    expect(await codeOf(useProof(db, proof("a"), now))).toBe("good");
-    expect(await codeOf(useProof(db, proof("a"), later(1)))).toBe("dpop_proof_invalid");
+    expect(await codeOf(consumeDpopProof(db, proof("a"), now))).toBe("good");
+    expect(await codeOf(consumeDpopProof(db, proof("a"), later(1)))).toBe("dpop_proof_invalid");
     for (let round = 0; round < 20; round += 1) {
       const codes = await Promise.all(
-        Array.from({ length: 10 }, () => codeOf(useProof(db, proof(`many ${round}`), now))),
+        Array.from({ length: 10 }, () => codeOf(consumeDpopProof(db, proof(`many ${round}`), now))),
       );
       expect(codes.toSorted()).toEqual([...Array.from({ length: 9 }, () => "dpop_proof_invalid"), "good"]);
     }
   });
 
   it("is another one with another id, or another key", async () => {
-    expect(await codeOf(useProof(db, proof("b"), now))).toBe("good");
-    expect(await codeOf(useProof(db, proof("b "), now))).toBe("good");
-    expect(await codeOf(useProof(db, proof("b", "u".repeat(43)), now))).toBe("good");
+    expect(await codeOf(consumeDpopProof(db, proof("b"), now))).toBe("good");
+    expect(await codeOf(consumeDpopProof(db, proof("b "), now))).toBe("good");
+    expect(await codeOf(consumeDpopProof(db, proof("b", "u".repeat(43)), now))).toBe("good");
   });
 
   it("is remembered for five minutes, as nothing but a hash", async () => {
     await db.deleteFrom("dpopProof").execute();
-    await useProof(db, proof("c"), now);
+    await consumeDpopProof(db, proof("c"), now);
     const digest = createHash("sha256")
       .update(`${"t".repeat(43)}.c`)
       .digest();
@@ -108,9 +108,9 @@ describeOnBoth("a proof", (open) => {
     ]);
     const [row] = await db.selectFrom("dpopProof").select("digest").execute();
     expect(Buffer.from(row?.digest ?? []).equals(digest)).toBe(true);
-    expect(await sweepProofs(db, later(299_999))).toBe(0);
-    expect(await codeOf(useProof(db, proof("c"), later(299_999)))).toBe("dpop_proof_invalid");
-    expect(await sweepProofs(db, later(300_000))).toBe(1);
+    expect(await sweepDpopProofs(db, later(299_999))).toBe(0);
+    expect(await codeOf(consumeDpopProof(db, proof("c"), later(299_999)))).toBe("dpop_proof_invalid");
+    expect(await sweepDpopProofs(db, later(300_000))).toBe(1);
   });
 
   it("is forgotten by the sweeps, however many there are", async () => {
@@ -120,7 +120,7 @@ describeOnBoth("a proof", (open) => {
       expiresAt: now,
     }));
     await db.insertInto("dpopProof").values(rows).execute();
-    expect(await sweepProofs(db, now, AbortSignal.abort())).toBe(1000);
-    expect(await sweepProofs(db, now)).toBe(500);
+    expect(await sweepDpopProofs(db, now, AbortSignal.abort())).toBe(1000);
+    expect(await sweepDpopProofs(db, now)).toBe(500);
   });
 });

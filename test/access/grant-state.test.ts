@@ -1,10 +1,10 @@
 /** What a grant is worth now is read in one statement, and its use is noted once in a minute. */
 import { beforeAll, expect, it } from "vitest";
-import { createGrant, type GrantMade, revokeGrant } from "#access/oauth/grants.ts";
+import { createGrant, type CreateGrantResult, revokeGrant } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient } from "#access/oauth/oauth-clients.ts";
 import { findGrantState, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { changeInstallation, createApp, createMerchant } from "#access/tenants.ts";
+import { changeInstallation, registerApp, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -22,7 +22,7 @@ describeOnBoth("a grant's state", (open) => {
   let merchantId: string;
   const write = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
     inTransaction(db, work);
-  const grant = (): Promise<GrantMade> =>
+  const grant = (): Promise<CreateGrantResult> =>
     write((transaction) =>
       createGrant(transaction, { merchantId: null, now }, { staffId, clientId, scopes }),
     );
@@ -44,7 +44,7 @@ describeOnBoth("a grant's state", (open) => {
       } as const;
       merchantId = await createMerchant(transaction, access, merchant);
       staffId = await createStaff(transaction, access, { merchantId, ...person });
-      appId = await createApp(transaction, access, { name: "App", publisher: null });
+      appId = await registerApp(transaction, access, { name: "App", publisher: null });
       clientId = await createOauthClient(transaction, access, {
         appId,
         redirectUris: ["https://app.example/"],
@@ -87,7 +87,7 @@ describeOnBoth("a grant's state", (open) => {
 
   it("has its last use: noted once in a minute, and of no other grant", async () => {
     const [one, other] = [await grant(), await grant()];
-    const lastUse = async ({ grantId }: GrantMade): Promise<Date | null | undefined> =>
+    const lastUse = async ({ grantId }: CreateGrantResult): Promise<Date | null | undefined> =>
       (await db.selectFrom("oauthGrant").select("lastUsedAt").where("id", "=", grantId).executeTakeFirst())
         ?.lastUsedAt;
     const at = (ms: number): Date => new Date(now.getTime() + ms);

@@ -4,13 +4,13 @@
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createGrant, findGrants, grantList, revokeGrant, sweepGrants } from "#access/oauth/grants.ts";
+import { createGrant, findGrants, selectGrants, revokeGrant, sweepGrants } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient, enableOauthClient } from "#access/oauth/oauth-clients.ts";
 import { createCredentialVerifier, type FindGrantState } from "#access/credentials.ts";
-import { findItem, keepItem } from "#access/oauth/oauth-items.ts";
+import { findOauthItem, saveOauthItem } from "#access/oauth/oauth-items.ts";
 import type { Scope } from "#access/viewer.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { changeInstallation, createApp, createMerchant } from "#access/tenants.ts";
+import { changeInstallation, registerApp, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -27,7 +27,7 @@ describeOnBoth("grants", (open) => {
   let count = 0;
   const client = (): Promise<string> =>
     inTransaction(db, async (transaction) => {
-      const appId = await createApp(transaction, access, { name: "App", publisher: null });
+      const appId = await registerApp(transaction, access, { name: "App", publisher: null });
       return createOauthClient(transaction, access, {
         appId,
         redirectUris: ["https://app.example/"],
@@ -142,8 +142,8 @@ describeOnBoth("grants", (open) => {
         lastUsedAt: null,
       },
     ]);
-    expect((await grantList(db, merchantId).execute()).map(({ id }) => id)).toContain(grantId);
-    expect(await grantList(db, "mer_other").execute()).toEqual([]);
+    expect((await selectGrants(db, merchantId).execute()).map(({ id }) => id)).toContain(grantId);
+    expect(await selectGrants(db, "mer_other").execute()).toEqual([]);
   });
 
   it("do not let an installation do more than it may, and leave all as it is", async () => {
@@ -242,8 +242,9 @@ describeOnBoth("grants", (open) => {
         uid: null,
         expiresAt: new Date(now.getTime() + 1),
       };
-      await keepItem({ db, keyring }, item);
-      return () => findItem({ db, keyring }, { kind: "RefreshToken", by: "id", value: `of ${grantId}`, now });
+      await saveOauthItem({ db, keyring }, item);
+      return () =>
+        findOauthItem({ db, keyring }, { kind: "RefreshToken", by: "id", value: `of ${grantId}`, now });
     };
 
     it("are over with their codes and refresh tokens, by their own merchant, and the first time stands", async () => {

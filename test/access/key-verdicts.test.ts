@@ -5,12 +5,12 @@
 import { describe, expect, it } from "vitest";
 import {
   checkApiKey,
-  type KeyRow,
+  type ApiKeyState,
   mintSecret,
-  ownerOfRefused,
-  suspensionOf,
+  ownerOfRefusedApiKey,
+  credentialSuspension,
 } from "#access/keys/verify-keys.ts";
-import { checkInternalToken, type TokenRow } from "#access/keys/internal-tokens.ts";
+import { checkInternalToken, type InternalTokenState } from "#access/keys/internal-tokens.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
 const later = (ms: number): Date => new Date(now.getTime() + ms);
@@ -22,7 +22,7 @@ const refusalOf = (work: Promise<unknown>): Promise<{ code: string; message: str
 
 describe("an API key", () => {
   const { value, id: keyId, digest, prefix } = mintSecret("cpk", "live");
-  const row: KeyRow = {
+  const row: ApiKeyState = {
     id: "key_1",
     keyId,
     mode: "live",
@@ -37,7 +37,7 @@ describe("an API key", () => {
     installationStatus: "active",
     merchantStatus: "active",
   };
-  const check = (change: Partial<KeyRow> | undefined = {}) =>
+  const check = (change: Partial<ApiKeyState> | undefined = {}) =>
     checkApiKey(value, now, () => Promise.resolve(Object.assign({}, row, change)));
 
   it("is asked for by its id and by a digest of the whole, which gives nothing away", async () => {
@@ -68,11 +68,11 @@ describe("an API key", () => {
   });
 
   it("that is kept has one viewer for as long as it is kept", async () => {
-    const find = (): Promise<KeyRow> => Promise.resolve(row);
+    const find = (): Promise<ApiKeyState> => Promise.resolve(row);
     expect(await checkApiKey(value, now, find)).toBe(await checkApiKey(value, later(1), find));
   });
 
-  it.each<[Partial<KeyRow>, string]>([
+  it.each<[Partial<ApiKeyState>, string]>([
     [{ revokedAt: later(60_000) }, "api_key_revoked"],
     [{ installationStatus: "uninstalled" }, "api_key_revoked"],
     [{ revokedAt: now, expiresAt: now }, "api_key_revoked"],
@@ -81,7 +81,7 @@ describe("an API key", () => {
   ])("with %j is refused as %s, and whose it is can be told", async (change, code) => {
     const refusal = await refusalOf(check(change));
     expect(refusal).toMatchObject({ code });
-    expect(ownerOfRefused(refusal)).toEqual({
+    expect(ownerOfRefusedApiKey(refusal)).toEqual({
       credentialId: "key_1",
       merchantId: "mer_1",
       installationId: "ins_1",
@@ -90,9 +90,9 @@ describe("an API key", () => {
 
   it("that is nobody's is refused without an owner", async () => {
     for (const error of [new Error("Something else."), null, undefined, "api_key_revoked"])
-      expect(ownerOfRefused(error)).toBeUndefined();
+      expect(ownerOfRefusedApiKey(error)).toBeUndefined();
     const unknown = await refusalOf(checkApiKey(value, now, () => Promise.resolve(undefined)));
-    expect(ownerOfRefused(unknown)).toBeUndefined();
+    expect(ownerOfRefusedApiKey(unknown)).toBeUndefined();
     expect(await check({ expiresAt: later(1) })).toMatchObject({ kind: "api_key" });
   });
 
@@ -104,14 +104,14 @@ describe("an API key", () => {
   ])(
     "of a merchant that is %s and an installation that is %s is suspended as %s",
     (merchantStatus, installationStatus, suspended) => {
-      expect(suspensionOf({ merchantStatus, installationStatus })).toBe(suspended);
+      expect(credentialSuspension({ merchantStatus, installationStatus })).toBe(suspended);
     },
   );
 });
 
 describe("an internal token", () => {
   const { value, id: tokenId, digest } = mintSecret("cit", "admin");
-  const row: TokenRow = {
+  const row: InternalTokenState = {
     id: "tok_1",
     role: "admin",
     merchantId: "mer_1",
@@ -120,12 +120,15 @@ describe("an internal token", () => {
     revokedAt: null,
     merchantStatus: "active",
   };
-  const check = (change: Partial<TokenRow> = {}) =>
+  const check = (change: Partial<InternalTokenState> = {}) =>
     checkInternalToken(value, now, () => Promise.resolve({ ...row, ...change }));
 
   it("is asked for by its id and a digest of the whole, and says who calls", async () => {
     const asked: unknown[] = [];
-    const find = (presented: unknown): Promise<TokenRow> => (asked.push(presented), Promise.resolve(row));
+    const find = (presented: unknown): Promise<InternalTokenState> => (
+      asked.push(presented),
+      Promise.resolve(row)
+    );
     expect(await checkInternalToken(value, now, find)).toEqual({
       kind: "internal",
       tokenId: "tok_1",
@@ -144,7 +147,7 @@ describe("an internal token", () => {
       });
   });
 
-  it.each<[Partial<TokenRow>, string, string?]>([
+  it.each<[Partial<InternalTokenState>, string, string?]>([
     [{ revokedAt: later(60_000) }, "api_key_revoked", "The internal token was revoked."],
     [{ revokedAt: now, expiresAt: now, merchantStatus: "suspended" }, "api_key_revoked"],
     [{ expiresAt: now }, "api_key_expired", "The internal token has expired."],

@@ -5,10 +5,10 @@ import {
   disableOauthClient,
   enableOauthClient,
   findOauthClient,
-  oauthClientList,
+  selectOauthClients,
   type OauthClientInput,
 } from "#access/oauth/oauth-clients.ts";
-import { createApp } from "#access/tenants.ts";
+import { registerApp } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -33,7 +33,7 @@ describeOnBoth("OAuth clients", (open) => {
   beforeAll(async () => {
     ({ db } = await open());
     appId = await inTransaction(db, (transaction) =>
-      createApp(transaction, access, { name: "App", publisher: "Apps" }),
+      registerApp(transaction, access, { name: "App", publisher: "Apps" }),
     );
   });
 
@@ -50,7 +50,7 @@ describeOnBoth("OAuth clients", (open) => {
       appName: "App",
       publisher: "Apps",
     });
-    const listed = () => oauthClientList(db).where("id", "=", id).execute();
+    const listed = () => selectOauthClients(db).where("id", "=", id).execute();
     const common = { id, appId, redirectUris, authMethod: "private_key_jwt", createdAt: access.now };
     expect(await listed()).toEqual([{ ...common, version: 1, disabledAt: null }]);
     const turnOff = (now: Date) =>

@@ -3,7 +3,7 @@
  * access tokens, and who looks from outside.
  */
 import { describe, expect, it } from "vitest";
-import { type Check, readinessOf } from "#access/readiness/readiness.ts";
+import { type ReadinessCheck, assessReadiness } from "#access/readiness/readiness.ts";
 import type { InstallationFacts, ReadinessFacts } from "#access/readiness/readiness-facts.ts";
 import type { ApiKeyViewer, OAuthViewer, Scope } from "#access/viewer.ts";
 
@@ -48,9 +48,17 @@ const withKey: ApiKeyViewer = { ...owner, kind: "api_key", apiKeyId: "key_1", ke
 const withToken: OAuthViewer = { ...owner, kind: "oauth", grantId: "grt_1", clientId: "oac_1" };
 
 const judge = (change: Partial<InstallationFacts> = {}, more: Partial<ReadinessFacts> = {}) =>
-  readinessOf({ now, installation: { ...facts, ...change }, credential: withKey, endpoints: [], ...more });
-const check = (code: Check["code"], ...given: Parameters<typeof judge>): Check | undefined =>
-  judge(...given).checks.find((one) => one.code === code);
+  assessReadiness({
+    now,
+    installation: { ...facts, ...change },
+    credential: withKey,
+    endpoints: [],
+    ...more,
+  });
+const check = (
+  code: ReadinessCheck["code"],
+  ...given: Parameters<typeof judge>
+): ReadinessCheck | undefined => judge(...given).checks.find((one) => one.code === code);
 
 describe("the sum of the checks", () => {
   const [warns, advisoryFails, blockingFails] = [

@@ -2,17 +2,17 @@
 import { beforeAll, expect, it } from "vitest";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import {
-  type Access,
-  type ApiKeyMade,
+  type AccessContext,
+  type CreateApiKeyResult,
   createApiKey,
   revokeApiKey,
   findExpiringKeys,
   rotateApiKey,
-  type Rotation,
+  type RotateApiKeyInput,
 } from "#access/keys/manage-keys.ts";
 import {
   changeInstallation,
-  createApp,
+  registerApp,
   createInstallation,
   createMerchant,
   findApiKeys,
@@ -42,7 +42,7 @@ describeOnBoth("Rotating an API key", (open) => {
         defaultMarket: "DE",
       } as const;
       merchantId = await createMerchant(transaction, platform, input);
-      const appId = await createApp(transaction, platform, { name: "App", publisher: null });
+      const appId = await registerApp(transaction, platform, { name: "App", publisher: null });
       installationId = await createInstallation(transaction, platform, {
         merchantId,
         appId,
@@ -51,7 +51,7 @@ describeOnBoth("Rotating an API key", (open) => {
     });
   });
 
-  const create = (expiresAt: Date | null = null): Promise<ApiKeyMade> =>
+  const create = (expiresAt: Date | null = null): Promise<CreateApiKeyResult> =>
     inTransaction(db, (transaction) =>
       createApiKey(transaction, platform, {
         installationId,
@@ -62,9 +62,9 @@ describeOnBoth("Rotating an API key", (open) => {
     );
   const rotate = (
     apiKeyId: string,
-    input: Partial<Rotation> = {},
-    access: Access = platform,
-  ): Promise<ApiKeyMade> =>
+    input: Partial<RotateApiKeyInput> = {},
+    access: AccessContext = platform,
+  ): Promise<CreateApiKeyResult> =>
     inTransaction(db, (transaction) => rotateApiKey(transaction, access, { apiKeyId, ...input }));
   const rowOf = async (apiKeyId: string) => (await findApiKeys(db, [apiKeyId]))[0];
   const countOf = async (): Promise<number> => (await db.selectFrom("apiKey").select("id").execute()).length;
@@ -169,7 +169,7 @@ describeOnBoth("Rotating an API key", (open) => {
         status: 409,
         conflict: {
           resource: "api_key",
-          id: (key as ApiKeyMade).apiKeyId,
+          id: (key as CreateApiKeyResult).apiKeyId,
           currentStatus: state,
           currentVersion: version,
           reason: state,

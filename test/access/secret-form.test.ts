@@ -3,7 +3,7 @@
  * digest.
  */
 import { describe, expect, it } from "vitest";
-import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/keys/verify-keys.ts";
+import { sha256Digest, matchesDigest, mintSecret, parseSecret } from "#access/keys/verify-keys.ts";
 import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
 
 describe("an API key", () => {
@@ -57,7 +57,7 @@ describe("an API key", () => {
     expect(matchesDigest(withOtherSecret(value), digest)).toBe(false);
     expect(matchesDigest(value, undefined)).toBe(false);
     expect(matchesDigest("nobody", undefined)).toBe(false);
-    expect(matchesDigest(value, digestOf(value))).toBe(true);
+    expect(matchesDigest(value, sha256Digest(value))).toBe(true);
   });
 });
 
@@ -85,7 +85,7 @@ describe("a secret", () => {
     const value = `cpk_test_${"Z".repeat(12)}_${"a".repeat(43)}`;
     const whole = value + checksumOf(value);
     expect(parseSecret("cpk", whole)).toEqual({ id: "Z".repeat(12), label: "test" });
-    expect(digestOf("abc").toString("hex")).toBe(
+    expect(sha256Digest("abc").toString("hex")).toBe(
       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
     );
   });

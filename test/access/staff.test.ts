@@ -15,7 +15,7 @@ import {
   setStaffPassword,
   verifyPassword,
 } from "#access/people/staff.ts";
-import { createApp, createMerchant } from "#access/tenants.ts";
+import { registerApp, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -53,7 +53,7 @@ describeOnBoth("staff", (open) => {
   };
   const letIn = (staffId: string): Promise<string> =>
     inTransaction(db, async (transaction) => {
-      const appId = await createApp(transaction, access, { name: "App", publisher: null });
+      const appId = await registerApp(transaction, access, { name: "App", publisher: null });
       const client = {
         appId,
         redirectUris: ["https://app.example/"],

@@ -1,14 +1,14 @@
 /** What the authorization server keeps: under digests, sealed, until its time is over, and taken once. */
 import { beforeAll, expect, it } from "vitest";
 import {
-  consumeItem,
-  deleteItem,
-  findItem,
-  type ItemToKeep,
-  keepItem,
-  keepOnce,
-  noteGrant,
-  sweepItems,
+  consumeOauthItem,
+  deleteOauthItem,
+  findOauthItem,
+  type OauthItemInput,
+  saveOauthItem,
+  saveOauthItemOnce,
+  setOauthItemGrant,
+  sweepOauthItems,
 } from "#access/oauth/oauth-items.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -21,7 +21,7 @@ const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
 
 describeOnBoth("items", (open) => {
   let db: Database;
-  const item = (changed: Partial<ItemToKeep> = {}): ItemToKeep => ({
+  const item = (changed: Partial<OauthItemInput> = {}): OauthItemInput => ({
     kind: "Session",
     id: "the secret id",
     payload: { accountId: "the person" },
@@ -31,14 +31,14 @@ describeOnBoth("items", (open) => {
     ...changed,
   });
   const find = (value: string, at: Date, by: "id" | "uid" = "id", kind = "Session") =>
-    findItem({ db, keyring }, { kind, by, value, now: at });
+    findOauthItem({ db, keyring }, { kind, by, value, now: at });
 
   beforeAll(async () => {
     ({ db } = await open());
   });
 
   it("are found under either id until they expire, and by nobody who reads the table", async () => {
-    await keepItem({ db, keyring }, item());
+    await saveOauthItem({ db, keyring }, item());
     for (const by of ["id", "uid"] as const)
       expect(await find(by === "id" ? "the secret id" : "the other id", now, by)).toEqual({
         payload: { accountId: "the person" },
@@ -60,8 +60,8 @@ describeOnBoth("items", (open) => {
   });
 
   it("do not open in another place", async () => {
-    await keepItem({ db, keyring }, item({ id: "one" }));
-    await keepItem({ db, keyring }, item({ id: "two", uid: null }));
+    await saveOauthItem({ db, keyring }, item({ id: "one" }));
+    await saveOauthItem({ db, keyring }, item({ id: "two", uid: null }));
     const rows = await db.selectFrom("oauthItem").selectAll().execute();
     const sealed = rows.find(({ uidDigest }) => uidDigest !== null);
     if (sealed === undefined) throw new Error("There is none.");
@@ -71,14 +71,14 @@ describeOnBoth("items", (open) => {
       .where("uidDigest", "is", null)
       .execute();
     await expect(find("two", now)).rejects.toThrow("does not decrypt");
-    await deleteItem(db, { kind: "Session", id: "two" });
+    await deleteOauthItem(db, { kind: "Session", id: "two" });
   });
 
   it("are kept anew with what they are then, consumed or not", async () => {
     const code = item({ kind: "AuthorizationCode", id: "code", uid: null, grantId: "grt_1" });
-    await keepItem({ db, keyring }, code);
-    await consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "code", now });
-    await keepItem({ db, keyring }, { ...code, payload: { accountId: "another" } });
+    await saveOauthItem({ db, keyring }, code);
+    await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "code", now });
+    await saveOauthItem({ db, keyring }, { ...code, payload: { accountId: "another" } });
     expect(await find("code", now, "id", "AuthorizationCode")).toEqual({
       payload: { accountId: "another" },
       consumedAt: now,
@@ -87,18 +87,20 @@ describeOnBoth("items", (open) => {
   });
 
   it("are taken by one of many at once; the others learn whose they were", async () => {
-    await keepItem(
+    await saveOauthItem(
       { db, keyring },
       item({ kind: "AuthorizationCode", id: "wanted", uid: null, grantId: "grt_2" }),
     );
     const taken = await Promise.all(
       Array.from({ length: 20 }, () =>
-        consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now }),
+        consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now }),
       ),
     );
     expect(taken.filter(({ isTaken }) => isTaken)).toEqual([{ isTaken: true, grantId: "grt_2" }]);
     expect(taken.filter(({ isTaken, grantId }) => !isTaken && grantId === "grt_2")).toHaveLength(19);
-    expect(await consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now })).toEqual({
+    expect(
+      await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now }),
+    ).toEqual({
       isTaken: false,
       grantId: null,
     });
@@ -111,13 +113,13 @@ describeOnBoth("items", (open) => {
       uid: null,
       payload: { clientId: "the app", nonce: "long" },
     });
-    await keepItem({ db, keyring }, code);
-    const toRemains = (payload: ItemToKeep["payload"]) => ({
+    await saveOauthItem({ db, keyring }, code);
+    const toRemains = (payload: OauthItemInput["payload"]) => ({
       payload: { clientId: payload["clientId"], used: true },
       expiresAt: inMs(5_000),
     });
     const take = () =>
-      consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "used", now, toRemains });
+      consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "used", now, toRemains });
     expect((await Promise.all([take(), take(), take()])).filter(({ isTaken }) => isTaken)).toHaveLength(1);
     const left = { payload: { clientId: "the app", used: true }, consumedAt: now, grantId: null };
     expect(await find("used", inMs(4_999), "id", "AuthorizationCode")).toEqual(left);
@@ -126,11 +128,11 @@ describeOnBoth("items", (open) => {
 
   it("tell which grant came of them, also when they are kept anew", async () => {
     const interaction = item({ kind: "Interaction", id: "asked", uid: null });
-    await keepItem({ db, keyring }, interaction);
+    await saveOauthItem({ db, keyring }, interaction);
     await inTransaction(db, (transaction) =>
-      noteGrant(transaction, { kind: "Interaction", id: "asked", grantId: "grt_3" }),
+      setOauthItemGrant(transaction, { kind: "Interaction", id: "asked", grantId: "grt_3" }),
     );
-    await keepItem({ db, keyring }, interaction);
+    await saveOauthItem({ db, keyring }, interaction);
     expect(await find("asked", now, "id", "Interaction")).toMatchObject({
       consumedAt: null,
       grantId: "grt_3",
@@ -138,9 +140,9 @@ describeOnBoth("items", (open) => {
   });
 
   it("are not taken once they have expired", async () => {
-    await keepItem({ db, keyring }, item({ kind: "AuthorizationCode", id: "late", uid: null }));
+    await saveOauthItem({ db, keyring }, item({ kind: "AuthorizationCode", id: "late", uid: null }));
     expect(
-      await consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "late", now: inMs(1_000) }),
+      await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "late", now: inMs(1_000) }),
     ).toEqual({
       isTaken: false,
       grantId: null,
@@ -149,18 +151,22 @@ describeOnBoth("items", (open) => {
 
   it("are kept once by one of many, and again only when their time is over", async () => {
     const proof = item({ kind: "ReplayDetection", id: "proof", uid: null });
-    const kept = await Promise.all(Array.from({ length: 20 }, () => keepOnce({ db, keyring }, proof, now)));
+    const kept = await Promise.all(
+      Array.from({ length: 20 }, () => saveOauthItemOnce({ db, keyring }, proof, now)),
+    );
     expect(kept.filter(Boolean)).toHaveLength(1);
-    expect(await keepOnce({ db, keyring }, proof, inMs(999))).toBe(false);
-    expect(await keepOnce({ db, keyring }, { ...proof, expiresAt: inMs(3_000) }, inMs(1_000))).toBe(true);
-    expect(await keepOnce({ db, keyring }, proof, inMs(1_000))).toBe(false);
+    expect(await saveOauthItemOnce({ db, keyring }, proof, inMs(999))).toBe(false);
+    expect(await saveOauthItemOnce({ db, keyring }, { ...proof, expiresAt: inMs(3_000) }, inMs(1_000))).toBe(
+      true,
+    );
+    expect(await saveOauthItemOnce({ db, keyring }, proof, inMs(1_000))).toBe(false);
   });
 
   it("are swept when they have expired, and no others", async () => {
     await db.deleteFrom("oauthItem").execute();
-    await keepItem({ db, keyring }, item({ id: "old" }));
-    await keepItem({ db, keyring }, item({ id: "young", expiresAt: inMs(2_000) }));
-    expect(await sweepItems(db, inMs(1_000))).toBe(1);
+    await saveOauthItem({ db, keyring }, item({ id: "old" }));
+    await saveOauthItem({ db, keyring }, item({ id: "young", expiresAt: inMs(2_000) }));
+    expect(await sweepOauthItems(db, inMs(1_000))).toBe(1);
     expect(await find("young", now)).toBeDefined();
     expect(await db.selectFrom("oauthItem").select("kind").execute()).toHaveLength(1);
   });

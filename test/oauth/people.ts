@@ -5,7 +5,7 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { createApp } from "#access/tenants.ts";
+import { registerApp } from "#access/tenants.ts";
 import { inTransaction } from "#database/transaction.ts";
 import type { World } from "#test/support/world.ts";
 
@@ -54,7 +54,7 @@ export async function createClient(world: World, options: ClientOptions = {}): P
       : { keys: [{ ...(await exportJWK(pair.publicKey)), kid: "one", alg: "ES256", use: "sig" }] };
   const access = { merchantId: null, now: world.clock.now() };
   const made = await inTransaction(world.database.db, async (transaction) => {
-    const appId = await createApp(transaction, access, { name: appName, publisher: "Apps & Co" });
+    const appId = await registerApp(transaction, access, { name: appName, publisher: "Apps & Co" });
     return {
       appId,
       clientId: await createOauthClient(transaction, access, { appId, redirectUris, authMethod, jwks }),

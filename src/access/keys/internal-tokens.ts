@@ -7,13 +7,19 @@ import { createId } from "#foundation/ids.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import type { Access } from "./manage-keys.ts";
+import type { AccessContext } from "./manage-keys.ts";
 import { invalidateCredentials } from "#access/credential-changes.ts";
-import { digestOf, matchesDigest, mintSecret, noteUse, parseSecret } from "./verify-keys.ts";
+import {
+  sha256Digest,
+  matchesDigest,
+  mintSecret,
+  recordUseOncePerMinute,
+  parseSecret,
+} from "./verify-keys.ts";
 import type { InternalRole, TokenViewer } from "#access/viewer.ts";
 
 /** What the database says of a token and of its merchant. */
-export interface TokenRow {
+export interface InternalTokenState {
   readonly id: string;
   readonly role: InternalRole;
   readonly merchantId: string | null;
@@ -34,11 +40,11 @@ export interface PresentedInternalToken {
 export async function checkInternalToken(
   value: string,
   now: Date,
-  find: (presented: PresentedInternalToken) => Promise<TokenRow | undefined>,
+  find: (presented: PresentedInternalToken) => Promise<InternalTokenState | undefined>,
 ): Promise<TokenViewer> {
   const parsed = parseSecret("cit", value);
   if (parsed === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
-  const row = await find({ tokenId: parsed.id, digest: digestOf(value).toString("base64") });
+  const row = await find({ tokenId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
   // Whenever that was: the clock of the process that revoked it may be ahead of this one's.
   if (row.revokedAt !== null) throw fail("api_key_revoked", { message: "The internal token was revoked." });
@@ -49,11 +55,11 @@ export async function checkInternalToken(
 }
 
 /** Only with the whole token at hand, which is compared in the same time whether the id is known or not. */
-export async function findToken(
+export async function findInternalTokenState(
   reader: Reader,
   tokenId: string,
   value: string,
-): Promise<TokenRow | undefined> {
+): Promise<InternalTokenState | undefined> {
   const row = await reader
     .selectFrom("internalToken")
     .leftJoin("merchant", "merchant.id", "internalToken.merchantId")
@@ -81,7 +87,7 @@ export interface InternalTokenInput {
 
 export async function createInternalToken(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   input: InternalTokenInput,
 ): Promise<{ internalTokenId: string; value: string }> {
   requireOwner(access, input);
@@ -116,7 +122,7 @@ export async function createInternalToken(
  * Operators belong to the platform, storefronts and admins to a merchant; a merchant makes tokens for itself
  * alone.
  */
-function requireOwner(access: Access, input: InternalTokenInput): void {
+function requireOwner(access: AccessContext, input: InternalTokenInput): void {
   if (access.merchantId !== null && input.merchantId !== access.merchantId) throw fail("merchant_not_found");
   const rule = input.role === "operator" ? "none" : input.role === "analyst" ? "either" : "one";
   if ((rule === "none" && input.merchantId !== null) || (rule === "one" && input.merchantId === null)) {
@@ -133,7 +139,7 @@ function requireOwner(access: Access, input: InternalTokenInput): void {
 
 export async function revokeInternalToken(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   internalTokenId: string,
 ): Promise<void> {
   const { numUpdatedRows } = await transaction
@@ -148,9 +154,9 @@ export async function revokeInternalToken(
 }
 
 /** At most one write per token and minute. */
-export function recordTokenUse(db: Database, internalTokenId: string, now: Date): Promise<void> {
+export function recordInternalTokenUse(db: Database, internalTokenId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
-  return noteUse(db, { credentialId: internalTokenId, now }, () =>
+  return recordUseOncePerMinute(db, { credentialId: internalTokenId, now }, () =>
     sql`update internal_token set last_used_at = ${now} where id = ${internalTokenId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(
       db,
     ),

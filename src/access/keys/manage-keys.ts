@@ -17,13 +17,13 @@ export interface ApiKeyInput {
   readonly expiresAt: Date | null;
 }
 
-export interface Access {
+export interface AccessContext {
   /** Null: any merchant (the platform). */
   readonly merchantId: string | null;
   readonly now: Date;
 }
 
-export interface ApiKeyMade {
+export interface CreateApiKeyResult {
   readonly apiKeyId: string;
   readonly value: string;
   readonly happened: readonly AccessEvent[];
@@ -35,9 +35,9 @@ export interface ApiKeyMade {
  */
 export async function createApiKey(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   input: ApiKeyInput,
-): Promise<ApiKeyMade> {
+): Promise<CreateApiKeyResult> {
   const installation = await transaction
     .selectFrom("installation")
     .innerJoin("merchant", "merchant.id", "installation.merchantId")
@@ -89,9 +89,9 @@ interface NewKey {
 
 export async function insertApiKey(
   transaction: Transaction,
-  { now }: Pick<Access, "now">,
+  { now }: Pick<AccessContext, "now">,
   key: NewKey,
-): Promise<Omit<ApiKeyMade, "happened">> {
+): Promise<Omit<CreateApiKeyResult, "happened">> {
   const { id: keyId, value, digest, lastFour } = mintSecret("cpk", key.mode);
   const apiKeyId = createId("apiKey", now.getTime());
   const { merchantId, installationId, mode, name, scopes, expiresAt } = key;
@@ -120,7 +120,7 @@ export async function insertApiKey(
  */
 export async function revokeApiKey(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   apiKeyId: string,
 ): Promise<AccessEvent[]> {
   const key = await transaction
@@ -142,7 +142,7 @@ export async function revokeApiKey(
  */
 export async function revokeKeys(
   transaction: Transaction,
-  { now }: Pick<Access, "now">,
+  { now }: Pick<AccessContext, "now">,
   { column, value }: { readonly column: "id" | "installationId"; readonly value: string },
 ): Promise<AccessEvent[]> {
   const revoked = await transaction
@@ -158,10 +158,10 @@ export async function revokeKeys(
   });
 }
 
-export const overlapHours = { max: 168, usual: 24 } as const;
+export const keyOverlapHours = { max: 168, usual: 24 } as const;
 const hourMs = 3_600_000;
 
-export interface Rotation {
+export interface RotateApiKeyInput {
   readonly apiKeyId: string;
   readonly overlapHours?: number | null | undefined;
   /** When the new key expires; it never does if this is null or left out. */
@@ -174,12 +174,14 @@ export interface Rotation {
  */
 export async function rotateApiKey(
   transaction: Transaction,
-  access: Access,
-  input: Rotation,
-): Promise<ApiKeyMade> {
+  access: AccessContext,
+  input: RotateApiKeyInput,
+): Promise<CreateApiKeyResult> {
   const key = await lockKey(transaction, access, input.apiKeyId);
   const made = await insertApiKey(transaction, access, { ...key, expiresAt: input.expiresAt ?? null });
-  const overlapEndsAt = new Date(access.now.getTime() + (input.overlapHours ?? overlapHours.usual) * hourMs);
+  const overlapEndsAt = new Date(
+    access.now.getTime() + (input.overlapHours ?? keyOverlapHours.usual) * hourMs,
+  );
   const expiresAt = key.expiresAt !== null && key.expiresAt < overlapEndsAt ? key.expiresAt : overlapEndsAt;
   await transaction
     .updateTable("apiKey")
@@ -221,7 +223,7 @@ interface LockedKey {
 /** Of two who rotate it at once the second finds it rotated. */
 async function lockKey(
   transaction: Transaction,
-  { merchantId, now }: Access,
+  { merchantId, now }: AccessContext,
   apiKeyId: string,
 ): Promise<LockedKey> {
   const key = await transaction
@@ -312,9 +314,9 @@ export function findExpiringKeys(
 }
 
 /** Nothing where somebody else has done it meanwhile. */
-export async function noteExpiry(
+export async function recordExpiryNotice(
   transaction: Transaction,
-  { now }: Pick<Access, "now">,
+  { now }: Pick<AccessContext, "now">,
   apiKeyId: string,
 ): Promise<AccessEvent[]> {
   const inOneDay = new Date(now.getTime() + 24 * hourMs);

@@ -13,7 +13,7 @@ import type { Reader } from "#database/transaction.ts";
 import { type ApiKeyViewer, type CredentialOwner, isScope } from "#access/viewer.ts";
 
 /** What the database says of a key and of what it belongs to. */
-export interface KeyRow {
+export interface ApiKeyState {
   readonly id: string;
   readonly keyId: string;
   readonly mode: string;
@@ -30,9 +30,9 @@ export interface KeyRow {
 }
 
 export const verifyApiKey = (reader: Reader, value: string, now: Date): Promise<ApiKeyViewer> =>
-  checkApiKey(value, now, ({ keyId }) => findKey(reader, keyId, value));
+  checkApiKey(value, now, ({ keyId }) => findApiKeyState(reader, keyId, value));
 
-export interface PresentedKey {
+export interface PresentedApiKey {
   readonly keyId: string;
   /** Of the whole key: a name for it that gives nothing away. */
   readonly digest: string;
@@ -42,11 +42,11 @@ export interface PresentedKey {
 export async function checkApiKey(
   value: string,
   now: Date,
-  find: (presented: PresentedKey) => Promise<KeyRow | undefined>,
+  find: (presented: PresentedApiKey) => Promise<ApiKeyState | undefined>,
 ): Promise<ApiKeyViewer> {
   const parsed = parseSecret("cpk", value);
   if (parsed === undefined) throw fail("api_key_invalid");
-  const row = await find({ keyId: parsed.id, digest: digestOf(value).toString("base64") });
+  const row = await find({ keyId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid");
   // Whenever that was: the clock of the process that revoked it may be ahead of this one's.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled")
@@ -61,7 +61,7 @@ const owners = new WeakMap<object, CredentialOwner>();
 
 function refused(
   code: "api_key_revoked" | "api_key_expired",
-  { id: credentialId, merchantId, installationId }: KeyRow,
+  { id: credentialId, merchantId, installationId }: ApiKeyState,
 ): Failure {
   const failure = fail(code);
   owners.set(failure, { credentialId, merchantId, installationId });
@@ -69,13 +69,13 @@ function refused(
 }
 
 /** Whose key was refused by this, where it is somebody's. */
-export const ownerOfRefused = (error: unknown): CredentialOwner | undefined =>
+export const ownerOfRefusedApiKey = (error: unknown): CredentialOwner | undefined =>
   typeof error === "object" && error !== null ? owners.get(error) : undefined;
 
 /** For as long as a row is kept. */
-const viewers = new WeakMap<KeyRow, ApiKeyViewer>();
+const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
 
-function toViewer(row: KeyRow): ApiKeyViewer {
+function toViewer(row: ApiKeyState): ApiKeyViewer {
   return {
     kind: "api_key",
     apiKeyId: row.id,
@@ -84,19 +84,23 @@ function toViewer(row: KeyRow): ApiKeyViewer {
     appId: row.appId,
     merchantId: row.merchantId,
     scopes: new Set(row.scopes.filter(isScope).filter((scope) => row.installationScopes.includes(scope))),
-    suspended: suspensionOf(row),
+    suspended: credentialSuspension(row),
   };
 }
 
-export function suspensionOf(
-  row: Pick<KeyRow, "merchantStatus" | "installationStatus">,
+export function credentialSuspension(
+  row: Pick<ApiKeyState, "merchantStatus" | "installationStatus">,
 ): ApiKeyViewer["suspended"] {
   if (row.merchantStatus === "suspended") return "merchant_suspended";
   return row.installationStatus === "suspended" ? "installation_suspended" : null;
 }
 
 /** Only with the whole key at hand, which is compared in the same time whether the id is known or not. */
-export async function findKey(reader: Reader, keyId: string, value: string): Promise<KeyRow | undefined> {
+export async function findApiKeyState(
+  reader: Reader,
+  keyId: string,
+  value: string,
+): Promise<ApiKeyState | undefined> {
   const row = await reader
     .selectFrom("apiKey")
     .innerJoin("installation", "installation.id", "apiKey.installationId")
@@ -123,9 +127,9 @@ export async function findKey(reader: Reader, keyId: string, value: string): Pro
 }
 
 /** At most one write per key and minute; the request does not wait for it. */
-export function recordUse(db: Database, apiKeyId: string, now: Date): Promise<void> {
+export function recordApiKeyUse(db: Database, apiKeyId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
-  return noteUse(db, { credentialId: apiKeyId, now }, () =>
+  return recordUseOncePerMinute(db, { credentialId: apiKeyId, now }, () =>
     sql`update api_key set last_used_at = ${now} where id = ${apiKeyId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(
       db,
     ),
@@ -160,7 +164,7 @@ export function mintSecret(kind: SecretKind, label: string): MintedSecret {
   const secret = toBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), secretLength);
   const unchecked = `${prefix}_${secret}`;
   const value = unchecked + checksumOf(unchecked);
-  return { id, value, prefix, digest: digestOf(value), lastFour: value.slice(-4) };
+  return { id, value, prefix, digest: sha256Digest(value), lastFour: value.slice(-4) };
 }
 
 const form = new RegExp(
@@ -179,15 +183,15 @@ export function parseSecret(
     : undefined;
 }
 
-export function digestOf(value: string): Buffer {
+export function sha256Digest(value: string): Buffer {
   return hash("sha256", value, "buffer");
 }
 
-const nobody = digestOf("nobody");
+const nobody = sha256Digest("nobody");
 
 /** Takes as long for an unknown id (no stored digest) as for a wrong secret. */
 export function matchesDigest(value: string, stored: Uint8Array | undefined): boolean {
-  const isEqual = timingSafeEqual(digestOf(value), stored ?? nobody);
+  const isEqual = timingSafeEqual(sha256Digest(value), stored ?? nobody);
   return isEqual && stored !== undefined;
 }
 
@@ -220,14 +224,18 @@ interface Use {
   readonly now: Date;
 }
 
-export function isUseNoted(db: Database, { credentialId, now }: Use): boolean {
+export function isUseRecorded(db: Database, { credentialId, now }: Use): boolean {
   const at = noted.get(db)?.get(credentialId);
   return at !== undefined && Math.abs(now.getTime() - at) < noteEveryMs;
 }
 
 /** `write` holds to the same minute by itself: other processes note as well. */
-export async function noteUse(db: Database, use: Use, write: () => Promise<unknown>): Promise<void> {
-  if (isUseNoted(db, use)) return;
+export async function recordUseOncePerMinute(
+  db: Database,
+  use: Use,
+  write: () => Promise<unknown>,
+): Promise<void> {
+  if (isUseRecorded(db, use)) return;
   const { credentialId, now } = use;
   const times = noted.get(db) ?? new LRUCache<string, number>({ max: credentialsMax });
   noted.set(db, times);

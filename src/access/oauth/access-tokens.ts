@@ -11,13 +11,13 @@ import type { Reader } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
 import { isId } from "#foundation/ids.ts";
-import { noteUse, suspensionOf } from "#access/keys/verify-keys.ts";
-import { checkProof, useProof } from "./dpop.ts";
+import { recordUseOncePerMinute, credentialSuspension } from "#access/keys/verify-keys.ts";
+import { verifyDpopProof, consumeDpopProof } from "./dpop.ts";
 import { accessTokenAudience, tokenSigningAlgorithms } from "#access/authorization.ts";
 import { isScope, type OAuthViewer } from "#access/viewer.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
-export interface PresentedToken {
+export interface PresentedAccessToken {
   readonly token: string;
   /** The values of all DPoP header lines. */
   readonly proofs: readonly string[];
@@ -26,7 +26,7 @@ export interface PresentedToken {
   readonly path: string;
 }
 
-export interface TokenServices {
+export interface AccessTokenServices {
   readonly db: Database;
   readonly clock: Clock;
   readonly publicUrl: string;
@@ -36,24 +36,24 @@ export interface TokenServices {
 }
 
 /** Throws where the viewer is not served whatever else is true. */
-export type Admit<Viewer> = (viewer: Viewer) => Promise<void> | void;
+export type AdmitViewer<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type VerifyAccessToken = (
-  presented: PresentedToken,
-  admit?: Admit<OAuthViewer>,
+  presented: PresentedAccessToken,
+  admit?: AdmitViewer<OAuthViewer>,
 ) => Promise<OAuthViewer>;
 
 /**
  * The token first, so that a proof is only ever read for one that is ours; its use is noted last, so that
  * nothing is written for a token that is wrong, revoked or not admitted.
  */
-export function createTokenVerifier({
+export function createAccessTokenVerifier({
   db,
   clock,
   publicUrl,
   signingKeys,
   findGrant = (id) => findGrantState(db, id),
-}: TokenServices): VerifyAccessToken {
+}: AccessTokenServices): VerifyAccessToken {
   return async ({ token, proofs, method, path }, admit) => {
     const now = clock.now();
     const [proof, second] = proofs;
@@ -61,7 +61,7 @@ export function createTokenVerifier({
     if (second !== undefined)
       throw fail("dpop_proof_invalid", { message: "There is more than one DPoP header." });
     const claims = await readToken(token, { publicUrl, now, signingKeys });
-    const used = await checkProof(proof, {
+    const used = await verifyDpopProof(proof, {
       method,
       url: publicUrl + path,
       token,
@@ -70,7 +70,7 @@ export function createTokenVerifier({
     });
     const viewer = viewerOf(claims, await findGrant(claims.grantId), now);
     await admit?.(viewer);
-    await useProof(db, used, now);
+    await consumeDpopProof(db, used, now);
     return viewer;
   };
 }
@@ -87,7 +87,11 @@ const requiredClaims = ["iss", "aud", "exp", "iat", "jti", "sub", "client_id", "
 
 async function readToken(
   token: string,
-  { publicUrl, now, signingKeys }: Pick<TokenServices, "publicUrl" | "signingKeys"> & { readonly now: Date },
+  {
+    publicUrl,
+    now,
+    signingKeys,
+  }: Pick<AccessTokenServices, "publicUrl" | "signingKeys"> & { readonly now: Date },
 ): Promise<TokenClaims> {
   const key = await keyOf(token, signingKeys);
   try {
@@ -106,7 +110,7 @@ async function readToken(
 }
 
 /** By its id alone: what the token's header says of keys beside that is not looked at. */
-async function keyOf(token: string, signingKeys: TokenServices["signingKeys"]): Promise<JWK> {
+async function keyOf(token: string, signingKeys: AccessTokenServices["signingKeys"]): Promise<JWK> {
   const kid = keyIdOf(token);
   if (kid === undefined) throw invalid();
   const { keys } = await signingKeys.publicJwks(kid);
@@ -208,7 +212,7 @@ function viewerOf(claims: TokenClaims, grant: GrantState | undefined, now: Date)
     appId,
     merchantId,
     scopes,
-    suspended: suspensionOf(grant),
+    suspended: credentialSuspension(grant),
   };
 }
 
@@ -224,7 +228,7 @@ function isInForce(
 /** At most one write per grant and minute; the request does not wait for it. */
 export function recordGrantUse(db: Database, grantId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
-  return noteUse(db, { credentialId: grantId, now }, () =>
+  return recordUseOncePerMinute(db, { credentialId: grantId, now }, () =>
     sql`update oauth_grant set last_used_at = ${now} where id = ${grantId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(
       db,
     ),

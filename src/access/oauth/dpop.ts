@@ -32,13 +32,13 @@ export interface ProvenRequest {
   readonly now: Date;
 }
 
-export interface UsedProof {
+export interface VerifiedProof {
   readonly thumbprint: string;
   readonly jti: string;
 }
 
 /** What is left to do is to take note of its use. */
-export async function checkProof(proof: string, request: ProvenRequest): Promise<UsedProof> {
+export async function verifyDpopProof(proof: string, request: ProvenRequest): Promise<VerifiedProof> {
   const { protectedHeader, payload } = await verified(proof, request.now);
   const { jwk } = protectedHeader;
   if (jwk === undefined || privateMembers.some((member) => Object.hasOwn(jwk, member)))
@@ -97,8 +97,8 @@ const refused = (why: string): Failure =>
 function isSameAddress(claimed: unknown, url: string): boolean {
   return (
     typeof claimed === "string" &&
-    normalizedAddress(claimed) !== undefined &&
-    normalizedAddress(claimed) === normalizedAddress(url)
+    normalizeProofUrl(claimed) !== undefined &&
+    normalizeProofUrl(claimed) === normalizeProofUrl(url)
   );
 }
 
@@ -108,7 +108,7 @@ const httpAddress = /^https?:\/\/[!-[\]-~]+$/i;
  * RFC 3986 section 6.2.2 and 6.2.3, without query and fragment; undefined where it is no address. The parser
  * leaves percent-encodings as they are.
  */
-export function normalizedAddress(text: string): string | undefined {
+export function normalizeProofUrl(text: string): string | undefined {
   if (!httpAddress.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   url.search = "";
@@ -120,7 +120,11 @@ export function normalizedAddress(text: string): string | undefined {
 }
 
 /** Refused when it was used before: of any number at once, whose row is first wins. */
-export async function useProof(db: Database, { thumbprint, jti }: UsedProof, now: Date): Promise<void> {
+export async function consumeDpopProof(
+  db: Database,
+  { thumbprint, jti }: VerifiedProof,
+  now: Date,
+): Promise<void> {
   const digest = createHash("sha256").update(`${thumbprint}.${jti}`).digest();
   const first = await db
     .insertInto("dpopProof")
@@ -134,7 +138,7 @@ export async function useProof(db: Database, { thumbprint, jti }: UsedProof, now
 const sweptAtOnce = 1000;
 
 /** Proofs that are too old to be used again anyway. */
-export async function sweepProofs(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function sweepDpopProofs(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from dpop_proof where digest in (

@@ -11,7 +11,7 @@ import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { type AccessEvent, type RevokedGrant, revokeGrants } from "#access/credential-changes.ts";
-import type { Access } from "#access/keys/manage-keys.ts";
+import type { AccessContext } from "#access/keys/manage-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 import { createInstallation } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
@@ -22,7 +22,7 @@ export interface GrantInput {
   readonly scopes: readonly Scope[];
 }
 
-export interface GrantMade {
+export interface CreateGrantResult {
   readonly grantId: string;
   readonly installationId: string;
   /** Those of the same person to the same client that it takes the place of. */
@@ -39,9 +39,9 @@ const dayMs = 86_400_000;
  */
 export async function createGrant(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   input: GrantInput,
-): Promise<GrantMade> {
+): Promise<CreateGrantResult> {
   const scopes = [...new Set(input.scopes)].toSorted();
   if (scopes.length === 0) throw fail("invalid_field", { message: "A grant is of one scope at least." });
   const merchantId = await lockMerchantOf(transaction, access, input.staffId);
@@ -70,7 +70,11 @@ export async function createGrant(
 }
 
 /** Two who install the same app at once do it one after the other. */
-async function lockMerchantOf(transaction: Transaction, access: Access, staffId: string): Promise<string> {
+async function lockMerchantOf(
+  transaction: Transaction,
+  access: AccessContext,
+  staffId: string,
+): Promise<string> {
   const staff = await transaction
     .selectFrom("staffAccount")
     .select(["merchantId", "disabledAt"])
@@ -109,7 +113,7 @@ interface Installing {
   readonly scopes: readonly Scope[];
 }
 
-async function install(transaction: Transaction, access: Access, input: Installing): Promise<string> {
+async function install(transaction: Transaction, access: AccessContext, input: Installing): Promise<string> {
   const current = await transaction
     .selectFrom("installation")
     .select(["id", "status", "scopes", "version"])
@@ -146,7 +150,7 @@ interface Giver {
 /** With the merchant locked: nobody makes another meanwhile. */
 async function endEarlier(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   { installationId, clientId, staffId }: Giver,
 ): Promise<readonly RevokedGrant[]> {
   const earlier = await transaction
@@ -168,7 +172,7 @@ async function endEarlier(
 /** From its commit on its tokens are refused. Revoking twice is revoking once: the first time stands. */
 export async function revokeGrant(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   grantId: string,
 ): Promise<AccessEvent[]> {
   const grant = await transaction
@@ -205,7 +209,7 @@ export const findGrants = (reader: Reader, ids: readonly string[]): Promise<Gran
   reader.selectFrom("oauthGrant").select(grantColumns).where(oneOf(ids)).execute();
 
 /** Still to be paged or counted. Null: of all merchants. */
-export const grantList = (
+export const selectGrants = (
   reader: Reader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "oauthGrant", GrantRow> =>

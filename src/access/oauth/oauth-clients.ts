@@ -7,7 +7,7 @@ import type { OauthClientTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Access } from "#access/keys/manage-keys.ts";
+import type { AccessContext } from "#access/keys/manage-keys.ts";
 import type { clientAuthMethods } from "#access/authorization.ts";
 import { revokeGrants } from "#access/credential-changes.ts";
 
@@ -21,7 +21,7 @@ export interface OauthClientInput {
 
 export async function createOauthClient(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   input: OauthClientInput,
 ): Promise<string> {
   requireRedirectUris(input.redirectUris);
@@ -118,7 +118,7 @@ function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
   return typeof x === "string" && (kty !== "EC" || typeof y === "string");
 }
 
-export interface OauthClientOfApp extends Pick<
+export interface OauthClientWithApp extends Pick<
   Selectable<OauthClientTable>,
   "id" | "appId" | "redirectUris" | "authMethod" | "jwks"
 > {
@@ -130,7 +130,7 @@ export interface OauthClientOfApp extends Pick<
 export async function findOauthClient(
   reader: Reader,
   clientId: string,
-): Promise<OauthClientOfApp | undefined> {
+): Promise<OauthClientWithApp | undefined> {
   return reader
     .selectFrom("oauthClient")
     .innerJoin("app", "app.id", "oauthClient.appId")
@@ -153,7 +153,7 @@ export async function findOauthClient(
  */
 export async function disableOauthClient(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   clientId: string,
 ): Promise<void> {
   if (!(await turn(transaction, clientId, { disabledAt: access.now }))) return;
@@ -190,7 +190,9 @@ async function turn(
 export type OauthClientRow = Omit<Selectable<OauthClientTable>, "jwks">;
 
 /** Still to be paged, ordered or narrowed down. Without their keys. */
-export const oauthClientList = (reader: Reader): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>
+export const selectOauthClients = (
+  reader: Reader,
+): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>
   reader
     .selectFrom("oauthClient")
     .select(["id", "appId", "redirectUris", "authMethod", "version", "createdAt", "disabledAt"]);

@@ -19,7 +19,7 @@ export interface OauthItem {
   readonly grantId: string | null;
 }
 
-export interface ItemToKeep {
+export interface OauthItemInput {
   readonly kind: string;
   readonly id: string;
   readonly payload: Payload;
@@ -35,11 +35,11 @@ interface Store<Handle = Database> {
 }
 
 /** Kept anew, what it is changes; whether it was consumed, and which grant came of it, does not. */
-export async function keepItem({ db, keyring }: Store, item: ItemToKeep): Promise<void> {
+export async function saveOauthItem({ db, keyring }: Store, item: OauthItemInput): Promise<void> {
   const digest = digestOf(item.id);
   const values = {
     uidDigest: item.uid === null ? null : digestOf(item.uid),
-    ...keyring.seal(JSON.stringify(item.payload), placeOfItem(item.kind, digest)),
+    ...keyring.seal(JSON.stringify(item.payload), oauthItemSealContext(item.kind, digest)),
     expiresAt: item.expiresAt,
   };
   await db
@@ -50,10 +50,14 @@ export async function keepItem({ db, keyring }: Store, item: ItemToKeep): Promis
 }
 
 /** False when it was there already: of several at once, one alone keeps it. */
-export async function keepOnce({ db, keyring }: Store, item: ItemToKeep, now: Date): Promise<boolean> {
+export async function saveOauthItemOnce(
+  { db, keyring }: Store,
+  item: OauthItemInput,
+  now: Date,
+): Promise<boolean> {
   const digest = digestOf(item.id);
   const values = {
-    ...keyring.seal(JSON.stringify(item.payload), placeOfItem(item.kind, digest)),
+    ...keyring.seal(JSON.stringify(item.payload), oauthItemSealContext(item.kind, digest)),
     expiresAt: item.expiresAt,
   };
   const kept = await db
@@ -67,16 +71,16 @@ export async function keepOnce({ db, keyring }: Store, item: ItemToKeep, now: Da
   return kept !== undefined;
 }
 
-export interface ItemSought {
+export interface OauthItemQuery {
   readonly kind: string;
   readonly by: "id" | "uid";
   readonly value: string;
   readonly now: Date;
 }
 
-export async function findItem(
+export async function findOauthItem(
   { db, keyring }: Store<Reader>,
-  { kind, by, value, now }: ItemSought,
+  { kind, by, value, now }: OauthItemQuery,
 ): Promise<OauthItem | undefined> {
   const row = await db
     .selectFrom("oauthItem")
@@ -95,25 +99,25 @@ function open(
   { kind, digest, sealed, dataKey, keyId }: Selectable<OauthItemTable>,
 ): Payload {
   return JSON.parse(
-    keyring.open({ sealed, dataKey, keyId }, placeOfItem(kind, digest)).toString("utf8"),
+    keyring.open({ sealed, dataKey, keyId }, oauthItemSealContext(kind, digest)).toString("utf8"),
   ) as Payload;
 }
 
-export interface ItemNamed {
+export interface OauthItemKey {
   readonly kind: string;
   readonly id: string;
 }
 
-export interface ItemTaken extends ItemNamed {
+export interface ConsumeOauthItemInput extends OauthItemKey {
   readonly now: Date;
   /**
    * What is left of it once it is used, by which it is known when it comes again; all of it, for as long as
    * it was good, unless told.
    */
-  readonly toRemains?: ((payload: Payload) => Remains) | undefined;
+  readonly toRemains?: ((payload: Payload) => ConsumedItemRecord) | undefined;
 }
 
-export interface Remains {
+export interface ConsumedItemRecord {
   readonly payload: Payload;
   readonly expiresAt?: Date;
 }
@@ -122,13 +126,15 @@ export interface Remains {
  * Of several at once, one alone gets `taken`. The others get the grant that it was of, where it still lies
  * there.
  */
-export async function consumeItem(
+export async function consumeOauthItem(
   { db, keyring }: Store<Reader>,
-  { kind, id, now, toRemains }: ItemTaken,
+  { kind, id, now, toRemains }: ConsumeOauthItemInput,
 ): Promise<{ readonly isTaken: boolean; readonly grantId: string | null }> {
   const digest = digestOf(id);
   const item =
-    toRemains === undefined ? undefined : await findItem({ db, keyring }, { kind, by: "id", value: id, now });
+    toRemains === undefined
+      ? undefined
+      : await findOauthItem({ db, keyring }, { kind, by: "id", value: id, now });
   const remains = item === undefined ? undefined : toRemains?.(item.payload);
   const taken = await db
     .updateTable("oauthItem")
@@ -136,7 +142,7 @@ export async function consumeItem(
       consumedAt: now,
       ...(remains === undefined
         ? {}
-        : keyring.seal(JSON.stringify(remains.payload), placeOfItem(kind, digest))),
+        : keyring.seal(JSON.stringify(remains.payload), oauthItemSealContext(kind, digest))),
       ...(remains?.expiresAt === undefined ? {} : { expiresAt: remains.expiresAt }),
     })
     .where("kind", "=", kind)
@@ -156,9 +162,9 @@ export async function consumeItem(
 }
 
 /** Says of an interaction which grant came of it; it goes with that. */
-export async function noteGrant(
+export async function setOauthItemGrant(
   transaction: Transaction,
-  { kind, id, grantId }: ItemNamed & { readonly grantId: string | null },
+  { kind, id, grantId }: OauthItemKey & { readonly grantId: string | null },
 ): Promise<void> {
   await transaction
     .updateTable("oauthItem")
@@ -168,14 +174,14 @@ export async function noteGrant(
     .execute();
 }
 
-export async function deleteItem(db: Database, { kind, id }: ItemNamed): Promise<void> {
+export async function deleteOauthItem(db: Database, { kind, id }: OauthItemKey): Promise<void> {
   await db.deleteFrom("oauthItem").where("kind", "=", kind).where("digest", "=", digestOf(id)).execute();
 }
 
 const sweptAtOnce = 500;
 
 /** What has expired; how much that was. */
-export async function sweepItems(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function sweepOauthItems(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from oauth_item where (kind, digest) in (
@@ -190,6 +196,6 @@ export async function sweepItems(db: Database, now: Date, signal?: AbortSignal):
 
 const digestOf = (id: string): Buffer => createHash("sha256").update(id).digest();
 
-export function placeOfItem(kind: string, digest: Uint8Array): Place {
+export function oauthItemSealContext(kind: string, digest: Uint8Array): Place {
   return { table: "oauth_item", column: "sealed", rowId: `${kind}:${Buffer.from(digest).toString("hex")}` };
 }

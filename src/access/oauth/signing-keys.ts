@@ -169,7 +169,7 @@ async function insertKeys(
     id: privateJwk.kid,
     algorithm: privateJwk.alg,
     publicJwk: JSON.stringify(publicJwk),
-    ...keyring.seal(JSON.stringify(privateJwk), placeOfSigningKey(privateJwk.kid)),
+    ...keyring.seal(JSON.stringify(privateJwk), signingKeySealContext(privateJwk.kid)),
     createdAt: now,
     signsFrom,
   }));
@@ -199,7 +199,7 @@ function tryToOpen(
 ): PrivateJwk | undefined {
   try {
     return JSON.parse(
-      keyring.open({ sealed, dataKey, keyId }, placeOfSigningKey(id)).toString("utf8"),
+      keyring.open({ sealed, dataKey, keyId }, signingKeySealContext(id)).toString("utf8"),
     ) as PrivateJwk;
   } catch (error) {
     if (!(error instanceof DecryptionFailed)) throw error;
@@ -211,7 +211,7 @@ function tryToOpen(
   }
 }
 
-export const placeOfSigningKey = (id: string): Place => ({
+export const signingKeySealContext = (id: string): Place => ({
   table: "oauth_signing_key",
   column: "sealed",
   rowId: id,

@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import { digestOf, noteUse } from "#access/keys/verify-keys.ts";
+import { sha256Digest, recordUseOncePerMinute } from "#access/keys/verify-keys.ts";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -36,7 +36,7 @@ export async function createStaffSession(
   await transaction
     .insertInto("staffSession")
     .values({
-      digest: digestOf(secret),
+      digest: sha256Digest(secret),
       staffId,
       staffVersion: version,
       createdAt: now,
@@ -79,7 +79,7 @@ export async function findStaffSession(
       "staffAccount.version",
     ])
     .select(["merchant.name as merchantName", "merchant.status as merchantStatus"])
-    .where("digest", "=", digestOf(secret))
+    .where("digest", "=", sha256Digest(secret))
     .where("staffAccount.disabledAt", "is", null)
     .where("expiresAt", ">", now)
     .where("lastUsedAt", ">", new Date(now.getTime() - idleMs))
@@ -95,9 +95,9 @@ export async function findStaffSession(
 
 /** At most one write per session and minute; nobody need wait for it. */
 export function recordSessionUse(db: Database, secret: string, now: Date): Promise<void> {
-  const digest = digestOf(secret);
+  const digest = sha256Digest(secret);
   const minuteAgo = new Date(now.getTime() - 60_000);
-  return noteUse(db, { credentialId: digest.toString("base64"), now }, () =>
+  return recordUseOncePerMinute(db, { credentialId: digest.toString("base64"), now }, () =>
     sql`update staff_session set last_used_at = ${now} where digest = ${digest} and last_used_at <= ${minuteAgo}`.execute(
       db,
     ),
@@ -108,7 +108,7 @@ export function recordSessionUse(db: Database, secret: string, now: Date): Promi
 export async function endStaffSession(transaction: Transaction, secret: string): Promise<boolean> {
   const { numDeletedRows } = await transaction
     .deleteFrom("staffSession")
-    .where("digest", "=", digestOf(secret))
+    .where("digest", "=", sha256Digest(secret))
     .executeTakeFirst();
   return numDeletedRows > 0n;
 }

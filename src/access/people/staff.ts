@@ -8,7 +8,7 @@ import type { StaffAccountTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Access } from "#access/keys/manage-keys.ts";
+import type { AccessContext } from "#access/keys/manage-keys.ts";
 import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
 import { revokeGrants } from "#access/credential-changes.ts";
 
@@ -51,7 +51,7 @@ export async function preparePasswordHash(password: string): Promise<string> {
 
 export async function createStaff(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   input: StaffInput,
 ): Promise<string> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
@@ -106,7 +106,11 @@ export function normalizeEmail(email: string): string {
 }
 
 /** From its commit on the account signs in nowhere, also where it had, and the grants it gave are revoked. */
-export async function disableStaff(transaction: Transaction, access: Access, staffId: string): Promise<void> {
+export async function disableStaff(
+  transaction: Transaction,
+  access: AccessContext,
+  staffId: string,
+): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
   if (account.disabledAt !== null) return;
   await changeStaff(transaction, account.id, { disabledAt: access.now });
@@ -117,7 +121,11 @@ export async function disableStaff(transaction: Transaction, access: Access, sta
  * It signs in again, with the password that it had; what was revoked stays so. Refused where somebody else
  * has its address by now.
  */
-export async function enableStaff(transaction: Transaction, access: Access, staffId: string): Promise<void> {
+export async function enableStaff(
+  transaction: Transaction,
+  access: AccessContext,
+  staffId: string,
+): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
   if (account.disabledAt === null) return;
   await changeStaff(transaction, account.id, { disabledAt: null }).catch(
@@ -136,7 +144,7 @@ export interface StaffPasswordInput {
 /** From its commit on the password before it is none any more, and whoever had signed in is asked again. */
 export async function setStaffPassword(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   input: StaffPasswordInput,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, input.staffId);
@@ -151,7 +159,7 @@ export async function setStaffPassword(
 
 async function lockStaff(
   transaction: Transaction,
-  access: Access,
+  access: AccessContext,
   staffId: string,
 ): Promise<{ readonly id: string; readonly disabledAt: Date | null }> {
   const account = await transaction

@@ -134,7 +134,7 @@ interface ScopeLists {
  * only one of the two has is missing. Without a credential of the call all of the installation's together are
  * looked at.
  */
-export function requiredAndGranted({
+export function compareScopes({
   installation,
   credential,
 }: Pick<ReadinessFacts, "installation" | "credential">): ScopeLists {

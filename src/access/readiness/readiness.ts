@@ -7,7 +7,7 @@ import {
   type InstallationFacts,
   type KeyFacts,
   type ReadinessFacts,
-  requiredAndGranted,
+  compareScopes,
 } from "./readiness-facts.ts";
 
 type Severity = "blocking" | "advisory";
@@ -139,7 +139,7 @@ const endingKey = ({ expiresAt, ...key }: KeyFacts): (KeyFacts & { readonly expi
   expiresAt === null ? [] : [{ ...key, expiresAt }];
 
 function judgeScopes(facts: ReadinessFacts): Verdict {
-  const { missingScopes, grantedScopes } = requiredAndGranted(facts);
+  const { missingScopes, grantedScopes } = compareScopes(facts);
   if (missingScopes.length === 0) {
     return pass(
       grantedScopes.length === 0
@@ -184,7 +184,7 @@ function judgeMerchant({ installation }: ReadinessFacts): Verdict {
 
 function judgeEndpoints(facts: ReadinessFacts): Verdict {
   const { endpoints } = facts;
-  const isMeant = requiredAndGranted(facts).requiredScopes.some((scope) => scope.startsWith("webhooks:"));
+  const isMeant = compareScopes(facts).requiredScopes.some((scope) => scope.startsWith("webhooks:"));
   if (endpoints.length === 0) {
     if (!isMeant) return skip("The installation has no scope for webhooks.");
     return warn("There is no webhook endpoint.", {
@@ -298,25 +298,25 @@ function judgeClock({ installation: { clockSkewMs } }: ReadinessFacts): Verdict 
   });
 }
 
-export interface Check extends Omit<Verdict, "dueAt"> {
+export interface ReadinessCheck extends Omit<Verdict, "dueAt"> {
   readonly code: CheckCode;
   readonly severity: Severity;
 }
 
-export interface Readiness {
+export interface InstallationReadiness {
   readonly status: "ready" | "degraded" | "action_required" | "blocked";
   readonly evaluatedAt: Date;
   readonly installationId: string;
   readonly requiredScopes: readonly string[];
   readonly grantedScopes: readonly string[];
   readonly missingScopes: readonly string[];
-  readonly checks: readonly Check[];
+  readonly checks: readonly ReadinessCheck[];
   readonly nextActionAt: Date | null;
 }
 
 const codes = Object.keys(judges) as CheckCode[];
 
-export function readinessOf(facts: ReadinessFacts): Readiness {
+export function assessReadiness(facts: ReadinessFacts): InstallationReadiness {
   const { now, installation } = facts;
   const judged = codes.map((code) => ({ code, verdict: judges[code](facts) }));
   const checks = judged.map(({ code, verdict: { status, message, remedy, since } }) => ({
@@ -334,7 +334,7 @@ export function readinessOf(facts: ReadinessFacts): Readiness {
     status: statusOf(installation, checks),
     evaluatedAt: now,
     installationId: installation.installationId,
-    ...requiredAndGranted(facts),
+    ...compareScopes(facts),
     checks,
     nextActionAt: due.length === 0 ? null : new Date(Math.min(...due)),
   };
@@ -342,8 +342,8 @@ export function readinessOf(facts: ReadinessFacts): Readiness {
 
 function statusOf(
   { status, merchantStatus }: InstallationFacts,
-  checks: readonly Check[],
-): Readiness["status"] {
+  checks: readonly ReadinessCheck[],
+): InstallationReadiness["status"] {
   if (status !== "active" || merchantStatus !== "active") return "blocked";
   if (checks.some((check) => check.severity === "blocking" && check.status === "fail"))
     return "action_required";

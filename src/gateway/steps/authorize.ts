@@ -4,7 +4,7 @@
  * row, so a caller that will be refused anyway is refused before its proof is stored.
  */
 import type { FastifyRequest } from "fastify";
-import { isUseNoted, ownerOfRefused, recordUse } from "#access/keys/verify-keys.ts";
+import { isUseRecorded, ownerOfRefusedApiKey, recordApiKeyUse } from "#access/keys/verify-keys.ts";
 import { type ChallengeOptions, authorizationServerMetadataPath } from "#access/authorization.ts";
 import {
   anonymousViewer,
@@ -26,7 +26,7 @@ import {
   headerLines,
 } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type Security } from "#mesh/operation-security.ts";
-import { type Admit, recordGrantUse } from "#access/oauth/access-tokens.ts";
+import { type AdmitViewer, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import type { Operation } from "#gateway/contract.ts";
 import { type Counted, refuseUsedUp, takeOne } from "#http/rate-limiter.ts";
 
@@ -50,7 +50,7 @@ export const identify: Step = {
             admit: admission(call),
           });
         } catch (error) {
-          call.refused ??= ownerOfRefused(error);
+          call.refused ??= ownerOfRefusedApiKey(error);
           throw error;
         }
       },
@@ -82,7 +82,10 @@ function challengeOptions({ kind }: Security, publicUrl: string): ChallengeOptio
 export async function verifyIntegrator(
   request: FastifyRequest,
   { scheme, token }: Authorization,
-  { credentials, admit }: Pick<GatewayServices, "credentials"> & { readonly admit: Admit<IntegratorViewer> },
+  {
+    credentials,
+    admit,
+  }: Pick<GatewayServices, "credentials"> & { readonly admit: AdmitViewer<IntegratorViewer> },
 ): Promise<IntegratorViewer> {
   if (scheme === "bearer") {
     if (jwt.test(token))
@@ -105,7 +108,7 @@ function isCredentialUseNoted(
   viewer: IntegratorViewer,
   { db, clock }: Pick<GatewayServices, "db" | "clock">,
 ): boolean {
-  return isUseNoted(db, { credentialId: credentialIdOf(viewer), now: clock.now() });
+  return isUseRecorded(db, { credentialId: credentialIdOf(viewer), now: clock.now() });
 }
 
 function noteCredentialUse(
@@ -113,7 +116,7 @@ function noteCredentialUse(
   { db, clock }: Pick<GatewayServices, "db" | "clock">,
 ): Promise<void> {
   return viewer.kind === "api_key"
-    ? recordUse(db, viewer.apiKeyId, clock.now())
+    ? recordApiKeyUse(db, viewer.apiKeyId, clock.now())
     : recordGrantUse(db, viewer.grantId, clock.now());
 }
 
@@ -125,7 +128,7 @@ function noteCredentialUse(
 export function createAdmission(
   { limiter }: Pick<GatewayServices, "limiter">,
   operation: Operation,
-): (call: Call) => Admit<IntegratorViewer> {
+): (call: Call) => AdmitViewer<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {

@@ -1,6 +1,6 @@
 /** Writes the events of installations and keys: each for the one installation that it is about. */
 import type { AccessEvent } from "#access/credential-changes.ts";
-import { findExpiringKeys, noteExpiry } from "#access/keys/manage-keys.ts";
+import { findExpiringKeys, recordExpiryNotice } from "#access/keys/manage-keys.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -35,7 +35,7 @@ export function tellExpiringKeys({ db, now, render, signal }: ExpiryRound): Prom
       findExpiringKeys(db, { now, after: after?.id ?? "", rowsMax }),
     handle: ({ id }) =>
       inTransaction(db, async (transaction) => {
-        const happened = await noteExpiry(transaction, { now }, id);
+        const happened = await recordExpiryNotice(transaction, { now }, id);
         await tellAccess(transaction, happened, { now, cause, render });
         return happened.length > 0;
       }),

@@ -1,6 +1,6 @@
 /** API keys, internal tokens and OAuth clients: creating, rotating, disabling and revoking them. */
 import { z } from "zod";
-import { createApiKey, revokeApiKey, overlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
+import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/tenants.ts";
 import { isStaffViewer } from "#access/viewer.ts";
@@ -13,7 +13,7 @@ import { ApiKeyRef, AppRef, InternalTokenRef } from "#graph/refs.ts";
 import {
   disableOauthClient,
   enableOauthClient,
-  oauthClientList,
+  selectOauthClients,
   type OauthClientRow,
 } from "#access/oauth/oauth-clients.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
@@ -46,9 +46,9 @@ const ApiKeyRotateInput = builder.inputType("ApiKeyRotateInput", {
   fields: (t) => ({
     apiKeyId: t.id({ required: true, description: "The key." }),
     overlapHours: t.int({
-      defaultValue: overlapHours.usual,
-      description: `So long it goes on working beside its successor, 0 to ${overlapHours.max} hours, but not longer than it would have; ${overlapHours.usual} unless told.`,
-      validate: z.int32().min(0).max(overlapHours.max),
+      defaultValue: keyOverlapHours.usual,
+      description: `So long it goes on working beside its successor, 0 to ${keyOverlapHours.max} hours, but not longer than it would have; ${keyOverlapHours.usual} unless told.`,
+      validate: z.int32().min(0).max(keyOverlapHours.max),
     }),
     expiresAt: t.field({ type: "DateTime", description: "When the successor ends; left out: never." }),
   }),
@@ -256,7 +256,7 @@ const OAuthClientTransitionInput = builder.inputType("OAuthClientTransitionInput
 });
 
 async function clientOf({ db }: GraphContext, id: string): Promise<OauthClientRow> {
-  const client = await oauthClientList(db).where("id", "=", id).executeTakeFirst();
+  const client = await selectOauthClients(db).where("id", "=", id).executeTakeFirst();
   if (client === undefined) throw fail("resource_not_found");
   return client;
 }
@@ -298,7 +298,7 @@ builder.queryField("oauthClients", (t) =>
       complexity: pageCost,
       authScopes: { callers: readers },
       resolve: (_root, args, { db }) =>
-        connectionOf(args, { db, query: oauthClientList(db), column: "oauth_client.id" }),
+        connectionOf(args, { db, query: selectOauthClients(db), column: "oauth_client.id" }),
     },
     ...listTypes("OAuthClient", "clients"),
   ),

@@ -7,7 +7,7 @@ import {
   type Scope,
   scopeDescriptions,
 } from "#access/viewer.ts";
-import { apiKeyList, type ApiKeyRow, installationList } from "#access/tenants.ts";
+import { selectApiKeys, type ApiKeyRow, selectInstallations } from "#access/tenants.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { everybody, integrators, ownerOf, readers, staff } from "#graph/context.ts";
 import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, OAuthGrantRef, ViewerRef } from "#graph/refs.ts";
@@ -199,7 +199,7 @@ builder.queryField("installation", (t) =>
     resolve: async (_root, { id }, { viewer, loaders, db }) => {
       if (isIntegrator(viewer)) return loaders.installations.load(viewer.installationId);
       if (viewer.kind === "anonymous" || id === null || id === undefined) return null;
-      const found = await installationList(db, viewer.merchantId).where("id", "=", id).executeTakeFirst();
+      const found = await selectInstallations(db, viewer.merchantId).where("id", "=", id).executeTakeFirst();
       return found ?? null;
     },
   }),
@@ -215,7 +215,9 @@ builder.queryField("apiKey", (t) =>
     resolve: async (_root, { id }, context) => {
       // Events of several keys are rendered together.
       if (context.viewer.kind === "system") return context.loaders.apiKeys.load(id);
-      return (await apiKeyList(context.db, ownerOf(context)).where("id", "=", id).executeTakeFirst()) ?? null;
+      return (
+        (await selectApiKeys(context.db, ownerOf(context)).where("id", "=", id).executeTakeFirst()) ?? null
+      );
     },
   }),
 );

@@ -2,7 +2,11 @@
  * The health of an installation: whether it is ready for its work, and the requests that its credentials sent
  * lately.
  */
-import { type Check, type Readiness, readinessOf } from "#access/readiness/readiness.ts";
+import {
+  type ReadinessCheck,
+  type InstallationReadiness,
+  assessReadiness,
+} from "#access/readiness/readiness.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { integrators, readers, staff } from "#graph/context.ts";
@@ -61,7 +65,7 @@ const SeverityEnum = defineEnum("ReadinessSeverity", {
   values: { blocking: "The installation cannot do its work.", advisory: "It can, for now." },
 });
 
-const ReadinessCheck = builder.objectRef<Check>("ReadinessCheck").implement({
+const ReadinessCheck = builder.objectRef<ReadinessCheck>("ReadinessCheck").implement({
   description: "One thing that an installation needs.",
   fields: (t) => ({
     code: t.expose("code", { type: CheckCodeEnum, description: "What is checked." }),
@@ -80,7 +84,7 @@ const ReadinessCheck = builder.objectRef<Check>("ReadinessCheck").implement({
   }),
 });
 
-const InstallationReadiness = builder.objectRef<Readiness>("InstallationReadiness").implement({
+const InstallationReadiness = builder.objectRef<InstallationReadiness>("InstallationReadiness").implement({
   description:
     "Whether an installation can do its work with the credential of the call; for internal tokens, with all of its credentials together.",
   fields: (t) => ({
@@ -128,7 +132,7 @@ builder.objectField(InstallationRef, "readiness", (t) =>
         loaders.readinessFacts.load(id),
         loaders.endpointsOfInstallations.load(id),
       ]);
-      return readinessOf({
+      return assessReadiness({
         now: clock.now(),
         installation,
         credential: isIntegrator(viewer) ? viewer : null,

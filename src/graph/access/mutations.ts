@@ -3,7 +3,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { z } from "zod";
 import {
   changeInstallation,
-  createApp,
+  registerApp,
   createInstallation,
   createMerchant,
   updateMerchant,
@@ -175,7 +175,7 @@ changeMutation({
   input: AppCreateInput,
   type: AppRef,
   run: (transaction, access, { name: appName, publisher }) =>
-    createApp(transaction, access, { name: appName, publisher: publisher ?? null }),
+    registerApp(transaction, access, { name: appName, publisher: publisher ?? null }),
   answer: ({ loaders }, id) => loadAnew(loaders.apps, id),
 });
 

@@ -1,6 +1,6 @@
 /** The people of merchants, and what they granted to apps. */
 import { z } from "zod";
-import { grantList, revokeGrant } from "#access/oauth/grants.ts";
+import { selectGrants, revokeGrant } from "#access/oauth/grants.ts";
 import { generatePassword } from "#access/people/passwords.ts";
 import {
   createStaff,
@@ -265,7 +265,7 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
-        const all = grantList(context.db, ownerOf(context));
+        const all = selectGrants(context.db, ownerOf(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
         return connectionOf(args, { db: context.db, query, column: "oauth_grant.id" });

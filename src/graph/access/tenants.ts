@@ -1,5 +1,11 @@
 /** Merchants, apps, installations, keys and tokens: the types and the lists. */
-import { apiKeyList, appList, installationList, internalTokenList, merchantList } from "#access/tenants.ts";
+import {
+  selectApiKeys,
+  selectApps,
+  selectInstallations,
+  selectInternalTokens,
+  selectMerchants,
+} from "#access/tenants.ts";
 import { listLimit, type ProductList } from "#commerce/catalog/read-products.ts";
 import { type ProductSummary, toSummary } from "#commerce/catalog/render-product.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -237,7 +243,7 @@ builder.queryField("merchant", (t) =>
       const owner = ownerOf(context);
       const wanted = id ?? owner;
       if (wanted === null || (owner !== null && wanted !== owner)) return null;
-      const [found] = await merchantList(context.db, wanted).execute();
+      const [found] = await selectMerchants(context.db, wanted).execute();
       return found ?? null;
     },
   }),
@@ -253,7 +259,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         connectionOf(args, {
           db: context.db,
-          query: merchantList(context.db, ownerOf(context)),
+          query: selectMerchants(context.db, ownerOf(context)),
           column: "merchant.id",
         }),
     },
@@ -265,7 +271,7 @@ builder.queryFields((t) => ({
       description: "The apps that can be installed, oldest first.",
       complexity: pageCost,
       authScopes: { callers: readers },
-      resolve: (_root, args, { db }) => connectionOf(args, { db, query: appList(db), column: "app.id" }),
+      resolve: (_root, args, { db }) => connectionOf(args, { db, query: selectApps(db), column: "app.id" }),
     },
     ...listTypes("App", "apps"),
   ),
@@ -278,7 +284,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         connectionOf(args, {
           db: context.db,
-          query: installationList(context.db, ownerOf(context)),
+          query: selectInstallations(context.db, ownerOf(context)),
           column: "installation.id",
         }),
     },
@@ -296,7 +302,7 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
-        const all = apiKeyList(context.db, ownerOf(context));
+        const all = selectApiKeys(context.db, ownerOf(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
         return connectionOf(args, { db: context.db, query, column: "api_key.id" });
@@ -314,7 +320,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         connectionOf(args, {
           db: context.db,
-          query: internalTokenList(context.db, ownerOf(context)),
+          query: selectInternalTokens(context.db, ownerOf(context)),
           column: "internal_token.id",
         }),
     },
