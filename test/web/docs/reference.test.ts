@@ -18,6 +18,7 @@ import {
 } from "#pages/docs/api-document.ts";
 import { createExamples, readStoredAnswers } from "#pages/docs/examples.ts";
 import { createDocsSite, type DocsServices, type DocsSite } from "#pages/docs/docs-site.ts";
+import { guideNames } from "#pages/docs/guides.ts";
 import { expectError } from "#test/support/expect-error.ts";
 import { readContract } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -35,7 +36,7 @@ function fieldsOf(schema: Schema, schemas: Schemas): string[] {
 }
 
 /** The pages that are not about one operation: overview, errors, webhooks and the guides. */
-const otherPages = 11;
+const otherPages = 3 + guideNames.length;
 
 describe("the reference", () => {
   it("has a page for each operation of the contract, with all that the document says of it", async () => {
