@@ -84,10 +84,10 @@ const browserRules = ["checkout", "console", "docs", "graphiql", "shared"].map((
  */
 export const filesWithUnsafeAssertions = [
   "src/access/audit.ts",
+  "src/access/merchants.ts",
   "src/access/oauth/oauth-items.ts",
   "src/access/oauth/signing-keys.ts",
   "src/access/readiness/readiness.ts",
-  "src/access/tenants.ts",
   "src/app/open.ts",
   "src/app/services.ts",
   "src/commerce/addresses/personal-data.ts",

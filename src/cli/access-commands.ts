@@ -5,13 +5,9 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import {
-  selectApiKeys,
-  registerApp,
-  createInstallation,
-  createMerchant,
-  selectInternalTokens,
-} from "#access/tenants.ts";
+import { selectApiKeys, selectInternalTokens } from "#access/keys/read-credentials.ts";
+import { registerApp, createInstallation } from "#access/installations.ts";
+import { createMerchant } from "#access/merchants.ts";
 import { isScope, type InternalRole, internalRoles, type Scope, integratorScopes } from "#access/viewer.ts";
 import { isCountry, isSlug, parseLocale } from "#foundation/text.ts";
 import { printResult } from "./output.ts";

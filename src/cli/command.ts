@@ -4,7 +4,7 @@
  */
 import { Command, InvalidArgumentError } from "commander";
 import type { AccessEvent } from "#access/credential-changes.ts";
-import type { AccessContext } from "#access/keys/manage-keys.ts";
+import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
 import { appendAuditEntries, commandLineActor, auditableId } from "#access/audit.ts";
 import { readSettings, type Settings } from "#app/settings.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -19,7 +19,7 @@ export interface Json {
 export const command = (name: string, description: string): Command =>
   new Command(name).description(description).option("--json", "as JSON").exitOverride();
 
-interface CommandAccess extends AccessContext {
+interface CommandAccess extends AccessCommandContext {
   /** Collects the events of installations and keys. */
   readonly tell: (happened: readonly AccessEvent[]) => void;
   readonly settings: Settings;

@@ -5,7 +5,7 @@
  * may have become anything, so new ones are made then.
  */
 import { sql } from "kysely";
-import { type AccessContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
+import { type AccessCommandContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
 import { type InternalRole, type Scope, integratorScopes } from "#access/viewer.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
@@ -174,7 +174,7 @@ async function issueCredentials(
   transaction: Transaction,
   { merchants, now }: Issue,
 ): Promise<Pick<DemoFile, "keys" | "tokens">> {
-  const access: AccessContext = { merchantId: null, now };
+  const access: AccessCommandContext = { merchantId: null, now };
   const key = (
     name: string,
     granted: readonly Scope[],
@@ -221,7 +221,7 @@ async function issueCredentials(
 
 async function expiredKey(
   transaction: Transaction,
-  { access, merchants }: { access: AccessContext; merchants: DemoMerchants },
+  { access, merchants }: { access: AccessCommandContext; merchants: DemoMerchants },
 ): Promise<string> {
   const yesterday = new Date(access.now.getTime() - 86_400_000);
   const input = {

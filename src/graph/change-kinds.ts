@@ -3,7 +3,7 @@
  * arguments that its mutations have in common: `changeMutation({ ...cartChange, name, … })`.
  */
 import type { AccessEvent } from "#access/credential-changes.ts";
-import type { AccessContext } from "#access/keys/manage-keys.ts";
+import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { SessionCommandContext } from "#commerce/checkout/change-session.ts";
@@ -171,7 +171,7 @@ export const replayChange: ChangeKind<ReplayTenant> = {
 const installationIdOf = ({ viewer }: GraphContext): string | null =>
   isIntegrator(viewer) ? viewer.installationId : null;
 
-export interface AccessContext extends AccessContext {
+export interface AccessContext extends AccessCommandContext {
   /** Takes the events of installations and keys. */
   readonly publish: (events: readonly AccessEvent[]) => void;
 }

@@ -43,16 +43,9 @@ import {
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { findGrants, type GrantRow } from "#access/oauth/grants.ts";
-import {
-  type ApiKeyRow,
-  type AppRow,
-  findApiKeys,
-  findApps,
-  findInstallations,
-  findMerchants,
-  type InstallationRow,
-  type MerchantRow,
-} from "#access/tenants.ts";
+import { type ApiKeyRow, findApiKeys } from "#access/keys/read-credentials.ts";
+import { type AppRow, findApps, findInstallations, type InstallationRow } from "#access/installations.ts";
+import { findMerchants, type MerchantRow } from "#access/merchants.ts";
 import { findReadinessFacts, type InstallationFacts } from "#access/readiness/readiness-facts.ts";
 import {
   type AttemptView,

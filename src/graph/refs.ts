@@ -7,7 +7,9 @@ import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog
 import type { CategoryRow, ProductAggregate, VariantPart } from "#commerce/catalog/read-products.ts";
 import type { GrantRow } from "#access/oauth/grants.ts";
 import type { StaffRow } from "#access/people/staff.ts";
-import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow } from "#access/tenants.ts";
+import type { ApiKeyRow, InternalTokenRow } from "#access/keys/read-credentials.ts";
+import type { AppRow, InstallationRow } from "#access/installations.ts";
+import type { MerchantRow } from "#access/merchants.ts";
 import type { MarketRow } from "#commerce/markets/read-markets.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";

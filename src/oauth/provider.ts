@@ -123,7 +123,7 @@ function configurationOf(
     adapter: createAdapters(services, library),
     jwks: { keys },
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
-    clientAuthMethods: clientAuthMethods,
+    clientAuthMethods,
     clientBasedCORS: (_context, origin, client) => isOriginOf(client.redirectUris ?? [], origin),
     allowOmittingSingleRegisteredRedirectUri: false,
     cookies: {

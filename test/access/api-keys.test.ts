@@ -1,8 +1,9 @@
 /** Making and revoking keys: a key never holds more than its installation, and belongs to one merchant alone. */
 import { beforeAll, expect, it } from "vitest";
 import { recordApiKeyUse, verifyApiKey } from "#access/keys/verify-keys.ts";
-import { type AccessContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
-import { changeInstallation, registerApp, createInstallation, createMerchant } from "#access/tenants.ts";
+import { type AccessCommandContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
+import { changeInstallation, registerApp, createInstallation } from "#access/installations.ts";
+import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -38,7 +39,7 @@ describeOnBoth("API keys", (open) => {
 
   const create = (
     change: Partial<Parameters<typeof createApiKey>[2]> = {},
-    access: AccessContext = platform,
+    access: AccessCommandContext = platform,
   ): ReturnType<typeof createApiKey> =>
     inTransaction(db, (transaction) =>
       createApiKey(transaction, access, {
@@ -95,7 +96,7 @@ describeOnBoth("API keys", (open) => {
 
   it("are revoked for good: the first time stands, and a foreign merchant cannot", async () => {
     const { apiKeyId, value } = await create();
-    const revoke = (access: AccessContext): ReturnType<typeof revokeApiKey> =>
+    const revoke = (access: AccessCommandContext): ReturnType<typeof revokeApiKey> =>
       inTransaction(db, (transaction) => revokeApiKey(transaction, access, apiKeyId));
     expect(await codeOf(revoke({ merchantId: "mer_other", now }))).toBe("resource_not_found");
     expect((await verifyApiKey(db, value, now)).apiKeyId).toBe(apiKeyId);

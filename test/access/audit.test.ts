@@ -10,7 +10,8 @@ import {
   commandLineActor,
 } from "#access/audit.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { registerApp, createInstallation, createMerchant } from "#access/tenants.ts";
+import { registerApp, createInstallation } from "#access/installations.ts";
+import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId, kindOf } from "#foundation/ids.ts";

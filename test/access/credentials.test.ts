@@ -12,13 +12,8 @@ import {
 } from "#access/keys/manage-keys.ts";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import {
-  changeInstallation,
-  registerApp,
-  createInstallation,
-  createMerchant,
-  updateMerchant,
-} from "#access/tenants.ts";
+import { changeInstallation, registerApp, createInstallation } from "#access/installations.ts";
+import { createMerchant, updateMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { unknownKey, withOtherSecret } from "#test/support/keys.ts";

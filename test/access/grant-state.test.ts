@@ -4,7 +4,8 @@ import { createGrant, type CreateGrantResult, revokeGrant } from "#access/oauth/
 import { createOauthClient, disableOauthClient } from "#access/oauth/oauth-clients.ts";
 import { findGrantState, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { changeInstallation, registerApp, createMerchant } from "#access/tenants.ts";
+import { changeInstallation, registerApp } from "#access/installations.ts";
+import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

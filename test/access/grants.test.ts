@@ -10,7 +10,8 @@ import { createCredentialVerifier, type FindGrantState } from "#access/credentia
 import { findOauthItem, saveOauthItem } from "#access/oauth/oauth-items.ts";
 import type { Scope } from "#access/viewer.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { changeInstallation, registerApp, createMerchant } from "#access/tenants.ts";
+import { changeInstallation, registerApp } from "#access/installations.ts";
+import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";

@@ -8,7 +8,7 @@ import {
   selectOauthClients,
   type OauthClientInput,
 } from "#access/oauth/oauth-clients.ts";
-import { registerApp } from "#access/tenants.ts";
+import { registerApp } from "#access/installations.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

@@ -2,7 +2,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import {
-  type AccessContext,
+  type AccessCommandContext,
   type CreateApiKeyResult,
   createApiKey,
   revokeApiKey,
@@ -10,13 +10,9 @@ import {
   rotateApiKey,
   type RotateApiKeyInput,
 } from "#access/keys/manage-keys.ts";
-import {
-  changeInstallation,
-  registerApp,
-  createInstallation,
-  createMerchant,
-  findApiKeys,
-} from "#access/tenants.ts";
+import { changeInstallation, registerApp, createInstallation } from "#access/installations.ts";
+import { createMerchant } from "#access/merchants.ts";
+import { findApiKeys } from "#access/keys/read-credentials.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -63,7 +59,7 @@ describeOnBoth("Rotating an API key", (open) => {
   const rotate = (
     apiKeyId: string,
     input: Partial<RotateApiKeyInput> = {},
-    access: AccessContext = platform,
+    access: AccessCommandContext = platform,
   ): Promise<CreateApiKeyResult> =>
     inTransaction(db, (transaction) => rotateApiKey(transaction, access, { apiKeyId, ...input }));
   const rowOf = async (apiKeyId: string) => (await findApiKeys(db, [apiKeyId]))[0];

@@ -15,7 +15,8 @@ import {
   setStaffPassword,
   verifyPassword,
 } from "#access/people/staff.ts";
-import { registerApp, createMerchant } from "#access/tenants.ts";
+import { registerApp } from "#access/installations.ts";
+import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

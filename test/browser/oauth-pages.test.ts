@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { scopeDescriptions } from "#access/viewer.ts";
-import { updateMerchant } from "#access/tenants.ts";
+import { updateMerchant } from "#access/merchants.ts";
 import { createApp, type App } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { inTransaction } from "#database/transaction.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { disableStaff } from "#access/people/staff.ts";
-import { changeInstallation } from "#access/tenants.ts";
+import { changeInstallation } from "#access/installations.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";

@@ -1,7 +1,8 @@
 /** The consent page: what is granted is what was ticked, and the installation is there with it, or nothing is. */
 import { describe, expect, it } from "vitest";
 import type { Scope } from "#access/viewer.ts";
-import { changeInstallation, createInstallation, updateMerchant } from "#access/tenants.ts";
+import { changeInstallation, createInstallation } from "#access/installations.ts";
+import { updateMerchant } from "#access/merchants.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";

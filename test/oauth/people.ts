@@ -5,7 +5,7 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { createStaff, prepareStaffInput } from "#access/people/staff.ts";
-import { registerApp } from "#access/tenants.ts";
+import { registerApp } from "#access/installations.ts";
 import { inTransaction } from "#database/transaction.ts";
 import type { World } from "#test/support/world.ts";
 

@@ -7,7 +7,7 @@ import { createId } from "#foundation/ids.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import type { AccessContext } from "./manage-keys.ts";
+import type { AccessCommandContext } from "./manage-keys.ts";
 import { invalidateCredentials } from "#access/credential-changes.ts";
 import {
   sha256Digest,
@@ -87,7 +87,7 @@ export interface InternalTokenInput {
 
 export async function createInternalToken(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   input: InternalTokenInput,
 ): Promise<{ internalTokenId: string; value: string }> {
   requireOwner(access, input);
@@ -122,7 +122,7 @@ export async function createInternalToken(
  * Operators belong to the platform, storefronts and admins to a merchant; a merchant makes tokens for itself
  * alone.
  */
-function requireOwner(access: AccessContext, input: InternalTokenInput): void {
+function requireOwner(access: AccessCommandContext, input: InternalTokenInput): void {
   if (access.merchantId !== null && input.merchantId !== access.merchantId) throw fail("merchant_not_found");
   const rule = input.role === "operator" ? "none" : input.role === "analyst" ? "either" : "one";
   if ((rule === "none" && input.merchantId !== null) || (rule === "one" && input.merchantId === null)) {
@@ -139,7 +139,7 @@ function requireOwner(access: AccessContext, input: InternalTokenInput): void {
 
 export async function revokeInternalToken(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   internalTokenId: string,
 ): Promise<void> {
   const { numUpdatedRows } = await transaction

@@ -17,7 +17,7 @@ export interface ApiKeyInput {
   readonly expiresAt: Date | null;
 }
 
-export interface AccessContext {
+export interface AccessCommandContext {
   /** Null: any merchant (the platform). */
   readonly merchantId: string | null;
   readonly now: Date;
@@ -35,7 +35,7 @@ export interface CreateApiKeyResult {
  */
 export async function createApiKey(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   input: ApiKeyInput,
 ): Promise<CreateApiKeyResult> {
   const installation = await transaction
@@ -89,7 +89,7 @@ interface NewKey {
 
 export async function insertApiKey(
   transaction: Transaction,
-  { now }: Pick<AccessContext, "now">,
+  { now }: Pick<AccessCommandContext, "now">,
   key: NewKey,
 ): Promise<Omit<CreateApiKeyResult, "happened">> {
   const { id: keyId, value, digest, lastFour } = mintSecret("cpk", key.mode);
@@ -120,7 +120,7 @@ export async function insertApiKey(
  */
 export async function revokeApiKey(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   apiKeyId: string,
 ): Promise<AccessEvent[]> {
   const key = await transaction
@@ -142,7 +142,7 @@ export async function revokeApiKey(
  */
 export async function revokeKeys(
   transaction: Transaction,
-  { now }: Pick<AccessContext, "now">,
+  { now }: Pick<AccessCommandContext, "now">,
   { column, value }: { readonly column: "id" | "installationId"; readonly value: string },
 ): Promise<AccessEvent[]> {
   const revoked = await transaction
@@ -174,7 +174,7 @@ export interface RotateApiKeyInput {
  */
 export async function rotateApiKey(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   input: RotateApiKeyInput,
 ): Promise<CreateApiKeyResult> {
   const key = await lockKey(transaction, access, input.apiKeyId);
@@ -223,7 +223,7 @@ interface LockedKey {
 /** Of two who rotate it at once the second finds it rotated. */
 async function lockKey(
   transaction: Transaction,
-  { merchantId, now }: AccessContext,
+  { merchantId, now }: AccessCommandContext,
   apiKeyId: string,
 ): Promise<LockedKey> {
   const key = await transaction
@@ -316,7 +316,7 @@ export function findExpiringKeys(
 /** Nothing where somebody else has done it meanwhile. */
 export async function recordExpiryNotice(
   transaction: Transaction,
-  { now }: Pick<AccessContext, "now">,
+  { now }: Pick<AccessCommandContext, "now">,
   apiKeyId: string,
 ): Promise<AccessEvent[]> {
   const inOneDay = new Date(now.getTime() + 24 * hourMs);

@@ -11,9 +11,9 @@ import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { type AccessEvent, type RevokedGrant, revokeGrants } from "#access/credential-changes.ts";
-import type { AccessContext } from "#access/keys/manage-keys.ts";
+import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
 import type { Scope } from "#access/viewer.ts";
-import { createInstallation } from "#access/tenants.ts";
+import { createInstallation } from "#access/installations.ts";
 import type { Database } from "#database/connect.ts";
 
 export interface GrantInput {
@@ -39,7 +39,7 @@ const dayMs = 86_400_000;
  */
 export async function createGrant(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   input: GrantInput,
 ): Promise<CreateGrantResult> {
   const scopes = [...new Set(input.scopes)].toSorted();
@@ -72,7 +72,7 @@ export async function createGrant(
 /** Two who install the same app at once do it one after the other. */
 async function lockMerchantOf(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   staffId: string,
 ): Promise<string> {
   const staff = await transaction
@@ -113,7 +113,11 @@ interface Installing {
   readonly scopes: readonly Scope[];
 }
 
-async function install(transaction: Transaction, access: AccessContext, input: Installing): Promise<string> {
+async function install(
+  transaction: Transaction,
+  access: AccessCommandContext,
+  input: Installing,
+): Promise<string> {
   const current = await transaction
     .selectFrom("installation")
     .select(["id", "status", "scopes", "version"])
@@ -150,7 +154,7 @@ interface Giver {
 /** With the merchant locked: nobody makes another meanwhile. */
 async function endEarlier(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   { installationId, clientId, staffId }: Giver,
 ): Promise<readonly RevokedGrant[]> {
   const earlier = await transaction
@@ -172,7 +176,7 @@ async function endEarlier(
 /** From its commit on its tokens are refused. Revoking twice is revoking once: the first time stands. */
 export async function revokeGrant(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   grantId: string,
 ): Promise<AccessEvent[]> {
   const grant = await transaction

@@ -7,7 +7,7 @@ import type { OauthClientTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { AccessContext } from "#access/keys/manage-keys.ts";
+import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
 import type { clientAuthMethods } from "#access/authorization.ts";
 import { revokeGrants } from "#access/credential-changes.ts";
 
@@ -21,7 +21,7 @@ export interface OauthClientInput {
 
 export async function createOauthClient(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   input: OauthClientInput,
 ): Promise<string> {
   requireRedirectUris(input.redirectUris);
@@ -153,7 +153,7 @@ export async function findOauthClient(
  */
 export async function disableOauthClient(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   clientId: string,
 ): Promise<void> {
   if (!(await turn(transaction, clientId, { disabledAt: access.now }))) return;

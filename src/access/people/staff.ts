@@ -8,7 +8,7 @@ import type { StaffAccountTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { AccessContext } from "#access/keys/manage-keys.ts";
+import type { AccessCommandContext } from "#access/keys/manage-keys.ts";
 import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
 import { revokeGrants } from "#access/credential-changes.ts";
 
@@ -51,7 +51,7 @@ export async function preparePasswordHash(password: string): Promise<string> {
 
 export async function createStaff(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   input: StaffInput,
 ): Promise<string> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
@@ -108,7 +108,7 @@ export function normalizeEmail(email: string): string {
 /** From its commit on the account signs in nowhere, also where it had, and the grants it gave are revoked. */
 export async function disableStaff(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   staffId: string,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
@@ -123,7 +123,7 @@ export async function disableStaff(
  */
 export async function enableStaff(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   staffId: string,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
@@ -144,7 +144,7 @@ export interface StaffPasswordInput {
 /** From its commit on the password before it is none any more, and whoever had signed in is asked again. */
 export async function setStaffPassword(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   input: StaffPasswordInput,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, input.staffId);
@@ -159,7 +159,7 @@ export async function setStaffPassword(
 
 async function lockStaff(
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessCommandContext,
   staffId: string,
 ): Promise<{ readonly id: string; readonly disabledAt: Date | null }> {
   const account = await transaction

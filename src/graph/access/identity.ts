@@ -7,7 +7,8 @@ import {
   type Scope,
   scopeDescriptions,
 } from "#access/viewer.ts";
-import { selectApiKeys, type ApiKeyRow, selectInstallations } from "#access/tenants.ts";
+import { selectApiKeys, type ApiKeyRow } from "#access/keys/read-credentials.ts";
+import { selectInstallations } from "#access/installations.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { everybody, integrators, ownerOf, readers, staff } from "#graph/context.ts";
 import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, OAuthGrantRef, ViewerRef } from "#graph/refs.ts";

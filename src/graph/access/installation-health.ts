@@ -65,7 +65,7 @@ const SeverityEnum = defineEnum("ReadinessSeverity", {
   values: { blocking: "The installation cannot do its work.", advisory: "It can, for now." },
 });
 
-const ReadinessCheck = builder.objectRef<ReadinessCheck>("ReadinessCheck").implement({
+const ReadinessCheckType = builder.objectRef<ReadinessCheck>("ReadinessCheck").implement({
   description: "One thing that an installation needs.",
   fields: (t) => ({
     code: t.expose("code", { type: CheckCodeEnum, description: "What is checked." }),
@@ -84,7 +84,7 @@ const ReadinessCheck = builder.objectRef<ReadinessCheck>("ReadinessCheck").imple
   }),
 });
 
-const InstallationReadiness = builder.objectRef<InstallationReadiness>("InstallationReadiness").implement({
+const InstallationReadinessType = builder.objectRef<InstallationReadiness>("InstallationReadiness").implement({
   description:
     "Whether an installation can do its work with the credential of the call; for internal tokens, with all of its credentials together.",
   fields: (t) => ({
@@ -108,7 +108,7 @@ const InstallationReadiness = builder.objectRef<InstallationReadiness>("Installa
       resolve: ({ missingScopes }) => [...missingScopes],
     }),
     checks: t.field({
-      type: [ReadinessCheck],
+      type: [ReadinessCheckType],
       description: "All checks, always in the same order.",
       complexity: { multiplier: 12 },
       resolve: ({ checks }) => [...checks],
@@ -124,7 +124,7 @@ const InstallationReadiness = builder.objectRef<InstallationReadiness>("Installa
 
 builder.objectField(InstallationRef, "readiness", (t) =>
   t.field({
-    type: InstallationReadiness,
+    type: InstallationReadinessType,
     description: "Whether it can do its work, check by check.",
     authScopes: { callers: [...integrators, ...readers] },
     resolve: async ({ id }, _args, { viewer, loaders, clock }) => {

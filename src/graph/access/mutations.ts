@@ -1,13 +1,8 @@
 /** Letting in and shutting out: merchants, apps and installations. */
 import type { Transaction } from "#database/transaction.ts";
 import { z } from "zod";
-import {
-  changeInstallation,
-  registerApp,
-  createInstallation,
-  createMerchant,
-  updateMerchant,
-} from "#access/tenants.ts";
+import { changeInstallation, registerApp, createInstallation } from "#access/installations.ts";
+import { createMerchant, updateMerchant } from "#access/merchants.ts";
 import { reindexMerchant } from "#commerce/search/index-products.ts";
 import { builder } from "#graph/builder.ts";
 import { type GraphContext, platform, staff } from "#graph/context.ts";

@@ -1,11 +1,7 @@
 /** Merchants, apps, installations, keys and tokens: the types and the lists. */
-import {
-  selectApiKeys,
-  selectApps,
-  selectInstallations,
-  selectInternalTokens,
-  selectMerchants,
-} from "#access/tenants.ts";
+import { selectApiKeys, selectInternalTokens } from "#access/keys/read-credentials.ts";
+import { selectApps, selectInstallations } from "#access/installations.ts";
+import { selectMerchants } from "#access/merchants.ts";
 import { listLimit, type ProductList } from "#commerce/catalog/read-products.ts";
 import { type ProductSummary, toSummary } from "#commerce/catalog/render-product.ts";
 import { builder, defineEnum } from "#graph/builder.ts";

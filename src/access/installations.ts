@@ -1,0 +1,170 @@
+/** Apps and installations: an installation is an app that a merchant has given some scopes. */
+import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
+import { fail, failAt } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { brokenConstraint } from "#database/database-errors.ts";
+import type { Reader, Transaction } from "#database/transaction.ts";
+import type { AppTable, InstallationTable, Tables } from "#database/tables.ts";
+import { type AccessEvent, invalidateCredentials, revokeGrants } from "./credential-changes.ts";
+import { type AccessCommandContext, revokeKeys } from "./keys/manage-keys.ts";
+import { statusConflict, suspensionChange } from "./merchants.ts";
+import type { Scope } from "./viewer.ts";
+
+export interface RegisterAppInput {
+  readonly name: string;
+  readonly publisher: string | null;
+}
+
+export async function registerApp(
+  transaction: Transaction,
+  access: AccessCommandContext,
+  input: RegisterAppInput,
+): Promise<string> {
+  const id = createId("app", access.now.getTime());
+  await transaction
+    .insertInto("app")
+    .values({ id, ...input, createdAt: access.now })
+    .execute();
+  return id;
+}
+
+export interface InstallationInput {
+  readonly merchantId: string;
+  readonly appId: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** An app is installed once with a merchant at a time. */
+export async function createInstallation(
+  transaction: Transaction,
+  access: AccessCommandContext,
+  input: InstallationInput,
+): Promise<string> {
+  if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
+  const [merchant, app] = await Promise.all([
+    transaction.selectFrom("merchant").select("id").where("id", "=", input.merchantId).executeTakeFirst(),
+    transaction.selectFrom("app").select("id").where("id", "=", input.appId).executeTakeFirst(),
+  ]);
+  if (merchant === undefined) throw fail("merchant_not_found");
+  if (app === undefined) throw fail("resource_not_found", { message: "There is no such app." });
+  const id = createId("installation", access.now.getTime());
+  await transaction
+    .insertInto("installation")
+    .values({
+      id,
+      merchantId: merchant.id,
+      appId: app.id,
+      scopes: [...new Set(input.scopes)].toSorted(),
+      installedAt: access.now,
+      updatedAt: access.now,
+    })
+    .execute()
+    .catch((error: unknown) => {
+      if (brokenConstraint(error) !== "installation_live") throw error;
+      throw failAt("already_exists", {
+        in: "body",
+        field: "/appId",
+        code: "duplicate",
+        message: "The app is installed with this merchant already.",
+      });
+    });
+  return id;
+}
+
+export type InstallationChange = { readonly installationId: string } & (
+  | { readonly scopes: readonly Scope[] }
+  | { readonly status: "active" | "suspended" | "uninstalled" }
+);
+
+/** Uninstalling is for good and revokes the installation's keys and grants with it. */
+export async function changeInstallation(
+  transaction: Transaction,
+  access: AccessCommandContext,
+  change: InstallationChange,
+): Promise<AccessEvent[]> {
+  const current = await transaction
+    .selectFrom("installation")
+    .select(["id", "merchantId", "status", "scopes", "version"])
+    .where("id", "=", change.installationId)
+    .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
+    .forUpdate()
+    .executeTakeFirst();
+  if (current === undefined) throw fail("resource_not_found", { message: "There is no such installation." });
+  if (current.status === "uninstalled")
+    throw fail("invalid_state", { conflict: statusConflict("installation", current, "uninstalled") });
+  const next =
+    "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
+  const isSame =
+    "scopes" in next ? next.scopes.join(" ") === current.scopes.join(" ") : next.status === current.status;
+  if (isSame) return [];
+  await transaction
+    .updateTable("installation")
+    .set({
+      ...next,
+      ...suspensionChange(current, next, access),
+      version: current.version + 1,
+      updatedAt: access.now,
+    })
+    .where("id", "=", current.id)
+    .execute();
+  await invalidateCredentials(transaction, { installationId: current.id });
+  const { id, merchantId, version, scopes } = current;
+  const before = "status" in next ? { status: current.status } : { scopes: scopes.toSorted() };
+  const type = "status" in next ? transitions[next.status] : "installation.scopes_changed";
+  const isOver = "status" in next && next.status === "uninstalled";
+  if (isOver)
+    await revokeGrants(transaction, access, { column: "installationId", value: id, why: "uninstalled" });
+  return [
+    { type, id, merchantId, installationId: id, previous: { version, ...before } },
+    ...(isOver ? await revokeKeys(transaction, access, { column: "installationId", value: id }) : []),
+  ];
+}
+
+const transitions = {
+  active: "installation.resumed",
+  suspended: "installation.suspended",
+  uninstalled: "installation.uninstalled",
+} as const;
+
+export type AppRow = Selectable<AppTable>;
+
+export type InstallationRow = Omit<Selectable<InstallationTable>, "suspendedAt">;
+
+const appColumns = ["id", "name", "publisher", "createdAt"] as const;
+
+const installationColumns = [
+  "id",
+  "merchantId",
+  "appId",
+  "status",
+  "scopes",
+  "version",
+  "installedAt",
+  "updatedAt",
+] as const;
+
+/**
+ * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
+ * once.
+ */
+const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
+
+export const findApps = (reader: Reader, ids: readonly string[]): Promise<AppRow[]> =>
+  reader.selectFrom("app").select(appColumns).where(idIsOneOf(ids)).execute();
+
+export const findInstallations = (reader: Reader, ids: readonly string[]): Promise<InstallationRow[]> =>
+  reader.selectFrom("installation").select(installationColumns).where(idIsOneOf(ids)).execute();
+
+/** Selects all apps; the caller orders, pages or counts the query. */
+export const selectApps = (reader: Reader): SelectQueryBuilder<Tables, "app", AppRow> =>
+  reader.selectFrom("app").select(appColumns);
+
+/** Selects the installations of one merchant, or all if `owner` is null; the caller pages or counts the query. */
+export const selectInstallations = (
+  reader: Reader,
+  owner: string | null,
+): SelectQueryBuilder<Tables, "installation", InstallationRow> =>
+  reader
+    .selectFrom("installation")
+    .select(installationColumns)
+    .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));

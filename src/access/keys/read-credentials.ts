@@ -1,0 +1,74 @@
+/** Reads API keys and internal tokens for display, without their digests. */
+import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
+import type { Reader } from "#database/transaction.ts";
+import type { ApiKeyTable, InternalTokenTable, Tables } from "#database/tables.ts";
+
+/** An API key without its digest and without the state of its expiry notices. */
+export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "digest" | "expiryNotices">;
+
+/** An internal token without its digest and without the public id inside the token. */
+export type InternalTokenRow = Omit<Selectable<InternalTokenTable>, "digest" | "tokenId">;
+
+const apiKeyColumns = [
+  "id",
+  "merchantId",
+  "installationId",
+  "keyId",
+  "name",
+  "mode",
+  "lastFour",
+  "scopes",
+  "createdAt",
+  "expiresAt",
+  "revokedAt",
+  "lastUsedAt",
+  "rotatesTo",
+  "version",
+] as const;
+
+const tokenColumns = [
+  "id",
+  "merchantId",
+  "name",
+  "role",
+  "lastFour",
+  "createdAt",
+  "expiresAt",
+  "revokedAt",
+  "lastUsedAt",
+] as const;
+
+/**
+ * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
+ * once.
+ */
+const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
+
+export const findApiKeys = (reader: Reader, ids: readonly string[]): Promise<ApiKeyRow[]> =>
+  reader.selectFrom("apiKey").select(apiKeyColumns).where(idIsOneOf(ids)).execute();
+
+export const findInternalTokens = (reader: Reader, ids: readonly string[]): Promise<InternalTokenRow[]> =>
+  reader.selectFrom("internalToken").select(tokenColumns).where(idIsOneOf(ids)).execute();
+
+/** Selects the API keys of one merchant, or all if `owner` is null; the caller pages or counts the query. */
+export const selectApiKeys = (
+  reader: Reader,
+  owner: string | null,
+): SelectQueryBuilder<Tables, "apiKey", ApiKeyRow> =>
+  reader
+    .selectFrom("apiKey")
+    .select(apiKeyColumns)
+    .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
+
+/**
+ * Selects the internal tokens of one merchant, or all if `owner` is null; the caller pages or counts the
+ * query.
+ */
+export const selectInternalTokens = (
+  reader: Reader,
+  owner: string | null,
+): SelectQueryBuilder<Tables, "internalToken", InternalTokenRow> =>
+  reader
+    .selectFrom("internalToken")
+    .select(tokenColumns)
+    .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));

@@ -1,0 +1,140 @@
+/** Merchants: creating, changing, suspending and reading them. */
+import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
+import { fail, failAt, type FailureConflict } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { sqlState, uniqueViolation } from "#database/database-errors.ts";
+import type { Reader, Transaction } from "#database/transaction.ts";
+import type { MerchantTable, Tables } from "#database/tables.ts";
+import { invalidateCredentials } from "./credential-changes.ts";
+import type { AccessCommandContext } from "./keys/manage-keys.ts";
+
+export interface MerchantInput {
+  readonly slug: string;
+  readonly name: string;
+  readonly mode: "live" | "test";
+  readonly defaultLocale: string;
+  readonly defaultMarket: string;
+}
+
+export async function createMerchant(
+  transaction: Transaction,
+  access: AccessCommandContext,
+  input: MerchantInput,
+): Promise<string> {
+  const id = createId("merchant", access.now.getTime());
+  await transaction
+    .insertInto("merchant")
+    .values({ id, ...input, createdAt: access.now, updatedAt: access.now })
+    .execute()
+    .catch((error: unknown) => {
+      if (sqlState(error) !== uniqueViolation) throw error;
+      throw failAt("already_exists", {
+        in: "body",
+        field: "/slug",
+        code: "duplicate",
+        message: "Another merchant has this slug.",
+      });
+    });
+  return id;
+}
+
+export interface MerchantChange {
+  readonly merchantId: string;
+  readonly expectedVersion?: number | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly defaultLocale?: string | null | undefined;
+  readonly defaultMarket?: string | null | undefined;
+  readonly status?: "active" | "suspended";
+}
+
+/** Changes what is given; a change that changes nothing leaves the version. */
+export async function updateMerchant(
+  transaction: Transaction,
+  access: AccessCommandContext,
+  input: MerchantChange,
+): Promise<void> {
+  if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
+  const current = await transaction
+    .selectFrom("merchant")
+    .selectAll()
+    .where("id", "=", input.merchantId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (current === undefined) throw fail("merchant_not_found");
+  if (typeof input.expectedVersion === "number" && input.expectedVersion !== current.version) {
+    throw fail("version_conflict", { conflict: statusConflict("merchant", current, null) });
+  }
+  const next = {
+    name: input.name ?? current.name,
+    defaultLocale: input.defaultLocale ?? current.defaultLocale,
+    defaultMarket: input.defaultMarket ?? current.defaultMarket,
+    status: input.status ?? current.status,
+  };
+  if (Object.entries(next).every(([key, value]) => current[key as keyof typeof next] === value)) return;
+  await transaction
+    .updateTable("merchant")
+    .set({
+      ...next,
+      ...suspensionChange(current, next, access),
+      version: current.version + 1,
+      updatedAt: access.now,
+    })
+    .where("id", "=", current.id)
+    .execute();
+  if (next.status !== current.status) await invalidateCredentials(transaction, { merchantId: current.id });
+}
+
+/** The new `suspendedAt` of a merchant or an installation; empty if the status does not change. */
+export function suspensionChange(
+  current: { readonly status: string },
+  next: { readonly status?: string },
+  { now }: Pick<AccessCommandContext, "now">,
+): { suspendedAt?: Date | null } {
+  if (next.status === undefined || next.status === current.status) return {};
+  return { suspendedAt: next.status === "suspended" ? now : null };
+}
+
+/** The conflict of a failure that names the current status and version of a row. */
+export function statusConflict(
+  resource: string,
+  row: { readonly id: string; readonly status: string; readonly version: number },
+  reason: string | null,
+): FailureConflict {
+  return { resource, id: row.id, currentStatus: row.status, currentVersion: row.version, reason, data: {} };
+}
+
+/** A merchant's columns, without those that only orders and readiness checks read. */
+export type MerchantRow = Omit<Selectable<MerchantTable>, "referenceKey" | "suspendedAt">;
+
+const merchantColumns = [
+  "id",
+  "slug",
+  "name",
+  "mode",
+  "status",
+  "defaultLocale",
+  "defaultMarket",
+  "catalogVersion",
+  "version",
+  "createdAt",
+  "updatedAt",
+] as const;
+
+/**
+ * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
+ * once.
+ */
+const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
+
+export const findMerchants = (reader: Reader, ids: readonly string[]): Promise<MerchantRow[]> =>
+  reader.selectFrom("merchant").select(merchantColumns).where(idIsOneOf(ids)).execute();
+
+/** Selects one merchant, or all merchants if `owner` is null; the caller orders, pages or counts the query. */
+export const selectMerchants = (
+  reader: Reader,
+  owner: string | null,
+): SelectQueryBuilder<Tables, "merchant", MerchantRow> =>
+  reader
+    .selectFrom("merchant")
+    .select(merchantColumns)
+    .$if(owner !== null, (query) => query.where("id", "=", owner ?? ""));
