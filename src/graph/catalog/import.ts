@@ -1,4 +1,7 @@
-/** Many products at once: each item by itself, with a result of its own. */
+/**
+ * Graph mutation that imports many products at once. Every item succeeds or fails independently and has its
+ * own result.
+ */
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -9,107 +12,155 @@ import { RestrictionEnum } from "./products.ts";
 import { ProductRef } from "#graph/refs.ts";
 
 const ImportStatusEnum = defineEnum("ImportedStatus", {
-  description: "The status an imported product shall have.",
-  values: { draft: "Buyers do not see it.", published: "On sale." },
+  description: "The status that an imported product gets.",
+  values: { draft: "The product is a draft; buyers do not see it.", published: "The product is on sale." },
 });
 
 const ImportPriceInput = builder.inputType("ImportPriceInput", {
-  description: "What a variant costs in a market from now on.",
+  description: "The price of a variant in one market from now on.",
   fields: (t) => ({
-    marketHandle: t.string({ required: true, description: "The market's handle." }),
-    amountMinor: t.field({ type: "MinorUnits", description: "The price; null ends the offer there." }),
-    compareAtMinor: t.field({ type: "MinorUnits", description: "The price before a reduction." }),
-    currency: t.field({ type: "CurrencyCode", description: "The market's; sent along it is checked." }),
+    marketHandle: t.string({
+      required: true,
+      description: "The handle of the market in which the price is valid.",
+    }),
+    amountMinor: t.field({
+      type: "MinorUnits",
+      description:
+        "The price in minor units of the market's currency; null removes the variant from sale in the market.",
+    }),
+    compareAtMinor: t.field({
+      type: "MinorUnits",
+      description:
+        "The price before a reduction, in minor units; must be higher than the price. Null if the price is not reduced.",
+    }),
+    currency: t.field({
+      type: "CurrencyCode",
+      description: "The currency of the price. Optional; if present, it must be the market's currency.",
+    }),
   }),
 });
 
 const ImportVariantInput = builder.inputType("ImportVariantInput", {
-  description: "A variant, found by its SKU or made.",
+  description: "A variant to create or update. An existing variant is found by its SKU.",
   fields: (t) => ({
     sku: t.string({
       required: true,
-      description: `The merchant's own number for it. 1 to ${bounds.skuMax} characters.`,
+      description: `The merchant's article number (SKU) of the variant. 1 to ${bounds.skuMax} characters.`,
     }),
     options: t.field({
       type: [VariantOptionInput],
       required: true,
-      description: "One choice of each of the product's options.",
+      description: "The variant's choices, exactly one for each of the product's options.",
     }),
-    gtin: t.string({ description: "Its global trade item number." }),
-    restrictions: t.field({ type: [RestrictionEnum], description: "What limits its sale." }),
-    requiresShipping: t.boolean({ description: "Whether it has to be delivered." }),
-    weightGrams: t.int({ description: "Its weight in grams." }),
-    maxOrderQuantity: t.int({ description: "How many one order may have." }),
-    discontinued: t.boolean({ description: "Whether it is no longer sold." }),
-    availableFrom: t.field({ type: "DateTime", description: "Sold before this time as a pre-order." }),
-    position: t.int({ description: "Its place among the variants." }),
-    backorderLimit: t.int({ description: "How many more than are there may be ordered." }),
-    lowStockThreshold: t.int({ description: "From this many available downwards it counts as low." }),
-    onHand: t.int({ description: "What was counted: the stock is set to it." }),
-    prices: t.field({ type: [ImportPriceInput], description: "Its prices." }),
+    gtin: t.string({
+      description: "The variant's global trade item number (GTIN-8, -12, -13 or -14); null removes it.",
+    }),
+    restrictions: t.field({
+      type: [RestrictionEnum],
+      description: "Restrictions on selling, shipping or returning the variant; replaces the current list.",
+    }),
+    requiresShipping: t.boolean({
+      description: "Whether the variant has to be shipped; true for a new variant if left out.",
+    }),
+    weightGrams: t.int({ description: "The weight of one unit in grams; null removes it." }),
+    maxOrderQuantity: t.int({
+      description: "The maximum number of units in one order; null removes the limit.",
+    }),
+    discontinued: t.boolean({ description: "Whether the merchant no longer sells the variant." }),
+    availableFrom: t.field({
+      type: "DateTime",
+      description:
+        "The time from which the variant is available; it is sold as a preorder until then. Null if it is available at once.",
+    }),
+    position: t.int({ description: "The position among the product's variants." }),
+    backorderLimit: t.int({ description: "The number of units that may be sold beyond the units on hand." }),
+    lowStockThreshold: t.int({
+      description: "Availability is LOW_STOCK if at most this many unreserved units are left.",
+    }),
+    onHand: t.int({
+      description: "The number of units counted in the warehouse; replaces the current stock on hand.",
+    }),
+    prices: t.field({
+      type: [ImportPriceInput],
+      description: "The variant's prices from now on, at most one for each market.",
+    }),
   }),
 });
 
 const ImportItem = builder.inputType("ProductImportItem", {
   description:
-    "A product, found by any of its slugs or SKUs, else made. Translations, variants and prices that are not listed stay as they are.",
+    "A product to create or update. An existing product is found by any of its slugs or SKUs. Translations, variants and prices that are not listed stay unchanged.",
   fields: (t) => ({
-    brand: t.string({ description: "The brand." }),
-    rating: t.field({ type: RatingInput, description: "What buyers think." }),
-    attributes: t.field({ type: [AttributeInput], description: "Facts about it." }),
-    options: t.field({ type: [OptionInput], description: "What a buyer chooses." }),
+    brand: t.string({ description: "The product's brand; null removes it." }),
+    rating: t.field({ type: RatingInput, description: "The average customer rating; null removes it." }),
+    attributes: t.field({
+      type: [AttributeInput],
+      description: "The product's attributes; replaces the current list.",
+    }),
+    options: t.field({
+      type: [OptionInput],
+      description: "The options in which the product's variants differ; replaces the current list.",
+    }),
     categorySlugs: t.field({
       type: ["Slug"],
-      description: "The categories it stands in, the main one first.",
+      description:
+        "The slugs of the product's categories, the main category first; replaces the current list.",
     }),
-    translations: t.field({ type: [TranslationInput], required: true, description: "Its texts." }),
-    variants: t.field({ type: [ImportVariantInput], required: true, description: "What it comes as." }),
+    translations: t.field({
+      type: [TranslationInput],
+      required: true,
+      description: "The product's texts, one entry for each locale.",
+    }),
+    variants: t.field({ type: [ImportVariantInput], required: true, description: "The product's variants." }),
     status: t.field({
       type: ImportStatusEnum,
-      description: "The status it shall have; left out it keeps its own.",
+      description:
+        "The status of the product after the import; if left out, an existing product keeps its status.",
     }),
   }),
 });
 
 const ProductsImportInput = builder.inputType("ProductsImportInput", {
-  description: "Products to import.",
+  description: "The products to import.",
   fields: (t) => ({
     items: t.field({
       type: [ImportItem],
       required: true,
-      description: "1 to 500 products.",
+      description: "The products to import. 1 to 500 items.",
     }),
   }),
 });
 
 const OutcomeEnum = defineEnum("ImportOutcome", {
-  description: "What became of an item.",
+  description: "The outcome of importing one item.",
   values: {
-    created: "A product was made.",
-    updated: "A product was changed, or was so already.",
-    failed: "Nothing of it was taken.",
+    created: "A product was created.",
+    updated: "An existing product was updated, or already had the imported data.",
+    failed: "The item was rejected; nothing of it was saved.",
   },
 });
 
 const ImportDetail = builder
   .objectRef<{ field: string; code: string; message: string }>("ImportErrorDetail")
   .implement({
-    description: "A rule that an item breaks.",
+    description: "One validation rule that an item breaks.",
     fields: (t) => ({
-      field: t.exposeString("field", { description: "Where: a JSON Pointer into the item." }),
-      code: t.exposeString("code", { description: "The rule." }),
-      message: t.exposeString("message", { description: "For people." }),
+      field: t.exposeString("field", {
+        description: "The invalid field, as a JSON Pointer relative to the item.",
+      }),
+      code: t.exposeString("code", { description: "The code of the broken rule." }),
+      message: t.exposeString("message", { description: "An explanation for people." }),
     }),
   });
 
 const ImportError = builder.objectRef<NonNullable<ProductImportResult["error"]>>("ImportError").implement({
-  description: "Why an item was not taken.",
+  description: "The reason why an item was rejected.",
   fields: (t) => ({
-    code: t.exposeString("code", { description: "The failure's code, as in errors." }),
-    message: t.exposeString("message", { description: "For people." }),
+    code: t.exposeString("code", { description: "The error code, as in the error responses of the API." }),
+    message: t.exposeString("message", { description: "An explanation for people." }),
     details: t.field({
       type: [ImportDetail],
-      description: "The rules it breaks.",
+      description: "The validation rules that the item breaks.",
       complexity: { multiplier: 2 },
       resolve: ({ details }) => [...details],
     }),
@@ -117,27 +168,34 @@ const ImportError = builder.objectRef<NonNullable<ProductImportResult["error"]>>
 });
 
 const ImportResult = builder.objectRef<ProductImportResult>("ProductImportResult").implement({
-  description: "What became of an item.",
+  description: "The result of importing one item.",
   fields: (t) => ({
-    index: t.exposeInt("index", { description: "The item's place in the input, from 0." }),
-    status: t.expose("status", { type: OutcomeEnum, description: "What became of it." }),
+    index: t.exposeInt("index", { description: "The index of the item in the input, counted from 0." }),
+    status: t.expose("status", {
+      type: OutcomeEnum,
+      description: "Whether a product was created or updated, or the item failed.",
+    }),
     product: t.field({
       type: ProductRef,
       nullable: true,
-      description: "The product; null when the item failed.",
+      description: "The imported product; null if the item failed.",
       resolve: ({ productId }, _args, { loaders }) =>
         productId === null ? null : loaders.products.load(productId),
     }),
-    error: t.expose("error", { type: ImportError, nullable: true, description: "Why it was not taken." }),
+    error: t.expose("error", {
+      type: ImportError,
+      nullable: true,
+      description: "The reason why the item failed; null if it was imported.",
+    }),
   }),
 });
 
 const ImportResults = builder.objectRef<{ results: ProductImportResult[] }>("ProductsImported").implement({
-  description: "What became of an import.",
+  description: "The results of an import.",
   fields: (t) => ({
     results: t.expose("results", {
       type: [ImportResult],
-      description: "One result for each item, in their order.",
+      description: "One result for each item, in the order of the input.",
     }),
   }),
 });
@@ -146,7 +204,7 @@ changeMutation({
   ...merchantChange,
   name: "productsImport",
   description:
-    "Imports up to 500 products in one transaction. An item that breaks a rule is left out and says why; the others are taken.",
+    "Imports up to 500 products in one transaction. An item that breaks a rule is skipped and its result names the error; the other items are saved.",
   input: ProductsImportInput,
   type: ImportResults,
   run: (transaction, tenant, { items }) =>

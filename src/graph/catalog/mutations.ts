@@ -1,4 +1,4 @@
-/** Changes of products, their variants, prices and media, and of categories. */
+/** Graph mutations of products, their texts, variants, prices and media, and of categories. */
 import { deleteCategory, upsertCategory } from "#commerce/catalog/change-category.ts";
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { attachMedia, removeMedia, upsertProductTranslation } from "#commerce/catalog/product-content.ts";
@@ -35,60 +35,69 @@ async function changedProduct(
 }
 
 const MediaAttachInput = builder.inputType("MediaAttachInput", {
-  description: "A picture or video for a product.",
+  description: "A picture or video to add to a product.",
   fields: (t) => ({
-    productId: t.id({ required: true, description: "The product." }),
+    productId: t.id({ required: true, description: "The product's ID." }),
     expectedVersion: t.int({ description: expectedVersion }),
-    type: t.field({ type: MediaTypeEnum, required: true, description: "Picture or video." }),
+    type: t.field({
+      type: MediaTypeEnum,
+      required: true,
+      description: "Whether this is a picture or a video.",
+    }),
     url: t.string({
       required: true,
-      description: `Where it is: https. At most ${bounds.urlMax} characters.`,
+      description: `The address of the picture or video: an https URL without credentials, or a path that starts with \`/media/\`. At most ${bounds.urlMax} characters.`,
     }),
     alts: t.field({
       type: [LocalizedText],
       required: true,
-      description: "What it shows, by locale; may be empty for decoration.",
+      description:
+        "Alternative texts by locale, for people who cannot see the picture or video. An empty list marks it as decoration.",
     }),
-    width: t.int({ required: true, description: `Its width in pixels. 1 to ${bounds.mediaSidePixelsMax}.` }),
+    width: t.int({ required: true, description: `The width in pixels. 1 to ${bounds.mediaSidePixelsMax}.` }),
     height: t.int({
       required: true,
-      description: `Its height in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
+      description: `The height in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
     }),
     position: t.int({
-      description: `Its place, from 0: those from there on move up. Without it: at the end. 0 to ${bounds.positionMax}.`,
+      description: `The position among the product's pictures and videos, counted from 0; those at this position and after it move one up. Left out: the end. 0 to ${bounds.positionMax}.`,
     }),
   }),
 });
 
 const MediaRemoveInput = builder.inputType("MediaRemoveInput", {
-  description: "A picture or video to take from a product.",
+  description: "A picture or video to remove from a product.",
   fields: (t) => ({
-    productId: t.id({ required: true, description: "The product." }),
+    productId: t.id({ required: true, description: "The product's ID." }),
     expectedVersion: t.int({ description: expectedVersion }),
-    mediaId: t.id({ required: true, description: "The picture or video." }),
+    mediaId: t.id({ required: true, description: "The ID of the picture or video." }),
   }),
 });
 
 const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
-  description: "A category, found by id or slug, or made.",
+  description: "A category to create or replace. An existing category is found by its ID or slug.",
   fields: (t) => ({
-    categoryId: t.id({ description: "The category; without it the one with this slug, or a new one." }),
+    categoryId: t.id({
+      description:
+        "The category's ID; if left out, the category with this slug is replaced, or a new one is created.",
+    }),
     expectedVersion: t.int({ description: expectedVersion }),
     slug: t.field({
       type: "Slug",
       required: true,
-      description: "Its name in addresses, unique with the merchant.",
+      description: "The part of the category page's URL that names the category; unique within the merchant.",
     }),
     names: t.field({
       type: [LocalizedText],
       required: true,
-      description: "Its name by locale, at least one.",
+      description: "The names of the category by locale, at least one.",
     }),
     parentId: t.id({
-      description: "The category above it; left out it stays where it is, null makes it a root.",
+      description:
+        "The ID of the parent category. Left out: the parent stays the same. Null: the category becomes a top-level category.",
     }),
     position: t.int({
-      description: `Its place among those beside it; the end unless told. 0 to ${bounds.positionMax}.`,
+      description: `The position among the categories with the same parent. Left out: the current position, or the end for a new or moved category. 0 to ${bounds.positionMax}.`,
     }),
   }),
 });
@@ -96,7 +105,7 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
 const CategoryDeleteInput = builder.inputType("CategoryDeleteInput", {
   description: "A category to delete.",
   fields: (t) => ({
-    categoryId: t.id({ required: true, description: "The category." }),
+    categoryId: t.id({ required: true, description: "The category's ID." }),
     expectedVersion: t.int({ description: expectedVersion }),
   }),
 });
@@ -104,28 +113,30 @@ const CategoryDeleteInput = builder.inputType("CategoryDeleteInput", {
 const ProductDeleted = builder
   .objectRef<{ productId: string; archived: boolean }>("ProductDeleted")
   .implement({
-    description: "What became of a product.",
+    description: "The outcome of deleting a product.",
     fields: (t) => ({
-      productId: t.exposeID("productId", { description: "The product." }),
+      productId: t.exposeID("productId", { description: "The product's ID." }),
       archived: t.exposeBoolean("archived", {
         description:
-          "Whether it was put away instead: buyers have seen it, so its slugs and prices stay known.",
+          "True if the product was archived instead of deleted. This happens if it was ever published, because its slugs and price history must be kept.",
       }),
     }),
   });
 
 const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDeleted").implement({
-  description: "What became of a category.",
-  fields: (t) => ({ categoryId: t.exposeID("categoryId", { description: "The category that is gone." }) }),
+  description: "The outcome of deleting a category.",
+  fields: (t) => ({
+    categoryId: t.exposeID("categoryId", { description: "The ID of the deleted category." }),
+  }),
 });
 
-/** Most of the mutations change one product and answer with it. */
+/** Settings of the mutations that change one product and return that product. */
 const productChange = { ...merchantChange, type: ProductRef, answer: changedProduct };
 
 changeMutation({
   ...productChange,
   name: "productCreate",
-  description: "Makes a product as a draft.",
+  description: "Creates a product as a draft.",
   input: ProductCreateInput,
   run: createProduct,
 });
@@ -133,7 +144,8 @@ changeMutation({
 changeMutation({
   ...productChange,
   name: "productUpdate",
-  description: "Changes a product's own fields.",
+  description:
+    "Changes a product's brand, rating, attributes, options and categories. Fields that are left out stay unchanged.",
   input: ProductUpdateInput,
   run: updateProduct,
 });
@@ -142,7 +154,7 @@ changeMutation({
   ...productChange,
   name: "productPublish",
   description:
-    "Puts a product on sale. It needs a translation in the merchant's default locale, a variant and a price.",
+    "Publishes a product, so that buyers can see and buy it. The product needs a translation in the merchant's default locale, a variant and a price.",
   input: ProductTransitionInput,
   run: publishProduct,
 });
@@ -150,7 +162,7 @@ changeMutation({
 changeMutation({
   ...productChange,
   name: "productUnpublish",
-  description: "Takes a product off sale, or brings it back from the archive: it is a draft again.",
+  description: "Turns a published or archived product back into a draft.",
   input: ProductTransitionInput,
   run: unpublishProduct,
 });
@@ -158,7 +170,7 @@ changeMutation({
 changeMutation({
   ...productChange,
   name: "productTranslationUpsert",
-  description: "Sets a product's texts in one locale.",
+  description: "Creates or replaces a product's texts in one locale.",
   input: ProductTranslationUpsertInput,
   run: (transaction, tenant, { translation, ...product }) =>
     upsertProductTranslation(transaction, tenant, { ...translation, ...product }),
@@ -167,7 +179,7 @@ changeMutation({
 changeMutation({
   ...productChange,
   name: "variantUpsert",
-  description: "Adds a variant to a product, or changes one.",
+  description: "Creates a variant of a product, or changes an existing one.",
   input: VariantUpsertInput,
   run: upsertVariant,
 });
@@ -183,7 +195,7 @@ changeMutation({
 changeMutation({
   ...productChange,
   name: "mediaRemove",
-  description: "Takes a picture or video from a product.",
+  description: "Removes a picture or video from a product.",
   input: MediaRemoveInput,
   run: removeMedia,
 });
@@ -191,7 +203,8 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "productDelete",
-  description: "Deletes a draft; one that buyers have seen is archived.",
+  description:
+    "Deletes a draft. A draft that was published before is archived instead. A published product must be unpublished first.",
   input: ProductTransitionInput,
   type: ProductDeleted,
   run: deleteProduct,
@@ -200,7 +213,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "pricesSet",
-  description: "Sets prices from now on; answers the products whose prices changed.",
+  description: "Sets prices that are valid from now on, and returns the products whose prices changed.",
   input: PricesSetInput,
   type: [ProductRef],
   run: (transaction, tenant, { prices }) =>
@@ -214,7 +227,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "categoryUpsert",
-  description: "Makes a category, or changes one.",
+  description: "Creates or replaces a category.",
   input: CategoryUpsertInput,
   type: CategoryRef,
   run: upsertCategory,
@@ -224,7 +237,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "categoryDelete",
-  description: "Deletes a category that has neither categories nor products in it.",
+  description: "Deletes a category. It must have neither child categories nor products.",
   input: CategoryDeleteInput,
   type: CategoryDeleted,
   run: deleteCategory,

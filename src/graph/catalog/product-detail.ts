@@ -1,66 +1,86 @@
-/** What the detail of a product adds to its summary. */
+/** Graph fields that the full view of a published product has in addition to its summary. */
 import type { ProductDetail } from "#commerce/catalog/render-detail.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { MoneyRef, ProductDetailRef, VariantViewRef } from "#graph/refs.ts";
 
 const DescriptionFormatEnum = defineEnum("DescriptionFormat", {
-  description: "How a description is written.",
-  values: { markdown: "CommonMark." },
+  description: "The format of a product description.",
+  values: { markdown: "The description is written in CommonMark." },
 });
 
 const Description = builder
   .objectRef<NonNullable<ProductDetail["description"]>>("ProductDescription")
   .implement({
-    description: "A product's long text.",
+    description: "The description of a product.",
     fields: (t) => ({
-      format: t.expose("format", { type: DescriptionFormatEnum, description: "How the text is written." }),
-      text: t.exposeString("text", { description: "At most 20 000 characters." }),
+      format: t.expose("format", {
+        type: DescriptionFormatEnum,
+        description: "The format of the description's text.",
+      }),
+      text: t.exposeString("text", {
+        description: "The text of the description, at most 20 000 characters.",
+      }),
     }),
   });
 
 const LocalizedSlug = builder.objectRef<ProductDetail["localizedSlugs"][number]>("LocalizedSlug").implement({
-  description: "A product's slug in one of its locales.",
+  description: "The product's slug in one of its locales.",
   fields: (t) => ({
-    locale: t.expose("locale", { type: "LocaleCode", description: "The locale." }),
-    slug: t.expose("slug", { type: "Slug", description: "The slug." }),
+    locale: t.expose("locale", { type: "LocaleCode", description: "The locale in which the slug is used." }),
+    slug: t.expose("slug", {
+      type: "Slug",
+      description: "The part of the product page's URL that names the product.",
+    }),
   }),
 });
 
 export const MediaTypeEnum = defineEnum("MediaType", {
-  description: "What kind of media.",
+  description: "The kind of a product's media: picture or video.",
   values: { image: "A picture.", video: "A video." },
 });
 
 const Media = builder.objectRef<ProductDetail["media"][number]>("ProductMedia").implement({
   description: "A picture or video of a product.",
   fields: (t) => ({
-    type: t.expose("type", { type: MediaTypeEnum, description: "Picture or video." }),
-    url: t.expose("url", { type: "URL", description: "Where it is." }),
-    alt: t.exposeString("alt", { nullable: true, description: "What it shows, for who cannot see it." }),
-    width: t.exposeInt("width", { description: "Its width in pixels." }),
-    height: t.exposeInt("height", { description: "Its height in pixels." }),
-    position: t.exposeInt("position", { description: "Its place among the product's media, from 0." }),
+    type: t.expose("type", { type: MediaTypeEnum, description: "Whether this is a picture or a video." }),
+    url: t.expose("url", { type: "URL", description: "The absolute URL of the picture or video." }),
+    alt: t.exposeString("alt", {
+      nullable: true,
+      description:
+        "The alternative text in the product's locale, for people who cannot see the picture or video; null if there is none.",
+    }),
+    width: t.exposeInt("width", { description: "The width in pixels." }),
+    height: t.exposeInt("height", { description: "The height in pixels." }),
+    position: t.exposeInt("position", {
+      description: "The position among the product's pictures and videos, counted from 0.",
+    }),
   }),
 });
 
 const OptionValue = builder
   .objectRef<ProductDetail["options"][number]["values"][number]>("ProductOptionValue")
   .implement({
-    description: "A choice that an option gives.",
+    description: "One value that a product option offers, for example the colour blue.",
     fields: (t) => ({
-      code: t.exposeString("code", { description: "Its stable code." }),
-      label: t.exposeString("label", { description: "Its name in the locale of the product." }),
+      code: t.exposeString("code", {
+        description: "The stable code of the option value, unique within its option.",
+      }),
+      label: t.exposeString("label", {
+        description: "The label of the option value in the product's locale.",
+      }),
     }),
   });
 
 const Option = builder.objectRef<ProductDetail["options"][number]>("ProductOption").implement({
-  description: "Something a buyer chooses: a colour, a size.",
+  description: "A property in which the variants of a product differ, for example colour or size.",
   fields: (t) => ({
-    code: t.exposeString("code", { description: "Its stable code." }),
-    name: t.exposeString("name", { description: "Its name in the locale of the product." }),
+    code: t.exposeString("code", {
+      description: "The stable code of the option, unique within its product.",
+    }),
+    name: t.exposeString("name", { description: "The name of the option in the product's locale." }),
     values: t.field({
       type: [OptionValue],
-      description: "What there is to choose from.",
+      description: "The values that the option offers, in display order.",
       complexity: { multiplier: 5 },
       resolve: (option) => [...option.values],
     }),
@@ -68,109 +88,144 @@ const Option = builder.objectRef<ProductDetail["options"][number]>("ProductOptio
 });
 
 const ProductOffer = builder.objectRef<ProductDetail["offers"][number]>("ProductOffer").implement({
-  description: "What a product costs in one country.",
+  description: "The price range of a product in one country.",
   fields: (t) => ({
-    market: t.expose("market", { type: "CountryCode", description: "The country." }),
+    market: t.expose("market", {
+      type: "CountryCode",
+      description: "The country in which these prices are valid.",
+    }),
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of the prices." }),
     taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether the prices include tax." }),
-    min: t.expose("min", { type: MoneyRef, description: "The lowest price among its variants." }),
-    max: t.expose("max", { type: MoneyRef, description: "The highest price among its variants." }),
+    min: t.expose("min", {
+      type: MoneyRef,
+      description: "The lowest price among the product's variants in this country.",
+    }),
+    max: t.expose("max", {
+      type: MoneyRef,
+      description: "The highest price among the product's variants in this country.",
+    }),
   }),
 });
 
 const Attribute = builder.objectRef<ProductDetail["attributes"][number]>("ProductAttribute").implement({
-  description: "A fact about a product.",
+  description: "A named fact about a product, for example its material.",
   fields: (t) => ({
-    code: t.exposeString("code", { description: "Its stable code." }),
-    name: t.exposeString("name", { description: "Its name in the locale of the product." }),
-    value: t.expose("value", { type: "AttributeValue", description: "Its value." }),
-    unit: t.exposeString("unit", { nullable: true, description: "The unit of the value, for example `mm`." }),
+    code: t.exposeString("code", {
+      description: "The stable code of the attribute, unique within its product.",
+    }),
+    name: t.exposeString("name", { description: "The name of the attribute in the product's locale." }),
+    value: t.expose("value", { type: "AttributeValue", description: "The value of the attribute." }),
+    unit: t.exposeString("unit", {
+      nullable: true,
+      description: "The unit of the attribute's value, for example `mm`; null if it has none.",
+    }),
   }),
 });
 
 const Seo = builder.objectRef<NonNullable<ProductDetail["seo"]>>("ProductSeo").implement({
-  description: "What search engines shall show.",
+  description: "The texts of a product intended for search engines.",
   fields: (t) => ({
-    title: t.exposeString("title", { nullable: true, description: "The page's title." }),
-    description: t.exposeString("description", { nullable: true, description: "The page's description." }),
+    title: t.exposeString("title", {
+      nullable: true,
+      description: "The page title for search engines; null if there is none.",
+    }),
+    description: t.exposeString("description", {
+      nullable: true,
+      description: "The page description for search engines; null if there is none.",
+    }),
   }),
 });
 
 export const PolicyTypeEnum = defineEnum("PolicyType", {
-  description: "What a policy is about.",
+  description: "The subject of a merchant's policy.",
   values: {
-    cancellation: "Taking an order back before it is shipped.",
-    return: "Sending goods back.",
-    withdrawal: "The right of withdrawal of consumers in the EU.",
-    warranty: "What the merchant promises about the goods.",
+    cancellation: "Cancelling an order before it is shipped.",
+    return: "Returning delivered goods.",
+    withdrawal: "The right of withdrawal of consumers in the European Economic Area.",
+    warranty: "The merchant's warranty on the goods.",
   },
 });
 
 const ProductPolicy = builder.objectRef<ProductDetail["policies"][number]>("ProductPolicy").implement({
-  description: "A rule of the merchant that holds for a product.",
+  description: "A merchant's policy that applies to a product.",
   fields: (t) => ({
     type: t.field({
       type: PolicyTypeEnum,
-      description: "What it is about.",
+      description: "The subject of the policy.",
       resolve: ({ type }) => type as "return",
     }),
-    summary: t.exposeString("summary", { description: "The rule in a sentence." }),
-    url: t.expose("url", { type: "URL", nullable: true, description: "Where the whole text is." }),
+    summary: t.exposeString("summary", {
+      description: "A short summary of the policy in the product's locale.",
+    }),
+    url: t.expose("url", {
+      type: "URL",
+      nullable: true,
+      description: "The URL of the policy's full text; null if there is none.",
+    }),
   }),
 });
 
 const ProductStatusView = defineEnum("PublicProductStatus", {
-  description: "A public product is always published.",
-  values: { published: "On sale." },
+  description: "The status of a product that buyers see; always PUBLISHED.",
+  values: { published: "The product is on sale." },
 });
 
 builder.objectFields(ProductDetailRef, (t) => ({
-  description: t.expose("description", { type: Description, nullable: true, description: "The long text." }),
+  description: t.expose("description", {
+    type: Description,
+    nullable: true,
+    description: "The product's description; null if it has none.",
+  }),
   localizedSlugs: t.field({
     type: [LocalizedSlug],
-    description: "Its slugs in all its locales.",
+    description: "The product's slugs in all its locales.",
     complexity: { multiplier: 5 },
     resolve: (product) => [...product.localizedSlugs],
   }),
   media: t.field({
     type: [Media],
-    description: "Its pictures and videos in order, 50 at most.",
+    description: "The product's pictures and videos in display order, at most 50.",
     complexity: { multiplier: 5 },
     resolve: (product) => [...product.media],
   }),
   options: t.field({
     type: [Option],
-    description: "What a buyer chooses.",
+    description: "The options in which the product's variants differ.",
     complexity: { multiplier: 3 },
     resolve: (product) => [...product.options],
   }),
   variants: t.field({
     type: [VariantViewRef],
-    description: "What it comes as, 200 at most.",
+    description: "The product's variants in display order, at most 200.",
     resolve: (product) => [...product.variants],
   }),
   offers: t.field({
     type: [ProductOffer],
-    description: "What it costs, country by country.",
+    description: "The price ranges of the product, one for each country in which it is sold.",
     complexity: { multiplier: 5 },
     resolve: (product) => [...product.offers],
   }),
   attributes: t.field({
     type: [Attribute],
-    description: "Facts about it.",
+    description: "The product's attributes, for example material or dimensions.",
     complexity: { multiplier: 5 },
     resolve: (product) => [...product.attributes],
   }),
-  seo: t.expose("seo", { type: Seo, nullable: true, description: "What search engines shall show." }),
+  seo: t.expose("seo", {
+    type: Seo,
+    nullable: true,
+    description: "The texts intended for search engines; null if there are none.",
+  }),
   policies: t.field({
     type: [ProductPolicy],
-    description: "The merchant's rules that hold for it.",
+    description: "The merchant's return, warranty and cancellation policies that apply to the product.",
     complexity: { multiplier: 3 },
     resolve: (product) => [...product.policies],
   }),
   structuredData: t.expose("structuredData", {
     type: "JSON",
-    description: "JSON-LD of https://schema.org/Product, to be put into a page.",
+    description:
+      "The product as JSON-LD in the vocabulary https://schema.org/Product, ready to be embedded in a page. A page must escape `<` before embedding it in a script element.",
   }),
-  status: t.expose("status", { type: ProductStatusView, description: "Always published." }),
+  status: t.expose("status", { type: ProductStatusView, description: "Always PUBLISHED." }),
 }));

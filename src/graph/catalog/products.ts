@@ -1,6 +1,6 @@
 /**
- * Published products as buyers see them: the summary of lists and search, the detail of a product page; and
- * money.
+ * Graph types for published products as buyers see them: the summary used in lists and search, the variants
+ * and offers of the product page, and amounts of money.
  */
 import { toDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
@@ -19,28 +19,28 @@ import {
 } from "#graph/refs.ts";
 
 export const AvailabilityEnum = defineEnum("Availability", {
-  description: "Whether and how something can be bought.",
+  description: "Whether and how a product or variant can be bought.",
   values: {
-    in_stock: "On the shelf.",
-    low_stock: "On the shelf, but only a few are left.",
-    backorder: "Sold out, but it can be ordered and follows later.",
-    preorder: "Not out yet, but it can be ordered.",
-    out_of_stock: "Sold out.",
-    discontinued: "No longer sold.",
+    in_stock: "Units are in stock.",
+    low_stock: "Units are in stock, but no more than the merchant's low-stock threshold.",
+    backorder: "No unit is in stock, but the variant can be ordered and is delivered later.",
+    preorder: "The variant is not available yet, but can be ordered in advance.",
+    out_of_stock: "No unit can be ordered at present.",
+    discontinued: "The merchant no longer sells the variant.",
   },
 });
 
-/** Amounts of money. */
 MoneyRef.implement({
-  description: "An amount of money: an integer of minor units, so that nothing is ever rounded on the way.",
+  description:
+    "An amount of money: an integer number of minor units of a currency (for example cents), so that no amount is rounded.",
   fields: (t) => ({
     amountMinor: t.expose("amountMinor", {
       type: "MinorUnits",
-      description: "The amount in minor units: 1999 is 19.99 EUR, 1999 JPY or 1.999 KWD.",
+      description: "The amount in minor units: 1999 means 19.99 EUR, 1999 JPY or 1.999 KWD.",
     }),
-    currency: t.expose("currency", { type: "CurrencyCode", description: "The currency, ISO 4217." }),
+    currency: t.expose("currency", { type: "CurrencyCode", description: "The currency's ISO 4217 code." }),
     exponent: t.exposeInt("exponent", {
-      description: "Digits after the decimal point in this currency, as ISO 4217 gives them: 0, 2 or 3.",
+      description: "The number of decimal digits of the currency by ISO 4217: 0, 2 or 3.",
     }),
   }),
 });
@@ -56,180 +56,211 @@ PriceRangeRef.implement({
 ImageRef.implement({
   description: "A picture.",
   fields: (t) => ({
-    url: t.expose("url", { type: "URL", description: "Where it is." }),
+    url: t.expose("url", { type: "URL", description: "The absolute URL of the picture." }),
     alt: t.exposeString("alt", {
       nullable: true,
-      description: "What it shows, for who cannot see it, in the locale of the product.",
+      description:
+        "The alternative text in the product's locale, for people who cannot see the picture; null if there is none.",
     }),
-    width: t.exposeInt("width", { description: "Its width in pixels." }),
-    height: t.exposeInt("height", { description: "Its height in pixels." }),
+    width: t.exposeInt("width", { description: "The width of the picture in pixels." }),
+    height: t.exposeInt("height", { description: "The height of the picture in pixels." }),
   }),
 });
 
 MerchantSummaryRef.implement({
-  description: "The merchant who sells something.",
+  description: "The merchant who sells a product.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The merchant's id, `mer_…`." }),
-    slug: t.expose("slug", { type: "Slug", description: "The merchant's name in addresses." }),
+    id: t.exposeID("id", { description: "The merchant's ID, `mer_…`." }),
+    slug: t.expose("slug", { type: "Slug", description: "The part of a URL that names the merchant." }),
     name: t.exposeString("name", { description: "The merchant's name." }),
   }),
 });
 
 const CategoryLabel = builder.objectRef<{ slug: string; name: string }>("CategoryLabel").implement({
-  description: "A category that a product stands in.",
+  description: "A category of a product, with its name in the product's locale.",
   fields: (t) => ({
     slug: t.expose("slug", {
       type: "Slug",
-      description: "The category's name in addresses and in the search's `category`.",
+      description:
+        "The category's slug, as used in URLs and in the argument `category` of the product search.",
     }),
-    name: t.exposeString("name", { description: "The category's name in the locale of the product." }),
+    name: t.exposeString("name", { description: "The category's name in the product's locale." }),
   }),
 });
 
 export const Rating = builder.objectRef<{ average: number; count: number }>("Rating").implement({
-  description: "What buyers think, as the merchant imported it.",
+  description: "The average customer rating of a product, imported by the merchant.",
   fields: (t) => ({
-    average: t.exposeFloat("average", { description: "From 0 to 5." }),
-    count: t.exposeInt("count", { description: "How many ratings the average is of." }),
+    average: t.exposeFloat("average", { description: "The average rating, from 0 to 5." }),
+    count: t.exposeInt("count", {
+      description: "The number of ratings that the average is calculated from.",
+    }),
   }),
 });
 
-/** What every view of a published product has. */
+/** The fields that every view of a published product has. */
 export const ProductListing = builder.interfaceRef<ProductSummary>("ProductListing").implement({
-  description: "A published product in one locale, with the prices of one market.",
+  description: "A published product in one locale, with the prices of one country.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The product's id, `prd_…`." }),
-    slug: t.expose("slug", { type: "Slug", description: "The product's name in addresses, in this locale." }),
+    id: t.exposeID("id", { description: "The product's ID, `prd_…`." }),
+    slug: t.expose("slug", {
+      type: "Slug",
+      description: "The part of the product page's URL that names the product in this locale.",
+    }),
     locale: t.expose("locale", {
       type: "LocaleCode",
-      description: "The locale that the texts are in: the asked one, or what it falls back to.",
+      description:
+        "The locale of the texts: the requested locale, or the fallback locale if the product has no such translation.",
     }),
-    title: t.exposeString("title", { description: "1 to 200 characters." }),
+    title: t.exposeString("title", { description: "The product's title, 1 to 200 characters." }),
     summary: t.exposeString("summary", {
       nullable: true,
-      description: "A sentence or two of plain text, at most 300 characters.",
+      description:
+        "One or two sentences about the product in plain text, at most 300 characters; null if there are none.",
     }),
-    brand: t.exposeString("brand", { nullable: true, description: "The brand." }),
-    merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "Who sells it." }),
+    brand: t.exposeString("brand", {
+      nullable: true,
+      description: "The product's brand; null if it has none.",
+    }),
+    merchant: t.expose("merchant", {
+      type: MerchantSummaryRef,
+      description: "The merchant who sells the product.",
+    }),
     categories: t.field({
       type: [CategoryLabel],
-      description: "The categories it stands in, the main one first.",
+      description: "The categories of the product, the main category first.",
       resolve: (product) => [...product.categories],
     }),
-    image: t.expose("image", { type: ImageRef, nullable: true, description: "Its first picture." }),
+    image: t.expose("image", {
+      type: ImageRef,
+      nullable: true,
+      description: "The first picture of the product; null if it has none.",
+    }),
     priceRange: t.expose("priceRange", {
       type: PriceRangeRef,
       nullable: true,
-      description: "The prices of its variants in the market; null when it is not sold there.",
+      description:
+        "The lowest and highest price of the product's variants in the requested country; null if no variant is sold there.",
     }),
     compareAtRange: t.expose("compareAtRange", {
       type: PriceRangeRef,
       nullable: true,
-      description: "The prices before a reduction; null when none is reduced.",
+      description: "The lowest and highest price before a reduction; null if no price is reduced.",
     }),
     availability: t.expose("availability", {
       type: AvailabilityEnum,
-      description: "The best availability among its variants.",
+      description: "The best availability among the product's variants.",
     }),
-    variantCount: t.exposeInt("variantCount", { description: "How many variants it has." }),
+    variantCount: t.exposeInt("variantCount", { description: "The number of variants of the product." }),
     rating: t.expose("rating", {
       type: Rating,
       nullable: true,
-      description: "What buyers think; null when nobody said.",
+      description: "The average customer rating; null if there is none.",
     }),
-    publishedAt: t.expose("publishedAt", { type: "DateTime", description: "When it was published." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
+    publishedAt: t.expose("publishedAt", {
+      type: "DateTime",
+      description: "When the product was first published.",
+    }),
+    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the product was last changed." }),
   }),
 });
 
 ProductSummaryRef.implement({
-  description: "A published product as lists show it.",
+  description: "A published product as shown in lists.",
   interfaces: [ProductListing],
 });
 
 VariantOfferRef.implement({
-  description: "What a variant costs in one country.",
+  description: "The price of a variant in one country.",
   fields: (t) => ({
-    market: t.expose("market", { type: "CountryCode", description: "The country." }),
-    price: t.expose("price", { type: MoneyRef, description: "The price of one." }),
+    market: t.expose("market", {
+      type: "CountryCode",
+      description: "The country in which the price is valid.",
+    }),
+    price: t.expose("price", { type: MoneyRef, description: "The price of one unit." }),
     compareAt: t.expose("compareAt", {
       type: MoneyRef,
       nullable: true,
-      description: "The price before the reduction; null when it is not reduced.",
+      description: "The price before the reduction; null if the price is not reduced.",
     }),
     lowest30d: t.expose("lowest30d", {
       type: MoneyRef,
       nullable: true,
       description:
-        "The lowest price of the 30 days before the present price began (Directive 98/6/EC, article 6a); null when there was none.",
+        "The lowest price in the 30 days before the current price began (Directive 98/6/EC, article 6a); null if the variant had no price then.",
     }),
   }),
 });
 
 export const RestrictionEnum = defineEnum("Restriction", {
-  description: "What limits how a variant may be sold, shipped or returned.",
+  description: "A restriction on how a variant may be sold, shipped or returned.",
   values: {
-    age_18: "Only for adults.",
-    hazmat: "Dangerous goods.",
-    no_returns: "It cannot be returned.",
-    final_sale: "Sold for good: neither returned nor exchanged.",
-    custom_made: "Made for the buyer.",
-    perishable: "It spoils.",
-    hygiene_sealed: "It cannot be returned once its seal is broken.",
-    digital: "Delivered as a download.",
-    gift_card: "A gift card.",
+    age_18: "The variant is sold to adults only.",
+    hazmat: "The variant counts as dangerous goods in shipping.",
+    no_returns: "The variant cannot be returned.",
+    final_sale: "The variant can be neither returned nor exchanged.",
+    custom_made: "The variant is made to the buyer's specification.",
+    perishable: "The variant spoils quickly.",
+    hygiene_sealed: "The variant cannot be returned once its hygiene seal is broken.",
+    digital: "The variant is delivered as a download.",
+    gift_card: "The variant is a gift card.",
   },
 });
 export type Restriction = (typeof RestrictionEnum)["$inferType"];
 
 VariantViewRef.implement({
-  description: "One of the things a product comes as: what is put into a cart.",
+  description: "A version of a product that can be put into a cart, for example one size in one colour.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The variant's id, `var_…`." }),
+    id: t.exposeID("id", { description: "The variant's ID, `var_…`." }),
     sku: t.exposeString("sku", {
-      description: "The merchant's own number for it, unique with the merchant.",
+      description: "The merchant's article number (SKU) of the variant, unique within the merchant.",
     }),
     gtin: t.exposeString("gtin", {
       nullable: true,
-      description: "Its global trade item number (GTIN-8, -12, -13 or -14).",
+      description: "The variant's global trade item number (GTIN-8, -12, -13 or -14); null if it has none.",
     }),
     title: t.exposeString("title", {
-      description: "Its choices, for example `Blue / M`; the product's title when it has no options.",
+      description:
+        "The labels of the variant's choices, for example `Blue / M`; the product's title if the product has no options.",
     }),
     options: t.expose("options", {
       type: "StringMap",
-      description: "The code of its choice for each option's code.",
+      description: "The variant's choices: option code → choice code.",
     }),
     image: t.expose("image", {
       type: ImageRef,
       nullable: true,
-      description: "The picture that shows this variant.",
+      description: "The picture that shows this variant; null if the product's first picture is used.",
     }),
     offers: t.field({
       type: [VariantOfferRef],
-      description: "What it costs, country by country.",
+      description: "The prices of the variant, one for each country in which it is sold.",
       complexity: { multiplier: 5 },
       resolve: (variant) => [...variant.offers],
     }),
     availability: t.expose("availability", {
       type: AvailabilityEnum,
-      description: "Whether it can be bought.",
+      description: "Whether and how the variant can be bought now.",
     }),
     maxOrderQuantity: t.exposeInt("maxOrderQuantity", {
       nullable: true,
-      description: "How many one order may have; null: no limit but the cart's.",
+      description: "The maximum number of units in one order; null if only the cart's general limit applies.",
     }),
     restrictions: t.field({
       type: [RestrictionEnum],
-      description: "What limits its sale.",
+      description: "Restrictions on selling, shipping or returning the variant.",
       resolve: (variant) => variant.restrictions as Restriction[],
     }),
-    weightGrams: t.exposeInt("weightGrams", { nullable: true, description: "Its weight in grams." }),
+    weightGrams: t.exposeInt("weightGrams", {
+      nullable: true,
+      description: "The weight of one unit in grams; null if unknown.",
+    }),
   }),
 });
 
 ProductDetailRef.implement({
-  description: "A published product in full, with all its locales and the offers of every country.",
+  description:
+    "A published product with all its data: the slugs of all locales and the offers of all countries.",
   interfaces: [ProductListing],
 });
 
@@ -237,17 +268,17 @@ builder.queryField("publicProduct", (t) =>
   t.field({
     type: ProductDetailRef,
     description:
-      "A published product by its merchant's and its own slug, old slugs included. Fails with merchant_not_found or product_not_found.",
+      "Returns a published product by the slugs of its merchant and of the product; former product slugs work too. Fails with merchant_not_found or product_not_found.",
     authScopes: { callers: everybody },
     args: {
       merchantSlug: t.arg.string({ required: true, description: "The merchant's slug." }),
       productSlug: t.arg.string({
         required: true,
-        description: "The product's slug in any locale, the present one or an old one.",
+        description: "The product's slug in any locale, current or former.",
       }),
       languages: t.arg({
         type: ["LocaleCode"],
-        description: "The languages wanted, best first; without it those of the request's Accept-Language.",
+        description: "The preferred languages, best first; defaults to those in the Accept-Language header.",
       }),
     },
     resolve: async (_root, { merchantSlug, productSlug, languages }, context) => {

@@ -1,6 +1,6 @@
 /**
- * Product search. One field answers with the page and all that is known about it, so that nothing is searched
- * twice.
+ * Graph query for product search. One field returns a page together with its totals and facets, so that a
+ * request searches only once.
  */
 import { z } from "zod";
 import { type ProductSummary, renderSummary } from "#commerce/catalog/render-product.ts";
@@ -15,41 +15,46 @@ import { ProductListing } from "./products.ts";
 export const pageWindowMax = 10_000;
 
 const SortEnum = defineEnum("ProductSearchSort", {
-  description: "How what was found is ordered; what is equal is ordered by id.",
+  description: "The order of search results. Products that are equal in this order are sorted by ID.",
   values: {
-    relevance: "The best match first; without a query as by popularity.",
-    newest: "The last published first.",
-    price_asc: "The cheapest first; products in other currencies than `meta.currency` come after all others.",
-    price_desc: "The dearest first; products in other currencies than `meta.currency` come after all others.",
-    title_asc: "By title, A to Z.",
-    popularity: "What was ordered most in the last 30 days first, then the last published.",
+    relevance: "Best match first. Without a query, the order is the same as POPULARITY.",
+    newest: "Most recently published first.",
+    price_asc:
+      "Lowest price first. Products in a currency other than `meta.currency` follow after all others.",
+    price_desc:
+      "Highest price first. Products in a currency other than `meta.currency` follow after all others.",
+    title_asc: "By title, from A to Z.",
+    popularity: "Most ordered in the last 30 days first, then most recently published.",
   },
 });
 
 const MatchedEnum = defineEnum("MatchedField", {
-  description: "Where a query was found.",
+  description: "A field of a product in which a word of the query was found.",
   values: {
-    sku: "In a SKU or GTIN.",
-    title: "In the title.",
-    brand: "In the brand.",
-    category: "In a category's name.",
-    description: "In the summary or description.",
+    sku: "A SKU or GTIN of one of the product's variants.",
+    title: "The product's title.",
+    brand: "The product's brand.",
+    category: "The name of one of the product's categories.",
+    description: "The product's summary or description.",
   },
 });
 
 const RelationEnum = defineEnum("TotalRelation", {
-  description: "What a total means.",
-  values: { exact: "It is the number.", at_least: "There are more; counting stopped." },
+  description: "Whether a total is exact.",
+  values: {
+    exact: "The total is the exact number.",
+    at_least: "The total is a lower bound, because counting stopped there.",
+  },
 });
 
 const FacetKeyEnum = defineEnum("FacetKey", {
-  description: "What a facet groups by.",
+  description: "The property by which a facet groups the found products.",
   values: {
-    category: "Category slugs.",
-    merchant: "Merchant slugs.",
-    brand: "Brands.",
-    availability: "Availability.",
-    price: "Ranges of minor units in `meta.currency`: `from-to`, `to` not included.",
+    category: "Groups by category; values are category slugs.",
+    merchant: "Groups by merchant; values are merchant slugs.",
+    brand: "Groups by brand; values are brand names.",
+    availability: "Groups by availability; values are `in_stock`, `low_stock` and so on.",
+    price: "Groups by price; values are ranges `from-to` in minor units of `meta.currency`, excluding `to`.",
   },
 });
 
@@ -57,29 +62,33 @@ type Hit = SearchResult["hits"][number];
 type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlight">;
 
 const Highlights = builder.objectRef<{ title: string | null }>("SearchHighlights").implement({
-  description: "The texts with what was found marked by `<mark>`; everything else in them is HTML-escaped.",
+  description:
+    "Texts of a found product as HTML. Words that match the query are enclosed in `<mark>`; all other text is HTML-escaped.",
   fields: (t) => ({
     title: t.exposeString("title", {
       nullable: true,
-      description: "The title; null when nothing of the query is in it.",
+      description: "The title with matching words marked; null if no word of the title matches.",
     }),
   }),
 });
 
 const Item = builder.objectRef<SearchItem>("ProductSearchItem").implement({
-  description: "A product that was found.",
+  description: "A product found by a search.",
   interfaces: [ProductListing],
   fields: (t) => ({
-    score: t.exposeFloat("score", { description: "How well it matches: only comparable within one answer." }),
+    score: t.exposeFloat("score", {
+      description:
+        "How well the product matches the query; higher is better. Scores can be compared only within one response.",
+    }),
     matched: t.field({
       type: [MatchedEnum],
-      description: "Where the query was found.",
+      description: "The fields of the product in which the query was found.",
       complexity: { multiplier: 1 },
       resolve: ({ matched }) => [...matched],
     }),
     highlights: t.field({
       type: Highlights,
-      description: "The texts with what was found marked.",
+      description: "Texts of the product with the matching words marked.",
       resolve: ({ titleHighlight }) => ({ title: titleHighlight }),
     }),
   }),
@@ -97,12 +106,16 @@ interface SearchPage {
 }
 
 const Facet = builder.objectRef<SearchResult["facets"][number]>("SearchFacet").implement({
-  description: "What was found, grouped.",
+  description: "The found products, counted by the values of one property.",
   fields: (t) => ({
-    key: t.expose("key", { type: FacetKeyEnum, description: "What it groups by." }),
+    key: t.expose("key", {
+      type: FacetKeyEnum,
+      description: "The property by which the products are grouped.",
+    }),
     buckets: t.field({
       type: [FacetBucket],
-      description: "The groups, the largest first, 20 at most.",
+      description:
+        "The groups with their counts, the largest first, at most 20. Price ranges are in ascending order.",
       complexity: { multiplier: 5 },
       resolve: ({ buckets }) => [...buckets],
     }),
@@ -114,107 +127,121 @@ const FacetBucket = builder
   .implement({
     description: "One group of a facet.",
     fields: (t) => ({
-      value: t.exposeString("value", { description: "What the group is, as a filter takes it." }),
-      label: t.exposeString("label", { description: "Its name in the asked locale." }),
-      count: t.exposeInt("count", { description: "How many products it has." }),
+      value: t.exposeString("value", {
+        description:
+          "The value shared by the group's products, in the form in which the search's filters accept it.",
+      }),
+      label: t.exposeString("label", { description: "The label of the group in the requested locale." }),
+      count: t.exposeInt("count", { description: "The number of products in the group." }),
     }),
   });
 
 const SearchLocale = builder.objectRef<{ requested: string; resolved: string }>("SearchLocale").implement({
-  description: "The locale of a search.",
+  description: "The requested locale of a search and the locale of its results.",
   fields: (t) => ({
     requested: t.expose("requested", {
       type: "LocaleCode",
-      description: "The one asked for, in canonical form.",
+      description: "The requested locale in canonical form.",
     }),
     resolved: t.expose("resolved", {
       type: "LocaleCode",
-      description: "The one that the products found are in, or most of them.",
+      description: "The locale in which most of the found products are shown.",
     }),
   }),
 });
 
 const SearchQuery = builder.objectRef<SearchResult["query"]>("SearchQuery").implement({
-  description: "What was searched for.",
+  description: "The query as the search understood it.",
   fields: (t) => ({
     normalized: t.exposeString("normalized", {
-      description: "The query without accents, in lower case, cut into words.",
+      description: "The query split into words, in lower case and without accents.",
     }),
     corrected: t.exposeString("corrected", {
       nullable: true,
-      description: "The query with misspelt words replaced, when that is what was searched for.",
+      description: "The query with misspelt words corrected; null if no correction was used.",
     }),
   }),
 });
 
 const Meta = builder.objectRef<SearchPage>("ProductSearchMeta").implement({
-  description: "What to know about a page of a search.",
+  description: "Paging, totals and facets of a page of search results.",
   fields: (t) => ({
-    page: t.int({ description: "The page, from 1.", resolve: ({ input }) => input.page }),
-    pageSize: t.int({ description: "Products on a page.", resolve: ({ input }) => input.pageSize }),
+    page: t.int({ description: "The page number, counted from 1.", resolve: ({ input }) => input.page }),
+    pageSize: t.int({
+      description: "The maximum number of products on a page.",
+      resolve: ({ input }) => input.pageSize,
+    }),
     totalItems: t.int({
-      description: "How many products were found, counted up to 10 000.",
+      description: "The number of products found, counted up to 10 000.",
       resolve: ({ result }) => result.totalItems,
     }),
     totalItemsRelation: t.field({
       type: RelationEnum,
-      description: "Whether there are more than that.",
+      description: "Whether `totalItems` is exact or a lower bound.",
       resolve: ({ result }) => result.totalItemsRelation,
     }),
     totalPages: t.int({
-      description: "How many pages there are.",
+      description: "The number of pages.",
       resolve: ({ result, input }) => Math.ceil(result.totalItems / input.pageSize),
     }),
     hasNextPage: t.boolean({
-      description: "Whether a page follows.",
+      description: "Whether there is a next page.",
       resolve: ({ result, input }) => input.page * input.pageSize < result.totalItems,
     }),
-    sort: t.field({ type: SortEnum, description: "How it is ordered.", resolve: ({ input }) => input.sort }),
+    sort: t.field({
+      type: SortEnum,
+      description: "The order of the products.",
+      resolve: ({ input }) => input.sort,
+    }),
     locale: t.field({
       type: SearchLocale,
-      description: "The locale.",
+      description: "The requested locale and the locale of the results.",
       resolve: ({ result, input }) => ({ requested: input.locale, resolved: result.localeResolved }),
     }),
     market: t.field({
       type: "CountryCode",
-      description: "The country.",
+      description: "The country for which prices and availability are shown.",
       resolve: ({ input }) => input.market,
     }),
     currency: t.field({
       type: "CurrencyCode",
       nullable: true,
       description:
-        "The currency most of the offers found are in; prices are compared in it alone. Null when nothing was found.",
+        "The currency of most of the offers found; price order and price ranges use only this currency. Null if nothing was found.",
       resolve: ({ result }) => result.currency,
     }),
     facets: t.field({
       type: [Facet],
-      description: "What was found, grouped.",
+      description: "The found products, grouped by category, merchant, brand, availability and price.",
       complexity: { multiplier: 5 },
       resolve: ({ result }) => [...result.facets],
     }),
     query: t.field({
       type: SearchQuery,
-      description: "What was searched for.",
+      description: "The query as the search understood it.",
       resolve: ({ result }) => result.query,
     }),
     indexedAt: t.field({
       type: "DateTime",
-      description: "When the newest of what was found was indexed.",
+      description: "When the most recently indexed of the found products was indexed.",
       resolve: ({ result }) => result.indexedAt,
     }),
   }),
 });
 
 const Result = builder.objectRef<SearchPage>("ProductSearchResult").implement({
-  description: "A page of a search.",
+  description: "A page of search results.",
   fields: (t) => ({
     items: t.field({
       type: [Item],
       description: "The products on this page.",
       resolve: ({ result }, _args, { publicUrl }) => itemsOf(result, publicUrl),
     }),
-    meta: t.field({ type: Meta, description: "What to know about it.", resolve: (page) => page }),
+    meta: t.field({
+      type: Meta,
+      description: "Paging, totals and facets of the search.",
+      resolve: (page) => page,
+    }),
   }),
 });
 
@@ -229,7 +256,7 @@ builder.queryField("productSearch", (t) =>
   t.field({
     type: Result,
     description:
-      "Searches the published products of every merchant that sells to a country; a token of one merchant finds that merchant's alone.",
+      "Searches the published products of all merchants that sell to a country. With a token of a single merchant, only that merchant's products are searched.",
     authScopes: { callers: everybody },
     complexity: ({ pageSize }) => ({ field: 10, multiplier: Math.max(1, pageSize / 20) }),
     args: {
@@ -237,30 +264,33 @@ builder.queryField("productSearch", (t) =>
         type: "SearchText",
         required: true,
         description:
-          "What to search for: all words must match, the last one as a prefix. Empty finds everything.",
+          "The search text. All words must match, the last one also as the beginning of a word. An empty text finds all products.",
       }),
       locale: t.arg({
         type: "LocaleCode",
         required: true,
         description:
-          "The language searched in. A product without it is searched in the one it falls back to.",
+          "The locale in which products are searched and shown. A product without this locale is searched in its fallback locale.",
       }),
       market: t.arg({
         type: "CountryCode",
         required: true,
-        description: "The country that is sold to: products without an offer there are left out.",
+        description: "The country to which products are sold. Products without a price there are left out.",
       }),
-      category: t.arg({ type: "Slug", description: "Only products of this category or one below it." }),
-      merchant: t.arg({ type: "Slug", description: "Only products of this merchant." }),
-      sort: t.arg({ type: SortEnum, required: true, description: "How what is found is ordered." }),
+      category: t.arg({
+        type: "Slug",
+        description: "Returns only products of the category with this slug or of a category below it.",
+      }),
+      merchant: t.arg({ type: "Slug", description: "Returns only products of the merchant with this slug." }),
+      sort: t.arg({ type: SortEnum, required: true, description: "The order of the products." }),
       page: t.arg.int({
         required: true,
-        description: "The page, from 1; page × pageSize may reach 10 000.",
+        description: "The page number, counted from 1; page × pageSize must not exceed 10 000.",
         validate: z.int32().min(1).max(10_000),
       }),
       pageSize: t.arg.int({
         required: true,
-        description: "Products on a page, 1 to 100.",
+        description: "The number of products on a page, 1 to 100.",
         validate: z.int32().min(1).max(100),
       }),
     },
@@ -286,8 +316,8 @@ builder.queryField("productSearch", (t) =>
 const buyers: ReadonlySet<Caller> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
 
 /**
- * A search is counted once, however many pages of it are looked at; what those who run the shop try out is
- * not, nor what tells of a person.
+ * Counts a search for the search statistics. Only the first page counts, so that paging counts once. Searches
+ * by staff of the merchant or the platform do not count, nor do queries that look like personal data.
  */
 function countSearch(
   { viewer, buyerReference, client, services }: GraphContext,
@@ -311,6 +341,6 @@ async function merchantFilter(
 ): Promise<string | undefined> {
   if (viewer.kind !== "internal" || viewer.merchantId === null) return asked;
   const { slug } = await loaders.merchants.load(viewer.merchantId);
-  // A slug that no merchant can have finds nothing.
+  // No merchant can have the slug "-", so the search finds nothing.
   return asked === undefined || asked === slug ? slug : "-";
 }

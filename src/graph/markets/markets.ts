@@ -1,4 +1,7 @@
-/** Markets: the countries a merchant sells to alike, with their taxes, deliveries and policies. */
+/**
+ * Graph types and queries of markets, with their tax rates, delivery methods and policies. A market is a
+ * group of countries that share one currency and one default locale.
+ */
 import type { DeliveryMethodRow, PolicyRow, TaxRateRow } from "#commerce/markets/read-markets.ts";
 import { money } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
@@ -7,124 +10,160 @@ import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, MerchantRef, MoneyRef } from "#graph/refs.ts";
 
 export const TaxRate = builder.objectRef<TaxRateRow>("TaxRate").implement({
-  description: "The tax of a country or of one of its regions.",
+  description: "The tax rate of a country or of one of its regions.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The rate's id, `txr_…`." }),
-    country: t.expose("country", { type: "CountryCode", description: "The country." }),
+    id: t.exposeID("id", { description: "The tax rate's ID, `txr_…`." }),
+    country: t.expose("country", {
+      type: "CountryCode",
+      description: "The country in which the tax rate applies.",
+    }),
     regionCode: t.exposeString("regionCode", {
       nullable: true,
-      description: "The region, ISO 3166-2; null: the whole country.",
+      description:
+        "The ISO 3166-2 code of the region in which the tax rate applies; null if it applies to the whole country.",
     }),
-    name: t.exposeString("name", { description: "What it is called." }),
+    name: t.exposeString("name", { description: "The name of the tax, for example `VAT`." }),
     basisPoints: t.exposeInt("basisPoints", {
-      description: "The rate in hundredths of a percent: 1900 is 19 %.",
+      description: "The tax rate in basis points (hundredths of a percent): 1900 means 19 %.",
     }),
     appliesToShipping: t.exposeBoolean("appliesToShipping", {
-      description: "Whether shipping is taxed as well.",
+      description: "Whether the tax also applies to shipping.",
     }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
+    updatedAt: t.expose("updatedAt", {
+      type: "DateTime",
+      description: "When the tax rate was last changed.",
+    }),
   }),
 });
 
 export const DeliveryMethod = builder
   .objectRef<DeliveryMethodRow & { readonly currency: string }>("DeliveryMethod")
   .implement({
-    description: "A way that orders of a market are delivered.",
+    description: "A way in which orders of a market are delivered.",
     fields: (t) => ({
-      id: t.exposeID("id", { description: "The method's id, `dlm_…`." }),
-      code: t.exposeString("code", { description: "Its stable code, unique in the market." }),
+      id: t.exposeID("id", { description: "The delivery method's ID, `dlm_…`." }),
+      code: t.exposeString("code", {
+        description: "The stable code of the delivery method, unique within its market.",
+      }),
       names: t.field({
         type: "StringMap",
-        description: "Its name by locale.",
+        description: "The names of the delivery method by locale.",
         resolve: ({ names }) => names as Record<string, string>,
       }),
-      carrier: t.exposeString("carrier", { nullable: true, description: "Who carries it." }),
-      pickup: t.exposeBoolean("pickup", { description: "Whether the buyer fetches it." }),
+      carrier: t.exposeString("carrier", {
+        nullable: true,
+        description: "The carrier that delivers the orders; null if none is named.",
+      }),
+      pickup: t.exposeBoolean("pickup", {
+        description: "Whether the buyer picks the order up instead of having it delivered.",
+      }),
       price: t.field({
         type: MoneyRef,
-        description: "What it costs.",
+        description: "The price of a delivery with this method.",
         resolve: ({ priceMinor, currency }) => money(priceMinor, currency),
       }),
       freeFrom: t.field({
         type: MoneyRef,
         nullable: true,
-        description: "From this subtotal on it costs nothing; null: never.",
+        description:
+          "Delivery is free if the cart's subtotal is at least this amount; null if delivery is never free.",
         resolve: ({ freeFromMinor, currency }) =>
           freeFromMinor === null ? null : money(freeFromMinor, currency),
       }),
-      minDays: t.exposeInt("minDays", { description: "The shortest time in days." }),
-      maxDays: t.exposeInt("maxDays", { description: "The longest time in days." }),
-      active: t.exposeBoolean("active", { description: "Whether it is offered." }),
-      position: t.exposeInt("position", { description: "Its place among the market's methods." }),
-      updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
+      minDays: t.exposeInt("minDays", { description: "The shortest delivery time in days." }),
+      maxDays: t.exposeInt("maxDays", { description: "The longest delivery time in days." }),
+      active: t.exposeBoolean("active", { description: "Whether the delivery method is offered to buyers." }),
+      position: t.exposeInt("position", { description: "The position among the market's delivery methods." }),
+      updatedAt: t.expose("updatedAt", {
+        type: "DateTime",
+        description: "When the delivery method was last changed.",
+      }),
     }),
   });
 
 export const Policy = builder.objectRef<PolicyRow>("Policy").implement({
-  description: "A rule of a merchant, for one market or for all that have none of their own.",
+  description:
+    "A merchant's policy on cancellations, returns, withdrawals or warranty: for one market, or for all markets without a policy of their own.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The policy's id, `pol_…`." }),
-    type: t.expose("type", { type: PolicyTypeEnum, description: "What it is about." }),
+    id: t.exposeID("id", { description: "The policy's ID, `pol_…`." }),
+    type: t.expose("type", { type: PolicyTypeEnum, description: "The subject of the policy." }),
     marketId: t.exposeID("marketId", {
       nullable: true,
-      description: "The market it holds in; null: all that have none of their own.",
+      description:
+        "The ID of the market in which the policy applies; null if it applies to all markets without a policy of their own.",
     }),
     summaries: t.field({
       type: "StringMap",
-      description: "The rule in a sentence, by locale.",
+      description: "A short summary of the policy by locale.",
       resolve: ({ summaries }) => summaries as Record<string, string>,
     }),
-    url: t.expose("url", { type: "URL", nullable: true, description: "Where the whole text is." }),
+    url: t.expose("url", {
+      type: "URL",
+      nullable: true,
+      description: "The URL of the policy's full text; null if there is none.",
+    }),
     rules: t.expose("rules", {
       type: "JSON",
       description:
-        "What eligibility is decided by, as far as the merchant has said it, in the fields of `policyUpsert`; the rest has its default.",
+        "The rules that the merchant has set, in the fields of `policyUpsert`. Rules that are missing have their default values.",
     }),
-    version: t.exposeInt("version", { description: "Rises by one with every change." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
+    version: t.exposeInt("version", {
+      description: "The policy's version; increases by one with every change.",
+    }),
+    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the policy was last changed." }),
   }),
 });
 
 MarketRef.implement({
-  description: "Countries that a merchant sells to alike: one currency, one way to show tax.",
+  description:
+    "A group of countries to which a merchant sells in one currency, with prices either including or excluding tax.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The market's id, `mkt_…`." }),
-    handle: t.exposeString("handle", { description: "Its stable name, unique with the merchant." }),
-    name: t.exposeString("name", { description: "Its name." }),
+    id: t.exposeID("id", { description: "The market's ID, `mkt_…`." }),
+    handle: t.exposeString("handle", {
+      description: "The stable handle of the market, unique within the merchant.",
+    }),
+    name: t.exposeString("name", { description: "The name of the market." }),
     countries: t.field({
       type: ["CountryCode"],
-      description: "Its countries, its own first.",
+      description: "The market's countries, the main country first.",
       complexity: { multiplier: 1 },
       resolve: ({ countries }) => countries,
     }),
-    currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of its prices." }),
-    taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether its prices include tax." }),
+    currency: t.expose("currency", {
+      type: "CurrencyCode",
+      description: "The currency of all prices in the market.",
+    }),
+    taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether prices in the market include tax." }),
     defaultLocale: t.expose("defaultLocale", {
       type: "LocaleCode",
-      description: "The locale that texts fall back to in it.",
+      description: "The locale used if a text is missing in the requested locale.",
     }),
-    timeZone: t.exposeString("timeZone", { description: "The time zone that its deadlines end in, IANA." }),
+    timeZone: t.exposeString("timeZone", {
+      description: "The IANA time zone in which the market's deadlines end.",
+    }),
     taxRates: t.field({
       type: [TaxRate],
-      description: "Its taxes.",
+      description: "The tax rates of the market.",
       complexity: { multiplier: 5 },
       resolve: ({ id }, _args, { loaders }) => loaders.taxRates.load(id),
     }),
     deliveryMethods: t.field({
       type: [DeliveryMethod],
-      description: "The ways its orders are delivered, in order.",
+      description: "The delivery methods of the market, in display order.",
       complexity: { multiplier: 5 },
       resolve: async ({ id, currency }, _args, { loaders }) =>
         (await loaders.deliveryMethods.load(id)).map((method) => Object.assign({ currency }, method)),
     }),
     merchant: t.field({
       type: MerchantRef,
-      description: "The merchant.",
+      description: "The merchant to whom the market belongs.",
       resolve: ({ merchantId }, _args, { loaders }) => loaders.merchants.load(merchantId),
     }),
-    version: t.exposeInt("version", { description: "Rises by one with every change." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
+    version: t.exposeInt("version", {
+      description: "The market's version; increases by one with every change.",
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the market was created." }),
+    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the market was last changed." }),
   }),
 });
 
@@ -134,15 +173,15 @@ builder.queryFields((t) => ({
     description: "The markets of a merchant, oldest first.",
     authScopes: { callers: [...readers, "storefront"] },
     complexity: { multiplier: 10 },
-    args: { merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }) },
+    args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
     resolve: (_root, { merchantId }, context) => context.loaders.markets.load(tenantOf(context, merchantId)),
   }),
   policies: t.field({
     type: [Policy],
-    description: "The policies of a merchant.",
+    description: "The policies of a merchant on cancellations, returns, withdrawals and warranty.",
     authScopes: { callers: [...readers, "storefront"] },
     complexity: { multiplier: 10 },
-    args: { merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }) },
+    args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
     resolve: (_root, { merchantId }, context) => context.loaders.policies.load(tenantOf(context, merchantId)),
   }),
 }));

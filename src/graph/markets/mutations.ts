@@ -1,4 +1,7 @@
-/** Changes of markets, taxes, deliveries, policies and stock. Each upsert replaces the whole of what it names. */
+/**
+ * Graph mutations of markets, tax rates, delivery methods, policies and stock. Every upsert replaces the
+ * whole record.
+ */
 import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/stock.ts";
 import { upsertDeliveryMethod, upsertTaxRate } from "#commerce/markets/delivery-and-tax.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
@@ -14,239 +17,297 @@ import type { SelfService } from "#commerce/markets/policy-rules.ts";
 import { ReturnMethodEnum } from "#graph/orders/order-enums.ts";
 import { DeliveryMethod, Policy, TaxRate } from "./markets.ts";
 
-/** The rules of a policy as a merchant states them. */
+/** The input types of a policy's rules. */
 const SelfServiceEnum = defineEnum<SelfService>("PolicyMode", {
-  description: "How a buyer who asks is answered.",
+  description: "How a buyer's request to cancel or return is handled.",
   values: {
-    immediate: "At once.",
-    request: "By the merchant.",
-    none: "Never: buyers do not ask by themselves.",
+    immediate: "The request is granted at once if the rules allow it.",
+    request: "The merchant decides about the request.",
+    none: "Buyers cannot make requests; only the merchant can start a cancellation or return.",
   },
 });
 
 const AfterWindowEnum = defineEnum<"request" | "deny">("PolicyAfterWindow", {
-  description: "What a buyer may do when the time is over.",
-  values: { request: "Ask the merchant.", deny: "Nothing." },
+  description: "What a buyer may do after the time limit has passed.",
+  values: {
+    request: "The buyer may ask, and the merchant decides.",
+    deny: "The buyer cannot cancel any more.",
+  },
 });
 
 const CancellationRulesInput = builder.inputType("CancellationRulesInput", {
-  description: "When buyers cancel.",
+  description: "The rules for cancellations by buyers.",
   fields: (t) => ({
-    mode: t.field({ type: SelfServiceEnum, description: "How they are answered; at once unless told." }),
+    mode: t.field({
+      type: SelfServiceEnum,
+      description: "How a buyer's cancellation is handled; IMMEDIATE by default.",
+    }),
     windowMinutes: t.int({
-      description: "How long after the order, 1 to 43 200; null: until the packing begins. 60 unless told.",
+      description:
+        "The time limit after the order was placed, in minutes, 1 to 43 200. Null: until packing begins. 60 by default.",
     }),
     afterWindow: t.field({
       type: AfterWindowEnum,
-      description: "What they may do after that; ask unless told.",
+      description: "What the buyer may do after the time limit; REQUEST by default.",
     }),
   }),
 });
 
 const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
-  description: "What comes back, until when, and what it costs.",
+  description: "The rules for returns by buyers: what may be returned, until when and for what fee.",
   fields: (t) => ({
-    mode: t.field({ type: SelfServiceEnum, description: "How buyers are answered; at once unless told." }),
+    mode: t.field({
+      type: SelfServiceEnum,
+      description: "How a buyer's return is handled; IMMEDIATE by default.",
+    }),
     windowDays: t.int({
-      description: "Days from the delivery on, 1 to 3650; null: for ever. 30 unless told.",
+      description:
+        "The time limit for returns, in days after delivery, 1 to 3650. Null: no limit. 30 by default.",
     }),
     exchangeWindowDays: t.int({
-      description: "The same for exchanges; null: there are none. 30 unless told.",
+      description:
+        "The time limit for exchanges, in days after delivery, 1 to 3650. Null: no exchanges. 30 by default.",
     }),
     methods: t.field({
       type: [ReturnMethodEnum],
-      description: "How it may come back, 1 to 4; by mail unless told.",
+      description: "The ways in which goods may be returned, 1 to 4; only MAIL by default.",
     }),
     restockingBasisPoints: t.int({
       description:
-        "The fee for taking it back, in hundredths of a percent of what is returned, 0 to 10 000; 0 unless told.",
+        "The restocking fee in basis points (hundredths of a percent) of the value of the returned goods, 0 to 10 000; 0 by default.",
     }),
     returnShippingMinor: t.field({
       type: "MinorUnits",
       description:
-        "What the buyer pays for the way back, in the market's currency, so that the policy needs a market; 0 unless told.",
+        "The return shipping fee paid by the buyer, in minor units of the market's currency; 0 by default. A fee above 0 requires `marketId`.",
     }),
     keepItemMinor: t.field({
       type: "MinorUnits",
       description:
-        "Up to this much is refunded without the thing coming back, in the market's currency, so that the policy needs a market; null: never.",
+        "Goods worth up to this amount are refunded without being sent back, in minor units of the market's currency. Null: goods are always sent back. An amount above 0 requires `marketId`.",
     }),
-    extendUntil: t.string({ description: "No time ends before the end of this day, `YYYY-MM-DD`." }),
+    extendUntil: t.string({
+      description:
+        "A date, `YYYY-MM-DD`. A return limit that would end earlier is extended to the end of this day in the market's time zone.",
+    }),
     excludedCategoryIds: t.idList({
-      description: "Categories that nothing is taken back of, nor of those below them; 100 at most.",
+      description:
+        "The IDs of categories whose products cannot be returned, including all categories below them; at most 100.",
     }),
     excludedCountries: t.field({
       type: ["CountryCode"],
-      description: "Countries that nothing is taken back from.",
+      description: "The countries from which nothing can be returned.",
     }),
     returnsPerBuyerMax: t.int({
-      description: "How many returns a buyer may ask for in 365 days, 1 to 1000; null: any number.",
+      description: "The maximum number of returns per buyer in 365 days, 1 to 1000. Null: no maximum.",
     }),
     storeCredit: t.boolean({
-      description: "Whether the buyer may have store credit instead; no unless told.",
+      description: "Whether the buyer may choose store credit instead of a refund; false by default.",
     }),
-    photoRequired: t.boolean({ description: "Whether the buyer has to send a picture; no unless told." }),
+    photoRequired: t.boolean({
+      description: "Whether the buyer has to send a photo with the return request; false by default.",
+    }),
   }),
 });
 
 const WithdrawalRulesInput = builder.inputType("WithdrawalRulesInput", {
   description:
-    "How long consumers may withdraw. In the European Economic Area never less than the law gives, 14 days.",
+    "The right of withdrawal of consumers. In the European Economic Area it is at least 14 days, as the law requires.",
   fields: (t) => ({
     windowDays: t.int({
-      description: "Days from the delivery of the last line on, 0 to 365; 0: none. 0 unless told.",
+      description:
+        "The time limit in days after the delivery of the last line, 0 to 365. 0: no right of withdrawal beyond the law. 0 by default.",
     }),
   }),
 });
 
 const WarrantyRulesInput = builder.inputType("WarrantyRulesInput", {
   description:
-    "What the merchant warrants. In the European Union never shorter than the law's guarantee, 24 months.",
+    "The merchant's warranty. In the European Union it is at least 24 months, as the legal guarantee requires.",
   fields: (t) => ({
-    months: t.int({ description: "Months from the delivery on, 0 to 240; 0 unless told." }),
-    repairs: t.int({ description: "How many repairs a registration has, 0 to 1000; 1 unless told." }),
+    months: t.int({ description: "The duration in months after delivery, 0 to 240; 0 by default." }),
+    repairs: t.int({ description: "The number of repairs per registered product, 0 to 1000; 1 by default." }),
     replacements: t.int({
-      description: "How many replacements a registration has, 0 to 1000; 1 unless told.",
+      description: "The number of replacements per registered product, 0 to 1000; 1 by default.",
     }),
   }),
 });
 
 const PolicyRulesInputType = builder.inputType("PolicyRulesInput", {
   description:
-    "What eligibility is decided by: one group, that of the policy's type. What is left out has its default.",
+    "The rules by which eligibility is decided. Only the group of the policy's own type may be set. Rules that are left out have their defaults.",
   fields: (t) => ({
-    cancellation: t.field({ type: CancellationRulesInput, description: "For a policy of cancellation." }),
-    return: t.field({ type: ReturnRulesInput, description: "For a policy of returns." }),
-    withdrawal: t.field({ type: WithdrawalRulesInput, description: "For a policy of withdrawal." }),
-    warranty: t.field({ type: WarrantyRulesInput, description: "For a policy of warranty." }),
+    cancellation: t.field({
+      type: CancellationRulesInput,
+      description: "The rules of a policy of type CANCELLATION.",
+    }),
+    return: t.field({ type: ReturnRulesInput, description: "The rules of a policy of type RETURN." }),
+    withdrawal: t.field({
+      type: WithdrawalRulesInput,
+      description: "The rules of a policy of type WITHDRAWAL.",
+    }),
+    warranty: t.field({ type: WarrantyRulesInput, description: "The rules of a policy of type WARRANTY." }),
   }),
 });
 
 const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
-  description: "A market, found by id or handle, or made.",
+  description: "A market to create or replace. An existing market is found by its ID or handle.",
   fields: (t) => ({
-    marketId: t.id({ description: "The market; without it the one with this handle, or a new one." }),
+    marketId: t.id({
+      description:
+        "The market's ID; if left out, the market with this handle is replaced, or a new one is created.",
+    }),
     expectedVersion: t.int({ description: expectedVersion }),
     handle: t.string({
       required: true,
-      description: "Its stable name: lower-case letters, digits and single hyphens. 1 to 96 characters.",
+      description:
+        "The stable handle of the market, unique within the merchant: lower-case letters, digits and single hyphens. 1 to 96 characters.",
     }),
-    name: t.string({ required: true, description: "Its name. 1 to 200 characters." }),
+    name: t.string({ required: true, description: "The name of the market. 1 to 200 characters." }),
     currency: t.field({
       type: "CurrencyCode",
       required: true,
-      description: "The currency of its prices; fixed once there are some.",
+      description: "The currency of all prices in the market. It cannot change once the market has prices.",
     }),
-    taxIncluded: t.boolean({ required: true, description: "Whether its prices include tax." }),
+    taxIncluded: t.boolean({ required: true, description: "Whether prices in the market include tax." }),
     defaultLocale: t.field({
       type: "LocaleCode",
       required: true,
-      description: "The locale that texts fall back to in it.",
+      description: "The locale used if a text is missing in the requested locale.",
     }),
-    timeZone: t.string({ required: true, description: "The time zone that its deadlines end in, IANA." }),
+    timeZone: t.string({
+      required: true,
+      description: "The IANA time zone in which the market's deadlines end, for example `Europe/Berlin`.",
+    }),
     countries: t.field({
       type: ["CountryCode"],
       required: true,
-      description: "Its countries, its own first; each in one market of the merchant at most.",
+      description:
+        "The market's countries, the main country first. A country can belong to only one market of the merchant.",
     }),
   }),
 });
 
 const TaxRateUpsertInput = builder.inputType("TaxRateUpsertInput", {
-  description: "The tax of a country or of one of its regions.",
+  description: "The tax rate of a country or of one of its regions.",
   fields: (t) => ({
-    marketId: t.id({ required: true, description: "The market." }),
-    country: t.field({ type: "CountryCode", required: true, description: "One of the market's countries." }),
-    regionCode: t.string({ description: "The region, ISO 3166-2; without it the whole country." }),
-    name: t.string({ required: true, description: "What it is called. 1 to 200 characters." }),
+    marketId: t.id({ required: true, description: "The market's ID." }),
+    country: t.field({
+      type: "CountryCode",
+      required: true,
+      description: "The country in which the tax rate applies; must be one of the market's countries.",
+    }),
+    regionCode: t.string({
+      description:
+        "The ISO 3166-2 code of the region in which the tax rate applies; if left out, the rate applies to the whole country.",
+    }),
+    name: t.string({
+      required: true,
+      description: "The name of the tax, for example `VAT`. 1 to 200 characters.",
+    }),
     basisPoints: t.int({
       required: true,
-      description: "The rate in hundredths of a percent: 1900 is 19 %. 0 to 10_000.",
+      description: "The tax rate in basis points (hundredths of a percent): 1900 means 19 %. 0 to 10 000.",
     }),
-    appliesToShipping: t.boolean({ required: true, description: "Whether shipping is taxed as well." }),
+    appliesToShipping: t.boolean({
+      required: true,
+      description: "Whether the tax also applies to shipping.",
+    }),
   }),
 });
 
 const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput", {
-  description: "A way that orders of a market are delivered, found by its code or made.",
+  description: "A delivery method of a market to create or replace. An existing method is found by its code.",
   fields: (t) => ({
-    marketId: t.id({ required: true, description: "The market." }),
+    marketId: t.id({ required: true, description: "The market's ID." }),
     code: t.string({
       required: true,
-      description: "Its stable code, unique in the market. 1 to 96 characters.",
+      description: "The stable code of the delivery method, unique within its market. 1 to 96 characters.",
     }),
     names: t.field({
       type: [LocalizedText],
       required: true,
-      description: "Its name by locale, at least one.",
+      description: "The names of the delivery method by locale, at least one.",
     }),
-    carrier: t.string({ description: "Who carries it. 1 to 100 characters." }),
-    pickup: t.boolean({ required: true, description: "Whether the buyer fetches it." }),
+    carrier: t.string({ description: "The carrier that delivers the orders. 1 to 100 characters." }),
+    pickup: t.boolean({
+      required: true,
+      description: "Whether the buyer picks the order up instead of having it delivered.",
+    }),
     priceMinor: t.field({
       type: "MinorUnits",
       required: true,
-      description: "What it costs in the market's currency.",
+      description: "The price of a delivery, in minor units of the market's currency.",
     }),
     freeFromMinor: t.field({
       type: "MinorUnits",
-      description: "From this subtotal on it costs nothing; null: never.",
+      description:
+        "Delivery is free if the cart's subtotal is at least this amount, in minor units. Null: delivery is never free.",
     }),
-    currency: t.field({ type: "CurrencyCode", description: "The market's; sent along it is checked." }),
-    minDays: t.int({ required: true, description: "The shortest time in days. 0 to 365." }),
-    maxDays: t.int({ required: true, description: "The longest time in days. 0 to 365." }),
-    active: t.boolean({ description: "Whether it is offered; true unless told." }),
-    position: t.int({ description: "Its place among the market's methods. 0 or more." }),
+    currency: t.field({
+      type: "CurrencyCode",
+      description: "The currency of the amounts. Optional; if present, it must be the market's currency.",
+    }),
+    minDays: t.int({ required: true, description: "The shortest delivery time in days. 0 to 365." }),
+    maxDays: t.int({ required: true, description: "The longest delivery time in days. 0 to 365." }),
+    active: t.boolean({ description: "Whether the delivery method is offered to buyers; true by default." }),
+    position: t.int({ description: "The position among the market's delivery methods. 0 or more." }),
   }),
 });
 
 const PolicyUpsertInput = builder.inputType("PolicyUpsertInput", {
-  description: "A rule of the merchant for one market, or for all that have none of their own.",
+  description:
+    "A policy to create or replace: for one market, or for all markets without a policy of their own.",
   fields: (t) => ({
-    marketId: t.id({ description: "The market; left out: all that have none of their own." }),
-    type: t.field({ type: PolicyTypeEnum, required: true, description: "What it is about." }),
+    marketId: t.id({
+      description:
+        "The ID of the market in which the policy applies; if left out, it applies to all markets without a policy of their own.",
+    }),
+    type: t.field({ type: PolicyTypeEnum, required: true, description: "The subject of the policy." }),
     expectedVersion: t.int({ description: expectedVersion }),
     summaries: t.field({
       type: [LocalizedText],
       required: true,
-      description: "The rule in a sentence, by locale, at least one.",
+      description: "A short summary of the policy by locale, at least one.",
     }),
-    url: t.field({ type: "URL", description: "Where the whole text is: https." }),
+    url: t.field({ type: "URL", description: "The https URL of the policy's full text." }),
     rules: t.field({
       type: PolicyRulesInputType,
-      description: "What eligibility is decided by; left out: the defaults.",
+      description: "The rules by which eligibility is decided; the defaults if left out.",
     }),
   }),
 });
 
 const reasons: Readonly<Record<(typeof stockAdjustReasons)[number], string>> = {
-  received: "Goods came in.",
-  correction: "A count found another number.",
-  damaged: "Goods broke.",
-  lost: "Goods are gone.",
-  returned: "A buyer sent goods back.",
+  received: "New goods arrived.",
+  correction: "A stock count found a different number.",
+  damaged: "Goods were damaged.",
+  lost: "Goods were lost.",
+  returned: "A buyer returned goods.",
 };
 const StockReasonEnum = defineEnum("StockAdjustReason", {
-  description: "Why stock changes.",
+  description: "The reason for a change of stock.",
   values: reasons,
 });
 
 const StockAdjustInput = builder.inputType("StockAdjustInput", {
-  description: "A change of the stock on hand.",
+  description: "A change of a variant's stock on hand.",
   fields: (t) => ({
-    variantId: t.id({ required: true, description: "The variant." }),
+    variantId: t.id({ required: true, description: "The variant's ID." }),
     delta: t.int({
       required: true,
-      description: "Units, not zero: positive arrives, negative leaves. What is reserved cannot leave.",
+      description:
+        "The number of units to add (positive) or remove (negative); not 0. Reserved units cannot be removed.",
     }),
-    reason: t.field({ type: StockReasonEnum, required: true, description: "Why it changes." }),
-    note: t.string({ description: "For the record. 1 to 500 characters." }),
+    reason: t.field({ type: StockReasonEnum, required: true, description: "The reason for the change." }),
+    note: t.string({ description: "A note kept with the change. 1 to 500 characters." }),
   }),
 });
 
 changeMutation({
   ...merchantChange,
   name: "marketUpsert",
-  description: "Makes a market, or changes one.",
+  description: "Creates or replaces a market.",
   input: MarketUpsertInput,
   type: MarketRef,
   run: async (transaction, tenant, input) => ({
@@ -260,7 +321,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "taxRateUpsert",
-  description: "Sets the tax of a country or region.",
+  description: "Creates or replaces the tax rate of a country or region.",
   input: TaxRateUpsertInput,
   type: TaxRate,
   run: async (transaction, tenant, input) => ({
@@ -274,7 +335,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "deliveryMethodUpsert",
-  description: "Makes a delivery method of a market, or changes one.",
+  description: "Creates or replaces a delivery method of a market.",
   input: DeliveryMethodUpsertInput,
   type: DeliveryMethod,
   run: async (transaction, tenant, input) => ({
@@ -294,7 +355,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "policyUpsert",
-  description: "Sets a policy of the merchant.",
+  description: "Creates or replaces a policy of the merchant.",
   input: PolicyUpsertInput,
   type: Policy,
   run: async (transaction, tenant, input) => ({
@@ -308,7 +369,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "stockAdjust",
-  description: "Changes the stock on hand of a variant, and records why.",
+  description: "Changes the stock on hand of a variant and records the reason.",
   input: StockAdjustInput,
   type: VariantRef,
   run: adjustStock,
