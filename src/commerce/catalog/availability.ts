@@ -1,10 +1,10 @@
 /**
- * Whether a variant can be bought, in one word, and the best of its variants for a product: in TypeScript for
+ * Computes the availability of variants and products ("in_stock", "backorder" and so on): in TypeScript for
  * loaded rows, and in SQL for statements that sort or aggregate many variants.
  */
 import { type RawBuilder, sql } from "kysely";
 
-/** From the best for the buyer to the worst. */
+/** All availabilities, from the best for the buyer to the worst. */
 export const availabilities = [
   "in_stock",
   "low_stock",
@@ -21,7 +21,10 @@ export interface Stock {
   readonly backorderLimit: number;
   readonly lowStockThreshold: number;
   readonly discontinued: boolean;
-  /** Sold before this time as a pre-order. */
+  /**
+   * The time from which the variant is available; a preorder until then. Null if the variant is available at
+   * once.
+   */
   readonly availableFrom: Date | null;
 }
 
@@ -34,15 +37,15 @@ export function availabilityOf(stock: Stock, now: Date): Availability {
   return free <= stock.lowStockThreshold ? "low_stock" : "in_stock";
 }
 
-/** Nothing to sell is sold out. */
+/** Returns the best availability of a list; "out_of_stock" if the list is empty. */
 export function bestAvailability(list: readonly Availability[]): Availability {
   return availabilities.find((availability) => list.includes(availability)) ?? "out_of_stock";
 }
 
 /**
- * The reserved units of a variant at a time. Units held by a checkout that has expired by the clock are free,
- * whether or not the expiry is written yet. For a statement that has the stock level as `sl`; `own` is a
- * condition on holds `h` that also count as free.
+ * SQL expression for the number of units of a variant that are reserved at a time. Units held by an expired
+ * checkout count as free, even before the cleanup has deleted the hold. The statement must name the stock
+ * level `sl`. `own` is a condition on holds (alias `h`) that also count as free.
  */
 export function reservedAt(
   now: Date | RawBuilder<Date>,
@@ -56,11 +59,12 @@ const place = (availability: Availability): RawBuilder<number> =>
   sql<number>`${sql.raw(String(availabilities.indexOf(availability)))}`;
 
 /**
- * `availabilityOf` in SQL, as an index into `availabilities`; the minimum of several is the best. For a
- * statement that has the variant as `v` and its stock level, which may be missing, as `sl`.
+ * SQL expression for the availability of a variant, as an index into `availabilities`; the smallest index is
+ * the best availability. The statement must name the variant `v` and its stock level `sl`; the stock level
+ * may be missing.
  */
 export function availabilityRank(now: RawBuilder<Date>): RawBuilder<number> {
-  // A subselect of its own, so that what is held is added up once.
+  // The free units come from a subselect with `offset 0`, so that PostgreSQL sums the holds only once.
   return sql<number>`(select case when v.discontinued then ${place("discontinued")}
       when s.free + coalesce(sl.backorder_limit, 0) <= 0 then ${place("out_of_stock")}
       when v.available_from > ${now} then ${place("preorder")}

@@ -1,6 +1,6 @@
 /**
- * The bounds and validators of what a merchant enters: slugs, codes, locales, texts in several languages,
- * addresses, GTINs, and the fields of a variant. Pure; markets and promotions use them too.
+ * Bounds and validators of the fields that merchants enter: slugs, codes, locales, localized texts, URLs,
+ * GTINs and the fields of variants. Markets and promotions use them too.
  */
 import {
   choiceFaults,
@@ -15,8 +15,8 @@ import {
 import { isCleanText, isSlug, parseLocale, slugLengthMax } from "#foundation/text.ts";
 
 /**
- * How long texts and how many things may be. The graph declares the same bounds from here, so that what is
- * documented is what is enforced.
+ * Maximum text lengths (in characters) and maximum counts. The GraphQL descriptions use the same constants,
+ * so that documentation and validation agree.
  */
 export const catalogBounds = {
   attributeValueMax: 500,
@@ -79,12 +79,15 @@ export function localeFaults(field: string, locale: string): Faults {
     : [];
 }
 
-/** The canonical form of what `localeFaults` let pass. */
+/** Returns the canonical form of a locale that passed `localeFaults`. */
 export function toLocale(locale: string): string {
   return parseLocale(locale) ?? locale;
 }
 
-/** GraphQL has no maps: a text in several languages arrives as a list and is kept as `{locale: text}`. */
+/**
+ * A text in one locale. GraphQL has no map type, so a localized text is entered as a list of these and stored
+ * as the map `{locale: text}`.
+ */
 export interface LocalizedTextInput {
   readonly locale: string;
   readonly text: string;
@@ -113,8 +116,8 @@ export function toLocalizedMap(entries: readonly LocalizedTextInput[]): Record<s
 }
 
 /**
- * An address that a page on https may show without a warning, and that carries no secret of whoever entered
- * it.
+ * Returns true for an https URL without user name and password. Other URLs would cause mixed-content warnings
+ * or publish credentials.
  */
 export function isHttpsUrl(text: string): boolean {
   if (text.length > catalogBounds.urlMax || !isCleanText(text) || /\s/.test(text)) return false;
@@ -136,15 +139,18 @@ const restrictions = [
 type Restriction = (typeof restrictions)[number];
 
 interface VariantOptionInput {
-  /** The option's code. */
+  /** Code of the option. */
   readonly option: string;
-  /** The choice's code. */
+  /** Code of the choice. */
   readonly choice: string;
 }
 
-/** Left out: stays as it is, or takes its default where the variant is new. */
+/**
+ * Fields of a variant that a change may set. A field that is left out stays unchanged; in a new variant it
+ * gets its default.
+ */
 export interface VariantFields {
-  /** Unique in the merchant's catalog, whatever its case. */
+  /** Article number, unique within the merchant's catalog regardless of case. */
   readonly sku: string;
   readonly options: readonly VariantOptionInput[];
   readonly gtin?: string | null | undefined;
@@ -155,14 +161,14 @@ export interface VariantFields {
   readonly discontinued?: boolean | null | undefined;
   readonly availableFrom?: Date | null | undefined;
   readonly position?: number | null | undefined;
-  /** How many may be sold beyond what is on hand. */
+  /** Number of units that may be sold beyond the units on hand. */
   readonly backorderLimit?: number | null | undefined;
   readonly lowStockThreshold?: number | null | undefined;
 }
 
 /**
- * What can be typed and read out: no spaces at the ends, nothing outside of ASCII, so that case means the
- * same everywhere.
+ * Printable ASCII characters without spaces at the ends, so that people can type a SKU and comparison
+ * regardless of case is unambiguous.
  */
 const skuPattern = /^[!-~](?:[ -~]*[!-~])?$/;
 
@@ -225,7 +231,10 @@ function gtinFaults(field: string, gtin: string | null | undefined): Faults {
   ];
 }
 
-/** GS1 General Specifications 7.9: from the right, digits weigh 1, 3, 1, 3 …; the sum is a multiple of ten. */
+/**
+ * Checks the check digit of a GTIN by GS1 General Specifications 7.9: counted from the right, digits have the
+ * weights 1, 3, 1, 3 and so on, and the weighted sum is a multiple of ten.
+ */
 export function isGtin(text: string): boolean {
   if (!/^(?:\d{8}|\d{12,14})$/.test(text)) return false;
   const sum = Array.from(text).reduce(

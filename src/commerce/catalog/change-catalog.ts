@@ -1,8 +1,8 @@
 /**
- * What every change of a catalog has in common. A change locks the merchant's row before it reads, so that
- * the changes of a catalog run one after the other and what was checked is still true when it is written. It
- * raises each version once and updates the search index. Locks are always taken in this order: merchant,
- * products by id, the rest.
+ * Steps shared by all changes of a merchant's catalog. A change first locks the merchant's row, so that
+ * changes of one catalog run one after the other and a check stays valid until the transaction ends. Then the
+ * change raises each affected version once and updates the search index. Locks are always taken in the same
+ * order: merchant, products by ID, other rows.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -18,7 +18,10 @@ export interface LockedMerchant {
   readonly defaultLocale: string;
 }
 
-/** `no key`: what only refers to the merchant (carts, orders) need not wait for a change of its catalog. */
+/**
+ * Locks the merchant's row with `for no key update`: carts and orders, which only refer to the merchant by
+ * foreign key, need not wait.
+ */
 export async function lockCatalog(transaction: Transaction, tenant: CommandContext): Promise<LockedMerchant> {
   const merchant = await transaction
     .selectFrom("merchant")
@@ -35,11 +38,11 @@ export interface LockedProduct {
   readonly status: "draft" | "published" | "archived";
   readonly version: number;
   readonly publishedAt: Date | null;
-  /** The merchant's. */
+  /** The merchant's default locale. */
   readonly defaultLocale: string;
 }
 
-/** Merchant and product in one statement. */
+/** Locks the merchant and one of its products in one statement, and checks the product's expected version. */
 export async function lockProduct(
   transaction: Transaction,
   tenant: CommandContext,
@@ -61,12 +64,12 @@ export async function lockProduct(
   return product;
 }
 
-/** With what it was before it is changed, for those who are told of the change. */
+/** A locked product with its state before the change, which events compare with the new state. */
 export interface EditedProduct extends LockedProduct {
   readonly before: ProductAggregate;
 }
 
-/** Of a product that is locked. */
+/** Loads the state of a locked product before the change. */
 export async function withBefore(
   transaction: Transaction,
   { now }: CommandContext,
@@ -78,8 +81,8 @@ export async function withBefore(
 }
 
 /**
- * An archived product stays as it was: it is taken back to a draft first. State is checked before version (as
- * in carts).
+ * Locks a product for a change and refuses an archived product, which must first be turned back into a draft.
+ * The status is checked before the version, as for carts.
  */
 export async function lockEditableProduct(
   transaction: Transaction,
@@ -116,13 +119,13 @@ export type ProductEvent = Extract<EventType, `product.${string}`>;
 
 export interface ChangedProduct {
   readonly before: ProductAggregate;
-  /** What is told of it. */
+  /** The events that the change publishes. */
   readonly types: readonly ProductEvent[];
 }
 
 /**
- * Raises each product's version and the catalog's, once, tells of it, and has those on sale indexed, with
- * others whose place in the index changed.
+ * Raises the version of each changed product and of the catalog by one, publishes the events, and reindexes
+ * the published products and those in `alsoIndex`.
  */
 export async function recordProductChange(
   transaction: Transaction,
@@ -147,7 +150,7 @@ export async function recordProductChange(
   );
 }
 
-/** For what belongs to the catalog but to no product. */
+/** Raises the catalog's version after a change that affects no single product, for example of a category. */
 export async function raiseCatalogVersion(transaction: Transaction, tenant: CommandContext): Promise<void> {
   await transaction
     .updateTable("merchant")

@@ -1,6 +1,6 @@
 /**
- * Creates, changes, moves and deletes categories. The tree has six levels at most and no circle; a category
- * with children or products cannot be deleted. A category is found by its id, else by its slug.
+ * Creates, changes, moves and deletes categories. The category tree has at most six levels and no cycles. A
+ * category with children or products cannot be deleted.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -18,14 +18,17 @@ import {
 import { lockCatalog, raiseCatalogVersion, reindexProducts } from "./change-catalog.ts";
 
 export interface CategoryUpsertInput {
-  /** Without it the category is found by its slug, or made. */
+  /** Left out: the category is found by its slug, or created if none has the slug. */
   readonly categoryId?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
   readonly slug: string;
   readonly names: readonly LocalizedTextInput[];
-  /** Left out: stays where it is. Null: a root. */
+  /** Left out: the parent stays the same. Null: the category becomes a top-level category. */
   readonly parentId?: string | null | undefined;
-  /** Among its siblings; the end unless told. */
+  /**
+   * Position among the categories with the same parent. Left out: the current position, or the end if the
+   * category is new or moved.
+   */
   readonly position?: number | null | undefined;
 }
 
@@ -77,8 +80,8 @@ interface Category {
 }
 
 /**
- * By its id, or by its slug where no id is given; a slug that another one has is refused, and so is another
- * version than expected.
+ * Finds the category by its ID, or by its slug if no ID is given. Refuses a slug that another category uses,
+ * and an unexpected version.
  */
 async function findCategory(
   transaction: Transaction,
@@ -109,7 +112,7 @@ async function findCategory(
 
 interface CategoryRow {
   readonly slug: string;
-  /** JSON. */
+  /** The category's names as JSON: locale → name. */
   readonly names: string;
   readonly parentId: string | null;
   readonly position: number;
@@ -184,7 +187,10 @@ function conflictOf(
   return { resource: "category", id, currentStatus: null, currentVersion: version, reason, data };
 }
 
-/** The parent is there, is not below the category, and leaves room for all that hangs on it. */
+/**
+ * Checks that the parent exists, that it is not below the category itself, and that the tree keeps within its
+ * maximum depth.
+ */
 async function requirePlace(
   transaction: Transaction,
   tenant: CommandContext,
@@ -228,7 +234,10 @@ async function endOf(
   return rows[0]?.position ?? 0;
 }
 
-/** The index holds a product's categories with all their ancestors, so a change is felt all the way down. */
+/**
+ * Finds the published products in a category and in all categories below it. Their index rows contain all
+ * ancestor categories, so a changed category affects all of them.
+ */
 async function publishedBelow(transaction: Transaction, categoryId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive down as (

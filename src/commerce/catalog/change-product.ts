@@ -1,7 +1,7 @@
 /**
- * Creates a product, and changes its own fields, attributes and categories. A product starts as a draft: what
- * it needs to be sold (texts, variants, prices) may come in any order, and is asked for when it is
- * published.
+ * Creates products, and changes their brand, rating, attributes, options and categories. A new product is a
+ * draft: texts, variants and prices may be added in any order, because their presence is checked only on
+ * publication.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -35,7 +35,7 @@ import {
 import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
 
 export interface RatingInput {
-  /** 0–5. */
+  /** Average rating from 0 to 5. */
   readonly average: number;
   readonly count: number;
 }
@@ -43,8 +43,8 @@ export interface RatingInput {
 type AttributeValue = string | number | boolean | readonly string[];
 
 /**
- * A fact that is the same for all variants: material, power, energy label. It is shown, never calculated
- * with.
+ * A named fact about a product that is the same for all its variants, for example material or energy label.
+ * Attributes are displayed; nothing is calculated from them.
  */
 interface AttributeInput {
   readonly code: string;
@@ -53,10 +53,13 @@ interface AttributeInput {
   readonly unit?: string | null | undefined;
 }
 
-/** Left out: stays as it is. Null: has none any more. */
+/**
+ * Fields of a product that a change may set. A field that is left out stays unchanged; null removes its
+ * value.
+ */
 export interface ProductFields {
   readonly brand?: string | null | undefined;
-  /** What the merchant imported. */
+  /** Rating that the merchant imported from another system. */
   readonly rating?: RatingInput | null | undefined;
   readonly attributes?: readonly AttributeInput[] | null | undefined;
   readonly options?: readonly OptionInput[] | null | undefined;
@@ -155,7 +158,10 @@ function attributesFaults(field: string, attributes: readonly AttributeInput[] |
   ];
 }
 
-/** The value may arrive through a scalar that takes any JSON, so its type is looked at here. */
+/**
+ * Checks the type of an attribute's value. The GraphQL scalar accepts any JSON value, so the type must be
+ * checked here.
+ */
 function valueFaults(field: string, value: unknown): Faults {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
   if (typeof value === "string") return textFaults(field, value, { max: catalogBounds.attributeValueMax });
@@ -171,7 +177,7 @@ function valueFaults(field: string, value: unknown): Faults {
   ];
 }
 
-/** As the column keeps them. */
+/** Converts attributes to the form stored in the column `product.attributes`. */
 function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[] {
   return attributes.map(({ code, names, value, unit }) => ({
     code,
@@ -195,7 +201,7 @@ interface FieldsToSave {
   readonly fields: ProductFields;
 }
 
-/** Says whether anything changed. */
+/** Saves the given fields of a product; returns true if any value changed. */
 export async function saveProductFields(
   transaction: Transaction,
   tenant: CommandContext,
@@ -221,7 +227,7 @@ export async function saveProductFields(
   return areOptionsChanged || saved.rows.length > 0;
 }
 
-/** Only what was given: a key with null empties the column, a missing one leaves it. */
+/** Contains only the given fields: null empties the column, a missing field leaves the column unchanged. */
 function patchOf({ brand, rating, attributes }: ProductFields): Record<string, unknown> {
   return {
     ...(brand === undefined ? {} : { brand }),
@@ -251,7 +257,7 @@ async function requireCategories(
   if (details.length > 0) throw fail("resource_not_found", { details });
 }
 
-/** Makes these the product's categories, in this order; says whether anything changed. */
+/** Replaces the product's categories, in this order; returns true if any changed. */
 export async function saveProductCategories(
   transaction: Transaction,
   productId: string,

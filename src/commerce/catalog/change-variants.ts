@@ -1,8 +1,9 @@
 /**
- * Creates and changes the variants of a product: reads the current rows, merges the input over them, and
- * writes all of them in one statement. A variant is found by its id, else by its SKU; it is never removed
- * (orders and prices speak of it) but discontinued. Each variant on sale chooses exactly for the product's
- * options, and no two variants of a product are the same choice.
+ * Creates and changes the variants of a product: reads the current rows, merges the input into them, and
+ * writes all rows in one statement. A variant is found by its ID, or else by its SKU. Variants are never
+ * deleted, because orders and prices refer to them; they are marked as discontinued. A variant that is not
+ * discontinued has exactly one choice of each option, and no two variants of a product have the same
+ * choices.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -24,9 +25,9 @@ import { type KnownOptions, misfitOf, readOptions, requireFit } from "./product-
 export interface VariantUpsertInput extends VariantFields {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
-  /** Without it the variant is found by its SKU, or made. */
+  /** Left out: the variant is found by its SKU, or created if none has the SKU. */
   readonly variantId?: string | null | undefined;
-  /** One of the product's media. */
+  /** ID of the product's picture that shows the variant. */
   readonly mediaId?: string | null | undefined;
 }
 
@@ -52,17 +53,17 @@ export async function upsertVariant(
 }
 
 export interface SavedVariants {
-  /** In the order of the input. */
+  /** IDs of the saved variants, in the order of the input. */
   readonly variantIds: readonly string[];
   readonly createdIds: ReadonlySet<string>;
   readonly isChanged: boolean;
-  /** To be told when the change stands. */
+  /** Stock changes that the caller publishes after all changes of the transaction are written. */
   readonly stockChanges: readonly StockChange[];
 }
 
 /**
- * The merchant's row must be locked: it keeps the SKUs still between look and write. The product's options
- * must be written already.
+ * Creates and changes variants of a product. The merchant's row must be locked, so that no other change can
+ * take a SKU between the check and the write. The product's options must be saved before.
  */
 export async function saveVariants(
   transaction: Transaction,
@@ -112,7 +113,7 @@ interface CurrentVariants {
   readonly product: LockedProduct;
   readonly now: Date;
   readonly rows: readonly VariantRow[];
-  /** SKUs that variants of the merchant's other products have, in lower case. */
+  /** SKUs in lower case that are used by variants of the merchant's other products. */
   readonly foreignSkus: ReadonlyMap<string, { readonly variantId: string; readonly productId: string }>;
   readonly options: KnownOptions;
   readonly mediaIds: ReadonlySet<string>;
@@ -166,7 +167,7 @@ async function readMediaIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Says whether anything changed. */
+/** Writes the rows; returns true if any row changed. */
 async function insertOrUpdateVariants(
   transaction: Transaction,
   tenant: CommandContext,
@@ -194,7 +195,7 @@ async function insertOrUpdateVariants(
 }
 
 interface GivenVariant extends VariantFields {
-  /** The JSON Pointer to where it stands in the input. */
+  /** JSON Pointer of the variant in the input. */
   readonly at: string;
   readonly variantId?: string | null | undefined;
   readonly mediaId?: string | null | undefined;
@@ -205,8 +206,8 @@ interface MergedVariant extends VariantRow {
 }
 
 /**
- * Pure: merges the input over the current rows, and refuses what the rows cannot become. Returns the rows to
- * write.
+ * Merges the input into the current rows and returns the rows to write. Throws a failure if the result would
+ * break a rule. Reads and writes no data.
  */
 function mergeVariants(current: CurrentVariants, given: readonly GivenVariant[]): MergedVariant[] {
   let nextPosition = 1 + Math.max(-1, ...current.rows.map(({ position }) => position));
@@ -285,13 +286,16 @@ function mergeOne(given: GivenVariant, before: VariantRow, isNew: boolean): Merg
   };
 }
 
-/** Left out: as it was. Null: the default. */
+/** Chooses a field's new value: left out keeps the current value, null sets the default. */
 function settle<Value>(given: Value | null | undefined, before: Value, fallback: Value): Value {
   if (given === undefined) return before;
   return given === null ? fallback : given;
 }
 
-/** A discontinued variant keeps the combination it had, whatever its product offers now. */
+/**
+ * Checks the choices of a variant. A discontinued variant may keep its choices even if the product no longer
+ * offers them.
+ */
 function combinationFaults(current: CurrentVariants, row: MergedVariant, at: string): Faults {
   const before = current.rows.find(({ id }) => id === row.id);
   if (row.discontinued && before !== undefined && combinationKey(before) === combinationKey(row)) return [];

@@ -1,6 +1,6 @@
 /**
- * Imports one item: checks it, finds its product by slugs and SKUs or creates it, and saves what the item
- * has; fields that are left out stay as they are. Throws a failure if the item is refused.
+ * Imports one item: validates it, finds its product by slugs and SKUs or creates a new one, and saves the
+ * given fields. Fields that are left out stay unchanged. Throws a failure if the item is refused.
  */
 import { sql } from "kysely";
 import { setStock } from "#commerce/inventory/stock.ts";
@@ -38,13 +38,13 @@ interface ImportPriceInput extends PriceAmounts {
 
 interface ImportVariantInput extends VariantFields {
   readonly prices?: readonly ImportPriceInput[] | null | undefined;
-  /** What was counted, not a difference. */
+  /** Counted number of units; replaces the stock on hand. */
   readonly onHand?: number | null | undefined;
 }
 
 /**
- * Found by any of its slugs or SKUs, else made. Translations, variants and prices that are not listed stay as
- * they are.
+ * A product to create or update; an existing product is found by any of the item's slugs or SKUs.
+ * Translations, variants and prices that are not listed stay unchanged.
  */
 export interface ProductImportItem extends ProductFields {
   readonly categorySlugs?: readonly string[] | null | undefined;
@@ -53,22 +53,22 @@ export interface ProductImportItem extends ProductFields {
   readonly status?: "draft" | "published" | null | undefined;
 }
 
-/** What the items name by handle or slug, read once for all of them. */
+/** Records that the items refer to by handle or slug, loaded once for all items. */
 export interface ImportContext {
   readonly defaultLocale: string;
   readonly markets: ReadonlyMap<string, { readonly id: string; readonly currency: string }>;
   readonly categoryIds: ReadonlyMap<string, string>;
-  /** The products that the items speak of, as they are before the import. */
+  /** Products that the items refer to, in their state before the import, by product ID. */
   readonly befores: ReadonlyMap<string, ProductAggregate>;
 }
 
 export interface ImportedItem {
   readonly productId: string;
   readonly isCreated: boolean;
-  /** What changed beyond its stock, in the words in which it is told. */
+  /** Events to publish for the changes of the item, except stock events. */
   readonly types: readonly ProductEvent[];
   readonly stockChanges: readonly StockChange[];
-  /** It is on sale and something changed, its stock included; or it no longer is. */
+  /** True if the product is or was on sale and any part of it changed, including its stock. */
   readonly needsIndexing: boolean;
 }
 
@@ -141,7 +141,7 @@ export async function importItem(
     productId: product.id,
     isCreated: found === undefined,
     types,
-    // What is new has never been anything else.
+    // A new variant publishes no stock change, because it had no stock before.
     stockChanges: [
       ...saved.stockChanges,
       ...counted.filter(({ after }) => !saved.createdIds.has(after.variantId)),
@@ -180,7 +180,10 @@ function eachPrice<Found>(
   );
 }
 
-/** Slugs and SKUs must not point at two products: which of them was meant is not ours to guess. */
+/**
+ * Finds the product by the item's slugs and SKUs. Refuses the item if they belong to different products,
+ * because the intended product is unclear.
+ */
 async function findProduct(
   transaction: Transaction,
   tenant: CommandContext,

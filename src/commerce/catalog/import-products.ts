@@ -1,6 +1,7 @@
 /**
- * Many products in one call, each in a savepoint of its own: what one item breaks is undone and told in its
- * result, and the others stand. A fault that is none of the registry is ours, and ends the whole call.
+ * Imports many products in one transaction, each in its own savepoint. An item that breaks a rule is rolled
+ * back and reported in its result; the other items are saved. An unexpected error (any error that is not a
+ * `Failure`) aborts the whole import.
  */
 import { sql } from "kysely";
 import { tellStock } from "#commerce/inventory/stock-levels.ts";
@@ -27,7 +28,7 @@ export interface ProductsImportInput {
 
 export interface ProductImportResult {
   readonly index: number;
-  /** `updated` also where there was nothing left to change. */
+  /** `updated` is also used if the product already had the imported data. */
   readonly status: "created" | "updated" | "failed";
   readonly productId: string | null;
   readonly error: ProductImportError | null;
@@ -36,7 +37,7 @@ export interface ProductImportResult {
 export interface ProductImportError {
   readonly code: FailureCode;
   readonly message: string;
-  /** Their fields point into the item. */
+  /** Faults of the item; their field pointers are relative to the item. */
   readonly details: readonly FailureDetail[];
   readonly conflict: FailureConflict | null;
 }
@@ -85,7 +86,10 @@ async function readContext(
   };
 }
 
-/** All at once: the merchant's row is locked, and nobody else changes them meanwhile. */
+/**
+ * Loads the state of all affected products before the import. The merchant's row is locked, so no other
+ * change can alter them meanwhile.
+ */
 async function readBefores(
   transaction: Transaction,
   { merchantId, now }: CommandContext,
@@ -139,7 +143,10 @@ function toResult(index: number, outcome: ImportedItem | Failure): ProductImport
   };
 }
 
-/** A product that several items speak of changes once; one that was made here has its first version. */
+/**
+ * Publishes the events, raises versions and reindexes. A product that several items change gets one new
+ * version; a created product keeps version 1.
+ */
 async function recordImport(
   transaction: Transaction,
   tenant: CommandContext,

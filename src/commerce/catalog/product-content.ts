@@ -1,8 +1,7 @@
 /**
- * The content of a product: its texts and slugs per locale, its pictures and films. A slug names one product
- * of its merchant for ever: former slugs stay with the product, which may take them back, and no other
- * product ever gets them. Media are kept as addresses only: https, or a path of this service, so that no page
- * loads unencrypted content.
+ * Texts, slugs and media of a product. A slug belongs to one product of its merchant for ever: a product
+ * keeps its former slugs and may use them again, but no other product can. Only the URLs of media are stored.
+ * They must be https URLs or paths of this service, so that no page loads unencrypted content.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -31,13 +30,13 @@ import {
 } from "./catalog-fields.ts";
 import { conflictOf, lockEditableProduct, recordProductChange } from "./change-catalog.ts";
 
-/** The whole translation: what is left out is empty. */
+/** All texts of a product in one locale. A text that is left out is removed. */
 export interface TranslationInput {
   readonly locale: string;
   readonly slug: string;
   readonly title: string;
   readonly summary?: string | null | undefined;
-  /** Markdown. */
+  /** Description as CommonMark. */
   readonly description?: string | null | undefined;
   readonly seoTitle?: string | null | undefined;
   readonly seoDescription?: string | null | undefined;
@@ -114,13 +113,13 @@ function translationFaults(at: string, translation: TranslationInput): Faults {
 export interface TranslationsToSave {
   readonly productId: string;
   readonly translations: readonly TranslationInput[];
-  /** Where the slug of the n-th translation stands in the input. */
+  /** Returns the JSON Pointer of the slug of the translation with this index in the input. */
   readonly fieldOf: (index: number) => string;
 }
 
 /**
- * Says whether anything changed. The merchant's row must be locked: it keeps the slugs still between look and
- * write.
+ * Saves translations; returns true if any changed. The merchant's row must be locked, so that no other change
+ * can take a slug between the check and the write.
  */
 export async function saveTranslations(
   transaction: Transaction,
@@ -200,13 +199,13 @@ interface MediaAttachInput {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
   readonly type: "image" | "video";
-  /** Absolute on https, or a path that starts with `/media/`. */
+  /** Absolute https URL, or a path that starts with `/media/`. */
   readonly url: string;
-  /** What it shows, for those who don't see it; may be empty for decoration. */
+  /** Alternative texts, for people who cannot see the picture; empty if the picture is only decoration. */
   readonly alts: readonly LocalizedTextInput[];
   readonly width: number;
   readonly height: number;
-  /** Counted from 0; those from there on move up. Without it: at the end. */
+  /** Position counted from 0; media at this position and after it move one up. Left out: the end. */
   readonly position?: number | null | undefined;
 }
 
@@ -285,7 +284,10 @@ function mediaFaults({ type, url, alts, width, height, position }: MediaAttachIn
   ];
 }
 
-/** A path must stay below /media/: neither `..` nor an empty segment, encoded or not, can lead out of it. */
+/**
+ * Returns true for an https URL or a path below `/media/`. Segments `..` and empty or percent-encoded
+ * segments are refused, because they could lead out of `/media/`.
+ */
 export function isMediaUrl(text: string): boolean {
   if (!text.startsWith("/")) return isHttpsUrl(text);
   return (
@@ -293,7 +295,7 @@ export function isMediaUrl(text: string): boolean {
   );
 }
 
-/** The variants that showed it show the product's first one again. */
+/** Removes a picture or video. Variants that were shown by it are shown by the product's first picture again. */
 export async function removeMedia(
   transaction: Transaction,
   tenant: CommandContext,

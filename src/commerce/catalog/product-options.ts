@@ -1,6 +1,7 @@
 /**
- * What a product's variants differ in. Each variant on sale chooses once for every option, so options may
- * only change as far as its variants still fit; discontinued ones keep what they were sold as.
+ * Options of a product, for example colour and size, in which its variants differ. A variant that is not
+ * discontinued has exactly one choice of each option, so options may change only as long as these variants
+ * still fit. Discontinued variants keep their former choices.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -18,7 +19,7 @@ import { conflictOf, type LockedProduct } from "./change-catalog.ts";
 export interface OptionInput {
   readonly code: string;
   readonly names: readonly LocalizedTextInput[];
-  /** In the order shown. */
+  /** Choices of the option, in display order. */
   readonly choices: readonly OptionChoiceInput[];
 }
 
@@ -56,8 +57,8 @@ function optionFaults(at: string, { code, names, choices }: OptionInput): Faults
 }
 
 /**
- * Makes these the product's options, says whether anything changed. Whether its variants still fit is the
- * caller's to ask afterwards.
+ * Replaces the product's options; returns true if any changed. The caller must check afterwards that the
+ * variants still fit.
  */
 export async function saveOptions(
   transaction: Transaction,
@@ -83,7 +84,7 @@ export async function saveOptions(
   return (counted[0]?.changes ?? 0) > 0;
 }
 
-/** Option code → the codes of its choices. */
+/** The options of a product: option code → codes of its choices. */
 export type KnownOptions = ReadonlyMap<string, ReadonlySet<string>>;
 
 export async function readOptions(transaction: Transaction, productId: string): Promise<KnownOptions> {
@@ -100,7 +101,7 @@ export async function readOptions(transaction: Transaction, productId: string): 
   );
 }
 
-/** Reads what is on sale and refuses if the options, just written, no longer describe it. */
+/** Refuses newly saved options if a variant on sale no longer fits them. */
 export async function requireVariantsFit(transaction: Transaction, product: LockedProduct): Promise<void> {
   const options = await readOptions(transaction, product.id);
   const variants = await transaction
@@ -127,7 +128,7 @@ export interface Combination {
   readonly discontinued: boolean;
 }
 
-/** A discontinued variant may keep a combination that its product no longer offers. */
+/** Refuses options that a variant does not fit. Discontinued variants are not checked. */
 export function requireFit(
   product: LockedProduct,
   options: KnownOptions,
@@ -142,7 +143,7 @@ export function requireFit(
   });
 }
 
-/** What a combination lacks, has too much or does not know; undefined when it fits. */
+/** Explains why a combination of choices does not fit the options; undefined if it fits. */
 export function misfitOf(
   options: KnownOptions,
   combination: Readonly<Record<string, string>>,

@@ -1,10 +1,9 @@
 /**
- * A product's life: draft → published → draft → … and, at its end, archived.
- *
- * Unpublishing leads back to the draft, because it is the state in which one works on a product. Deleting is
- * for drafts only, so that nothing vanishes from sale by a slip; a draft that was never published is removed
- * with all it has, but one that the world has seen is archived: its slugs stay its own for ever, its price
- * history stays evidence, and orders still find it. Unpublishing takes it back from the archive.
+ * Status changes of a product: draft → published → draft, and finally archived. Unpublishing returns the
+ * product to the status draft, in which it can be edited. Only drafts can be deleted, so that no product
+ * disappears from sale by mistake. A draft that was never published is deleted with all its data. A draft
+ * that was published before is archived: its slugs stay reserved, its price history is kept, and orders still
+ * find it. Unpublishing also restores an archived product as a draft.
  */
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -39,7 +38,7 @@ export async function publishProduct(
   return { productId: product.id };
 }
 
-/** From the archive too: it is the way back. */
+/** Turns a published or archived product back into a draft. */
 export async function unpublishProduct(
   transaction: Transaction,
   tenant: CommandContext,
@@ -57,7 +56,7 @@ export async function unpublishProduct(
   return { productId: product.id };
 }
 
-/** `archived` says which of the two happened. */
+/** Deletes or archives a draft. `archived` is true if the product was archived instead of deleted. */
 export async function deleteProduct(
   transaction: Transaction,
   tenant: CommandContext,
@@ -80,7 +79,8 @@ export async function deleteProduct(
       .where("merchantId", "=", tenant.merchantId)
       .execute();
     await raiseCatalogVersion(transaction, tenant);
-    // As it was, one version later: receivers drop what is not newer than what they have.
+    // The event contains the last state with the next version, because receivers ignore versions that are
+    // not newer than theirs.
     const { before } = product;
     const thing = { ...before, version: before.version + 1 };
     tenant.outbox.append({ type: "product.deleted", id: product.id, before, thing });
@@ -88,7 +88,10 @@ export async function deleteProduct(
   return { productId: product.id, archived: wasSeen };
 }
 
-/** Refuses with the first thing missing as the reason, and all of them in the data. */
+/**
+ * Refuses to publish an incomplete product. The conflict's reason is the first missing part; its data lists
+ * all missing parts.
+ */
 export async function requirePublishable(transaction: Transaction, product: LockedProduct): Promise<void> {
   const { hasTranslation, hasVariant, hasPrice } = await transaction
     .selectNoFrom((row) => [
@@ -131,7 +134,10 @@ interface StatusToSet {
   readonly status: LockedProduct["status"];
 }
 
-/** The first publication's time stays: taking a product off for a day does not make it new. */
+/**
+ * Sets the product's status. `publishedAt` keeps the time of the first publication, so that a product that
+ * was briefly unpublished does not appear as new.
+ */
 export async function setStatus(
   transaction: Transaction,
   tenant: CommandContext,

@@ -1,7 +1,7 @@
 /**
- * What a variant costs in each market. The price's history is evidence (the lowest price of 30 days must be
- * shown beside a reduction): a new price ends the open one and opens the next, and nothing of a prior row is
- * ever changed but its end.
+ * Sets the prices of variants in markets. The price history must be kept unchanged, because the lowest price
+ * of the last 30 days has to be shown beside a reduction (Directive 98/6/EC, article 6a). A new price
+ * therefore ends the current row and inserts a new one; only the end of an existing row is ever changed.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -22,11 +22,14 @@ import { findProductAggregates } from "./read-products.ts";
 import { type ChangedProduct, conflictOf, lockCatalog, recordProductChange } from "./change-catalog.ts";
 
 export interface PriceAmounts {
-  /** In minor units; null ends the offer. */
+  /** Price in minor units; null ends the offer in the market. */
   readonly amountMinor: number | null;
-  /** What it is compared with ("was"): above the amount. */
+  /** Price before a reduction, in minor units; must be above the price. */
   readonly compareAtMinor?: number | null | undefined;
-  /** The market's; sent along, it is checked, so that yen are never written as cents. */
+  /**
+   * ISO 4217 code. If present, the code must be the market's currency. This detects amounts that are given in
+   * the wrong minor units, for example yen as cents.
+   */
   readonly currency?: string | null | undefined;
 }
 
@@ -39,7 +42,7 @@ export interface PricesSetInput {
   readonly prices: readonly PriceInput[];
 }
 
-/** The products whose prices changed. */
+/** Sets prices and returns the IDs of the products whose prices changed. */
 export async function setPrices(
   transaction: Transaction,
   tenant: CommandContext,
@@ -82,7 +85,7 @@ export function priceFaults(at: string, { amountMinor, compareAtMinor, currency 
   ];
 }
 
-/** The variants' products, held still in the order of their ids. */
+/** Locks the products of the variants in the order of their IDs, and returns variant ID → product ID. */
 async function lockVariants(
   transaction: Transaction,
   tenant: CommandContext,
@@ -141,9 +144,10 @@ export function currencyFaults(at: string, { currency }: PriceAmounts, wanted: s
 }
 
 /**
- * Ids of the variants whose price changed. The merchant's row must be locked. A price that began this very
- * millisecond (or later, by another machine's clock) lasts one millisecond and the next begins where it ends,
- * so that each row of the history keeps its own time.
+ * Writes prices and returns the IDs of the variants whose price changed. The merchant's row must be locked.
+ * If the current price began in the same millisecond (or later, by the clock of another machine), it ends one
+ * millisecond after its start and the new price begins there, so that the periods of the history never
+ * overlap.
  */
 export async function savePrices(
   transaction: Transaction,
