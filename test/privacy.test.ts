@@ -6,7 +6,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTracing } from "#observability/tracing.ts";
-import { eraseDue } from "#commerce/addresses/personal-data.ts";
+import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
 import { cartsUrl, makeCart, makeCode } from "#test/operations/cart-calls.ts";
 import { type MarkedPurchase, purchaseMarked } from "#test/support/marked-purchase.ts";
 import { createLog } from "#foundation/log.ts";
@@ -416,7 +416,10 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
   });
 
   it("is told of an order to who sends it, also when the addresses of carts are erased", async () => {
-    await eraseDue(world.database.db, new Date(world.clock.now().getTime() + 60 * 24 * 3_600_000));
+    await eraseDuePersonalData(
+      world.database.db,
+      new Date(world.clock.now().getTime() + 60 * 24 * 3_600_000),
+    );
     const query =
       "query ($id: ID!) { order(id: $id) { shippingAddress { recipientName line1 postalCode } buyerEmail } }";
     const { body } = await world.graphql(query, { variables: { id: bought.orderId }, token: "admin" });
@@ -433,7 +436,7 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
 
   it("is erased with its key a day after the cart was revoked", async () => {
     world.clock.advance(24 * 3_600_000);
-    await eraseDue(world.database.db, world.clock.now());
+    await eraseDuePersonalData(world.database.db, world.clock.now());
     const rows = await world.database.db
       .selectFrom("personalData")
       .selectAll()

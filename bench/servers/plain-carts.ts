@@ -1,6 +1,6 @@
 /** Carts of the plain schema: active ones, as the yardstick knows them. */
 import type { Selectable } from "kysely";
-import { toWarning, type WarningView } from "#commerce/carts/render-cart.ts";
+import { toCartWarningView, type CartWarningView } from "#commerce/carts/render-cart.ts";
 import type { CartLineTable } from "#database/tables.ts";
 import { once } from "./plain-batches.ts";
 import {
@@ -200,7 +200,7 @@ const CartCheckout = builder
     fields: (t) => ({ sessionId: t.exposeID("id"), status: t.exposeString("status") }),
   });
 
-const CartWarning = builder.objectRef<WarningView>("CartWarning").implement({
+const CartWarning = builder.objectRef<CartWarningView>("CartWarning").implement({
   fields: (t) => ({
     code: t.exposeString("code"),
     lineId: t.exposeString("lineId", { nullable: true }),
@@ -264,7 +264,8 @@ const CartType = builder.objectRef<CartNode>("Cart").implement({
     orderId: t.id({ nullable: true, resolve: ({ row }) => row.orderId }),
     warnings: t.field({
       type: [CartWarning],
-      resolve: ({ row }) => (row.warnings as Parameters<typeof toWarning>[0][]).map(toWarning),
+      resolve: ({ row }) =>
+        (row.warnings as Parameters<typeof toCartWarningView>[0][]).map(toCartWarningView),
     }),
     // Of carts that have ended.
     revocation: t.field({ type: CartRevocation, nullable: true, resolve: () => null }),

@@ -1,5 +1,5 @@
 /** A cart, and what promotions do to it, in the words of the contract, from the row that the statement gives. */
-import { toWarning } from "#commerce/carts/render-cart.ts";
+import { toCartWarningView } from "#commerce/carts/render-cart.ts";
 import { availabilities, chainOfAll, type Money, money, nameIn, type Names } from "./yardstick-parts.ts";
 
 interface Allocation {
@@ -81,7 +81,7 @@ export interface CartRow {
         pickup: boolean;
       }[]
     | null;
-  readonly warnings: readonly Parameters<typeof toWarning>[0][];
+  readonly warnings: readonly Parameters<typeof toCartWarningView>[0][];
   readonly order_id: string | null;
   readonly address_expires_at: string | null;
   readonly created_at: string;
@@ -135,7 +135,7 @@ export function writeCartPage(row: CartRow, publicUrl: string): Readonly<Record<
           },
     checkout: row.checkout,
     orderId: row.order_id,
-    warnings: row.warnings.map(toWarning),
+    warnings: row.warnings.map(toCartWarningView),
     revocation: null,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

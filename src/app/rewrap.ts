@@ -9,8 +9,8 @@ import { inTransaction } from "#database/transaction.ts";
 import { DecryptionFailed, type Keyring, type Place } from "#foundation/encryption.ts";
 import { oauthItemSealContext } from "#access/oauth/oauth-items.ts";
 import { signingKeySealContext } from "#access/oauth/signing-keys.ts";
-import { placeOf as placeOfPersonalData } from "#commerce/addresses/personal-data.ts";
-import { secretPlaceOf } from "#commerce/checkout/session-aggregate.ts";
+import { personalDataSealContext as placeOfPersonalData } from "#commerce/addresses/personal-data.ts";
+import { sessionSecretSealContext } from "#commerce/checkout/session-aggregate.ts";
 import { tokenPlaceOf } from "#commerce/payments/payment-rows.ts";
 import { placeOfRecord } from "#database/idempotency.ts";
 import { placeOfSecret } from "#webhooks/signatures.ts";
@@ -247,7 +247,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     dataKey: "url_data_key",
     keyId: "url_key_id",
     key: id,
-    placeOf: secretPlaceOf,
+    placeOf: sessionSecretSealContext,
   },
   { table: "oauth_signing_key", ...columns, key: id, placeOf: signingKeySealContext },
   {

@@ -8,7 +8,7 @@ import { sweepGrants } from "#access/oauth/grants.ts";
 import { sweepSigningKeys } from "#access/oauth/signing-keys.ts";
 import { sweepApiRequests } from "#access/request-log.ts";
 import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
-import { eraseDue } from "#commerce/addresses/personal-data.ts";
+import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-life.ts";
@@ -62,7 +62,7 @@ export const sweeps: readonly Sweep[] = [
     name: "tell of keys that end soon",
     run: ({ db, render }, round) => tellExpiringKeys({ db, render, ...round }),
   },
-  { name: "erase personal data", run: ({ db }, { now }) => eraseDue(db, now) },
+  { name: "erase personal data", run: ({ db }, { now }) => eraseDuePersonalData(db, now) },
   { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },
   { name: "forget used proofs", run: ({ db }, { now, signal }) => sweepDpopProofs(db, now, signal) },
   {

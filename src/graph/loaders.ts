@@ -4,7 +4,7 @@
  * (`database/shared-reads.ts`).
  */
 import DataLoader from "dataloader";
-import { findPersonalData, type SealedRow } from "#commerce/addresses/personal-data.ts";
+import { findPersonalData, type SealedPersonalDataRow } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { findSessions, type SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
 import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
@@ -78,7 +78,7 @@ export interface Loaders {
   /** Null: there is none. */
   readonly orders: Loads<string, OrderAggregate | null>;
   /** Sealed; null: there is none. */
-  readonly personalData: DataLoader<string, SealedRow | null>;
+  readonly personalData: DataLoader<string, SealedPersonalDataRow | null>;
   /** What the after-sales of an order are decided by beside it. */
   readonly afterSalesFacts: DataLoader<AfterSalesQuestion, AfterSalesFacts, string>;
   /** Null: deleted since its id was read. */

@@ -1,10 +1,10 @@
 /** Bulk carts are varied, the same for the same seed, and cost what the rules say they cost. */
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
-import { draftOf } from "#commerce/carts/cart-draft.ts";
+import { toCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { loadOffer } from "#commerce/carts/offer.ts";
-import { reprice } from "#commerce/carts/reprice.ts";
+import { loadOffer } from "#commerce/carts/load-offer.ts";
+import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type BulkCartOptions, seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
@@ -86,7 +86,7 @@ describeOnBoth("bulk carts", (open) => {
   });
 
   const pricedAgain = async (transaction: Transaction, cart: CartAggregate): Promise<unknown> => {
-    const draft = draftOf(cart);
+    const draft = toCartDraft(cart);
     const offer = await loadOffer(transaction, {
       merchantId: cart.merchant.id,
       marketId: cart.marketId,
@@ -96,7 +96,7 @@ describeOnBoth("bulk carts", (open) => {
       heldBySessionId: null,
       now,
     });
-    const { next } = reprice({ draft, before: cart, offer, now: new Date(cart.updatedAt) });
+    const { next } = repriceCart({ draft, before: cart, offer, now: new Date(cart.updatedAt) });
     return priceOf({ ...next, ...next.priced });
   };
 

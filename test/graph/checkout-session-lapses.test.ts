@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { eraseDue } from "#commerce/addresses/personal-data.ts";
+import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import {
   callSession,
@@ -221,7 +221,7 @@ describe("what is known of the buyer", () => {
     );
   };
   const now = (): number => world().clock.now().getTime();
-  const erase = () => eraseDue(world().database.db, world().clock.now());
+  const erase = () => eraseDuePersonalData(world().database.db, world().clock.now());
   const setEmail = (cartId: string) =>
     changeCart(world(), "cartBuyerSet", { cartId, input: { email: "anna@example.com" } });
 

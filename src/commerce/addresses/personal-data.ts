@@ -9,7 +9,7 @@ import type { PersonalDataTable } from "#database/tables.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
 import type { Keyring, Place } from "#foundation/encryption.ts";
 import type { AddressLevel, PostalAddress } from "./postal-address.ts";
-import { missingFields } from "./check-address.ts";
+import { missingAddressFields } from "./check-address.ts";
 
 /** What is sealed: an address with how it was checked, or an e-mail. */
 export type PersonalData =
@@ -25,7 +25,10 @@ export type PersonalDataToSeal = PersonalData & {
 };
 
 export type PersonalDataRow = Selectable<PersonalDataTable>;
-export type SealedRow = Pick<PersonalDataRow, "id" | "kind" | "level" | "sealed" | "dataKey" | "keyId">;
+export type SealedPersonalDataRow = Pick<
+  PersonalDataRow,
+  "id" | "kind" | "level" | "sealed" | "dataKey" | "keyId"
+>;
 
 /** What `masked` of an e-mail's row holds; null when it was erased. An address's holds a MaskedAddress. */
 export interface MaskedEmail {
@@ -39,7 +42,7 @@ export function sealPersonalData(keyring: Keyring, data: PersonalDataToSeal): In
     data.kind === "address" ? maskAddress(data.address) : { emailHint: maskEmail(data.email) };
   const { sealed, dataKey, keyId } = keyring.seal(
     JSON.stringify(data.kind === "address" ? data.address : data.email),
-    placeOf(id),
+    personalDataSealContext(id),
   );
   return {
     id,
@@ -58,10 +61,12 @@ export function sealPersonalData(keyring: Keyring, data: PersonalDataToSeal): In
 }
 
 /** Undefined when it was erased; throws DecryptionFailed when it does not open. */
-export function openPersonalData(keyring: Keyring, row: SealedRow): PersonalData | undefined {
+export function openPersonalData(keyring: Keyring, row: SealedPersonalDataRow): PersonalData | undefined {
   const { id, kind, level, sealed, dataKey, keyId } = row;
   if (sealed === null || dataKey === null || keyId === null) return undefined;
-  const plain: unknown = JSON.parse(keyring.open({ sealed, dataKey, keyId }, placeOf(id)).toString("utf8"));
+  const plain: unknown = JSON.parse(
+    keyring.open({ sealed, dataKey, keyId }, personalDataSealContext(id)).toString("utf8"),
+  );
   // Only what was sealed here for this row opens: its form is ours.
   return kind === "address"
     ? { kind, address: plain as PostalAddress, level: level ?? "basic" }
@@ -75,7 +80,7 @@ export function openPersonalData(keyring: Keyring, row: SealedRow): PersonalData
 export async function findPersonalData(
   reader: Reader,
   ids: readonly string[],
-): Promise<Map<string, SealedRow>> {
+): Promise<Map<string, SealedPersonalDataRow>> {
   const rows = await reader
     .selectFrom("personalData")
     .select(["id", "kind", "level", "sealed", "dataKey", "keyId"])
@@ -85,7 +90,11 @@ export async function findPersonalData(
 }
 
 /** What a row is sealed for: its ciphertext and its data key open for no other. */
-export const placeOf = (id: string): Place => ({ table: "personal_data", column: "sealed", rowId: id });
+export const personalDataSealContext = (id: string): Place => ({
+  table: "personal_data",
+  column: "sealed",
+  rowId: id,
+});
 
 /** Names of the columns of `cart` and `sales_order` that refer to personal data. */
 export const personalDataColumns = sql.raw("address_id, buyer_email_id");
@@ -96,12 +105,15 @@ interface PersonalDataOwner {
 }
 
 /** The ids of the personal data that a cart or an order refers to, as `personalDataColumns` holds them. */
-export function personalIdsOf({ address, buyerEmail }: PersonalDataOwner): string[] {
+export function personalDataIds({ address, buyerEmail }: PersonalDataOwner): string[] {
   return [address, buyerEmail].flatMap((row) => (row === null ? [] : [row.id]));
 }
 
 /** Keeps the personal data of an order, which is not erased with the cart. */
-export async function keepForOrder(transaction: Transaction, ids: readonly string[]): Promise<void> {
+export async function keepPersonalDataForOrder(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0) return;
   await sql`update personal_data set erase_after = null where id = any(${ids}::text[]) and erased_at is null`.execute(
     transaction,
@@ -117,7 +129,7 @@ export async function erasePersonalData(
   if (ids.length === 0) return 0;
   const { numUpdatedRows } = await transaction
     .updateTable("personalData")
-    .set({ sealed: null, dataKey: null, keyId: null, erasedAt: now, masked: erased() })
+    .set({ sealed: null, dataKey: null, keyId: null, erasedAt: now, masked: erasedMaskSql() })
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .where("erasedAt", "is", null)
     .executeTakeFirst();
@@ -130,15 +142,15 @@ const batchRowsMax = 500;
  * Erases all that is due, a transaction for each batch; what another process erases at the same time is left
  * to it.
  */
-export async function eraseDue(db: Database, now: Date): Promise<number> {
+export async function eraseDuePersonalData(db: Database, now: Date): Promise<number> {
   for (let total = 0; ;) {
-    const erasedRows = await inTransaction(db, (transaction) => eraseBatch(transaction, now));
+    const erasedRows = await inTransaction(db, (transaction) => eraseDueBatch(transaction, now));
     total += erasedRows;
     if (erasedRows < batchRowsMax) return total;
   }
 }
 
-async function eraseBatch(transaction: Transaction, now: Date): Promise<number> {
+async function eraseDueBatch(transaction: Transaction, now: Date): Promise<number> {
   const due = await transaction
     .selectFrom("personalData")
     .select("id")
@@ -157,7 +169,7 @@ async function eraseBatch(transaction: Transaction, now: Date): Promise<number> 
 }
 
 /** The city, region and initials are personal as well; where it went to, counts are made of. */
-function erased(): ReturnType<typeof sql<string>> {
+function erasedMaskSql(): ReturnType<typeof sql<string>> {
   const { countryCode: _, ...nothing } = erasedMask("");
   return sql<string>`case kind
     when 'address' then jsonb_build_object('countryCode', masked -> 'countryCode') || ${JSON.stringify(nothing)}::jsonb
@@ -184,8 +196,8 @@ export function maskAddress(address: PostalAddress): MaskedAddress {
     regionCode: address.regionCode,
     city: address.city,
     postalCodePrefix: firstHalf(address.postalCode ?? ""),
-    recipientInitials: initialsOf(address.recipientName),
-    complete: missingFields(address).length === 0,
+    recipientInitials: nameInitials(address.recipientName),
+    complete: missingAddressFields(address).length === 0,
   };
 }
 
@@ -204,14 +216,14 @@ function erasedMask(countryCode: string): MaskedAddress {
 /** `anna@example.com` → `a•••@e•••.com`. */
 export function maskEmail(email: string): string {
   const at = email.lastIndexOf("@");
-  if (at < 1) return hidden;
+  if (at < 1) return maskDots;
   const [first = ""] = email;
   const [firstOfDomain = ""] = email.slice(at + 1);
   const dot = email.lastIndexOf(".");
-  return `${first}${hidden}@${firstOfDomain}${hidden}${dot > at ? email.slice(dot) : ""}`;
+  return `${first}${maskDots}@${firstOfDomain}${maskDots}${dot > at ? email.slice(dot) : ""}`;
 }
 
-const hidden = "•••";
+const maskDots = "•••";
 
 function firstHalf(postalCode: string): string | null {
   const characters = Array.from(postalCode);
@@ -223,7 +235,7 @@ function firstHalf(postalCode: string): string | null {
  * Of the first and the last word. Where a script has no capitals, a word of one letter is a whole name and
  * gives no initial.
  */
-function initialsOf(name: string): string | null {
+function nameInitials(name: string): string | null {
   const words = name.split(" ").flatMap((word) => {
     const letters = word.match(/\p{L}\p{M}*/gu) ?? [];
     const [initial] = letters;

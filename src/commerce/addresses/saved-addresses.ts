@@ -18,7 +18,7 @@ export interface SavedAddress {
   readonly createdAt: Date;
 }
 
-export interface Owner {
+export interface SavedAddressOwner {
   readonly merchantId: string;
   readonly buyerReference: string;
 }
@@ -32,7 +32,7 @@ export interface SavedAddressContext {
 export const savedAddressesMax = 20;
 
 /** The saved addresses of a buyer that are not erased, the latest first. */
-const latestFirst = (reader: Reader, { merchantId, buyerReference }: Owner) =>
+const savedAddressesQuery = (reader: Reader, { merchantId, buyerReference }: SavedAddressOwner) =>
   reader
     .selectFrom("personalData")
     .where("merchantId", "=", merchantId)
@@ -44,9 +44,9 @@ const latestFirst = (reader: Reader, { merchantId, buyerReference }: Owner) =>
 
 export async function findSavedAddresses(
   reader: Reader,
-  { merchantId, buyerReference }: Owner,
+  { merchantId, buyerReference }: SavedAddressOwner,
 ): Promise<SavedAddress[]> {
-  const rows = await latestFirst(reader, { merchantId, buyerReference })
+  const rows = await savedAddressesQuery(reader, { merchantId, buyerReference })
     .select(["id", "masked", "level", "createdAt"])
     .limit(savedAddressesMax)
     .execute();
@@ -58,7 +58,7 @@ export async function findSavedAddresses(
   }));
 }
 
-export interface AddressToKeep {
+export interface BuyerAddressToSave {
   readonly buyerReference: string;
   readonly address: PostalAddress;
   readonly level: AddressLevel;
@@ -68,12 +68,12 @@ export interface AddressToKeep {
  * A row of its own beside the cart's, which goes with the cart. A buyer keeps so many; the oldest beyond that
  * are erased.
  */
-export async function keepAddress(
+export async function saveBuyerAddress(
   transaction: Transaction,
   { keyring, merchantId, now }: SavedAddressContext,
-  { buyerReference, address, level }: AddressToKeep,
+  { buyerReference, address, level }: BuyerAddressToSave,
 ): Promise<void> {
-  await lockKept(transaction, { merchantId, buyerReference });
+  await lockSavedAddresses(transaction, { merchantId, buyerReference });
   const id = createId("personalData", now.getTime());
   const row = sealPersonalData(keyring, {
     id,
@@ -89,7 +89,7 @@ export async function keepAddress(
     .insertInto("personalData")
     .values({ ...row, buyerReference })
     .execute();
-  const old = await latestFirst(transaction, { merchantId, buyerReference })
+  const old = await savedAddressesQuery(transaction, { merchantId, buyerReference })
     .select("id")
     .offset(savedAddressesMax)
     .execute();
@@ -101,7 +101,10 @@ export async function keepAddress(
 }
 
 /** A buyer's are kept one after the other: two at once would each count without the other's. */
-async function lockKept(transaction: Transaction, { merchantId, buyerReference }: Owner): Promise<void> {
+async function lockSavedAddresses(
+  transaction: Transaction,
+  { merchantId, buyerReference }: SavedAddressOwner,
+): Promise<void> {
   const lock = createHash("sha256")
     .update(`saved addresses\n${merchantId}\n${buyerReference}`)
     .digest()

@@ -4,7 +4,7 @@
  * were never sent is settled with its approval: what the order still had to do is canceled, and what is done
  * is paid back.
  */
-import type { Expected } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
 import {
   faultAt,
   type Faults,
@@ -37,7 +37,7 @@ import { countReturnLines, holdsUnits, moveOrderLines, moveReturn } from "./retu
 import { refuseReturn, requireReturnVersion, requireStep, type ReturnStep } from "./return-rules.ts";
 import { requireSettleable, type ReturnToSettle, settleReturn } from "./settle-return.ts";
 
-export interface ReturnTarget extends Expected {
+export interface ReturnTarget extends ExpectedVersionInput {
   readonly returnId: string;
 }
 

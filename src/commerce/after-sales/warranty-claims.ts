@@ -3,7 +3,7 @@
  * accepted claim, and goods that are accepted back without one, use the benefit up by one. Once nothing is
  * left, the merchant grants what the law's guarantee asks for, and the warranty stays as it is.
  */
-import type { Expected } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
   type ChangedPart,
@@ -33,7 +33,7 @@ export const claimTextMax = 1000;
 /** Whatever became of them: a warranty must not grow without end. */
 const claimsPerWarrantyMax = 100;
 
-export interface WarrantyClaimOpenInput extends Expected {
+export interface WarrantyClaimOpenInput extends ExpectedVersionInput {
   readonly warrantyId: string;
   readonly kind: ClaimKind;
   readonly description: string;
@@ -72,7 +72,7 @@ export async function openWarrantyClaim(
   return { order, id: warrantyId };
 }
 
-export interface WarrantyClaimResolveInput extends Expected {
+export interface WarrantyClaimResolveInput extends ExpectedVersionInput {
   readonly claimId: string;
   readonly outcome: ClaimOutcome;
   readonly resolution: string;
@@ -195,7 +195,7 @@ export async function touchWarranty(
 }
 
 /** The warranty's own. */
-function requireWarrantyVersion(warranty: OrderWarranty, { expectedVersion }: Expected): void {
+function requireWarrantyVersion(warranty: OrderWarranty, { expectedVersion }: ExpectedVersionInput): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === warranty.version)
     return;
   throw fail("version_conflict", { conflict: warrantyConflict(warranty, {}) });

@@ -13,7 +13,7 @@ import { fail, type Failure, type FailureCode, type FailureConflict } from "#fou
 export const cartStatuses = ["active", "locked", "completed", "revoked", "expired", "merged"] as const;
 export type CartStatus = (typeof cartStatuses)[number];
 
-export const warningCodes = [
+export const cartWarningCodes = [
   "price_changed",
   "quantity_reduced",
   "out_of_stock",
@@ -24,15 +24,15 @@ export const warningCodes = [
   "currency_changed",
   "market_changed",
 ] as const;
-export type WarningCode = (typeof warningCodes)[number];
+export type CartWarningCode = (typeof cartWarningCodes)[number];
 
-export interface StoredWarning {
-  readonly code: WarningCode;
+export interface StoredCartWarning {
+  readonly code: CartWarningCode;
   readonly lineId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface StoredOption {
+export interface StoredDeliveryOption {
   readonly id: string;
   readonly name: string;
   readonly carrier: string | null;
@@ -42,7 +42,7 @@ export interface StoredOption {
   readonly pickup: boolean;
 }
 
-export interface LineDisplay {
+export interface CartLineDisplay {
   readonly productSlug: string;
   readonly sku: string;
   readonly title: string;
@@ -56,7 +56,7 @@ export interface LineDisplay {
   } | null;
 }
 
-export interface StoredLine {
+export interface StoredCartLine {
   readonly id: string;
   readonly position: number;
   readonly productId: string;
@@ -68,13 +68,13 @@ export interface StoredLine {
   readonly discountMinor: number;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
-  readonly display: LineDisplay;
+  readonly display: CartLineDisplay;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
 }
 
 /** A line, and what is for sale of it now; null: nothing any more. */
-export interface ReadLine extends StoredLine {
+export interface CartLineWithStock extends StoredCartLine {
   readonly stock: {
     readonly onHand: number;
     readonly reserved: number;
@@ -85,7 +85,7 @@ export interface ReadLine extends StoredLine {
   } | null;
 }
 
-export interface StoredPromotion {
+export interface StoredCartPromotion {
   readonly promotionId: string;
   readonly trigger: "code" | "automatic";
   readonly promotionCodeId: string | null;
@@ -97,7 +97,7 @@ export interface StoredPromotion {
 }
 
 /** With what the promotion says of itself. */
-export interface ReadPromotion extends StoredPromotion {
+export interface CartPromotionWithRule extends StoredCartPromotion {
   readonly code: string | null;
   readonly titles: Translated;
   readonly kind: PromotionKind;
@@ -109,7 +109,7 @@ export interface ReadPromotion extends StoredPromotion {
   readonly isExclusive: boolean;
 }
 
-export interface StoredAddress {
+export interface StoredCartAddress {
   readonly id: string;
   readonly masked: MaskedAddress;
   readonly level: "strict" | "basic";
@@ -117,8 +117,8 @@ export interface StoredAddress {
   readonly expiresAtMax: string;
 }
 
-export const revocationNoteMax = 280;
-export type RevocationReason =
+export const cartRevocationNoteMax = 280;
+export type CartRevocationReason =
   | "buyer_request"
   | "merchant_request"
   | "security"
@@ -159,9 +159,9 @@ export interface CartAggregate extends CartSettings {
   readonly taxMinor: number | null;
   readonly totalMinor: number;
   readonly deliveryMethodId: string | null;
-  readonly deliveryOptions: readonly StoredOption[] | null;
-  readonly warnings: readonly StoredWarning[];
-  readonly address: StoredAddress | null;
+  readonly deliveryOptions: readonly StoredDeliveryOption[] | null;
+  readonly warnings: readonly StoredCartWarning[];
+  readonly address: StoredCartAddress | null;
   readonly session: {
     readonly id: string;
     readonly status: "open" | "processing" | "completed" | "canceled" | "expired";
@@ -169,15 +169,15 @@ export interface CartAggregate extends CartSettings {
   } | null;
   readonly orderId: string | null;
   readonly mergedIntoCartId: string | null;
-  readonly revocation: { readonly reason: RevocationReason; readonly note: string | null } | null;
+  readonly revocation: { readonly reason: CartRevocationReason; readonly note: string | null } | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly expiresAt: string;
   readonly endedAt: string | null;
   /** In the order of their positions. */
-  readonly lines: readonly ReadLine[];
+  readonly lines: readonly CartLineWithStock[];
   /** In order of application. */
-  readonly promotions: readonly ReadPromotion[];
+  readonly promotions: readonly CartPromotionWithRule[];
 }
 
 /**
@@ -211,42 +211,42 @@ export type CartColumn = keyof typeof cartColumnTypes;
 export const cartColumns = Object.keys(cartColumnTypes) as readonly CartColumn[];
 
 /** `marketId` → `market_id`. */
-export const toSqlName = (name: string): string =>
+export const toSnakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const dayMs = 86_400_000;
-export const cartLifeMs = 30 * dayMs;
+export const cartLifetimeMs = 30 * dayMs;
 /** How long an ended cart can still be read. */
-export const endedLifeMs = 90 * dayMs;
+export const endedCartRetentionMs = 90 * dayMs;
 /**
  * A buyer's e-mail is kept for as long as the cart can be read, counted from the last change; an order keeps
  * its own.
  */
-export const emailLifeMs = cartLifeMs + endedLifeMs;
+export const buyerEmailRetentionMs = cartLifetimeMs + endedCartRetentionMs;
 
-type Dated = Pick<CartAggregate, "status" | "session" | "expiresAt" | "endedAt">;
+type CartLifetime = Pick<CartAggregate, "status" | "session" | "expiresAt" | "endedAt">;
 
-export function statusOf(cart: Dated, now: Date): CartStatus {
-  if (cart.status === "locked" && !isSessionOver(cart, now)) return "locked";
+export function cartStatusAt(cart: CartLifetime, now: Date): CartStatus {
+  if (cart.status === "locked" && !hasCartSessionEnded(cart, now)) return "locked";
   if (cart.status !== "active" && cart.status !== "locked") return cart.status;
   return new Date(cart.expiresAt) <= now ? "expired" : "active";
 }
 
 /** Locked by a session that has ended, by the clock alone as well. */
-export function isSessionOver({ session }: Pick<Dated, "session">, now: Date): boolean {
+export function hasCartSessionEnded({ session }: Pick<CartLifetime, "session">, now: Date): boolean {
   if (session === null) return true;
   return session.status === "open" ? new Date(session.expiresAt) <= now : session.status !== "processing";
 }
 
 /** Ended so long ago that it is as if it had never been. */
-export function isGone(cart: Dated, now: Date): boolean {
-  const status = statusOf(cart, now);
+export function isCartPastRetention(cart: CartLifetime, now: Date): boolean {
+  const status = cartStatusAt(cart, now);
   if (status === "active" || status === "locked") return false;
   const endedAt = new Date(cart.endedAt ?? cart.expiresAt);
-  return endedAt.getTime() + endedLifeMs <= now.getTime();
+  return endedAt.getTime() + endedCartRetentionMs <= now.getTime();
 }
 
-const refusals: Readonly<Record<Exclude<CartStatus, "active">, FailureCode>> = {
+const failureCodeOfStatus: Readonly<Record<Exclude<CartStatus, "active">, FailureCode>> = {
   locked: "cart_locked",
   completed: "cart_completed",
   revoked: "cart_revoked",
@@ -254,44 +254,48 @@ const refusals: Readonly<Record<Exclude<CartStatus, "active">, FailureCode>> = {
   merged: "cart_merged",
 };
 
-export interface Expected {
+export interface ExpectedVersionInput {
   readonly expectedVersion?: number | null | undefined;
 }
 
 /** State before version: of a cart that has ended the version is of no interest. */
-export function requireChangeable(cart: CartAggregate, { expectedVersion }: Expected, now: Date): void {
-  const status = statusOf(cart, now);
-  if (status !== "active") throw refuse(refusals[status], cart, { now });
+export function requireChangeableCart(
+  cart: CartAggregate,
+  { expectedVersion }: ExpectedVersionInput,
+  now: Date,
+): void {
+  const status = cartStatusAt(cart, now);
+  if (status !== "active") throw cartFailure(failureCodeOfStatus[status], cart, { now });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== cart.version)
-    throw refuse("cart_version_conflict", cart, { now });
+    throw cartFailure("cart_version_conflict", cart, { now });
 }
 
-interface Refused {
+interface CartConflictDetails {
   readonly now: Date;
   readonly reason?: string | null;
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** A 409 that says what the cart is like, so that the caller need not ask. */
-export function refuse(code: FailureCode, cart: CartAggregate, refused: Refused): Failure {
+export function cartFailure(code: FailureCode, cart: CartAggregate, refused: CartConflictDetails): Failure {
   return fail(code, { conflict: cartConflict(cart, refused) });
 }
 
 export function cartConflict(
   cart: CartAggregate,
-  { now, reason = null, data = {} }: Refused,
+  { now, reason = null, data = {} }: CartConflictDetails,
 ): FailureConflict {
   return {
     resource: "cart",
     id: cart.id,
-    currentStatus: statusOf(cart, now),
+    currentStatus: cartStatusAt(cart, now),
     currentVersion: cart.version,
     reason,
     data,
   };
 }
 
-export function codeOf(cart: CartAggregate): CartAggregate["promotions"][number] | undefined {
+export function findCodePromotion(cart: CartAggregate): CartAggregate["promotions"][number] | undefined {
   return cart.promotions.find(({ trigger }) => trigger === "code");
 }
 
@@ -299,30 +303,34 @@ export function codeOf(cart: CartAggregate): CartAggregate["promotions"][number]
  * A frontend that serves a buyer sees no cart of another; a cart without a buyer belongs to whoever knows its
  * id.
  */
-export function isForeign(
+export function belongsToOtherBuyer(
   cart: Pick<CartAggregate, "buyerReference">,
   buyerReference: string | null,
 ): boolean {
   return buyerReference !== null && cart.buyerReference !== null && cart.buyerReference !== buyerReference;
 }
 
-export function warning(
-  code: WarningCode,
+export function cartWarning(
+  code: CartWarningCode,
   lineId: string | null,
   data: Readonly<Record<string, unknown>>,
-): StoredWarning {
+): StoredCartWarning {
   return { code, lineId, data };
 }
 
 /** A checkout under way holds its address, and what has become an order stays what it was. */
-const lapsing: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
+const statusesWithExpiringAddress: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
 
 /**
  * An address that has run out takes with it what only an address tells: shipping, tax and the delivery
  * options.
  */
-export function atTime(cart: CartAggregate, now: Date): CartAggregate {
-  if (cart.address === null || new Date(cart.address.expiresAt) > now || !lapsing.has(statusOf(cart, now)))
+export function withoutExpiredAddress(cart: CartAggregate, now: Date): CartAggregate {
+  if (
+    cart.address === null ||
+    new Date(cart.address.expiresAt) > now ||
+    !statusesWithExpiringAddress.has(cartStatusAt(cart, now))
+  )
     return cart;
   return {
     ...cart,
@@ -347,6 +355,6 @@ export function atTime(cart: CartAggregate, now: Date): CartAggregate {
         discountMinor: allocations.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
       };
     }),
-    warnings: [...cart.warnings, warning("address_expired", null, {})],
+    warnings: [...cart.warnings, cartWarning("address_expired", null, {})],
   };
 }

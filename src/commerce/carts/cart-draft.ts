@@ -8,44 +8,44 @@ import {
   type CartColumn,
   cartColumns,
   type CartSettings,
-  codeOf,
-  type StoredAddress,
-  type StoredLine,
-  type StoredOption,
-  type StoredPromotion,
-  type StoredWarning,
+  findCodePromotion,
+  type StoredCartAddress,
+  type StoredCartLine,
+  type StoredDeliveryOption,
+  type StoredCartPromotion,
+  type StoredCartWarning,
 } from "./cart-aggregate.ts";
 
-export const addressLifeMs = 30 * 60_000;
+export const cartAddressLifetimeMs = 30 * 60_000;
 
-export interface DraftLine {
+export interface CartDraftLine {
   readonly id: string;
   readonly variantId: string;
   readonly quantity: number;
   /** The stored line; null if the line is new. */
-  readonly before: StoredLine | null;
+  readonly before: StoredCartLine | null;
 }
 
 export interface CartDraft extends CartSettings {
   readonly buyerEmailId: string | null;
-  readonly lines: readonly DraftLine[];
+  readonly lines: readonly CartDraftLine[];
   readonly deliveryMethodId: string | null;
-  readonly address: StoredAddress | null;
+  readonly address: StoredCartAddress | null;
   /** The digest of a new address token; undefined if the address keeps its token. */
   readonly addressTokenDigest: Uint8Array | undefined;
   /** The id of a promotion code. */
   readonly promotionCodeId: string | null;
   /** Warnings that the change itself causes. */
-  readonly warnings: readonly StoredWarning[];
+  readonly warnings: readonly StoredCartWarning[];
 }
 
 /** Names every setting, so that a setting that is added to the type is missing here at compile time. */
-export function settingsOf({ marketId, country, locale, buyerReference }: CartSettings): CartSettings {
+export function pickCartSettings({ marketId, country, locale, buyerReference }: CartSettings): CartSettings {
   return { marketId, country, locale, buyerReference };
 }
 
 /** The draft of a cart that does not exist yet, without lines. */
-export function newDraft(settings: CartSettings): CartDraft {
+export function newCartDraft(settings: CartSettings): CartDraft {
   return {
     ...settings,
     buyerEmailId: null,
@@ -59,9 +59,9 @@ export function newDraft(settings: CartSettings): CartDraft {
 }
 
 /** The draft that leaves a cart as it is. */
-export function draftOf(cart: CartAggregate): CartDraft {
+export function toCartDraft(cart: CartAggregate): CartDraft {
   return {
-    ...settingsOf(cart),
+    ...pickCartSettings(cart),
     buyerEmailId: cart.buyerEmail?.id ?? null,
     lines: cart.lines.map((line) => ({
       id: line.id,
@@ -72,7 +72,7 @@ export function draftOf(cart: CartAggregate): CartDraft {
     deliveryMethodId: cart.deliveryMethodId,
     address: cart.address,
     addressTokenDigest: undefined,
-    promotionCodeId: codeOf(cart)?.promotionCodeId ?? null,
+    promotionCodeId: findCodePromotion(cart)?.promotionCodeId ?? null,
     warnings: [],
   };
 }
@@ -83,30 +83,32 @@ export interface NextCart extends CartSettings {
   readonly taxIncluded: boolean;
   readonly buyerEmailId: string | null;
   readonly priced: Omit<PricedCart, "lines" | "discounts">;
-  readonly lines: readonly StoredLine[];
-  readonly promotions: readonly StoredPromotion[];
+  readonly lines: readonly StoredCartLine[];
+  readonly promotions: readonly StoredCartPromotion[];
   readonly deliveryMethodId: string | null;
-  readonly deliveryOptions: readonly StoredOption[] | null;
-  readonly address: StoredAddress | null;
+  readonly deliveryOptions: readonly StoredDeliveryOption[] | null;
+  readonly address: StoredCartAddress | null;
   readonly addressTokenDigest: Uint8Array | undefined;
-  readonly warnings: readonly StoredWarning[];
+  readonly warnings: readonly StoredCartWarning[];
 }
 
 /** The values of the columns that are saved as they are in the cart. */
-export function columnsOf({ priced, ...next }: NextCart): Pick<CartAggregate, CartColumn> {
+export function cartColumnValues({ priced, ...next }: NextCart): Pick<CartAggregate, CartColumn> {
   return { ...next, ...priced };
 }
 
 /** Whether a change leaves everything that is compared as it was; then nothing is saved. */
-export function isUnchanged(cart: CartAggregate, next: NextCart): boolean {
+export function isCartUnchanged(cart: CartAggregate, next: NextCart): boolean {
   const { lines, promotions, address, buyerEmailId } = next;
-  const after = { ...columnsOf(next), lines, promotions, address, buyerEmailId };
-  return comparableState({ ...cart, buyerEmailId: cart.buyerEmail?.id ?? null }) === comparableState(after);
+  const after = { ...cartColumnValues(next), lines, promotions, address, buyerEmailId };
+  return (
+    comparableCartState({ ...cart, buyerEmailId: cart.buyerEmail?.id ?? null }) === comparableCartState(after)
+  );
 }
 
 export type ComparableCart = Pick<CartAggregate, CartColumn> &
   Pick<NextCart, "lines" | "promotions" | "buyerEmailId"> & {
-    readonly address: Pick<StoredAddress, "id"> | null;
+    readonly address: Pick<StoredCartAddress, "id"> | null;
   };
 
 /**
@@ -117,7 +119,7 @@ const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "s
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
 
 /** Fields of a line and whether they count. A field that is added to the type is missing here at compile time. */
-const lineFields: Readonly<Record<keyof StoredLine, boolean>> = {
+const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   id: true,
   variantId: true,
   quantity: true,
@@ -136,7 +138,7 @@ const lineFields: Readonly<Record<keyof StoredLine, boolean>> = {
   restrictions: false,
 };
 
-const promotionFields: Readonly<Record<keyof StoredPromotion, boolean>> = {
+const promotionFields: Readonly<Record<keyof StoredCartPromotion, boolean>> = {
   promotionId: true,
   promotionCodeId: true,
   state: true,
@@ -147,20 +149,24 @@ const promotionFields: Readonly<Record<keyof StoredPromotion, boolean>> = {
   allocations: false,
 };
 
-const comparedLineFields = comparedOf(lineFields);
-const comparedPromotionFields = comparedOf(promotionFields);
+const comparedLineFields = comparedFieldNames(lineFields);
+const comparedPromotionFields = comparedFieldNames(promotionFields);
 
-function comparedOf<Field extends string>(fields: Readonly<Record<Field, boolean>>): readonly Field[] {
+function comparedFieldNames<Field extends string>(
+  fields: Readonly<Record<Field, boolean>>,
+): readonly Field[] {
   return (Object.keys(fields) as Field[]).filter((name) => fields[name]);
 }
 
 /** Two carts with the same text are the same to buyers: what they want and what it costs. */
-export function comparableState(cart: ComparableCart): string {
+export function comparableCartState(cart: ComparableCart): string {
   return JSON.stringify([
-    comparedColumns.map((name) => canonical(cart[name])),
+    comparedColumns.map((name) => toCanonicalJson(cart[name])),
     [cart.buyerEmailId, cart.address?.id],
-    cart.lines.map((line) => comparedLineFields.map((name) => canonical(line[name]))),
-    cart.promotions.map((promotion) => comparedPromotionFields.map((name) => canonical(promotion[name]))),
+    cart.lines.map((line) => comparedLineFields.map((name) => toCanonicalJson(line[name]))),
+    cart.promotions.map((promotion) =>
+      comparedPromotionFields.map((name) => toCanonicalJson(promotion[name])),
+    ),
   ]);
 }
 
@@ -168,11 +174,11 @@ export function comparableState(cart: ComparableCart): string {
  * The same value with sorted keys, because jsonb has an order of its own; a field that is null counts as
  * absent.
  */
-function canonical(value: unknown): unknown {
+function toCanonicalJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(canonical);
+  if (Array.isArray(value)) return value.map(toCanonicalJson);
   return Object.entries(value)
     .filter(([, field]) => field !== null && field !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, field]) => [name, canonical(field)]);
+    .map(([name, field]) => [name, toCanonicalJson(field)]);
 }

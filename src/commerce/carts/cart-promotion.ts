@@ -6,60 +6,67 @@ import { failAt, fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import { codeLengthMax, normalizeCode, type Refusal } from "#commerce/promotions/choose-promotions.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { atTime, type CartAggregate, cartConflict, codeOf, type Expected, refuse } from "./cart-aggregate.ts";
-import { draftOf } from "./cart-draft.ts";
-import { type CartPlan, type CartCommandContext, changeCart, type PlanCart } from "./change-cart.ts";
-import { type PromotionStateView, toPromotionState } from "./render-promotion-state.ts";
+import {
+  withoutExpiredAddress,
+  type CartAggregate,
+  cartConflict,
+  findCodePromotion,
+  type ExpectedVersionInput,
+  cartFailure,
+} from "./cart-aggregate.ts";
+import { toCartDraft } from "./cart-draft.ts";
+import { type CartPlan, type CartCommandContext, changeCart, type PlanCartChange } from "./change-cart.ts";
+import { type PromotionStateView, toPromotionStateView } from "./render-promotion-state.ts";
 
-export interface CartPromotionApplyInput extends Expected {
+export interface CartPromotionApplyInput extends ExpectedVersionInput {
   readonly code: string;
   /** What to do with another code that is there; replace it unless told. */
   readonly onExisting?: "replace" | "reject" | null | undefined;
 }
 
-export async function applyPromotion(
+export async function applyCartPromotion(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: CartPromotionApplyInput & { readonly cartId: string },
 ): Promise<PromotionStateView> {
-  const { plan, replaced } = promotionPlan(input, tenant);
+  const { plan, replaced } = planPromotionCode(input, tenant);
   const cart = await changeCart(transaction, tenant, { target: input, plan });
-  return toPromotionState(atTime(cart, tenant.now), { replaced: replaced() });
+  return toPromotionStateView(withoutExpiredAddress(cart, tenant.now), { replaced: replaced() });
 }
 
-export interface PromotionPlan {
-  readonly plan: PlanCart;
+export interface PromotionCodePlan {
+  readonly plan: PlanCartChange;
   /** The code that the new one took the place of; asked after the plan was carried out. */
   readonly replaced: () => string | null;
 }
 
 /** Also for a cart that is being checked out. */
-export function promotionPlan(
+export function planPromotionCode(
   input: Pick<CartPromotionApplyInput, "code" | "onExisting">,
   tenant: CartCommandContext,
-): PromotionPlan {
+): PromotionCodePlan {
   const codeNormalized = normalizeCode(input.code);
   if (codeNormalized === undefined) {
     const message = `A code has 1 to ${codeLengthMax} letters, digits, _ and -, and begins with a letter or digit.`;
     throw failAt("invalid_field", { in: "body", field: "/code", code: "pattern_mismatch", message });
   }
   let replaced: string | null = null;
-  const plan: PlanCart = (before) => {
-    if (before.lines.length === 0) throw refuse("cart_empty", before, tenant);
-    const present = codeOf(before);
+  const plan: PlanCartChange = (before) => {
+    if (before.lines.length === 0) throw cartFailure("cart_empty", before, tenant);
+    const present = findCodePromotion(before);
     const isSame = present !== undefined && normalizeCode(present.code ?? "") === codeNormalized;
     if (isSame && present.state === "applied") return null;
     if (present !== undefined && !isSame) {
-      if (input.onExisting === "reject") throw refuse("promotion_already_applied", before, tenant);
+      if (input.onExisting === "reject") throw cartFailure("promotion_already_applied", before, tenant);
       replaced = present.code;
     }
-    return planOf(before, codeNormalized, tenant);
+    return planNewCode(before, codeNormalized, tenant);
   };
   return { plan, replaced: () => replaced };
 }
 
-function planOf(cart: CartAggregate, codeNormalized: string, tenant: CartCommandContext): CartPlan {
-  const draft = draftOf(cart);
+function planNewCode(cart: CartAggregate, codeNormalized: string, tenant: CartCommandContext): CartPlan {
+  const draft = toCartDraft(cart);
   return {
     event: null,
     draft,
@@ -76,13 +83,13 @@ function planOf(cart: CartAggregate, codeNormalized: string, tenant: CartCommand
       return { ...draft, promotionCodeId: code.code.id };
     },
     accept: ({ currency }, refusal) => {
-      if (refusal !== null) throw notApplicable(cart, refusal, { tenant, currency });
+      if (refusal !== null) throw promotionNotApplicable(cart, refusal, { tenant, currency });
     },
   };
 }
 
 /** Which condition, and how far the cart is from it: the one thing that shoppers ask. */
-function notApplicable(
+function promotionNotApplicable(
   cart: CartAggregate,
   { reason, data }: Refusal,
   { tenant, currency }: { readonly tenant: CartCommandContext; readonly currency: string },
@@ -120,19 +127,22 @@ const refusalMessages: Readonly<Record<Refusal["reason"], string>> = {
   superseded_by_better_deal: "The cart has a better deal already.",
 };
 
-export async function removePromotion(
+export async function removeCartPromotion(
   transaction: Transaction,
   tenant: CartCommandContext,
-  input: Expected & { readonly cartId: string },
+  input: ExpectedVersionInput & { readonly cartId: string },
 ): Promise<PromotionStateView> {
-  const cart = await changeCart(transaction, tenant, { target: input, plan: removalPlan(tenant.now) });
-  return toPromotionState(atTime(cart, tenant.now));
+  const cart = await changeCart(transaction, tenant, {
+    target: input,
+    plan: planPromotionRemoval(tenant.now),
+  });
+  return toPromotionStateView(withoutExpiredAddress(cart, tenant.now));
 }
 
 /** Also for a cart that is being checked out. */
-export function removalPlan(now: Date): PlanCart {
+export function planPromotionRemoval(now: Date): PlanCartChange {
   return (before) => {
-    if (codeOf(before) === undefined) throw refuse("promotion_not_present", before, { now });
-    return { event: null, draft: { ...draftOf(before), promotionCodeId: null } };
+    if (findCodePromotion(before) === undefined) throw cartFailure("promotion_not_present", before, { now });
+    return { event: null, draft: { ...toCartDraft(before), promotionCodeId: null } };
   };
 }

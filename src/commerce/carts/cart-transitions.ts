@@ -4,7 +4,7 @@
  * ends are erased a day later.
  */
 import { sql } from "kysely";
-import { keepForOrder, personalIdsOf } from "#commerce/addresses/personal-data.ts";
+import { keepPersonalDataForOrder, personalDataIds } from "#commerce/addresses/personal-data.ts";
 import { faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
@@ -12,29 +12,35 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
 import { createId, toId } from "#foundation/ids.ts";
 import {
-  atTime,
+  withoutExpiredAddress,
   type CartAggregate,
-  cartLifeMs,
-  codeOf,
-  emailLifeMs,
-  type Expected,
-  requireChangeable,
-  revocationNoteMax,
-  type RevocationReason,
-  statusOf,
-  warning,
+  cartLifetimeMs,
+  findCodePromotion,
+  buyerEmailRetentionMs,
+  type ExpectedVersionInput,
+  requireChangeableCart,
+  cartRevocationNoteMax,
+  type CartRevocationReason,
+  cartStatusAt,
+  cartWarning,
 } from "./cart-aggregate.ts";
-import { applyPlan, type CartCommandContext, lockCart, readBack, tell } from "./change-cart.ts";
-import { expireSession } from "#commerce/checkout/end-session.ts";
-import { addressLifeMs, type CartDraft, type DraftLine, draftOf } from "./cart-draft.ts";
-import { linesMax } from "./change-lines.ts";
-import { quantityMax } from "./price-lines.ts";
+import {
+  applyCartPlan,
+  type CartCommandContext,
+  lockCart,
+  readSavedCart,
+  publishCartEvents,
+} from "./change-cart.ts";
+import { expireCartSession } from "#commerce/checkout/end-session.ts";
+import { cartAddressLifetimeMs, type CartDraft, type CartDraftLine, toCartDraft } from "./cart-draft.ts";
+import { cartLinesMax } from "./change-lines.ts";
+import { cartLineQuantityMax } from "./price-lines.ts";
 import { findCarts } from "./find-carts.ts";
 
 export interface CartTransitionInput {
   /** The version that the caller has seen: what is destroyed should have been. */
   readonly expectedVersion: number;
-  readonly reason?: RevocationReason | null | undefined;
+  readonly reason?: CartRevocationReason | null | undefined;
   readonly note?: string | null | undefined;
 }
 
@@ -43,11 +49,11 @@ export async function revokeCart(
   tenant: CartCommandContext,
   input: CartTransitionInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  requireNoFaults(textFaults("/note", input.note, { min: 0, max: revocationNoteMax, lines: "many" }));
+  requireNoFaults(textFaults("/note", input.note, { min: 0, max: cartRevocationNoteMax, lines: "many" }));
   const cart = await lockCart(transaction, tenant, input.cartId);
-  requireChangeable(cart, input, tenant.now);
-  if (cart.status === "locked") await expireSession(transaction, tenant, cart);
-  return endAndNotify(transaction, tenant, {
+  requireChangeableCart(cart, input, tenant.now);
+  if (cart.status === "locked") await expireCartSession(transaction, tenant, cart);
+  return endAndPublish(transaction, tenant, {
     cart,
     status: "revoked",
     revocation: { reason: input.reason ?? "other", note: input.note ?? null },
@@ -55,27 +61,31 @@ export async function revokeCart(
   });
 }
 
-const eraseAfterMs = 24 * 3_600_000;
+const erasureDelayMs = 24 * 3_600_000;
 
-type Teller = Parameters<typeof tell>[0];
+type CartEventContext = Parameters<typeof publishCartEvents>[0];
 
 /**
  * Writes the end, and tells of it by its name. Whose session ran out before was free again by the clock: that
  * is told first.
  */
-async function endAndNotify(
+async function endAndPublish(
   transaction: Transaction,
-  teller: Teller,
+  teller: CartEventContext,
   ending: CartEnd,
 ): Promise<CartAggregate> {
   const { cart, status, now } = ending;
   await endCart(transaction, ending);
-  await erasePersonalDataSoon(transaction, cart, now);
-  const after = await readBack(transaction, cart.id, now);
-  tell(teller, [...(cart.status === "locked" ? (["cart.unlocked"] as const) : []), `cart.${status}`], {
-    before: cart,
-    after,
-  });
+  await schedulePersonalDataErasure(transaction, cart, now);
+  const after = await readSavedCart(transaction, cart.id, now);
+  publishCartEvents(
+    teller,
+    [...(cart.status === "locked" ? (["cart.unlocked"] as const) : []), `cart.${status}`],
+    {
+      before: cart,
+      after,
+    },
+  );
   return after;
 }
 
@@ -95,7 +105,7 @@ async function endCart(
   transaction: Transaction,
   { cart, status, revocation, mergedIntoCartId, now }: CartEnd,
 ): Promise<void> {
-  const { warnings } = atTime(cart, now);
+  const { warnings } = withoutExpiredAddress(cart, now);
   const { rows } = await sql`
     with saved as (
       update cart set status = ${status}, version = version + 1, updated_at = ${now},
@@ -118,25 +128,25 @@ async function endCart(
     throw new Error(`Cart ${cart.id} was locked at version ${cart.version} and has another now.`);
 }
 
-async function erasePersonalDataSoon(
+async function schedulePersonalDataErasure(
   transaction: Transaction,
   cart: CartAggregate,
   now: Date,
 ): Promise<void> {
-  const ids = personalIdsOf(cart);
+  const ids = personalDataIds(cart);
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
     // What is due earlier stays due then; `least` passes over null.
     .set({
-      eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + eraseAfterMs)}::timestamptz)`,
+      eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + erasureDelayMs)}::timestamptz)`,
     })
     .where("id", "in", ids)
     .where("erasedAt", "is", null)
     .execute();
 }
 
-interface ExpiryServices {
+interface CartExpiryServices {
   readonly db: Database;
   readonly now: Date;
   readonly publicUrl: string;
@@ -148,7 +158,7 @@ interface ExpiryServices {
  * Writes the expiry of carts that the clock has ended already; gives how many. What another process writes at
  * the same time is left to it.
  */
-export function expireCarts({ db, now, publicUrl, render, signal }: ExpiryServices): Promise<number> {
+export function expireCarts({ db, now, publicUrl, render, signal }: CartExpiryServices): Promise<number> {
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return handleDueRows({
     find: (after: DueCart | undefined, rowsMax) => findDueCarts(db, { now, after, rowsMax }),
@@ -192,7 +202,7 @@ async function findDueCarts(
 async function expireCart(
   transaction: Transaction,
   cartId: string,
-  teller: Teller & { readonly merchantId: string },
+  teller: CartEventContext & { readonly merchantId: string },
 ): Promise<boolean> {
   const locked = await transaction
     .selectFrom("cart")
@@ -206,15 +216,15 @@ async function expireCart(
   if (
     cart === undefined ||
     (cart.status !== "active" && cart.status !== "locked") ||
-    statusOf(cart, teller.now) !== "expired"
+    cartStatusAt(cart, teller.now) !== "expired"
   )
     return false;
-  if (cart.status === "locked") await expireSession(transaction, teller, cart);
-  await endAndNotify(transaction, teller, { cart, status: "expired", now: teller.now });
+  if (cart.status === "locked") await expireCartSession(transaction, teller, cart);
+  await endAndPublish(transaction, teller, { cart, status: "expired", now: teller.now });
   return true;
 }
 
-type Unlocker = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
+type CartUnlockContext = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
 /**
  * `isAsked`: somebody did it, and the lives of cart, address and e-mail begin anew as with any change; by the
@@ -222,13 +232,13 @@ type Unlocker = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
  */
 export async function unlockCart(
   transaction: Transaction,
-  tenant: Unlocker,
+  tenant: CartUnlockContext,
   { cart, isAsked }: { readonly cart: CartAggregate; readonly isAsked: boolean },
 ): Promise<CartAggregate> {
   const { now } = tenant;
-  const expiresAt = new Date(now.getTime() + cartLifeMs);
-  const addressExpiresAt = new Date(now.getTime() + addressLifeMs);
-  const emailEraseAfter = new Date(now.getTime() + emailLifeMs);
+  const expiresAt = new Date(now.getTime() + cartLifetimeMs);
+  const addressExpiresAt = new Date(now.getTime() + cartAddressLifetimeMs);
+  const emailEraseAfter = new Date(now.getTime() + buyerEmailRetentionMs);
   const { rows } = await sql`
     with email as (
       update personal_data set erase_after = ${emailEraseAfter}::timestamptz
@@ -240,9 +250,9 @@ export async function unlockCart(
     where id = ${cart.id} and version = ${cart.version} and status = 'locked' returning id`.execute(
     transaction,
   );
-  requireSaved(rows, cart);
-  const after = await readBack(transaction, cart.id, now);
-  tell(tenant, ["cart.unlocked"], { before: cart, after });
+  requireOneRowSaved(rows, cart);
+  const after = await readSavedCart(transaction, cart.id, now);
+  publishCartEvents(tenant, ["cart.unlocked"], { before: cart, after });
   return after;
 }
 
@@ -252,7 +262,7 @@ export async function unlockCart(
  */
 export async function completeCart(
   transaction: Transaction,
-  tenant: Unlocker,
+  tenant: CartUnlockContext,
   { cart, orderId }: { readonly cart: CartAggregate; readonly orderId: string },
 ): Promise<CartAggregate> {
   const { now } = tenant;
@@ -262,18 +272,18 @@ export async function completeCart(
     where id = ${cart.id} and version = ${cart.version} and status = 'locked' returning id`.execute(
     transaction,
   );
-  requireSaved(rows, cart);
-  await keepForOrder(transaction, personalIdsOf(cart));
-  const after = await readBack(transaction, cart.id, now);
-  tell(tenant, ["cart.completed"], { before: cart, after });
+  requireOneRowSaved(rows, cart);
+  await keepPersonalDataForOrder(transaction, personalDataIds(cart));
+  const after = await readSavedCart(transaction, cart.id, now);
+  publishCartEvents(tenant, ["cart.completed"], { before: cart, after });
   return after;
 }
 
-function requireSaved(rows: readonly unknown[], { id, version }: CartAggregate): void {
+function requireOneRowSaved(rows: readonly unknown[], { id, version }: CartAggregate): void {
   if (rows.length !== 1) throw new Error(`Cart ${id} was locked at version ${version} and has another now.`);
 }
 
-interface CartMergeInput extends Expected {
+interface CartMergeInput extends ExpectedVersionInput {
   readonly sourceCartId: string;
 }
 
@@ -297,20 +307,20 @@ export async function mergeCarts(
     locked.set(id, await lockCart(transaction, tenant, id));
   const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
   if (target === undefined || source === undefined) throw new Error("Both carts were locked.");
-  requireChangeable(target, input, now);
-  requireChangeable(source, {}, now);
+  requireChangeableCart(target, input, now);
+  requireChangeableCart(source, {}, now);
   if (
     target.buyerReference !== null &&
     source.buyerReference !== null &&
     target.buyerReference !== source.buyerReference
   )
     requireNoFaults([faultAt("/sourceCartId", "not_allowed", "The two carts belong to different buyers.")]);
-  const merged = await applyPlan(transaction, tenant, {
+  const merged = await applyCartPlan(transaction, tenant, {
     cart: target,
-    plan: () => ({ event: "cart.updated", draft: mergedDraft(target, source) }),
+    plan: () => ({ event: "cart.updated", draft: toMergedDraft(target, source) }),
   });
-  if (source.status === "locked") await expireSession(transaction, tenant, source);
-  await endAndNotify(transaction, tenant, {
+  if (source.status === "locked") await expireCartSession(transaction, tenant, source);
+  await endAndPublish(transaction, tenant, {
     cart: source,
     status: "merged",
     mergedIntoCartId: merged.id,
@@ -319,29 +329,29 @@ export async function mergeCarts(
   return merged;
 }
 
-function mergedDraft(target: CartAggregate, source: CartAggregate): CartDraft {
-  const draft = draftOf(target);
-  const code = codeOf(source);
+function toMergedDraft(target: CartAggregate, source: CartAggregate): CartDraft {
+  const draft = toCartDraft(target);
+  const code = findCodePromotion(source);
   const isDropped =
     code !== undefined && draft.promotionCodeId !== null && draft.promotionCodeId !== code.promotionCodeId;
   return {
     ...draft,
-    lines: mergedLines(draft.lines, source),
+    lines: mergeDraftLines(draft.lines, source),
     buyerReference: draft.buyerReference ?? source.buyerReference,
     promotionCodeId: draft.promotionCodeId ?? code?.promotionCodeId ?? null,
-    warnings: isDropped ? [warning("promotion_removed", null, { code: code.code })] : [],
+    warnings: isDropped ? [cartWarning("promotion_removed", null, { code: code.code })] : [],
   };
 }
 
-function mergedLines(present: readonly DraftLine[], source: CartAggregate): DraftLine[] {
+function mergeDraftLines(present: readonly CartDraftLine[], source: CartAggregate): CartDraftLine[] {
   const lines = new Map(present.map((line) => [line.variantId, line]));
   for (const { variantId, quantity } of source.lines) {
     const line = lines.get(variantId) ?? { id: createId("cartLine"), variantId, quantity: 0, before: null };
-    lines.set(variantId, { ...line, quantity: Math.min(quantityMax, quantity + line.quantity) });
+    lines.set(variantId, { ...line, quantity: Math.min(cartLineQuantityMax, quantity + line.quantity) });
   }
-  if (lines.size > linesMax)
+  if (lines.size > cartLinesMax)
     requireNoFaults([
-      faultAt("/sourceCartId", "too_long", `Together they would have more than ${linesMax} lines.`),
+      faultAt("/sourceCartId", "too_long", `Together they would have more than ${cartLinesMax} lines.`),
     ]);
   return [...lines.values()];
 }

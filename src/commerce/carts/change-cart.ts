@@ -16,19 +16,19 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
 import {
   type CartAggregate,
-  codeOf,
-  type Expected,
-  isForeign,
-  isGone,
-  requireChangeable,
-  type StoredWarning,
+  findCodePromotion,
+  type ExpectedVersionInput,
+  belongsToOtherBuyer,
+  isCartPastRetention,
+  requireChangeableCart,
+  type StoredCartWarning,
 } from "./cart-aggregate.ts";
-import { type CartDraft, isUnchanged, type NextCart } from "./cart-draft.ts";
-import { loadOffer, type Offer, type Wanted } from "./offer.ts";
-import { previousOf } from "./render-cart.ts";
-import { reprice } from "./reprice.ts";
+import { type CartDraft, isCartUnchanged, type NextCart } from "./cart-draft.ts";
+import { loadOffer, type CartOffer, type OfferRequest } from "./load-offer.ts";
+import { previousCartFields } from "./render-cart.ts";
+import { repriceCart } from "./reprice.ts";
 import { updateCart } from "./save-cart.ts";
-import { expireSession } from "#commerce/checkout/end-session.ts";
+import { expireCartSession } from "#commerce/checkout/end-session.ts";
 import { type CartRow, cartsQuery, findCarts } from "./find-carts.ts";
 
 /** For whom a cart changes. */
@@ -42,7 +42,7 @@ export interface CartCommandContext extends CommandContext {
   readonly events: ServiceEvents;
 }
 
-export interface CartTarget extends Expected {
+export interface CartTarget extends ExpectedVersionInput {
   readonly cartId: string;
 }
 
@@ -53,17 +53,17 @@ export interface CartPlan {
   /** A code by what the buyer typed; else the draft's. */
   readonly codeNormalized?: string;
   /** Sees what there is for sale, and may refuse or want something else. */
-  readonly review?: (offer: Offer) => CartDraft;
+  readonly review?: (offer: CartOffer) => CartDraft;
   /** Sees what came of it, and may refuse. */
   readonly accept?: (next: NextCart, refusal: Refusal | null) => void;
 }
 
 /** Null: nothing is to be done. */
-export type PlanCart = (cart: CartAggregate) => CartPlan | null;
+export type PlanCartChange = (cart: CartAggregate) => CartPlan | null;
 
 export interface CartChange {
   readonly target: CartTarget;
-  readonly plan: PlanCart;
+  readonly plan: PlanCartChange;
 }
 
 export async function changeCart(
@@ -72,8 +72,8 @@ export async function changeCart(
   { target, plan }: CartChange,
 ): Promise<CartAggregate> {
   const cart = await lockCart(transaction, tenant, target.cartId);
-  requireChangeable(cart, target, tenant.now);
-  return applyPlan(transaction, tenant, { cart, plan });
+  requireChangeableCart(cart, target, tenant.now);
+  return applyCartPlan(transaction, tenant, { cart, plan });
 }
 
 /** The newest there is of it, and nobody else changes it until the end of the transaction. */
@@ -98,71 +98,74 @@ export async function tryLockCart(
   // for the one before.
   const lock = prepareStatement(transaction, {
     form: "lock cart",
-    write: writeLock,
+    write: lockStatement,
     values: { id, merchantId: tenant.merchantId },
   });
   const [locked, read] = await runPipelined(transaction, [lock, cartsQuery(transaction, [id], tenant.now)]);
   const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartRow[]) : [];
   const cart = found?.cart;
   if (cart === undefined || tenant.isSystem === true) return cart;
-  return isGone(cart, tenant.now) || isForeign(cart, tenant.buyerReference) ? undefined : cart;
+  return isCartPastRetention(cart, tenant.now) || belongsToOtherBuyer(cart, tenant.buyerReference)
+    ? undefined
+    : cart;
 }
 
-const writeLock = (): RawBuilder<unknown> =>
+const lockStatement = (): RawBuilder<unknown> =>
   sql`select c.id from cart c where c.id = ${parameter("id")} and c.merchant_id = ${parameter("merchantId")} for no key update`;
 
 /** The checkout session that has the cart after the change. */
-export interface CartHolder {
+export interface LockingSession {
   readonly sessionId: string;
   /** Of one that begins with this change: writes it. */
   readonly begin?: (next: NextCart) => Promise<void>;
 }
 
-export interface PlannedChange {
+export interface PlannedCartChange {
   /** Locked for the transaction, and free to be changed; or checked out, by the session that changes it. */
   readonly cart: CartAggregate;
-  readonly plan: PlanCart;
+  readonly plan: PlanCartChange;
   /** Left out: the cart is active after it. */
-  readonly holder?: CartHolder;
+  readonly holder?: LockingSession;
 }
 
-export async function applyPlan(
+export async function applyCartPlan(
   transaction: Transaction,
   tenant: CartCommandContext,
-  { cart, plan, holder }: PlannedChange,
+  { cart, plan, holder }: PlannedCartChange,
 ): Promise<CartAggregate> {
   const planned = plan(cart);
   if (planned === null) return cart;
   const { draft, event, codeNormalized, review, accept } = planned;
-  const offer = await loadOffer(transaction, wantedOf(tenant, draft, { codeNormalized, holder }));
-  const basis = { before: cart, offer, now: tenant.now, isHeld: isKept(holder) };
-  const { next, refusal } = priceAnew(review === undefined ? draft : review(offer), basis);
+  const offer = await loadOffer(transaction, toOfferRequest(tenant, draft, { codeNormalized, holder }));
+  const basis = { before: cart, offer, now: tenant.now, isHeld: isLockedBefore(holder) };
+  const { next, refusal } = repriceOrFail(review === undefined ? draft : review(offer), basis);
   accept?.(next, refusal);
   const isFree = cart.status === "active" && holder === undefined;
-  if ((isFree || isKept(holder)) && isUnchanged(cart, next)) return withWarnings(cart, next.warnings);
-  return saveChange(transaction, tenant, { cart, holder, next, event });
+  if ((isFree || isLockedBefore(holder)) && isCartUnchanged(cart, next))
+    return withCurrentWarnings(cart, next.warnings);
+  return saveCartChange(transaction, tenant, { cart, holder, next, event });
 }
 
 /** By a session that had it before. */
-const isKept = (holder: CartHolder | undefined): boolean =>
+const isLockedBefore = (holder: LockingSession | undefined): boolean =>
   holder !== undefined && holder.begin === undefined;
 
 interface ChangeToSave {
   readonly cart: CartAggregate;
-  readonly holder: CartHolder | undefined;
+  readonly holder: LockingSession | undefined;
   readonly next: NextCart;
   readonly event: EventType | null;
 }
 
-async function saveChange(
+async function saveCartChange(
   transaction: Transaction,
   tenant: CartCommandContext,
   { cart, holder, next, event }: ChangeToSave,
 ): Promise<CartAggregate> {
   const { now, merchantId } = tenant;
   // What a session has locked that is over is free again by the clock; now that is written.
-  const isUnlocked = cart.status === "locked" && !isKept(holder);
-  if (isUnlocked) await expireSession(transaction, tenant, cart);
+  const isUnlocked = cart.status === "locked" && !isLockedBefore(holder);
+  if (isUnlocked) await expireCartSession(transaction, tenant, cart);
   await holder?.begin?.(next);
   const status = holder === undefined ? "active" : "locked";
   const after = await updateCart(transaction, {
@@ -175,39 +178,43 @@ async function saveChange(
   });
   const types: EventType[] = [
     ...(isUnlocked ? (["cart.unlocked"] as const) : []),
-    ...promotionEvents(cart, after),
+    ...promotionCodeEvents(cart, after),
     ...(event === null ? [] : [event]),
   ];
   // A session that keeps the cart may still change in this transaction, and the cart shows it.
-  tell(tenant, types, { before: cart, after, isLast: !isKept(holder) });
+  publishCartEvents(tenant, types, { before: cart, after, isLast: !isLockedBefore(holder) });
   return after;
 }
 
 /** Nothing is saved, but who asked for more than there is reads so. */
-function withWarnings(cart: CartAggregate, found: readonly StoredWarning[]): CartAggregate {
+function withCurrentWarnings(cart: CartAggregate, found: readonly StoredCartWarning[]): CartAggregate {
   const kept = cart.warnings.filter(
     ({ code, lineId }) => !found.some((warning) => warning.code === code && warning.lineId === lineId),
   );
   return { ...cart, warnings: [...kept, ...found] };
 }
 
-export async function readBack(transaction: Transaction, cartId: string, now: Date): Promise<CartAggregate> {
+export async function readSavedCart(
+  transaction: Transaction,
+  cartId: string,
+  now: Date,
+): Promise<CartAggregate> {
   const cart = (await findCarts(transaction, [cartId], now)).get(cartId);
   if (cart === undefined) throw new Error(`Cart ${cartId} was saved and is not there.`);
   return cart;
 }
 
-export function priceAnew(
+export function repriceOrFail(
   draft: CartDraft,
   basis: {
     readonly before: CartAggregate | undefined;
-    readonly offer: Offer;
+    readonly offer: CartOffer;
     readonly now: Date;
     readonly isHeld?: boolean;
   },
-): ReturnType<typeof reprice> {
+): ReturnType<typeof repriceCart> {
   try {
-    return reprice({ draft, ...basis });
+    return repriceCart({ draft, ...basis });
   } catch (error) {
     if (!(error instanceof AmountOutOfRange)) throw error;
     const message = "The cart's amounts would leave the range of whole numbers that JSON can carry.";
@@ -215,14 +222,14 @@ export function priceAnew(
   }
 }
 
-function wantedOf(
+function toOfferRequest(
   { merchantId, now }: CartCommandContext,
   draft: CartDraft,
   {
     codeNormalized,
     holder,
-  }: { readonly codeNormalized: string | undefined; readonly holder: CartHolder | undefined },
-): Wanted {
+  }: { readonly codeNormalized: string | undefined; readonly holder: LockingSession | undefined },
+): OfferRequest {
   const { marketId, buyerReference, promotionCodeId } = draft;
   const code =
     codeNormalized !== undefined
@@ -243,8 +250,8 @@ function wantedOf(
 }
 
 /** What became of the code, whether it was asked for or found. */
-function promotionEvents(before: CartAggregate, after: CartAggregate): EventType[] {
-  const [was, is] = [codeOf(before), codeOf(after)];
+function promotionCodeEvents(before: CartAggregate, after: CartAggregate): EventType[] {
+  const [was, is] = [findCodePromotion(before), findCodePromotion(after)];
   if (is === undefined) return was === undefined ? [] : ["cart.promotion_removed"];
   const isNew = was?.promotionCodeId !== is.promotionCodeId;
   if (is.state === "suspended")
@@ -261,7 +268,7 @@ function promotionEvents(before: CartAggregate, after: CartAggregate): EventType
  * Each with what was different before. `isLast`: no more of what it shows changes in this transaction, so
  * that it need not be read again.
  */
-export function tell(
+export function publishCartEvents(
   { outbox, now, publicUrl }: Pick<CartCommandContext, "outbox" | "now" | "publicUrl">,
   types: readonly EventType[],
   {
@@ -270,7 +277,7 @@ export function tell(
     isLast = true,
   }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isLast?: boolean },
 ): void {
-  const previous = before === null ? null : previousOf({ before, after }, { now, publicUrl });
+  const previous = before === null ? null : previousCartFields({ before, after }, { now, publicUrl });
   for (const type of types)
     outbox.append({ type, id: after.id, previous, ...(isLast ? { thing: after } : {}) });
 }

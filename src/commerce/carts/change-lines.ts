@@ -13,35 +13,35 @@ import {
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { CartAggregate, Expected } from "./cart-aggregate.ts";
-import { type DraftLine, draftOf } from "./cart-draft.ts";
+import type { CartAggregate, ExpectedVersionInput } from "./cart-aggregate.ts";
+import { type CartDraftLine, toCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart } from "./change-cart.ts";
-import type { Offer } from "./offer.ts";
-import { isSold, orderableQuantity, quantityMax } from "./price-lines.ts";
+import type { CartOffer } from "./load-offer.ts";
+import { isVariantSold, orderableQuantity, cartLineQuantityMax } from "./price-lines.ts";
 
-export const linesMax = 200;
-const changedMax = 100;
+export const cartLinesMax = 200;
+const changedLinesMax = 100;
 
-export interface LineToAdd {
+export interface CartLineToAdd {
   readonly variantId: string;
   readonly quantity: number;
 }
 
-export interface CartLinesAddInput extends Expected {
-  readonly lines: readonly LineToAdd[];
+export interface CartLinesAddInput extends ExpectedVersionInput {
+  readonly lines: readonly CartLineToAdd[];
 }
 
 /** What is in the cart already becomes more. */
-export async function addLines(
+export async function addCartLines(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: CartLinesAddInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  requireNoFaults(lineFaults(input.lines, { min: 1, max: changedMax }));
+  requireNoFaults(cartLineFaults(input.lines, { min: 1, max: changedLinesMax }));
   return changeCart(transaction, tenant, {
     target: input,
     plan: (cart) => {
-      const draft = draftOf(cart);
+      const draft = toCartDraft(cart);
       const added = input.lines.map(({ variantId }) => ({ id: "", variantId, quantity: 1, before: null }));
       return {
         event: "cart.updated",
@@ -49,21 +49,24 @@ export async function addLines(
         draft: { ...draft, lines: [...draft.lines, ...added] },
         review: (offer) => ({
           ...draft,
-          lines: toNewLines(input.lines, { lines: draft.lines, offer, now: tenant.now }),
+          lines: addToDraftLines(input.lines, { lines: draft.lines, offer, now: tenant.now }),
         }),
       };
     },
   });
 }
 
-interface Adding {
-  readonly lines: readonly DraftLine[];
-  readonly offer: Offer;
+interface DraftLinesContext {
+  readonly lines: readonly CartDraftLine[];
+  readonly offer: CartOffer;
   readonly now: Date;
 }
 
 /** The lines with the wanted ones among them. Throws where one cannot be bought at all. */
-export function toNewLines(wanted: readonly LineToAdd[], { lines, offer, now }: Adding): DraftLine[] {
+export function addToDraftLines(
+  wanted: readonly CartLineToAdd[],
+  { lines, offer, now }: DraftLinesContext,
+): CartDraftLine[] {
   const faults: Faults = [];
   const byVariant = new Map(lines.map((line) => [line.variantId, line]));
   for (const [index, { variantId, quantity }] of wanted.entries()) {
@@ -71,10 +74,10 @@ export function toNewLines(wanted: readonly LineToAdd[], { lines, offer, now }: 
     const field = `/lines/${index}/variantId`;
     if (variant === undefined || !variant.isPublished)
       faults.push(faultAt(field, "unknown", "The merchant sells no such variant."));
-    else if (!isSold(variant))
+    else if (!isVariantSold(variant))
       faults.push(faultAt(field, "not_sold_there", "It is not sold in the cart's market."));
     const present = byVariant.get(variantId);
-    const sum = Math.min(quantityMax, quantity + (present?.quantity ?? 0));
+    const sum = Math.min(cartLineQuantityMax, quantity + (present?.quantity ?? 0));
     byVariant.set(
       variantId,
       present === undefined
@@ -84,12 +87,12 @@ export function toNewLines(wanted: readonly LineToAdd[], { lines, offer, now }: 
   }
   requireNoFaults(faults);
   for (const { variantId } of wanted) requireStock(offer, variantId);
-  if (byVariant.size > linesMax)
-    requireNoFaults([faultAt("/lines", "too_long", `A cart has ${linesMax} lines at most.`)]);
+  if (byVariant.size > cartLinesMax)
+    requireNoFaults([faultAt("/lines", "too_long", `A cart has ${cartLinesMax} lines at most.`)]);
   return [...byVariant.values()];
 }
 
-function requireStock(offer: Offer, variantId: string): void {
+function requireStock(offer: CartOffer, variantId: string): void {
   const variant = offer.variants.get(variantId);
   if (variant === undefined || orderableQuantity(variant) > 0) return;
   throw fail("invalid_state", {
@@ -106,14 +109,14 @@ function requireStock(offer: Offer, variantId: string): void {
 }
 
 /** `field`s of the input; whether the variants are there only the rows can tell. */
-export function lineFaults(
-  lines: readonly LineToAdd[],
+export function cartLineFaults(
+  lines: readonly CartLineToAdd[],
   count: { readonly min: number; readonly max: number },
 ): Faults {
   return [
     ...countFaults("/lines", lines, count),
     ...lines.flatMap(({ quantity }, index) =>
-      integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax }),
+      integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
     ),
     ...repeatFaults(
       lines.map(({ variantId }) => variantId),
@@ -122,20 +125,20 @@ export function lineFaults(
   ];
 }
 
-export interface CartLinesUpdateInput extends Expected {
+export interface CartLinesUpdateInput extends ExpectedVersionInput {
   readonly lines: readonly { readonly lineId: string; readonly quantity: number }[];
 }
 
-export async function updateLines(
+export async function updateCartLines(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: CartLinesUpdateInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lines } = input;
   requireNoFaults([
-    ...countFaults("/lines", lines, { min: 1, max: changedMax }),
+    ...countFaults("/lines", lines, { min: 1, max: changedLinesMax }),
     ...lines.flatMap(({ quantity }, index) =>
-      integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax }),
+      integerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
     ),
     ...repeatFaults(
       lines.map(({ lineId }) => lineId),
@@ -145,8 +148,8 @@ export async function updateLines(
   return changeCart(transaction, tenant, {
     target: input,
     plan: (cart) => {
-      const draft = draftOf(cart);
-      requireLines(
+      const draft = toCartDraft(cart);
+      requireLinesOfCart(
         cart,
         lines.map(({ lineId }, index) => ({ lineId, field: `/lines/${index}/lineId` })),
       );
@@ -159,28 +162,28 @@ export async function updateLines(
   });
 }
 
-const withQuantity = (line: DraftLine, quantity: number | undefined): DraftLine =>
+const withQuantity = (line: CartDraftLine, quantity: number | undefined): CartDraftLine =>
   quantity === undefined ? line : { ...line, quantity };
 
-export interface CartLinesRemoveInput extends Expected {
+export interface CartLinesRemoveInput extends ExpectedVersionInput {
   readonly lineIds: readonly string[];
 }
 
-export async function removeLines(
+export async function removeCartLines(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: CartLinesRemoveInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lineIds } = input;
   requireNoFaults([
-    ...countFaults("/lineIds", lineIds, { min: 1, max: linesMax }),
+    ...countFaults("/lineIds", lineIds, { min: 1, max: cartLinesMax }),
     ...repeatFaults(lineIds, (index) => `/lineIds/${index}`),
   ]);
   return changeCart(transaction, tenant, {
     target: input,
     plan: (cart) => {
-      const draft = draftOf(cart);
-      requireLines(
+      const draft = toCartDraft(cart);
+      requireLinesOfCart(
         cart,
         lineIds.map((lineId, index) => ({ lineId, field: `/lineIds/${index}` })),
       );
@@ -192,7 +195,7 @@ export async function removeLines(
   });
 }
 
-function requireLines(
+function requireLinesOfCart(
   cart: CartAggregate,
   asked: readonly { readonly lineId: string; readonly field: string }[],
 ): void {

@@ -13,9 +13,9 @@ import {
   type CartAggregate,
   cartColumns,
   type CartStatus,
-  endedLifeMs,
-  type ReadLine,
-  toSqlName,
+  endedCartRetentionMs,
+  type CartLineWithStock,
+  toSnakeCase,
 } from "./cart-aggregate.ts";
 
 /**
@@ -48,7 +48,7 @@ const readAt = parameter<Date>("now");
 const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
 
 const lines = sql<
-  ReadLine[]
+  CartLineWithStock[]
 >`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
     'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor, 'subtotalMinor', l.subtotal_minor,
     'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display', l.display,
@@ -66,7 +66,7 @@ const promotions = sql`coalesce((select json_agg(json_build_object('promotionId'
   from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc on pc.id = cp.promotion_code_id
   where cp.cart_id = c.id), '[]'::json)`;
 
-const columns = sql.raw(cartColumns.map((name) => `'${name}', c.${toSqlName(name)}`).join(", "));
+const columns = sql.raw(cartColumns.map((name) => `'${name}', c.${toSnakeCase(name)}`).join(", "));
 
 const aggregate = sql<CartAggregate>`json_build_object(
   'id', c.id, 'status', c.status, 'version', c.version,
@@ -83,7 +83,7 @@ const aggregate = sql<CartAggregate>`json_build_object(
   'createdAt', ${utc(sql`c.created_at`)}, 'updatedAt', ${utc(sql`c.updated_at`)}, 'expiresAt', ${utc(sql`c.expires_at`)}, 'endedAt', ${utc(sql`c.ended_at`)},
   'lines', ${lines}, 'promotions', ${promotions})`;
 
-export interface CartFilter {
+export interface CartListFilter {
   /** Null: of all merchants. */
   readonly merchantId: string | null;
   /** Null: of all buyers. */
@@ -96,16 +96,16 @@ export interface CartFilter {
  * A query still to be paged or counted. What ended 90 days ago is not in it, and statuses are those of the
  * clock.
  */
-export function cartList(
+export function cartListQuery(
   reader: Reader,
-  { merchantId, buyerReference, status, now }: CartFilter,
+  { merchantId, buyerReference, status, now }: CartListFilter,
 ): SelectQueryBuilder<Tables, "cart", { id: string }> {
-  const current = statusAt(now);
+  const current = cartStatusSql(now);
   let list = reader
     .selectFrom("cart")
     .select("cart.id")
     .where(
-      sql<boolean>`(${current} in ('active', 'locked') or coalesce(cart.ended_at, cart.expires_at) > ${new Date(now.getTime() - endedLifeMs)})`,
+      sql<boolean>`(${current} in ('active', 'locked') or coalesce(cart.ended_at, cart.expires_at) > ${new Date(now.getTime() - endedCartRetentionMs)})`,
     );
   if (merchantId !== null) list = list.where("cart.merchantId", "=", merchantId);
   if (buyerReference !== null) list = list.where("cart.buyerReference", "=", buyerReference);
@@ -114,7 +114,7 @@ export function cartList(
 }
 
 /** `statusOf` in SQL. */
-function statusAt(now: Date): ReturnType<typeof sql<string>> {
+function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
   const isLive = sql`exists (select 1 from hosted_checkout_session s where s.cart_id = cart.id
     and (s.status = 'processing' or (s.status = 'open' and s.expires_at > ${now})))`;
   return sql<string>`case when cart.status = 'locked' and ${isLive} then 'locked'
@@ -123,14 +123,14 @@ function statusAt(now: Date): ReturnType<typeof sql<string>> {
 }
 
 /** Undefined when nothing has this token; whether it has ended, the cart says. */
-export async function findCartByToken(
+export async function findCartByAddressToken(
   reader: Reader,
   { merchantId, addressToken }: { readonly merchantId: string; readonly addressToken: string },
 ): Promise<string | undefined> {
   const cart = await reader
     .selectFrom("cart")
     .select("id")
-    .where("addressTokenDigest", "=", tokenDigest(addressToken))
+    .where("addressTokenDigest", "=", digestAddressToken(addressToken))
     .where("merchantId", "=", merchantId)
     .executeTakeFirst();
   return cart?.id;
@@ -140,6 +140,6 @@ export async function findCartByToken(
  * The database keeps only the digest of an address token, so that a reader of the database cannot use the
  * token.
  */
-export function tokenDigest(token: string): Buffer {
+export function digestAddressToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -9,17 +9,23 @@ import { createId } from "#foundation/ids.ts";
 import { isBuyerReference, isCountry } from "#foundation/text.ts";
 import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import { isEmail } from "#commerce/addresses/check-address.ts";
-import { lineFaults, linesMax, type LineToAdd, toNewLines } from "./change-lines.ts";
+import { cartLineFaults, cartLinesMax, type CartLineToAdd, addToDraftLines } from "./change-lines.ts";
 import {
   type CartAggregate,
-  emailLifeMs,
-  type Expected,
-  requireChangeable,
-  warning,
+  buyerEmailRetentionMs,
+  type ExpectedVersionInput,
+  requireChangeableCart,
+  cartWarning,
 } from "./cart-aggregate.ts";
-import { draftOf, newDraft } from "./cart-draft.ts";
-import { applyPlan, type CartCommandContext, lockCart, priceAnew, tell } from "./change-cart.ts";
-import { loadOffer } from "./offer.ts";
+import { toCartDraft, newCartDraft } from "./cart-draft.ts";
+import {
+  applyCartPlan,
+  type CartCommandContext,
+  lockCart,
+  repriceOrFail,
+  publishCartEvents,
+} from "./change-cart.ts";
+import { loadOffer } from "./load-offer.ts";
 import { insertCart } from "./save-cart.ts";
 
 export interface CartCreateInput {
@@ -29,7 +35,7 @@ export interface CartCreateInput {
   readonly locale?: string | null | undefined;
   /** Whom the cart belongs to, in the frontend's words. */
   readonly buyerReference?: string | null | undefined;
-  readonly lines?: readonly LineToAdd[] | null | undefined;
+  readonly lines?: readonly CartLineToAdd[] | null | undefined;
 }
 
 export async function createCart(
@@ -37,11 +43,11 @@ export async function createCart(
   tenant: CartCommandContext,
   input: CartCreateInput,
 ): Promise<CartAggregate> {
-  requireNoFaults(createFaults(input, tenant));
+  requireNoFaults(cartCreateFaults(input, tenant));
   const { merchantId, now } = tenant;
-  const market = await requireCountry(transaction, tenant, input.market);
+  const market = await requireMarketOfCountry(transaction, tenant, input.market);
   const cartId = createId("cart", now.getTime());
-  const draft = newDraft({
+  const draft = newCartDraft({
     marketId: market.id,
     country: input.market,
     locale:
@@ -60,16 +66,16 @@ export async function createCart(
     now,
   };
   const offer = await loadOffer(transaction, wants);
-  const { next } = priceAnew(
-    { ...draft, lines: toNewLines(wanted, { lines: [], offer, now }) },
+  const { next } = repriceOrFail(
+    { ...draft, lines: addToDraftLines(wanted, { lines: [], offer, now }) },
     { before: undefined, offer, now },
   );
   const after = await insertCart(transaction, { cartId, merchantId, next, now });
-  tell(tenant, ["cart.created"], { before: null, after });
+  publishCartEvents(tenant, ["cart.created"], { before: null, after });
   return after;
 }
 
-function createFaults(
+function cartCreateFaults(
   { market, locale, buyerReference, lines }: CartCreateInput,
   tenant: CartCommandContext,
 ): Faults {
@@ -78,13 +84,13 @@ function createFaults(
       ? []
       : [faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]),
     ...(locale === null || locale === undefined ? [] : localeFaults("/locale", locale)),
-    ...referenceFaults(buyerReference, tenant),
-    ...(lines === null || lines === undefined ? [] : lineFaults(lines, { min: 0, max: linesMax })),
+    ...buyerReferenceFaults(buyerReference, tenant),
+    ...(lines === null || lines === undefined ? [] : cartLineFaults(lines, { min: 0, max: cartLinesMax })),
   ];
 }
 
 /** A frontend that serves one buyer cannot speak for another. */
-export function referenceFaults(
+export function buyerReferenceFaults(
   reference: string | null | undefined,
   { buyerReference }: CartCommandContext,
 ): Faults {
@@ -102,16 +108,16 @@ export function referenceFaults(
   return [];
 }
 
-export interface MarketOfCountry {
+export interface CountryMarket {
   readonly id: string;
   readonly defaultLocale: string;
 }
 
-export async function requireCountry(
+export async function requireMarketOfCountry(
   transaction: Transaction,
   { merchantId }: CartCommandContext,
   country: string,
-): Promise<MarketOfCountry> {
+): Promise<CountryMarket> {
   const market = await transaction
     .selectFrom("marketCountry")
     .innerJoin("market", "market.id", "marketCountry.marketId")
@@ -127,7 +133,7 @@ export async function requireCountry(
   return market;
 }
 
-interface CartMarketChangeInput extends Expected {
+interface CartMarketChangeInput extends ExpectedVersionInput {
   /** ISO 3166-1 alpha-2. */
   readonly market: string;
 }
@@ -136,7 +142,7 @@ interface CartMarketChangeInput extends Expected {
  * Moves a cart to another country: its lines get the prices of that market, and lines that are not sold there
  * are removed.
  */
-export async function changeMarket(
+export async function changeCartMarket(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: CartMarketChangeInput & { readonly cartId: string },
@@ -146,16 +152,16 @@ export async function changeMarket(
       faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals."),
     ]);
   const cart = await lockCart(transaction, tenant, input.cartId);
-  requireChangeable(cart, input, tenant.now);
-  const market = await requireCountry(transaction, tenant, input.market);
+  requireChangeableCart(cart, input, tenant.now);
+  const market = await requireMarketOfCountry(transaction, tenant, input.market);
   // An address in another country than the cart's would be taxed as neither: it ends, and is erased at once.
   const ended =
     cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
   if (ended !== null) await erasePersonalData(transaction, [ended.id], tenant.now);
-  const draft = draftOf(cart);
+  const draft = toCartDraft(cart);
   const address = ended === null ? draft.address : null;
-  const warnings = ended === null ? [] : [warning("address_expired", null, {})];
-  return applyPlan(transaction, tenant, {
+  const warnings = ended === null ? [] : [cartWarning("address_expired", null, {})];
+  return applyCartPlan(transaction, tenant, {
     cart,
     plan: () => ({
       event: "cart.updated",
@@ -165,7 +171,7 @@ export async function changeMarket(
 }
 
 /** The whole of it: what stands here replaces what was. */
-interface CartBuyerSetInput extends Expected {
+interface CartBuyerSetInput extends ExpectedVersionInput {
   /** Null: nobody known. */
   readonly buyerReference?: string | null | undefined;
   readonly email?: string | null | undefined;
@@ -173,26 +179,26 @@ interface CartBuyerSetInput extends Expected {
 
 const emailMax = 254;
 
-export async function setBuyer(
+export async function setCartBuyer(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: CartBuyerSetInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   requireNoFaults(buyerFaults(input, tenant));
   const cart = await lockCart(transaction, tenant, input.cartId);
-  requireChangeable(cart, input, tenant.now);
-  const buyerEmailId = await replaceEmail(transaction, tenant, { cart, email: input.email ?? null });
-  return applyPlan(transaction, tenant, {
+  requireChangeableCart(cart, input, tenant.now);
+  const buyerEmailId = await replaceBuyerEmail(transaction, tenant, { cart, email: input.email ?? null });
+  return applyCartPlan(transaction, tenant, {
     cart,
     plan: () => ({
       event: "cart.updated",
-      draft: { ...draftOf(cart), buyerReference: input.buyerReference ?? null, buyerEmailId },
+      draft: { ...toCartDraft(cart), buyerReference: input.buyerReference ?? null, buyerEmailId },
     }),
   });
 }
 
 function buyerFaults({ buyerReference, email }: CartBuyerSetInput, tenant: CartCommandContext): Faults {
-  return [...referenceFaults(buyerReference, tenant), ...emailFaults("/email", email)];
+  return [...buyerReferenceFaults(buyerReference, tenant), ...emailFaults("/email", email)];
 }
 
 export function emailFaults(field: string, email: string | null | undefined): Faults {
@@ -207,7 +213,7 @@ export function emailFaults(field: string, email: string | null | undefined): Fa
  * The same one stays, row and all. Another one takes its place, and the old one is erased at once: nothing
  * points at it any more.
  */
-export async function replaceEmail(
+export async function replaceBuyerEmail(
   transaction: Transaction,
   { keyring, merchantId, now }: CartCommandContext,
   { cart, email }: { readonly cart: CartAggregate; readonly email: string | null },
@@ -224,7 +230,7 @@ export async function replaceEmail(
   }
   if (email === null) return null;
   const id = createId("personalData", now.getTime());
-  const eraseAfter = new Date(now.getTime() + emailLifeMs);
+  const eraseAfter = new Date(now.getTime() + buyerEmailRetentionMs);
   await transaction
     .insertInto("personalData")
     .values(

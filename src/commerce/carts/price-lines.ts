@@ -4,14 +4,14 @@
  */
 import { chooseLocale } from "#foundation/text.ts";
 import { money } from "#foundation/money.ts";
-import { type LineDisplay, type StoredWarning, warning } from "./cart-aggregate.ts";
-import type { CartDraft, DraftLine } from "./cart-draft.ts";
-import type { Offer, OfferedVariant } from "./offer.ts";
+import { type CartLineDisplay, type StoredCartWarning, cartWarning } from "./cart-aggregate.ts";
+import type { CartDraft, CartDraftLine } from "./cart-draft.ts";
+import type { CartOffer, OfferedVariant } from "./load-offer.ts";
 
-export const quantityMax = 9999;
+export const cartLineQuantityMax = 9999;
 
 /** A line with today's price, not yet added up. */
-export interface OfferedLine {
+export interface OfferedCartLine {
   readonly id: string;
   readonly productId: string;
   readonly variantId: string;
@@ -19,45 +19,45 @@ export interface OfferedLine {
   readonly quantity: number;
   readonly unitPriceMinor: number;
   readonly compareAtMinor: number | null;
-  readonly display: LineDisplay;
+  readonly display: CartLineDisplay;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
   /** Whether it could be bought now. */
   readonly isAvailable: boolean;
 }
 
-export interface OfferedLines {
-  readonly lines: readonly OfferedLine[];
-  readonly warnings: readonly StoredWarning[];
+export interface OfferedLinesResult {
+  readonly lines: readonly OfferedCartLine[];
+  readonly warnings: readonly StoredCartWarning[];
 }
 
 /** `isMarketNew`: what the lines cost before was in another market. */
-export function offerLines(
+export function applyOfferToLines(
   draft: CartDraft,
-  offer: Offer,
+  offer: CartOffer,
   { isMarketNew }: { readonly isMarketNew: boolean },
-): OfferedLines {
-  const lines: OfferedLine[] = [];
-  const warnings: StoredWarning[] = [];
+): OfferedLinesResult {
+  const lines: OfferedCartLine[] = [];
+  const warnings: StoredCartWarning[] = [];
   for (const line of draft.lines) {
     const variant = offer.variants.get(line.variantId);
     const taken =
-      variant === undefined || !isSold(variant)
-        ? keepUnsold(line, variant, isMarketNew)
-        : takeSold(line, variant, { draft, offer, isMarketNew });
+      variant === undefined || !isVariantSold(variant)
+        ? keepUnsoldLine(line, variant, isMarketNew)
+        : offerSoldLine(line, variant, { draft, offer, isMarketNew });
     if (taken.line !== null) lines.push(taken.line);
     warnings.push(...taken.warnings);
   }
   return { lines, warnings };
 }
 
-interface Taken {
+interface OfferedLineResult {
   /** Null: it cannot stay. */
-  readonly line: OfferedLine | null;
-  readonly warnings: readonly StoredWarning[];
+  readonly line: OfferedCartLine | null;
+  readonly warnings: readonly StoredCartWarning[];
 }
 
-export const isSold = (
+export const isVariantSold = (
   variant: OfferedVariant,
 ): variant is OfferedVariant & { readonly priceMinor: number } =>
   variant.isPublished && !variant.discontinued && variant.priceMinor !== null;
@@ -71,7 +71,11 @@ export function orderableQuantity({
 }: OfferedVariant): number {
   return Math.max(
     0,
-    Math.min(onHand - reserved + backorderLimit, maxOrderQuantity ?? quantityMax, quantityMax),
+    Math.min(
+      onHand - reserved + backorderLimit,
+      maxOrderQuantity ?? cartLineQuantityMax,
+      cartLineQuantityMax,
+    ),
   );
 }
 
@@ -79,45 +83,49 @@ export function orderableQuantity({
  * What is no longer sold stays at its last price, so that the buyer sees what is gone; in another market it
  * has none.
  */
-function keepUnsold(line: DraftLine, variant: OfferedVariant | undefined, isMarketNew: boolean): Taken {
+function keepUnsoldLine(
+  line: CartDraftLine,
+  variant: OfferedVariant | undefined,
+  isMarketNew: boolean,
+): OfferedLineResult {
   const { before, id } = line;
   if (before === null || isMarketNew) {
     const sku = before?.display.sku ?? variant?.sku ?? null;
     // A line that never stood in this cart has no id that anybody knows.
     return {
       line: null,
-      warnings: [warning("line_unavailable", before === null ? null : id, { isRemoved: true, sku })],
+      warnings: [cartWarning("line_unavailable", before === null ? null : id, { isRemoved: true, sku })],
     };
   }
   return {
     line: { ...before, categoryIds: variant?.categoryIds ?? [], quantity: line.quantity, isAvailable: false },
-    warnings: [warning("line_unavailable", id, { isRemoved: false, sku: before.display.sku })],
+    warnings: [cartWarning("line_unavailable", id, { isRemoved: false, sku: before.display.sku })],
   };
 }
 
-interface Circumstances {
+interface LineOfferContext {
   readonly draft: CartDraft;
-  readonly offer: Offer;
+  readonly offer: CartOffer;
   readonly isMarketNew: boolean;
 }
 
-function takeSold(
-  line: DraftLine,
+function offerSoldLine(
+  line: CartDraftLine,
   variant: OfferedVariant & { readonly priceMinor: number },
-  circumstances: Circumstances,
-): Taken {
+  circumstances: LineOfferContext,
+): OfferedLineResult {
   const { id, before } = line;
   const { draft, offer, isMarketNew } = circumstances;
   const orderable = orderableQuantity(variant);
   const quantity = orderable === 0 ? line.quantity : Math.min(line.quantity, orderable);
-  const warnings: StoredWarning[] = [];
-  if (orderable === 0) warnings.push(warning("out_of_stock", id, {}));
+  const warnings: StoredCartWarning[] = [];
+  if (orderable === 0) warnings.push(cartWarning("out_of_stock", id, {}));
   if (quantity < line.quantity)
-    warnings.push(warning("quantity_reduced", id, { wanted: line.quantity, quantity }));
+    warnings.push(cartWarning("quantity_reduced", id, { wanted: line.quantity, quantity }));
   if (before !== null && !isMarketNew && before.unitPriceMinor !== variant.priceMinor) {
     const { currency } = offer.market;
     warnings.push(
-      warning("price_changed", id, {
+      cartWarning("price_changed", id, {
         before: money(before.unitPriceMinor, currency),
         now: money(variant.priceMinor, currency),
       }),
@@ -132,7 +140,7 @@ function takeSold(
       quantity,
       unitPriceMinor: variant.priceMinor,
       compareAtMinor: variant.compareAtMinor,
-      display: displayOf(variant, draft, offer),
+      display: renderLineDisplay(variant, draft, offer),
       requiresShipping: variant.requiresShipping,
       restrictions: variant.restrictions,
       isAvailable: orderable > 0,
@@ -141,7 +149,7 @@ function takeSold(
   };
 }
 
-function displayOf(variant: OfferedVariant, draft: CartDraft, offer: Offer): LineDisplay {
+function renderLineDisplay(variant: OfferedVariant, draft: CartDraft, offer: CartOffer): CartLineDisplay {
   const fallbacks = [offer.market.defaultLocale, offer.merchantLocale];
   const locale = chooseLocale(
     variant.translations.map((translation) => translation.locale),

@@ -7,22 +7,22 @@ import { type Availability, availabilityOf } from "#commerce/catalog/availabilit
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import { type Money, money } from "#foundation/money.ts";
 import {
-  atTime,
+  withoutExpiredAddress,
   type CartAggregate,
   type CartStatus,
-  isSessionOver,
-  type LineDisplay,
-  type ReadLine,
-  type RevocationReason,
-  statusOf,
-  type StoredWarning,
-  type WarningCode,
+  hasCartSessionEnded,
+  type CartLineDisplay,
+  type CartLineWithStock,
+  type CartRevocationReason,
+  cartStatusAt,
+  type StoredCartWarning,
+  type CartWarningCode,
 } from "./cart-aggregate.ts";
 import {
   type CartTotals,
   type PromotionStateView,
-  toPromotionState,
-  toTotals,
+  toPromotionStateView,
+  toCartTotals,
 } from "./render-promotion-state.ts";
 
 export interface CartLineView {
@@ -86,9 +86,9 @@ export interface CartView {
     readonly status: "open" | "processing" | "completed";
   } | null;
   readonly orderId: string | null;
-  readonly warnings: readonly WarningView[];
+  readonly warnings: readonly CartWarningView[];
   readonly revocation: {
-    readonly reason: RevocationReason;
+    readonly reason: CartRevocationReason;
     readonly note: string | null;
     readonly at: string;
   } | null;
@@ -97,37 +97,37 @@ export interface CartView {
   readonly expiresAt: string;
 }
 
-export interface CartLight {
+export interface CartRenderContext {
   readonly now: Date;
   /** Put before the paths of our own pictures. */
   readonly publicUrl: string;
 }
 
-export function toCart(stored: CartAggregate, light: CartLight): CartView {
+export function toCartView(stored: CartAggregate, light: CartRenderContext): CartView {
   const { now } = light;
-  const cart = atTime(stored, now);
+  const cart = withoutExpiredAddress(stored, now);
   const { id, version, merchant, country, currency, locale, address, revocation } = cart;
   return {
     id,
     version,
-    status: statusOf(cart, now),
+    status: cartStatusAt(cart, now),
     merchant: { id: merchant.id, slug: merchant.slug, name: merchant.name },
     market: country,
     currency,
     locale,
-    lines: cart.lines.map((line) => toLine(line, cart, light)),
+    lines: cart.lines.map((line) => toCartLineView(line, cart, light)),
     totalQuantity: cart.lines.reduce((sum, { quantity }) => sum + quantity, 0),
-    totals: toTotals(cart),
-    promotion: toPromotionState(cart),
+    totals: toCartTotals(cart),
+    promotion: toPromotionStateView(cart),
     address: address?.masked ?? null,
     addressTokenExpiresAt: address?.expiresAt ?? null,
     delivery:
       cart.deliveryOptions === null
         ? null
-        : { selectedOptionId: cart.deliveryMethodId, options: toDeliveryOptions(cart) },
-    checkout: checkoutOf(cart, now),
+        : { selectedOptionId: cart.deliveryMethodId, options: toDeliveryOptionViews(cart) },
+    checkout: toCheckoutView(cart, now),
     orderId: cart.orderId,
-    warnings: cart.warnings.map(toWarning),
+    warnings: cart.warnings.map(toCartWarningView),
     revocation: revocation === null || cart.endedAt === null ? null : { ...revocation, at: cart.endedAt },
     createdAt: cart.createdAt,
     updatedAt: cart.updatedAt,
@@ -136,14 +136,14 @@ export function toCart(stored: CartAggregate, light: CartLight): CartView {
 }
 
 /** The top-level fields of the contract that a change made different, with the values they had before. */
-export function previousOf(
+export function previousCartFields(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
-  light: CartLight,
+  light: CartRenderContext,
 ): Record<string, unknown> {
   // The stored status, not the status by the clock: this change writes what the clock had already made of the
   // cart.
-  const was: CartView = { ...toCart(before, light), status: before.status };
-  const is = toCart(after, light);
+  const was: CartView = { ...toCartView(before, light), status: before.status };
+  const is = toCartView(after, light);
   // Every change raises the cart's version in the promotion, which alone is no change of the promotion.
   const compared = new Map<string, unknown>(
     Object.entries({ ...was, promotion: { ...was.promotion, cartVersion: is.version } }),
@@ -156,12 +156,12 @@ export function previousOf(
   );
 }
 
-const availableMax = 100;
+const availableQuantityMax = 100;
 
-function toLine(
-  line: ReadLine,
+function toCartLineView(
+  line: CartLineWithStock,
   { currency, promotions }: CartAggregate,
-  { now, publicUrl }: CartLight,
+  { now, publicUrl }: CartRenderContext,
 ): CartLineView {
   const { display, stock } = line;
   return {
@@ -173,7 +173,7 @@ function toLine(
     sku: display.sku,
     title: display.title,
     variantTitle: display.variantTitle,
-    image: display.image === null ? null : toImage(display.image, publicUrl),
+    image: display.image === null ? null : toImageView(display.image, publicUrl),
     quantity: line.quantity,
     unitPrice: money(line.unitPriceMinor, currency),
     compareAtUnitPrice: line.compareAtMinor === null ? null : money(line.compareAtMinor, currency),
@@ -196,21 +196,21 @@ function toLine(
     availableQuantity:
       stock === null || stock.discontinued
         ? 0
-        : Math.min(availableMax, Math.max(0, stock.onHand - stock.reserved + stock.backorderLimit)),
+        : Math.min(availableQuantityMax, Math.max(0, stock.onHand - stock.reserved + stock.backorderLimit)),
     requiresShipping: line.requiresShipping,
     restrictions: line.restrictions,
   };
 }
 
 /** In the order of the contract: jsonb keeps none. */
-function toImage(
-  { url, alt, width, height }: NonNullable<LineDisplay["image"]>,
+function toImageView(
+  { url, alt, width, height }: NonNullable<CartLineDisplay["image"]>,
   publicUrl: string,
 ): ImageView {
   return { url: absoluteUrl(url, publicUrl), alt, width, height };
 }
 
-export function toDeliveryOptions({ deliveryOptions, currency }: CartAggregate): DeliveryOptionView[] {
+export function toDeliveryOptionViews({ deliveryOptions, currency }: CartAggregate): DeliveryOptionView[] {
   return (deliveryOptions ?? []).map(({ id, name, carrier, priceMinor, minDays, maxDays, pickup }) => ({
     id,
     name,
@@ -223,24 +223,24 @@ export function toDeliveryOptions({ deliveryOptions, currency }: CartAggregate):
 }
 
 /** What is offered for the address that a cart has now; undefined where it has none any more, or has ended. */
-export function offeredDelivery(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
-  const status = statusOf(cart, now);
-  const present = atTime(cart, now);
+export function currentDeliveryOptions(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
+  const status = cartStatusAt(cart, now);
+  const present = withoutExpiredAddress(cart, now);
   return present.address === null || (status !== "active" && status !== "locked")
     ? undefined
-    : toDeliveryOptions(present);
+    : toDeliveryOptionViews(present);
 }
 
 /** A session that was canceled or has run out leaves the cart as if it had not been. */
-function checkoutOf(cart: CartAggregate, now: Date): CartView["checkout"] {
+function toCheckoutView(cart: CartAggregate, now: Date): CartView["checkout"] {
   const { session } = cart;
   if (session === null || session.status === "canceled" || session.status === "expired") return null;
-  if (session.status === "open" && isSessionOver(cart, now)) return null;
+  if (session.status === "open" && hasCartSessionEnded(cart, now)) return null;
   return { sessionId: session.id, status: session.status };
 }
 
 /** Texts for people; programs read the code and the data of a warning. */
-const messages: Readonly<Record<WarningCode, string>> = {
+const warningMessages: Readonly<Record<CartWarningCode, string>> = {
   price_changed: "The price of a line has changed.",
   quantity_reduced: "There is less of a line than was wanted; its quantity was reduced.",
   out_of_stock: "A line is sold out.",
@@ -252,10 +252,10 @@ const messages: Readonly<Record<WarningCode, string>> = {
   market_changed: "The cart is now for another country.",
 };
 
-export interface WarningView extends StoredWarning {
+export interface CartWarningView extends StoredCartWarning {
   readonly message: string;
 }
 
-export function toWarning({ code, lineId, data }: StoredWarning): WarningView {
-  return { code, lineId, message: messages[code], data };
+export function toCartWarningView({ code, lineId, data }: StoredCartWarning): CartWarningView {
+  return { code, lineId, message: warningMessages[code], data };
 }

@@ -5,9 +5,9 @@
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import { type Money, money } from "#foundation/money.ts";
-import { type CartAggregate, codeOf, type ReadPromotion } from "./cart-aggregate.ts";
+import { type CartAggregate, findCodePromotion, type CartPromotionWithRule } from "./cart-aggregate.ts";
 
-export interface PromotionView {
+export interface CartPromotionView {
   readonly id: string;
   readonly code: string;
   readonly title: string;
@@ -23,7 +23,7 @@ export interface PromotionStateView {
   readonly cartVersion: number;
   readonly state: "none" | "applied" | "suspended";
   readonly suspendedReason: RefusalReason | null;
-  readonly promotion: PromotionView | null;
+  readonly promotion: CartPromotionView | null;
   readonly automatic: readonly { readonly id: string; readonly title: string; readonly discount: Money }[];
   readonly discount: Money;
   readonly allocations: readonly {
@@ -37,34 +37,34 @@ export interface PromotionStateView {
 }
 
 /** `replaced`: the code that the present one took the place of, in the answer to that change. */
-export function toPromotionState(
+export function toPromotionStateView(
   cart: CartAggregate,
   { replaced = null }: { readonly replaced?: string | null } = {},
 ): PromotionStateView {
   const { currency } = cart;
-  const code = codeOf(cart);
+  const code = findCodePromotion(cart);
   return {
     cartId: cart.id,
     cartVersion: cart.version,
     state: code?.state ?? "none",
     suspendedReason: code?.suspendedReason ?? null,
-    promotion: code === undefined ? null : toPromotion(code, cart),
+    promotion: code === undefined ? null : toCartPromotionView(code, cart),
     automatic: cart.promotions
       .filter(({ trigger }) => trigger === "automatic")
       .map((promotion) => ({
         id: promotion.promotionId,
-        title: titleOf(promotion, cart),
+        title: promotionTitle(promotion, cart),
         discount: money(promotion.discountMinor, currency),
       })),
     discount: money(code?.discountMinor ?? 0, currency),
-    allocations: code === undefined ? [] : toAllocations(code, currency),
+    allocations: code === undefined ? [] : toAllocationViews(code, currency),
     replaced: replaced === null ? null : { code: replaced },
-    totals: toTotals(cart),
+    totals: toCartTotals(cart),
   };
 }
 
-function toAllocations(
-  { promotionId, allocations }: ReadPromotion,
+function toAllocationViews(
+  { promotionId, allocations }: CartPromotionWithRule,
   currency: string,
 ): PromotionStateView["allocations"] {
   return allocations.map(({ lineId, amountMinor }) => ({
@@ -75,14 +75,14 @@ function toAllocations(
   }));
 }
 
-function toPromotion(promotion: ReadPromotion, cart: CartAggregate): PromotionView {
+function toCartPromotionView(promotion: CartPromotionWithRule, cart: CartAggregate): CartPromotionView {
   const { amountMinor, basisPoints, kind, startsAt, endsAt } = promotion;
   const amount =
     amountMinor === null || promotion.currency === null ? null : money(amountMinor, promotion.currency);
   return {
     id: promotion.promotionId,
     code: promotion.code ?? "",
-    title: titleOf(promotion, cart),
+    title: promotionTitle(promotion, cart),
     kind,
     value: { basisPoints, amount },
     startsAt,
@@ -91,7 +91,7 @@ function toPromotion(promotion: ReadPromotion, cart: CartAggregate): PromotionVi
   };
 }
 
-function titleOf({ titles }: ReadPromotion, { locale, merchant }: CartAggregate): string {
+function promotionTitle({ titles }: CartPromotionWithRule, { locale, merchant }: CartAggregate): string {
   return titles[chooseLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
 }
 
@@ -106,7 +106,7 @@ export interface CartTotals {
   readonly estimated: boolean;
 }
 
-export function toTotals(cart: CartAggregate): CartTotals {
+export function toCartTotals(cart: CartAggregate): CartTotals {
   const { currency, shippingMinor, taxMinor } = cart;
   return {
     subtotal: money(cart.subtotalMinor, currency),

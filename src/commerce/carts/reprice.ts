@@ -7,51 +7,51 @@ import { type Choice, choosePromotions, type Refusal } from "#commerce/promotion
 import { chooseLocale } from "#foundation/text.ts";
 import {
   type CartAggregate,
-  codeOf,
-  type StoredAddress,
-  type StoredLine,
-  type StoredOption,
-  type StoredPromotion,
-  type StoredWarning,
-  warning,
+  findCodePromotion,
+  type StoredCartAddress,
+  type StoredCartLine,
+  type StoredDeliveryOption,
+  type StoredCartPromotion,
+  type StoredCartWarning,
+  cartWarning,
 } from "./cart-aggregate.ts";
-import { addressLifeMs, type CartDraft, type NextCart, settingsOf } from "./cart-draft.ts";
-import type { Offer, OfferedMarket } from "./offer.ts";
-import { type OfferedLine, offerLines } from "./price-lines.ts";
+import { cartAddressLifetimeMs, type CartDraft, type NextCart, pickCartSettings } from "./cart-draft.ts";
+import type { CartOffer, OfferedMarket } from "./load-offer.ts";
+import { type OfferedCartLine, applyOfferToLines } from "./price-lines.ts";
 
-export interface Repriced {
+export interface RepriceResult {
   readonly next: NextCart;
   /** Why its code does not apply now; null where it has none, or it does. */
   readonly refusal: Refusal | null;
 }
 
-export interface Basis {
+export interface RepriceInput {
   readonly draft: CartDraft;
   /** Undefined: it is new. */
   readonly before: CartAggregate | undefined;
-  readonly offer: Offer;
+  readonly offer: CartOffer;
   readonly now: Date;
   /** A checkout under way keeps its address, however long it takes. */
   readonly isHeld?: boolean;
 }
 
-export function reprice({ draft, before, offer, now, isHeld = false }: Basis): Repriced {
+export function repriceCart({ draft, before, offer, now, isHeld = false }: RepriceInput): RepriceResult {
   const { market } = offer;
   const isMarketNew = before !== undefined && before.marketId !== market.id;
-  const offered = offerLines(draft, offer, { isMarketNew });
-  const address = addressAt(draft.address, market, { now, isHeld });
-  const options = address === null ? null : optionsFor(offered.lines, draft, offer);
+  const offered = applyOfferToLines(draft, offer, { isMarketNew });
+  const address = currentAddress(draft.address, market, { now, isHeld });
+  const options = address === null ? null : offeredDeliveryOptions(offered.lines, draft, offer);
   const chosen = options?.find(({ id }) => id === draft.deliveryMethodId);
-  const choice = choose(draft, offer, {
+  const choice = chooseCartPromotions(draft, offer, {
     now,
     lines: offered.lines,
-    shippingMinor: shippingOf(offered.lines, { address, chosen }),
+    shippingMinor: shippingPriceMinor(offered.lines, { address, chosen }),
     address,
   });
   const { lines: pricedLines, discounts: _discounts, ...sums } = choice.priced;
   const refusal = choice.code?.refusal ?? null;
   const next: NextCart = {
-    ...settingsOf(draft),
+    ...pickCartSettings(draft),
     marketId: market.id,
     currency: market.currency,
     taxIncluded: market.taxIncluded,
@@ -67,8 +67,8 @@ export function reprice({ draft, before, offer, now, isHeld = false }: Basis): R
       ...draft.warnings,
       ...marketWarnings(draft, before, market),
       ...(draft.address !== null && address === null
-        ? [warning("address_expired", null, {})]
-        : keptExpiry(before, address)),
+        ? [cartWarning("address_expired", null, {})]
+        : keptExpiryWarnings(before, address)),
       ...offered.warnings,
       ...(refusal === null ? [] : [refusalWarning(refusal, before)]),
     ],
@@ -77,52 +77,55 @@ export function reprice({ draft, before, offer, now, isHeld = false }: Basis): R
 }
 
 /** What does not come back by itself leaves the cart; anything else stays suspended. */
-const overForGood: ReadonlySet<Refusal["reason"]> = new Set([
+const permanentRefusals: ReadonlySet<Refusal["reason"]> = new Set([
   "ended",
   "usage_limit_reached",
   "customer_usage_limit_reached",
 ]);
 
-const isOver = (refusal: Refusal | null): boolean => refusal !== null && overForGood.has(refusal.reason);
+const isPermanent = (refusal: Refusal | null): boolean =>
+  refusal !== null && permanentRefusals.has(refusal.reason);
 
-function refusalWarning(refusal: Refusal, before: CartAggregate | undefined): StoredWarning {
+function refusalWarning(refusal: Refusal, before: CartAggregate | undefined): StoredCartWarning {
   const { reason } = refusal;
-  if (!isOver(refusal)) return warning("promotion_suspended", null, { reason });
-  const code = before === undefined ? undefined : codeOf(before)?.code;
-  return warning("promotion_removed", null, { code: code ?? null, reason });
+  if (!isPermanent(refusal)) return cartWarning("promotion_suspended", null, { reason });
+  const code = before === undefined ? undefined : findCodePromotion(before)?.code;
+  return cartWarning("promotion_removed", null, { code: code ?? null, reason });
 }
 
 /** That an address ended is told until there is another. */
-function keptExpiry(
+function keptExpiryWarnings(
   before: CartAggregate | undefined,
-  address: StoredAddress | null,
-): readonly StoredWarning[] {
+  address: StoredCartAddress | null,
+): readonly StoredCartWarning[] {
   if (address !== null || before === undefined) return [];
   return before.warnings.filter(({ code }) => code === "address_expired");
 }
 
 /** Its life begins anew with each change, up to its latest end. One outside of the market is of no use. */
-function addressAt(
-  address: StoredAddress | null,
+function currentAddress(
+  address: StoredCartAddress | null,
   market: OfferedMarket,
   { now, isHeld }: { readonly now: Date; readonly isHeld: boolean },
-): StoredAddress | null {
+): StoredCartAddress | null {
   if (address === null || !market.countries.includes(address.masked.countryCode)) return null;
   if (!isHeld && new Date(address.expiresAt) <= now) return null;
-  const expiresAt = new Date(Math.min(now.getTime() + addressLifeMs, Date.parse(address.expiresAtMax)));
+  const expiresAt = new Date(
+    Math.min(now.getTime() + cartAddressLifetimeMs, Date.parse(address.expiresAtMax)),
+  );
   return { ...address, expiresAt: expiresAt.toISOString() };
 }
 
-const needShipping = (lines: readonly OfferedLine[]): boolean =>
+const needsShipping = (lines: readonly OfferedCartLine[]): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
 /** What need not be shipped is not offered a way to. */
-function optionsFor(
-  lines: readonly OfferedLine[],
+function offeredDeliveryOptions(
+  lines: readonly OfferedCartLine[],
   draft: CartDraft,
-  { market, merchantLocale }: Offer,
-): StoredOption[] {
-  if (lines.length > 0 && !needShipping(lines)) return [];
+  { market, merchantLocale }: CartOffer,
+): StoredDeliveryOption[] {
+  if (lines.length > 0 && !needsShipping(lines)) return [];
   const subtotalMinor = priceCart({
     taxIncluded: true,
     lines,
@@ -147,31 +150,34 @@ function optionsFor(
 }
 
 /** Null while it is not known; nothing where nothing is shipped. */
-function shippingOf(
-  lines: readonly OfferedLine[],
-  { address, chosen }: { readonly address: StoredAddress | null; readonly chosen: StoredOption | undefined },
+function shippingPriceMinor(
+  lines: readonly OfferedCartLine[],
+  {
+    address,
+    chosen,
+  }: { readonly address: StoredCartAddress | null; readonly chosen: StoredDeliveryOption | undefined },
 ): number | null {
   if (address === null || lines.length === 0) return null;
-  return needShipping(lines) ? (chosen?.priceMinor ?? null) : 0;
+  return needsShipping(lines) ? (chosen?.priceMinor ?? null) : 0;
 }
 
-interface Chosen {
+interface PromotionChoiceInput {
   readonly now: Date;
-  readonly lines: readonly OfferedLine[];
+  readonly lines: readonly OfferedCartLine[];
   readonly shippingMinor: number | null;
-  readonly address: StoredAddress | null;
+  readonly address: StoredCartAddress | null;
 }
 
-function choose(
+function chooseCartPromotions(
   draft: CartDraft,
-  { market, automatic, code }: Offer,
-  { now, lines, shippingMinor, address }: Chosen,
+  { market, automatic, code }: CartOffer,
+  { now, lines, shippingMinor, address }: PromotionChoiceInput,
 ): Choice {
   const pricing = {
     taxIncluded: market.taxIncluded,
     lines,
     shippingMinor,
-    tax: address === null ? null : taxOf(market, address),
+    tax: address === null ? null : findTaxRate(market, address),
   };
   const facts = {
     marketId: market.id,
@@ -184,9 +190,9 @@ function choose(
 }
 
 /** The region's own rate, else the country's, else none. */
-function taxOf(
+function findTaxRate(
   { taxes }: OfferedMarket,
-  { masked }: StoredAddress,
+  { masked }: StoredCartAddress,
 ): { basisPoints: number; appliesToShipping: boolean } {
   const inCountry = taxes.filter(({ country }) => country === masked.countryCode);
   const rate =
@@ -196,23 +202,23 @@ function taxOf(
 }
 
 function toStoredLine(
-  line: OfferedLine,
+  line: OfferedCartLine,
   priced: PricedCart["lines"][number] | undefined,
   position: number,
-): StoredLine {
+): StoredCartLine {
   if (priced === undefined) throw new Error(`Line ${line.id} was not priced.`);
   const { categoryIds: _categories, isAvailable: _available, ...stored } = line;
   const { allocations: _allocations, ...amounts } = priced;
   return { ...stored, ...amounts, position };
 }
 
-function toStoredPromotions({ automatic, code, priced }: Choice): StoredPromotion[] {
-  const taken = (promotionId: string): Pick<StoredPromotion, "discountMinor" | "allocations"> =>
+function toStoredPromotions({ automatic, code, priced }: Choice): StoredCartPromotion[] {
+  const taken = (promotionId: string): Pick<StoredCartPromotion, "discountMinor" | "allocations"> =>
     priced.discounts.find((discount) => discount.promotionId === promotionId) ?? {
       discountMinor: 0,
       allocations: [],
     };
-  const stored: StoredPromotion[] = automatic.map((rule) => {
+  const stored: StoredCartPromotion[] = automatic.map((rule) => {
     const { discountMinor, allocations } = taken(rule.id);
     return {
       promotionId: rule.id,
@@ -224,7 +230,7 @@ function toStoredPromotions({ automatic, code, priced }: Choice): StoredPromotio
       allocations,
     };
   });
-  if (code === null || isOver(code.refusal)) return stored;
+  if (code === null || isPermanent(code.refusal)) return stored;
   const { discountMinor, allocations } =
     code.refusal === null ? taken(code.rule.id) : { discountMinor: 0, allocations: [] };
   return [
@@ -245,14 +251,14 @@ function marketWarnings(
   draft: CartDraft,
   before: CartAggregate | undefined,
   market: OfferedMarket,
-): readonly StoredWarning[] {
+): readonly StoredCartWarning[] {
   if (before === undefined) return [];
   return [
     ...(before.country === draft.country
       ? []
-      : [warning("market_changed", null, { before: before.country, now: draft.country })]),
+      : [cartWarning("market_changed", null, { before: before.country, now: draft.country })]),
     ...(before.currency === market.currency
       ? []
-      : [warning("currency_changed", null, { before: before.currency, now: market.currency })]),
+      : [cartWarning("currency_changed", null, { before: before.currency, now: market.currency })]),
   ];
 }

@@ -9,16 +9,16 @@ import {
   type CartAggregate,
   cartColumns,
   cartColumnTypes,
-  cartLifeMs,
-  emailLifeMs,
-  type StoredLine,
-  type StoredPromotion,
-  toSqlName,
+  cartLifetimeMs,
+  buyerEmailRetentionMs,
+  type StoredCartLine,
+  type StoredCartPromotion,
+  toSnakeCase,
 } from "./cart-aggregate.ts";
 import { type CartRow, cartsQuery } from "./find-carts.ts";
-import { columnsOf, type NextCart } from "./cart-draft.ts";
+import { cartColumnValues, type NextCart } from "./cart-draft.ts";
 
-export interface CartSave {
+export interface CartSaveInput {
   readonly cartId: string;
   readonly merchantId: string;
   readonly next: NextCart;
@@ -26,19 +26,19 @@ export interface CartSave {
 }
 
 /** Gives the cart as it is saved. */
-export function insertCart(transaction: Transaction, save: CartSave): Promise<CartAggregate> {
-  return saveAndRead(
+export function insertCart(transaction: Transaction, save: CartSaveInput): Promise<CartAggregate> {
+  return saveAndReadCart(
     transaction,
-    prepareStatement(transaction, { form: "insert cart", write: writeInsert, values: valuesOf(save) }),
+    prepareStatement(transaction, { form: "insert cart", write: insertStatement, values: savedValues(save) }),
     save,
   );
 }
 
 /** Read by a statement of its own, which sees what triggers did. */
-async function saveAndRead(
+async function saveAndReadCart(
   transaction: Transaction,
   write: CompiledQuery,
-  { cartId: id, now }: CartSave,
+  { cartId: id, now }: CartSaveInput,
 ): Promise<CartAggregate> {
   const [saved, read] = await runPipelined(transaction, [write, cartsQuery(transaction, [id], now)]);
   const [after] = (read?.rows ?? []) as readonly CartRow[];
@@ -47,15 +47,15 @@ async function saveAndRead(
   return after.cart;
 }
 
-const writeInsert = (): RawBuilder<unknown> => sql`
+const insertStatement = (): RawBuilder<unknown> => sql`
     with saved as (
       insert into cart (id, merchant_id, status, version, created_at, ${sql.raw(columns.join(", "))})
-      select ${cartId}, ${merchantId}, 'active', 1, ${time}::timestamptz, ${sql.raw(columns.map((name) => `n.${name}`).join(", "))} from ${record}
+      select ${cartId}, ${merchantId}, 'active', 1, ${savedAt}::timestamptz, ${sql.raw(columns.map((name) => `n.${name}`).join(", "))} from ${cartRecord}
       returning id),
-    ${lines}, ${promotions}
+    ${upsertLines}, ${upsertPromotions}
     select 1`;
 
-export interface CartUpdate extends CartSave {
+export interface CartUpdateInput extends CartSaveInput {
   /** As it was. */
   readonly version: number;
   readonly status: "active" | "locked";
@@ -64,32 +64,32 @@ export interface CartUpdate extends CartSave {
 /** Gives the cart as it is saved. */
 export function updateCart(
   transaction: Transaction,
-  { version, status, ...save }: CartUpdate,
+  { version, status, ...save }: CartUpdateInput,
 ): Promise<CartAggregate> {
   const { next, now: at } = save;
   const values = {
-    ...valuesOf(save),
+    ...savedValues(save),
     version,
     status,
     addressTokenDigest: next.addressTokenDigest ?? null,
-    emailEraseAfter: new Date(at.getTime() + emailLifeMs),
+    emailEraseAfter: new Date(at.getTime() + buyerEmailRetentionMs),
     emailId: next.buyerEmailId,
     lineIds: next.lines.map((line) => line.id),
     promotionIds: next.promotions.map(({ promotionId }) => promotionId),
     isWithoutCode: !next.promotions.some(({ trigger }) => trigger === "code"),
   };
-  return saveAndRead(
+  return saveAndReadCart(
     transaction,
-    prepareStatement(transaction, { form: "update cart", write: writeUpdate, values }),
+    prepareStatement(transaction, { form: "update cart", write: updateStatement, values }),
     save,
   );
 }
 
-const writeUpdate = (): RawBuilder<unknown> => sql`
+const updateStatement = (): RawBuilder<unknown> => sql`
     with saved as (
       update cart c set status = ${parameter("status")}, version = c.version + 1, ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
         address_token_digest = case when n.address_id is null then null else coalesce(${parameter("addressTokenDigest")}::bytea, c.address_token_digest) end
-      from ${record} where c.id = ${cartId} and c.version = ${parameter("version")}
+      from ${cartRecord} where c.id = ${cartId} and c.version = ${parameter("version")}
       returning c.id),
     email as (
       update personal_data set erase_after = ${parameter("emailEraseAfter")}::timestamptz
@@ -99,29 +99,30 @@ const writeUpdate = (): RawBuilder<unknown> => sql`
       delete from cart_promotion p where p.cart_id = ${cartId} and p.promotion_id <> all(${parameter("promotionIds")}::text[])
         and (p.trigger = 'automatic' or ${parameter("isWithoutCode")})
       returning 1),
-    ${lines}, ${promotions}
+    ${upsertLines}, ${upsertPromotions}
     select id from saved`;
 
 const cartId = parameter<string>("cartId");
 const merchantId = parameter<string>("merchantId");
-const time = parameter<Date>("now");
+const savedAt = parameter<Date>("now");
 
 /** Of all that both statements take. */
-function valuesOf({
+function savedValues({
   cartId: id,
   merchantId: owner,
   next,
   now: at,
-}: CartSave): Readonly<Record<string, unknown>> {
+}: CartSaveInput): Readonly<Record<string, unknown>> {
   const rows = next.promotions.map(
-    (promotion, position) => ({ ...promotion, position }) satisfies StoredPromotion & { position: number },
+    (promotion, position) =>
+      ({ ...promotion, position }) satisfies StoredCartPromotion & { position: number },
   );
   return {
     cartId: id,
     merchantId: owner,
     now: at,
-    record: JSON.stringify(recordOf(next, at)),
-    lines: JSON.stringify(next.lines satisfies readonly StoredLine[]),
+    record: JSON.stringify(toCartRecord(next, at)),
+    lines: JSON.stringify(next.lines satisfies readonly StoredCartLine[]),
     automatic: JSON.stringify(rows.filter(({ trigger }) => trigger === "automatic")),
     code: JSON.stringify(rows.filter(({ trigger }) => trigger === "code")),
   };
@@ -141,14 +142,14 @@ const furtherColumnTypes = {
 };
 
 const columnTypes: readonly (readonly [column: string, type: string])[] = [
-  ...cartColumns.map((name) => [toSqlName(name), cartColumnTypes[name]] as const),
+  ...cartColumns.map((name) => [toSnakeCase(name), cartColumnTypes[name]] as const),
   ...Object.entries(furtherColumnTypes),
 ];
 const types = columnTypes.map(([column, type]) => `${column} ${type}`).join(", ");
 const columns = columnTypes.map(([column]) => column);
 
-function recordOf(next: NextCart, at: Date): Readonly<Record<string, unknown>> {
-  const values = columnsOf(next);
+function toCartRecord(next: NextCart, at: Date): Readonly<Record<string, unknown>> {
+  const values = cartColumnValues(next);
   const { address } = next;
   const further: Readonly<Record<keyof typeof furtherColumnTypes, string | null>> = {
     buyer_email_id: next.buyerEmailId,
@@ -156,18 +157,18 @@ function recordOf(next: NextCart, at: Date): Readonly<Record<string, unknown>> {
     address_expires_at: address?.expiresAt ?? null,
     address_expires_at_max: address?.expiresAtMax ?? null,
     updated_at: at.toISOString(),
-    expires_at: new Date(at.getTime() + cartLifeMs).toISOString(),
+    expires_at: new Date(at.getTime() + cartLifetimeMs).toISOString(),
   };
-  return { ...Object.fromEntries(cartColumns.map((name) => [toSqlName(name), values[name]])), ...further };
+  return { ...Object.fromEntries(cartColumns.map((name) => [toSnakeCase(name), values[name]])), ...further };
 }
 
-const record = sql`json_to_record(${parameter("record")}::json) as n(${sql.raw(types)})`;
+const cartRecord = sql`json_to_record(${parameter("record")}::json) as n(${sql.raw(types)})`;
 
-const lines = sql`lines as (
+const upsertLines = sql`lines as (
     insert into cart_line as l (id, cart_id, merchant_id, position, product_id, variant_id, quantity, unit_price_minor, compare_at_minor, subtotal_minor,
       discount_minor, tax_minor, total_minor, display, requires_shipping, restrictions, created_at)
     select n.id, ${cartId}, ${merchantId}, n.position, n."productId", n."variantId", n.quantity, n."unitPriceMinor", n."compareAtMinor", n."subtotalMinor",
-      n."discountMinor", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions, ${time}::timestamptz
+      n."discountMinor", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions, ${savedAt}::timestamptz
     from json_to_recordset(${parameter("lines")}::json) as n(id text, position int, "productId" text, "variantId" text,
       quantity int, "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor" bigint, "taxMinor" bigint, "totalMinor" bigint,
       display jsonb, "requiresShipping" boolean, restrictions text[])
@@ -176,22 +177,22 @@ const lines = sql`lines as (
       tax_minor = excluded.tax_minor, total_minor = excluded.total_minor, display = excluded.display, requires_shipping = excluded.requires_shipping,
       restrictions = excluded.restrictions)`;
 
-const promotionsFrom = (trigger: StoredPromotion["trigger"]): RawBuilder<unknown> => sql`
+const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<unknown> => sql`
     select ${cartId}, n."promotionId", n.trigger, n."promotionCodeId", n.state, n."suspendedReason", n."discountMinor", n.allocations, n.position
     from json_to_recordset(${parameter(trigger)}::json) as n("promotionId" text, trigger text,
       "promotionCodeId" text, state text, "suspendedReason" text, "discountMinor" bigint, allocations jsonb, position int)`;
 
 /** On the code's own index: a cart has one, and a new one takes the old one's row. */
-const promotions = promotionsWritten();
+const upsertPromotions = upsertPromotionsSql();
 
-function promotionsWritten(): RawBuilder<unknown> {
+function upsertPromotionsSql(): RawBuilder<unknown> {
   const target = sql`cart_promotion as p (cart_id, promotion_id, trigger, promotion_code_id, state, suspended_reason, discount_minor, allocations, position)`;
   const amounts = sql`state = excluded.state, suspended_reason = excluded.suspended_reason, discount_minor = excluded.discount_minor,
       allocations = excluded.allocations, position = excluded.position`;
   return sql`automatic as (
-    insert into ${target} ${promotionsFrom("automatic")}
+    insert into ${target} ${selectPromotions("automatic")}
     on conflict (cart_id, promotion_id) do update set ${amounts}),
   coded as (
-    insert into ${target} ${promotionsFrom("code")}
+    insert into ${target} ${selectPromotions("code")}
     on conflict (cart_id) where trigger = 'code' do update set promotion_id = excluded.promotion_id, promotion_code_id = excluded.promotion_code_id, ${amounts})`;
 }

@@ -15,15 +15,27 @@ import type { AddressLevel, PostalAddress, PostalAddressInput } from "#commerce/
 import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toId } from "#foundation/ids.ts";
-import { atTime, type CartAggregate, type Expected, refuse, requireChangeable } from "./cart-aggregate.ts";
-import { addressLifeMs, draftOf } from "./cart-draft.ts";
-import { applyPlan, type CartCommandContext, changeCart, lockCart, type PlanCart } from "./change-cart.ts";
-import { type DeliveryOptionView, toDeliveryOptions } from "./render-cart.ts";
-import { type CartTotals, toTotals } from "./render-promotion-state.ts";
-import { keepAddress } from "#commerce/addresses/saved-addresses.ts";
-import { tokenDigest } from "./find-carts.ts";
+import {
+  withoutExpiredAddress,
+  type CartAggregate,
+  type ExpectedVersionInput,
+  cartFailure,
+  requireChangeableCart,
+} from "./cart-aggregate.ts";
+import { cartAddressLifetimeMs, toCartDraft } from "./cart-draft.ts";
+import {
+  applyCartPlan,
+  type CartCommandContext,
+  changeCart,
+  lockCart,
+  type PlanCartChange,
+} from "./change-cart.ts";
+import { type DeliveryOptionView, toDeliveryOptionViews } from "./render-cart.ts";
+import { type CartTotals, toCartTotals } from "./render-promotion-state.ts";
+import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
+import { digestAddressToken } from "./find-carts.ts";
 
-export interface CartAddressSetInput extends Expected {
+export interface CartAddressSetInput extends ExpectedVersionInput {
   readonly address: PostalAddressInput;
   /** Strict unless told. */
   readonly validation?: AddressLevel | null | undefined;
@@ -50,39 +62,39 @@ export interface CartAddressToken {
   } | null;
 }
 
-const addressLifeMsMax = 24 * 3_600_000;
+const addressLifetimeMsMax = 24 * 3_600_000;
 /** Encrypted data outlives its use by so long, for who asks what went wrong. */
-const erasedAfterMs = 24 * 3_600_000;
+const erasureDelayMs = 24 * 3_600_000;
 
-export async function setAddress(
+export async function setCartAddress(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: CartAddressSetInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
-  const checked = checkInput(input);
+  const checked = checkAddressInput(input);
   const cart = await lockCart(transaction, tenant, input.cartId);
-  requireChangeable(cart, input, tenant.now);
-  await keepForBuyer(transaction, tenant, { cart, input, checked });
-  return saveAddress(transaction, tenant, { cart, ...checked });
+  requireChangeableCart(cart, input, tenant.now);
+  await saveAddressForBuyer(transaction, tenant, { cart, input, checked });
+  return saveCartAddress(transaction, tenant, { cart, ...checked });
 }
 
-export interface CheckedAddress {
+export interface CheckedCartAddress {
   readonly address: PostalAddress;
   readonly level: AddressLevel;
   readonly corrected: readonly string[];
 }
 
 /** Throws where the address breaks a rule. */
-export function checkInput({
+export function checkAddressInput({
   address,
   validation,
-}: Pick<CartAddressSetInput, "address" | "validation">): CheckedAddress {
+}: Pick<CartAddressSetInput, "address" | "validation">): CheckedCartAddress {
   const level = validation ?? "strict";
   return { level, ...checkAddress(address, level) };
 }
 
 /** Where that is asked for. */
-export async function keepForBuyer(
+export async function saveAddressForBuyer(
   transaction: Transaction,
   tenant: CartCommandContext,
   {
@@ -92,7 +104,7 @@ export async function keepForBuyer(
   }: {
     readonly cart: CartAggregate;
     readonly input: Pick<CartAddressSetInput, "saveForBuyer">;
-    readonly checked: CheckedAddress;
+    readonly checked: CheckedCartAddress;
   },
 ): Promise<void> {
   const { buyerReference } = cart;
@@ -102,52 +114,56 @@ export async function keepForBuyer(
       code: "buyer_required",
       message: "Only an address of a cart with a buyer can be kept.",
     });
-  await keepAddress(transaction, tenant, { buyerReference, address: checked.address, level: checked.level });
+  await saveBuyerAddress(transaction, tenant, {
+    buyerReference,
+    address: checked.address,
+    level: checked.level,
+  });
 }
 
-export type AddressToSave = CheckedAddress & { readonly cart: CartAggregate };
+export type CartAddressToSave = CheckedCartAddress & { readonly cart: CartAggregate };
 
 /** For a cart that is locked and may be changed. */
-export async function saveAddress(
+export async function saveCartAddress(
   transaction: Transaction,
   tenant: CartCommandContext,
-  save: AddressToSave,
+  save: CartAddressToSave,
 ): Promise<CartAddressToken> {
   const { level, corrected, cart } = save;
-  const { token, plan } = await sealAddress(transaction, tenant, save);
-  const after = await applyPlan(transaction, tenant, { cart, plan });
-  return toToken(after, { token, level, corrected, now: tenant.now });
+  const { token, plan } = await storeCartAddress(transaction, tenant, save);
+  const after = await applyCartPlan(transaction, tenant, { cart, plan });
+  return toCartAddressToken(after, { token, level, corrected, now: tenant.now });
 }
 
-export interface SealedAddress {
+export interface StoredAddressPlan {
   /** What the address is found by from now on. */
   readonly token: string;
-  readonly plan: PlanCart;
+  readonly plan: PlanCartChange;
 }
 
 /**
  * Stores the address in place of the one that the cart has; the plan gives it to the cart, also to one that
  * is being checked out.
  */
-export async function sealAddress(
+export async function storeCartAddress(
   transaction: Transaction,
   tenant: CartCommandContext,
-  { cart, address, level }: AddressToSave,
-): Promise<SealedAddress> {
+  { cart, address, level }: CartAddressToSave,
+): Promise<StoredAddressPlan> {
   const { merchantId, now } = tenant;
   const masked = maskAddress(address);
   if (!cart.countries.includes(masked.countryCode)) {
-    throw refuse("address_market_mismatch", cart, {
+    throw cartFailure("address_market_mismatch", cart, {
       now,
       data: { market: cart.country, countries: cart.countries },
     });
   }
   const token = createId("addressToken", now.getTime());
   const id = createId("personalData", now.getTime());
-  const [expiresAt, expiresAtMax] = [addressLifeMs, addressLifeMsMax].map((life) =>
+  const [expiresAt, expiresAtMax] = [cartAddressLifetimeMs, addressLifetimeMsMax].map((life) =>
     new Date(now.getTime() + life).toISOString(),
   );
-  const eraseAfter = new Date(now.getTime() + addressLifeMsMax + erasedAfterMs);
+  const eraseAfter = new Date(now.getTime() + addressLifetimeMsMax + erasureDelayMs);
   const row = sealPersonalData(tenant.keyring, {
     id,
     merchantId,
@@ -161,28 +177,31 @@ export async function sealAddress(
   await transaction.insertInto("personalData").values(row).execute();
   // What is replaced is erased at once.
   if (cart.address !== null) await erasePersonalData(transaction, [cart.address.id], now);
-  const plan: PlanCart = (before) => ({
+  const plan: PlanCartChange = (before) => ({
     event: "cart.address_set",
     draft: {
-      ...draftOf(before),
+      ...toCartDraft(before),
       country: masked.countryCode,
       address: { id, masked, level, expiresAt: expiresAt ?? "", expiresAtMax: expiresAtMax ?? "" },
-      addressTokenDigest: tokenDigest(token),
+      addressTokenDigest: digestAddressToken(token),
     },
   });
   return { token, plan };
 }
 
-interface Issued {
+interface IssuedAddressToken {
   readonly token: string;
   readonly level: AddressLevel;
   readonly corrected: readonly string[];
   readonly now: Date;
 }
 
-function toToken(cart: CartAggregate, { token, level, corrected, now }: Issued): CartAddressToken {
+function toCartAddressToken(
+  cart: CartAggregate,
+  { token, level, corrected, now }: IssuedAddressToken,
+): CartAddressToken {
   if (cart.address === null) throw new Error(`Cart ${cart.id} has no address after it was set.`);
-  const options = toDeliveryOptions(cart);
+  const options = toDeliveryOptionViews(cart);
   const isQuoted = cart.lines.length > 0;
   return {
     addressToken: token,
@@ -191,10 +210,10 @@ function toToken(cart: CartAggregate, { token, level, corrected, now }: Issued):
     expiresAt: cart.address.expiresAt,
     address: cart.address.masked,
     validation: { level, corrected },
-    serviceability: serviceabilityOf(cart),
+    serviceability: toServiceability(cart),
     quote: isQuoted
       ? {
-          totals: toTotals(cart),
+          totals: toCartTotals(cart),
           deliveryOptions: options,
           quotedAt: now,
           validUntil: cart.address.expiresAt,
@@ -204,7 +223,7 @@ function toToken(cart: CartAggregate, { token, level, corrected, now }: Issued):
 }
 
 /** What is no longer sold or sold out cannot be delivered; where nothing can, there are no options. */
-function serviceabilityOf(cart: CartAggregate): CartAddressToken["serviceability"] {
+function toServiceability(cart: CartAggregate): CartAddressToken["serviceability"] {
   const isStopped = new Set(
     cart.warnings
       .filter(({ code }) => code === "line_unavailable" || code === "out_of_stock")
@@ -220,18 +239,18 @@ function serviceabilityOf(cart: CartAggregate): CartAddressToken["serviceability
   return { status: undeliverable.length > 0 ? "partially_deliverable" : "deliverable", undeliverableLineIds };
 }
 
-interface CartSavedAddressSetInput extends Expected {
+interface CartSavedAddressSetInput extends ExpectedVersionInput {
   readonly savedAddressId: string;
 }
 
 /** Sets a saved address of the buyer. The cart gets a copy of its own, which is erased with the cart. */
-export async function setSavedAddress(
+export async function setCartSavedAddress(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: CartSavedAddressSetInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
   const cart = await lockCart(transaction, tenant, input.cartId);
-  requireChangeable(cart, input, tenant.now);
+  requireChangeableCart(cart, input, tenant.now);
   const row = await transaction
     .selectFrom("personalData")
     .selectAll()
@@ -246,32 +265,40 @@ export async function setSavedAddress(
       message: "The cart's buyer keeps no such address.",
     });
   }
-  return saveAddress(transaction, tenant, { cart, address: kept.address, level: kept.level, corrected: [] });
+  return saveCartAddress(transaction, tenant, {
+    cart,
+    address: kept.address,
+    level: kept.level,
+    corrected: [],
+  });
 }
 
-export interface CartDeliveryOptionSelectInput extends Expected {
+export interface CartDeliveryOptionSelectInput extends ExpectedVersionInput {
   /** Null: none. */
   readonly optionId?: string | null | undefined;
 }
 
 /** Chooses one of the delivery options that are offered for the address of the cart. */
-export function selectDelivery(
+export function selectCartDelivery(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: CartDeliveryOptionSelectInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  return changeCart(transaction, tenant, { target: input, plan: deliveryPlan(input, tenant.now) });
+  return changeCart(transaction, tenant, { target: input, plan: planDeliverySelection(input, tenant.now) });
 }
 
 /** Also for a cart that is being checked out. */
-export function deliveryPlan(input: Pick<CartDeliveryOptionSelectInput, "optionId">, now: Date): PlanCart {
+export function planDeliverySelection(
+  input: Pick<CartDeliveryOptionSelectInput, "optionId">,
+  now: Date,
+): PlanCartChange {
   const optionId = input.optionId ?? null;
   return (cart) => {
-    if (optionId !== null && atTime(cart, now).address === null)
-      throw refuse("invalid_state", cart, { now, reason: "address_required" });
+    if (optionId !== null && withoutExpiredAddress(cart, now).address === null)
+      throw cartFailure("invalid_state", cart, { now, reason: "address_required" });
     return {
       event: "cart.updated",
-      draft: { ...draftOf(cart), deliveryMethodId: optionId },
+      draft: { ...toCartDraft(cart), deliveryMethodId: optionId },
       // Against what is offered after the change, not before it.
       accept: ({ deliveryMethodId, deliveryOptions }) => {
         if (deliveryMethodId === optionId) return;

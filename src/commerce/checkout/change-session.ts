@@ -6,17 +6,17 @@
  */
 import {
   type CartAggregate,
-  type Expected,
-  refuse,
-  statusOf,
-  type StoredLine,
-  type StoredWarning,
+  type ExpectedVersionInput,
+  cartFailure,
+  cartStatusAt,
+  type StoredCartLine,
+  type StoredCartWarning,
 } from "#commerce/carts/cart-aggregate.ts";
-import { type CartDraft, draftOf } from "#commerce/carts/cart-draft.ts";
+import { type CartDraft, toCartDraft } from "#commerce/carts/cart-draft.ts";
 import {
-  applyPlan,
+  applyCartPlan,
   type CartCommandContext,
-  type PlanCart,
+  type PlanCartChange,
   tryLockCart,
 } from "#commerce/carts/change-cart.ts";
 import { holdStock, type Shortage } from "#commerce/inventory/reservations.ts";
@@ -25,10 +25,15 @@ import { fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { toId } from "#foundation/ids.ts";
-import type { CancelActor } from "./end-session.ts";
+import type { SessionCancelActor } from "./end-session.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
-import { paymentStatusOf } from "./render-session.ts";
-import { findSessions, requireOpen, type SessionAggregate, type SessionStatus } from "./session-aggregate.ts";
+import { sessionPaymentStatus } from "./render-session.ts";
+import {
+  findSessions,
+  requireOpenSession,
+  type SessionAggregate,
+  type SessionStatus,
+} from "./session-aggregate.ts";
 
 export interface LockedSession {
   readonly cart: CartAggregate;
@@ -99,11 +104,11 @@ export async function saveSession(
 }
 
 /** What a session takes over from its cart. */
-export function takenFrom({ country, currency, locale, totalMinor }: CartAggregate): SessionPatch {
+export function sessionFieldsOfCart({ country, currency, locale, totalMinor }: CartAggregate): SessionPatch {
   return { country, currency, locale, amountTotalMinor: totalMinor };
 }
 
-export interface SessionTold {
+export interface SessionEventInput {
   readonly before: SessionAggregate;
   readonly after: SessionAggregate;
   /** Where the cart changed with it. */
@@ -111,12 +116,12 @@ export interface SessionTold {
 }
 
 /** With what was different before. */
-export function tellSession(
+export function publishSessionEvent(
   { outbox, now }: Pick<CartCommandContext, "outbox" | "now">,
   type: EventType,
-  { before, after, carts }: SessionTold,
+  { before, after, carts }: SessionEventInput,
 ): void {
-  const [was, is] = [shown(before), shown(after)];
+  const [was, is] = [changeableFields(before), changeableFields(after)];
   const ofSession = Object.entries(was).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(is[name]),
   );
@@ -125,7 +130,7 @@ export function tellSession(
 }
 
 /** What of the contract's fields can change. */
-function shown(session: SessionAggregate): Record<string, unknown> {
+function changeableFields(session: SessionAggregate): Record<string, unknown> {
   const {
     version,
     status,
@@ -138,7 +143,7 @@ function shown(session: SessionAggregate): Record<string, unknown> {
     canceledAt,
     cancellation,
   } = session;
-  const [amountTotal, paymentStatus] = [money(amountTotalMinor, currency), paymentStatusOf(session)];
+  const [amountTotal, paymentStatus] = [money(amountTotalMinor, currency), sessionPaymentStatus(session)];
   return {
     version,
     status,
@@ -155,27 +160,27 @@ function shown(session: SessionAggregate): Record<string, unknown> {
 }
 
 function cartDifferences(
-  { before, after }: NonNullable<SessionTold["carts"]>,
+  { before, after }: NonNullable<SessionEventInput["carts"]>,
   now: Date,
 ): [string, unknown][] {
   const status: [string, unknown][] =
-    before.status === statusOf(after, now) ? [] : [["cartStatus", before.status]];
+    before.status === cartStatusAt(after, now) ? [] : [["cartStatus", before.status]];
   return [
     ...(before.version === after.version ? [] : [["cartVersion", before.version] as [string, unknown]]),
     ...status,
   ];
 }
 
-export interface Repricing extends LockedSession {
+export interface SessionRepriceInput extends LockedSession {
   /** What shall be different; left out: nothing but what is for sale by now. */
-  readonly plan?: PlanCart;
+  readonly plan?: PlanCartChange;
 }
 
-export interface RepricedCart {
+export interface SessionRepriceResult {
   /** Saved where it is different, and locked by the session as before. */
   readonly cart: CartAggregate;
   /** What is said of its lines now: a cart that was not saved keeps the warnings of its last change. */
-  readonly warnings: readonly StoredWarning[];
+  readonly warnings: readonly StoredCartWarning[];
   readonly isChanged: boolean;
 }
 
@@ -183,13 +188,13 @@ export interface RepricedCart {
  * Prices the cart of an open session anew, and has the session hold exactly what is in it. The session itself
  * is the caller's to save.
  */
-export async function repriceLocked(
+export async function repriceSessionCart(
   transaction: Transaction,
   tenant: CartCommandContext,
-  { cart, session, plan = asItIs }: Repricing,
-): Promise<RepricedCart> {
-  let warnings: readonly StoredWarning[] = cart.warnings;
-  const noting: PlanCart = (before) => {
+  { cart, session, plan = planNoChange }: SessionRepriceInput,
+): Promise<SessionRepriceResult> {
+  let warnings: readonly StoredCartWarning[] = cart.warnings;
+  const noting: PlanCartChange = (before) => {
     const planned = plan(before);
     return planned === null
       ? null
@@ -201,7 +206,7 @@ export async function repriceLocked(
           },
         };
   };
-  const after = await applyPlan(transaction, tenant, {
+  const after = await applyCartPlan(transaction, tenant, {
     cart,
     plan: noting,
     holder: { sessionId: session.id },
@@ -212,23 +217,25 @@ export async function repriceLocked(
     lines: sellableLines(after.lines, warnings),
   });
   // Named as the caller knows it: what was saved of it is taken back with the refusal.
-  requireHeld({ ...after, version: cart.version }, shortages, tenant.now);
+  requireStockHeld({ ...after, version: cart.version }, shortages, tenant.now);
   return { cart: after, warnings, isChanged: after.version !== cart.version };
 }
 
-const asItIs = (cart: CartAggregate): { readonly draft: CartDraft; readonly event: "cart.updated" } => ({
-  draft: draftOf(cart),
+const planNoChange = (
+  cart: CartAggregate,
+): { readonly draft: CartDraft; readonly event: "cart.updated" } => ({
+  draft: toCartDraft(cart),
   event: "cart.updated",
 });
 
-export interface SessionTarget extends Expected {
+export interface SessionTarget extends ExpectedVersionInput {
   readonly sessionId: string;
 }
 
 export interface SessionChange {
   readonly target: SessionTarget;
   /** May write what belongs to the change; gives what shall be different of the cart. */
-  readonly work: (cart: CartAggregate, session: SessionAggregate) => PlanCart | Promise<PlanCart>;
+  readonly work: (cart: CartAggregate, session: SessionAggregate) => PlanCartChange | Promise<PlanCartChange>;
 }
 
 /** By the session's own page, while it is open. */
@@ -238,8 +245,8 @@ export async function changeSession(
   { target, work }: SessionChange,
 ): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, tenant, target.sessionId);
-  requireOpen(session, target, tenant.now);
-  const { cart: after, isChanged } = await repriceLocked(transaction, tenant, {
+  requireOpenSession(session, target, tenant.now);
+  const { cart: after, isChanged } = await repriceSessionCart(transaction, tenant, {
     cart,
     session,
     plan: await work(cart, session),
@@ -247,55 +254,68 @@ export async function changeSession(
   if (!isChanged) return { cart: after, session };
   return {
     cart: after,
-    session: await saveSession(transaction, tenant, { session, patch: takenFrom(after) }),
+    session: await saveSession(transaction, tenant, { session, patch: sessionFieldsOfCart(after) }),
   };
 }
 
 /** The context of commands that create or cancel sessions. */
 export interface SessionCommandContext extends CartCommandContext {
-  readonly causedBy: CancelActor;
+  readonly causedBy: SessionCancelActor;
   /** The internal token of the request; null if it has another credential. */
   readonly tokenId: string | null;
 }
 
 /** Warnings about lines that cannot be bought now. */
-const stopping: ReadonlySet<string> = new Set(["line_unavailable", "out_of_stock"]);
+const unbuyableWarningCodes: ReadonlySet<string> = new Set(["line_unavailable", "out_of_stock"]);
 
-function stoppedLineIds(warnings: readonly StoredWarning[]): string[] {
-  return warnings.flatMap(({ code, lineId }) => (lineId !== null && stopping.has(code) ? [lineId] : []));
+function unbuyableLineIds(warnings: readonly StoredCartWarning[]): string[] {
+  return warnings.flatMap(({ code, lineId }) =>
+    lineId !== null && unbuyableWarningCodes.has(code) ? [lineId] : [],
+  );
 }
 
-function sellableLines(lines: readonly StoredLine[], warnings: readonly StoredWarning[]): VariantQuantity[] {
-  const stopped = new Set(stoppedLineIds(warnings));
+function sellableLines(
+  lines: readonly StoredCartLine[],
+  warnings: readonly StoredCartWarning[],
+): VariantQuantity[] {
+  const stopped = new Set(unbuyableLineIds(warnings));
   return lines
     .filter(({ id }) => !stopped.has(id))
     .map(({ variantId, quantity }) => ({ variantId, quantity }));
 }
 
 /** 409 `invalid_state`, reason `line_unavailable`, with the lines. */
-export function requireAvailable(cart: CartAggregate, warnings: readonly StoredWarning[], now: Date): void {
-  const lineIds = stoppedLineIds(warnings);
+export function requireAvailableLines(
+  cart: CartAggregate,
+  warnings: readonly StoredCartWarning[],
+  now: Date,
+): void {
+  const lineIds = unbuyableLineIds(warnings);
   if (lineIds.length > 0)
-    throw refuse("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
+    throw cartFailure("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
 }
 
 /** The same, with reason `insufficient_stock`, where a line had to be made less. */
-export function requireWhole(cart: CartAggregate, warnings: readonly StoredWarning[], now: Date): void {
+export function requireFullQuantities(
+  cart: CartAggregate,
+  warnings: readonly StoredCartWarning[],
+  now: Date,
+): void {
   const lines = warnings.flatMap(({ code, lineId, data }) =>
     code === "quantity_reduced" ? [{ lineId, wanted: data["wanted"], available: data["quantity"] }] : [],
   );
-  if (lines.length > 0) throw insufficient(cart, lines, now);
+  if (lines.length > 0) throw insufficientStockFailure(cart, lines, now);
 }
 
-export function requireHeld(cart: CartAggregate, shortages: readonly Shortage[], now: Date): void {
+export function requireStockHeld(cart: CartAggregate, shortages: readonly Shortage[], now: Date): void {
   if (shortages.length === 0) return;
   const lines = shortages.map(({ variantId, wanted, available }) => ({
     lineId: cart.lines.find((line) => line.variantId === variantId)?.id ?? null,
     wanted,
     available,
   }));
-  throw insufficient(cart, lines, now);
+  throw insufficientStockFailure(cart, lines, now);
 }
 
-const insufficient = (cart: CartAggregate, lines: readonly object[], now: Date): Error =>
-  refuse("invalid_state", cart, { now, reason: "insufficient_stock", data: { lines } });
+const insufficientStockFailure = (cart: CartAggregate, lines: readonly object[], now: Date): Error =>
+  cartFailure("invalid_state", cart, { now, reason: "insufficient_stock", data: { lines } });

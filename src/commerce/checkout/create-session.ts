@@ -3,18 +3,18 @@
  * and the session's page gets an address that nobody can guess. All of it, or nothing.
  */
 import { randomBytes } from "node:crypto";
-import { personalIdsOf } from "#commerce/addresses/personal-data.ts";
+import { personalDataIds } from "#commerce/addresses/personal-data.ts";
 import {
-  atTime,
+  withoutExpiredAddress,
   type CartAggregate,
-  type Expected,
-  refuse,
-  requireChangeable,
-  statusOf,
+  type ExpectedVersionInput,
+  cartFailure,
+  requireChangeableCart,
+  cartStatusAt,
 } from "#commerce/carts/cart-aggregate.ts";
-import { draftOf, type NextCart } from "#commerce/carts/cart-draft.ts";
-import { applyPlan, lockCart } from "#commerce/carts/change-cart.ts";
-import { findCartByToken } from "#commerce/carts/find-carts.ts";
+import { toCartDraft, type NextCart } from "#commerce/carts/cart-draft.ts";
+import { applyCartPlan, lockCart } from "#commerce/carts/change-cart.ts";
+import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { holdStock } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -22,16 +22,16 @@ import { createId, toId } from "#foundation/ids.ts";
 import {
   type LockedSession,
   readSession,
-  requireAvailable,
-  requireHeld,
-  requireWhole,
+  requireAvailableLines,
+  requireStockHeld,
+  requireFullQuantities,
   type SessionCommandContext,
 } from "./change-session.ts";
-import { keepUntilOver } from "./keep-personal-data.ts";
-import { returnUrlFaults, secretDigest } from "./session-page.ts";
-import { secretPlaceOf } from "./session-aggregate.ts";
+import { keepUntilSessionEnd } from "./keep-personal-data.ts";
+import { returnUrlFaults, digestPageSecret } from "./session-page.ts";
+import { sessionSecretSealContext } from "./session-aggregate.ts";
 
-export interface SessionCreateInput extends Expected {
+export interface SessionCreateInput extends ExpectedVersionInput {
   readonly cartId: string;
   /** Without it the cart's address is taken, where it has one: the page can ask for it. */
   readonly addressToken?: string | null | undefined;
@@ -40,36 +40,38 @@ export interface SessionCreateInput extends Expected {
   readonly lifetimeMinutes?: number | null | undefined;
 }
 
-export const lifetimeMinutes = { min: 30, max: 1440, usual: 60 } as const;
+export const sessionLifetimeMinutes = { min: 30, max: 1440, usual: 60 } as const;
 
 export async function createSession(
   transaction: Transaction,
   tenant: SessionCommandContext,
   input: SessionCreateInput,
 ): Promise<LockedSession> {
-  requireNoFaults(createFaults(input));
+  requireNoFaults(sessionCreateFaults(input));
   const { now } = tenant;
   const cart = await lockCart(transaction, tenant, input.cartId);
-  requireUnlocked(cart, now);
-  requireChangeable(cart, input, now);
-  if (cart.lines.length === 0) throw refuse("cart_empty", cart, { now });
-  await requireProvider(transaction, tenant, cart);
-  await requireOwnToken(transaction, tenant, { cart, addressToken: input.addressToken ?? null });
+  requireUnlockedCart(cart, now);
+  requireChangeableCart(cart, input, now);
+  if (cart.lines.length === 0) throw cartFailure("cart_empty", cart, { now });
+  await requirePaymentProvider(transaction, tenant, cart);
+  await requireTokenOfCart(transaction, tenant, { cart, addressToken: input.addressToken ?? null });
   const sessionId = createId("checkoutSession", now.getTime());
-  const expiresAt = new Date(now.getTime() + (input.lifetimeMinutes ?? lifetimeMinutes.usual) * 60_000);
-  const after = await applyPlan(transaction, tenant, {
+  const expiresAt = new Date(
+    now.getTime() + (input.lifetimeMinutes ?? sessionLifetimeMinutes.usual) * 60_000,
+  );
+  const after = await applyCartPlan(transaction, tenant, {
     cart,
     plan: () => ({
       event: "cart.locked",
-      draft: draftOf(cart),
+      draft: toCartDraft(cart),
       accept: ({ warnings }) => {
-        requireAvailable(cart, warnings, now);
-        requireWhole(cart, warnings, now);
+        requireAvailableLines(cart, warnings, now);
+        requireFullQuantities(cart, warnings, now);
       },
     }),
     holder: {
       sessionId,
-      begin: (next) => begin(transaction, tenant, { cart, next, input, sessionId, expiresAt }),
+      begin: (next) => startSession(transaction, tenant, { cart, next, input, sessionId, expiresAt }),
     },
   });
   tenant.outbox.append({ type: "checkout_session.created", id: sessionId });
@@ -77,21 +79,25 @@ export async function createSession(
 }
 
 /** Whoever comes second is told which session has the cart. */
-function requireUnlocked(cart: CartAggregate, now: Date): void {
-  if (cart.session === null || statusOf(cart, now) !== "locked") return;
-  throw refuse("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
+function requireUnlockedCart(cart: CartAggregate, now: Date): void {
+  if (cart.session === null || cartStatusAt(cart, now) !== "locked") return;
+  throw cartFailure("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
 }
 
-function createFaults({ successUrl, cancelUrl, lifetimeMinutes: lifetime }: SessionCreateInput): Faults {
+function sessionCreateFaults({
+  successUrl,
+  cancelUrl,
+  lifetimeMinutes: lifetime,
+}: SessionCreateInput): Faults {
   return [
     ...returnUrlFaults("/successUrl", successUrl),
     ...returnUrlFaults("/cancelUrl", cancelUrl),
-    ...integerFaults("/lifetimeMinutes", lifetime, lifetimeMinutes),
+    ...integerFaults("/lifetimeMinutes", lifetime, sessionLifetimeMinutes),
   ];
 }
 
 /** The built-in provider is for trying out: it moves no money. */
-async function requireProvider(
+async function requirePaymentProvider(
   transaction: Transaction,
   { merchantId, now }: SessionCommandContext,
   cart: CartAggregate,
@@ -101,24 +107,24 @@ async function requireProvider(
     .select("mode")
     .where("id", "=", merchantId)
     .executeTakeFirstOrThrow();
-  if (mode === "live") throw refuse("invalid_state", cart, { now, reason: "payment_provider_missing" });
+  if (mode === "live") throw cartFailure("invalid_state", cart, { now, reason: "payment_provider_missing" });
 }
 
-async function requireOwnToken(
+async function requireTokenOfCart(
   transaction: Transaction,
   { merchantId, now }: SessionCommandContext,
   { cart, addressToken }: { readonly cart: CartAggregate; readonly addressToken: string | null },
 ): Promise<void> {
   if (addressToken === null) return;
-  const cartId = await findCartByToken(transaction, { merchantId, addressToken: toId(addressToken) });
-  if (cartId === cart.id && atTime(cart, now).address !== null) return;
+  const cartId = await findCartByAddressToken(transaction, { merchantId, addressToken: toId(addressToken) });
+  if (cartId === cart.id && withoutExpiredAddress(cart, now).address !== null) return;
   throw refuseAt("invalid_field", "/addressToken", {
     code: "unknown",
     message: "It is not the token of an address that the cart has now.",
   });
 }
 
-interface Beginning {
+interface NewSession {
   readonly cart: CartAggregate;
   readonly next: NextCart;
   readonly input: SessionCreateInput;
@@ -126,19 +132,19 @@ interface Beginning {
   readonly expiresAt: Date;
 }
 
-async function begin(
+async function startSession(
   transaction: Transaction,
   tenant: SessionCommandContext,
-  beginning: Beginning,
+  beginning: NewSession,
 ): Promise<void> {
   const { cart, next, sessionId, expiresAt } = beginning;
   await insertSession(transaction, tenant, beginning);
   const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
-  requireHeld(cart, await holdStock(transaction, tenant, { sessionId, expiresAt, lines }), tenant.now);
+  requireStockHeld(cart, await holdStock(transaction, tenant, { sessionId, expiresAt, lines }), tenant.now);
   const { address, buyerEmailId } = next;
-  await keepUntilOver(
+  await keepUntilSessionEnd(
     transaction,
-    personalIdsOf({ address, buyerEmail: buyerEmailId === null ? null : { id: buyerEmailId } }),
+    personalDataIds({ address, buyerEmail: buyerEmailId === null ? null : { id: buyerEmailId } }),
     expiresAt,
   );
 }
@@ -148,11 +154,11 @@ const secretBytes = 32;
 async function insertSession(
   transaction: Transaction,
   tenant: SessionCommandContext,
-  { cart, next, input, sessionId, expiresAt }: Beginning,
+  { cart, next, input, sessionId, expiresAt }: NewSession,
 ): Promise<void> {
   const { merchantId, now, keyring, tokenId } = tenant;
   const secret = randomBytes(secretBytes).toString("base64url");
-  const { sealed, dataKey, keyId } = keyring.seal(secret, secretPlaceOf(sessionId));
+  const { sealed, dataKey, keyId } = keyring.seal(secret, sessionSecretSealContext(sessionId));
   await transaction
     .insertInto("hostedCheckoutSession")
     .values({
@@ -166,7 +172,7 @@ async function insertSession(
       amountTotalMinor: next.priced.totalMinor,
       successUrl: input.successUrl,
       cancelUrl: input.cancelUrl,
-      urlDigest: secretDigest(secret),
+      urlDigest: digestPageSecret(secret),
       urlSealed: sealed,
       urlDataKey: dataKey,
       urlKeyId: keyId,

@@ -9,7 +9,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { Outbox } from "#webhooks/outbox.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 
-export const cancelReasons = [
+export const sessionCancelReasons = [
   "buyer_abandoned",
   "buyer_changed_mind",
   "merchant_request",
@@ -20,14 +20,14 @@ export const cancelReasons = [
   "test",
   "other",
 ] as const;
-export type CancelReason = (typeof cancelReasons)[number];
+export type SessionCancelReason = (typeof sessionCancelReasons)[number];
 
-export type CancelActor = "api_key" | "oauth_client" | "buyer" | "staff" | "system";
+export type SessionCancelActor = "api_key" | "oauth_client" | "buyer" | "staff" | "system";
 
 export interface SessionCancellation {
-  readonly reason: CancelReason;
+  readonly reason: SessionCancelReason;
   readonly note: string | null;
-  readonly actor: CancelActor;
+  readonly actor: SessionCancelActor;
 }
 
 export type SessionEnd =
@@ -71,14 +71,14 @@ export async function endSession(
   return ended.version;
 }
 
-export interface SessionTeller extends StockOwner {
+export interface SessionEventContext extends StockOwner {
   readonly outbox: Outbox;
 }
 
 /** Expires the session of the cart if it is still stored as open. */
-export async function expireSession(
+export async function expireCartSession(
   transaction: Transaction,
-  teller: SessionTeller,
+  teller: SessionEventContext,
   { session, version }: CartAggregate,
 ): Promise<void> {
   if (session === null || session.status !== "open") return;

@@ -4,23 +4,23 @@
  * an operation of its own.
  */
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import type { Expected } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
 import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
 import { endAuthorizations, queueOperation } from "#commerce/payments/payment-operations.ts";
 import { livePaymentOf, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";
 import { giveBackUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type LockedSession, lockSession, saveSession, tellSession } from "./change-session.ts";
+import { type LockedSession, lockSession, saveSession, publishSessionEvent } from "./change-session.ts";
 import { releaseSession } from "./release-sessions.ts";
-import { keepForCart } from "./keep-personal-data.ts";
-import { refuseSession, requireProcessing } from "./session-aggregate.ts";
+import { keepAfterFailedPayment } from "./keep-personal-data.ts";
+import { sessionFailure, requireProcessingSession } from "./session-aggregate.ts";
 
-export const failReasons = ["buyer_gave_up", "provider_error", "other"] as const;
-export type FailReason = (typeof failReasons)[number];
+export const sessionFailReasons = ["buyer_gave_up", "provider_error", "other"] as const;
+export type SessionFailReason = (typeof sessionFailReasons)[number];
 
-export interface SessionFailInput extends Expected {
+export interface SessionFailInput extends ExpectedVersionInput {
   readonly sessionId: string;
-  readonly reason: FailReason;
+  readonly reason: SessionFailReason;
 }
 
 /** Nobody waits for the provider's answer any more. Should it say later that it was paid, the money goes back. */
@@ -30,13 +30,13 @@ export async function failSession(
   input: SessionFailInput,
 ): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
-  requireProcessing(session, input, tenant.now);
+  requireProcessingSession(session, input, tenant.now);
   const payment = await livePaymentOf(transaction, session.id);
   if (payment === undefined)
-    throw refuseSession("invalid_state", session, { now: tenant.now, reason: "no_payment" });
+    throw sessionFailure("invalid_state", session, { now: tenant.now, reason: "no_payment" });
   if (payment.status !== "pending")
-    throw refuseSession("invalid_state", session, { now: tenant.now, reason: "payment_authorized" });
-  return failLocked(transaction, tenant, {
+    throw sessionFailure("invalid_state", session, { now: tenant.now, reason: "payment_authorized" });
+  return failLockedPayment(transaction, tenant, {
     cart,
     session,
     payment,
@@ -45,17 +45,17 @@ export async function failSession(
   });
 }
 
-export interface FailedPayment extends LockedSession {
+export interface FailedPaymentInput extends LockedSession {
   readonly payment: PaymentRow;
   readonly failureCode: string;
   /** The provider has declined it; else it may still succeed there, and is asked to forget it. */
   readonly isKnown: boolean;
 }
 
-export async function failLocked(
+export async function failLockedPayment(
   transaction: Transaction,
   tenant: CartCommandContext,
-  failed: FailedPayment,
+  failed: FailedPaymentInput,
 ): Promise<LockedSession> {
   const { cart, session, payment, failureCode, isKnown } = failed;
   const { now } = tenant;
@@ -67,15 +67,17 @@ export async function failLocked(
   }
   await giveBackUses(transaction, { sessionId: session.id, now });
   const expiresAt = new Date(session.expiresAt);
-  await keepForCart(transaction, { cart, expiresAt, now });
-  return expiresAt <= now ? expire(transaction, tenant, failed) : reopen(transaction, tenant, failed);
+  await keepAfterFailedPayment(transaction, { cart, expiresAt, now });
+  return expiresAt <= now
+    ? expireSessionAfterFailure(transaction, tenant, failed)
+    : reopenSession(transaction, tenant, failed);
 }
 
 /** The provider is asked to forget it, and for as long as it cannot tell it is asked what became of it. */
 export async function abandonPayment(
   transaction: Transaction,
   { now, merchantId, outbox, events }: CartCommandContext,
-  { payment, failureCode }: Pick<FailedPayment, "payment" | "failureCode">,
+  { payment, failureCode }: Pick<FailedPaymentInput, "payment" | "failureCode">,
 ): Promise<void> {
   await savePayment(transaction, { payment, patch: { status: "canceled", failureCode }, now });
   outbox.append({ type: "payment.canceled", id: payment.id, previous: { status: payment.status } });
@@ -90,7 +92,7 @@ export async function abandonPayment(
   });
 }
 
-async function reopen(
+async function reopenSession(
   transaction: Transaction,
   tenant: CartCommandContext,
   { cart, session }: LockedSession,
@@ -100,12 +102,12 @@ async function reopen(
     session,
     patch: { status: "open", submittedAt: null },
   });
-  tellSession(tenant, "checkout_session.payment_failed", { before: session, after });
+  publishSessionEvent(tenant, "checkout_session.payment_failed", { before: session, after });
   return { cart, session: after };
 }
 
 /** Its time ran out while it was paid for. */
-async function expire(
+async function expireSessionAfterFailure(
   transaction: Transaction,
   tenant: CartCommandContext,
   { cart, session }: LockedSession,

@@ -9,8 +9,8 @@ import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
-import type { CartAggregate, Expected } from "#commerce/carts/cart-aggregate.ts";
-import { type CancelReason, endSession, type SessionCancellation } from "./end-session.ts";
+import type { CartAggregate, ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
+import { type SessionCancelReason, endSession, type SessionCancellation } from "./end-session.ts";
 import { unlockCart } from "#commerce/carts/cart-transitions.ts";
 import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
@@ -18,11 +18,11 @@ import {
   lockSession,
   readSession,
   type SessionCommandContext,
-  tellSession,
+  publishSessionEvent,
 } from "./change-session.ts";
-import { requireOpen } from "./session-aggregate.ts";
+import { requireOpenSession } from "./session-aggregate.ts";
 
-interface ExpiryServices {
+interface SessionExpiryServices {
   readonly db: Database;
   readonly now: Date;
   readonly publicUrl: string;
@@ -31,14 +31,20 @@ interface ExpiryServices {
 }
 
 /** Expires all sessions that are due and returns their number. Skips rows that another process has locked. */
-export function expireSessions({ db, now, publicUrl, render, signal }: ExpiryServices): Promise<number> {
+export function expireSessions({
+  db,
+  now,
+  publicUrl,
+  render,
+  signal,
+}: SessionExpiryServices): Promise<number> {
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return handleDueRows({
     find: (after: DueSession | undefined, rowsMax) => findDueSessions(db, { now, after, rowsMax }),
     handle: ({ id, cartId, merchantId }) =>
       inTransaction(db, (transaction) =>
         withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
-          expireSession(transaction, { merchantId, outbox, now, publicUrl }, { id, cartId }),
+          expireDueSession(transaction, { merchantId, outbox, now, publicUrl }, { id, cartId }),
         ),
       ),
     signal,
@@ -69,7 +75,7 @@ async function findDueSessions(
   return rows;
 }
 
-async function expireSession(
+async function expireDueSession(
   transaction: Transaction,
   tenant: Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">,
   { id, cartId }: Pick<DueSession, "id" | "cartId">,
@@ -102,7 +108,7 @@ type SessionRelease = LockedSession &
     | { readonly status: "canceled"; readonly cancellation: SessionCancellation }
   );
 
-type Releaser = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
+type SessionReleaseContext = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
 
 /**
  * Both are locked, and the session open or processing; uses of promotions that it took are given back by who
@@ -110,7 +116,7 @@ type Releaser = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publ
  */
 export async function releaseSession(
   transaction: Transaction,
-  tenant: Releaser,
+  tenant: SessionReleaseContext,
   release: SessionRelease,
 ): Promise<LockedSession> {
   const { cart, session, status } = release;
@@ -125,7 +131,7 @@ export async function releaseSession(
     cart,
     isAsked: status === "canceled",
   });
-  tellSession(tenant, `checkout_session.${status}`, {
+  publishSessionEvent(tenant, `checkout_session.${status}`, {
     before: session,
     after,
     carts: { before: cart, after: unlocked },
@@ -133,12 +139,12 @@ export async function releaseSession(
   return { cart: unlocked, session: after };
 }
 
-interface SessionCancelInput extends Expected {
-  readonly reason: CancelReason;
+interface SessionCancelInput extends ExpectedVersionInput {
+  readonly reason: SessionCancelReason;
   readonly note?: string | null | undefined;
 }
 
-export const cancelNoteMax = 500;
+export const sessionCancelNoteMax = 500;
 
 /** Cancels a session that has not been submitted yet. */
 export async function cancelSession(
@@ -146,9 +152,9 @@ export async function cancelSession(
   tenant: SessionCommandContext,
   input: SessionCancelInput & { readonly sessionId: string },
 ): Promise<LockedSession> {
-  requireNoFaults(textFaults("/note", input.note, { min: 0, max: cancelNoteMax, lines: "many" }));
+  requireNoFaults(textFaults("/note", input.note, { min: 0, max: sessionCancelNoteMax, lines: "many" }));
   const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
-  requireOpen(session, input, tenant.now);
+  requireOpenSession(session, input, tenant.now);
   const cancellation = { reason: input.reason, note: input.note ?? null, actor: tenant.causedBy };
   return releaseSession(transaction, tenant, { cart, session, status: "canceled", cancellation });
 }

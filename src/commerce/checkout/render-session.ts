@@ -2,15 +2,15 @@
  * A session as the contract shows it: status by the clock, money with its currency, and no way to its page,
  * which only who made it is given.
  */
-import { type CartAggregate, type CartStatus, statusOf } from "#commerce/carts/cart-aggregate.ts";
+import { type CartAggregate, type CartStatus, cartStatusAt } from "#commerce/carts/cart-aggregate.ts";
 import type { SessionCancellation } from "./end-session.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type Money, money } from "#foundation/money.ts";
 import {
-  secretPlaceOf,
+  sessionSecretSealContext,
   type SessionAggregate,
   type SessionStatus,
-  sessionStatusOf,
+  sessionStatusAt,
 } from "./session-aggregate.ts";
 
 export type SessionPaymentStatus = "unpaid" | "processing" | "paid" | "not_required";
@@ -38,7 +38,7 @@ export interface SessionView {
   readonly cartStatus: CartStatus;
 }
 
-export function toSession(
+export function toSessionView(
   session: SessionAggregate,
   cart: CartAggregate,
   { now }: { readonly now: Date },
@@ -59,7 +59,7 @@ export function toSession(
   return {
     id,
     version,
-    status: sessionStatusOf(session, now),
+    status: sessionStatusAt(session, now),
     cartId: cart.id,
     cartVersion: cart.version,
     orderId,
@@ -68,7 +68,7 @@ export function toSession(
     currency: session.currency,
     locale: session.locale,
     amountTotal: money(session.amountTotalMinor, session.currency),
-    paymentStatus: paymentStatusOf(session),
+    paymentStatus: sessionPaymentStatus(session),
     successUrl,
     cancelUrl,
     expiresAt,
@@ -76,11 +76,11 @@ export function toSession(
     completedAt,
     canceledAt,
     cancellation,
-    cartStatus: statusOf(cart, now),
+    cartStatus: cartStatusAt(cart, now),
   };
 }
 
-export function paymentStatusOf({
+export function sessionPaymentStatus({
   status,
   amountTotalMinor,
 }: Pick<SessionAggregate, "status" | "amountTotalMinor">): SessionPaymentStatus {
@@ -89,7 +89,7 @@ export function paymentStatusOf({
   return amountTotalMinor === 0 ? "not_required" : "paid";
 }
 
-interface Asking {
+interface PageUrlContext {
   /** The internal token or the person that asks; null: another credential. */
   readonly tokenId: string | null;
   readonly keyring: Keyring;
@@ -98,17 +98,17 @@ interface Asking {
 }
 
 /** Who knows it can check out as the buyer: only who made the session is told, and only while it is open. */
-export function pageUrlOf(
+export function sessionPageUrl(
   session: SessionAggregate,
-  { tokenId, keyring, publicUrl, now }: Asking,
+  { tokenId, keyring, publicUrl, now }: PageUrlContext,
 ): string | null {
   const { secret, createdBy } = session;
   if (
     secret === null ||
     createdBy === null ||
     createdBy !== tokenId ||
-    sessionStatusOf(session, now) !== "open"
+    sessionStatusAt(session, now) !== "open"
   )
     return null;
-  return `${publicUrl}/checkout/${keyring.open(secret, secretPlaceOf(session.id)).toString("utf8")}`;
+  return `${publicUrl}/checkout/${keyring.open(secret, sessionSecretSealContext(session.id)).toString("utf8")}`;
 }

@@ -8,7 +8,7 @@ import type { SessionCancellation } from "./end-session.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
 import type { Place, Sealed } from "#foundation/encryption.ts";
-import type { Expected } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import type { Tables } from "#database/tables.ts";
 
@@ -68,10 +68,10 @@ export async function findSessions(
     from hosted_checkout_session s join merchant m on m.id = s.merchant_id where s.id = any(${ids}::text[])`.execute(
     reader,
   );
-  return new Map(rows.map((row) => [row.id, toAggregate(row)]));
+  return new Map(rows.map((row) => [row.id, toSessionAggregate(row)]));
 }
 
-function toAggregate(row: SessionRow): SessionAggregate {
+function toSessionAggregate(row: SessionRow): SessionAggregate {
   const {
     merchantId,
     merchantSlug,
@@ -99,20 +99,20 @@ function toAggregate(row: SessionRow): SessionAggregate {
 }
 
 /** What a session's secret is sealed for. */
-export const secretPlaceOf = (sessionId: string): Place => ({
+export const sessionSecretSealContext = (sessionId: string): Place => ({
   table: "hosted_checkout_session",
   column: "url_sealed",
   rowId: sessionId,
 });
 
-export function sessionStatusOf(
+export function sessionStatusAt(
   { status, expiresAt }: Pick<SessionAggregate, "status" | "expiresAt">,
   now: Date,
 ): SessionStatus {
   return status === "open" && new Date(expiresAt) <= now ? "expired" : status;
 }
 
-const refusals: Readonly<Record<Exclude<SessionStatus, "open">, FailureCode>> = {
+const failureCodeOfStatus: Readonly<Record<Exclude<SessionStatus, "open">, FailureCode>> = {
   processing: "checkout_session_processing",
   completed: "checkout_session_completed",
   canceled: "checkout_session_canceled",
@@ -120,63 +120,71 @@ const refusals: Readonly<Record<Exclude<SessionStatus, "open">, FailureCode>> = 
 };
 
 /** State before version: of a session that has ended the version is of no interest. */
-export function requireOpen(session: SessionAggregate, { expectedVersion }: Expected, now: Date): void {
-  const status = sessionStatusOf(session, now);
-  if (status !== "open") throw refuseSession(refusals[status], session, { now });
+export function requireOpenSession(
+  session: SessionAggregate,
+  { expectedVersion }: ExpectedVersionInput,
+  now: Date,
+): void {
+  const status = sessionStatusAt(session, now);
+  if (status !== "open") throw sessionFailure(failureCodeOfStatus[status], session, { now });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
-    throw refuseSession("checkout_session_version_conflict", session, { now });
+    throw sessionFailure("checkout_session_version_conflict", session, { now });
 }
 
-interface RefusedSession {
+interface SessionConflictDetails {
   readonly now: Date;
   readonly reason?: string | null;
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** A 409 that says what the session is like, so that the caller need not ask. */
-export function refuseSession(
+export function sessionFailure(
   code: FailureCode,
   session: SessionAggregate,
-  refused: RefusedSession,
+  refused: SessionConflictDetails,
 ): Failure {
   return fail(code, { conflict: sessionConflict(session, refused) });
 }
 
 function sessionConflict(
   session: SessionAggregate,
-  { now, reason = null, data = {} }: RefusedSession,
+  { now, reason = null, data = {} }: SessionConflictDetails,
 ): FailureConflict {
   const { id, version } = session;
   return {
     resource: "checkout_session",
     id,
-    currentStatus: sessionStatusOf(session, now),
+    currentStatus: sessionStatusAt(session, now),
     currentVersion: version,
     reason,
     data,
   };
 }
 
-const ended = {
+const failureCodeOfEnd = {
   completed: "checkout_session_completed",
   canceled: "checkout_session_canceled",
   expired: "checkout_session_expired",
 } as const;
 
 /** Only a session that was submitted can be completed or fail. Checks the state before the version. */
-export function requireProcessing(session: SessionAggregate, { expectedVersion }: Expected, now: Date): void {
-  const status = sessionStatusOf(session, now);
-  if (status === "open") throw refuseSession("invalid_state", session, { now, reason: "not_submitted" });
+export function requireProcessingSession(
+  session: SessionAggregate,
+  { expectedVersion }: ExpectedVersionInput,
+  now: Date,
+): void {
+  const status = sessionStatusAt(session, now);
+  if (status === "open") throw sessionFailure("invalid_state", session, { now, reason: "not_submitted" });
   if (status !== "processing")
-    throw refuseSession(ended[status], session, {
+    throw sessionFailure(failureCodeOfEnd[status], session, {
       now,
       data: session.orderId === null ? {} : { orderId: session.orderId },
     });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
-    throw refuseSession("checkout_session_version_conflict", session, { now });
+    throw sessionFailure("checkout_session_version_conflict", session, { now });
 }
 
-interface SessionFilter {
+interface SessionListFilter {
   /** Null for the sessions of all merchants. */
   readonly merchantId: string | null;
   readonly status: SessionStatus | null;
@@ -184,9 +192,9 @@ interface SessionFilter {
 }
 
 /** The query of a list of sessions, for the caller to page or count. It filters by the status at `now`. */
-export function sessionList(
+export function sessionListQuery(
   reader: Reader,
-  { merchantId, status, now }: SessionFilter,
+  { merchantId, status, now }: SessionListFilter,
 ): SelectQueryBuilder<Tables, "hostedCheckoutSession", { id: string }> {
   let list = reader.selectFrom("hostedCheckoutSession").select("hostedCheckoutSession.id");
   if (merchantId !== null) list = list.where("hostedCheckoutSession.merchantId", "=", merchantId);

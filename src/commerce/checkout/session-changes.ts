@@ -2,22 +2,26 @@
  * What a buyer may still change while checking out, by the rules of carts: the address, the e-mail, how it is
  * delivered, the code.
  */
-import { type CartPromotionApplyInput, promotionPlan, removalPlan } from "#commerce/carts/cart-promotion.ts";
+import {
+  type CartPromotionApplyInput,
+  planPromotionCode,
+  planPromotionRemoval,
+} from "#commerce/carts/cart-promotion.ts";
 import {
   type CartAddressSetInput,
   type CartDeliveryOptionSelectInput,
-  checkInput,
-  deliveryPlan,
-  keepForBuyer,
-  sealAddress,
+  checkAddressInput,
+  planDeliverySelection,
+  saveAddressForBuyer,
+  storeCartAddress,
 } from "#commerce/carts/set-delivery.ts";
-import { emailFaults, replaceEmail } from "#commerce/carts/market-and-buyer.ts";
-import { draftOf } from "#commerce/carts/cart-draft.ts";
-import type { CartCommandContext, PlanCart } from "#commerce/carts/change-cart.ts";
+import { emailFaults, replaceBuyerEmail } from "#commerce/carts/market-and-buyer.ts";
+import { toCartDraft } from "#commerce/carts/cart-draft.ts";
+import type { CartCommandContext, PlanCartChange } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { changeSession, type LockedSession, type SessionTarget } from "./change-session.ts";
-import { keepUntilOver } from "./keep-personal-data.ts";
+import { keepUntilSessionEnd } from "./keep-personal-data.ts";
 
 export interface SessionAddressSetInput extends CartAddressSetInput, SessionTarget {
   /** Of the buyer, in place of the one that the cart has; left out: that one stays. */
@@ -29,25 +33,29 @@ export function setSessionAddress(
   tenant: CartCommandContext,
   input: SessionAddressSetInput,
 ): Promise<LockedSession> {
-  const checked = checkInput(input);
+  const checked = checkAddressInput(input);
   const email = input.contactEmail ?? null;
   requireNoFaults(emailFaults("/contactEmail", email));
   return changeSession(transaction, tenant, {
     target: input,
     work: async (cart, { expiresAt }) => {
-      await keepForBuyer(transaction, tenant, { cart, input, checked });
-      const { plan } = await sealAddress(transaction, tenant, { cart, ...checked });
+      await saveAddressForBuyer(transaction, tenant, { cart, input, checked });
+      const { plan } = await storeCartAddress(transaction, tenant, { cart, ...checked });
       if (email === null) return plan;
-      const buyerEmailId = await replaceEmail(transaction, tenant, { cart, email });
-      await keepUntilOver(transaction, buyerEmailId === null ? [] : [buyerEmailId], new Date(expiresAt));
-      return withEmail(plan, buyerEmailId);
+      const buyerEmailId = await replaceBuyerEmail(transaction, tenant, { cart, email });
+      await keepUntilSessionEnd(
+        transaction,
+        buyerEmailId === null ? [] : [buyerEmailId],
+        new Date(expiresAt),
+      );
+      return withBuyerEmail(plan, buyerEmailId);
     },
   });
 }
 
 /** One change of the cart for both. */
-const withEmail =
-  (plan: PlanCart, buyerEmailId: string | null): PlanCart =>
+const withBuyerEmail =
+  (plan: PlanCartChange, buyerEmailId: string | null): PlanCartChange =>
   (cart) => {
     const planned = plan(cart);
     return planned === null ? null : { ...planned, draft: { ...planned.draft, buyerEmailId } };
@@ -66,9 +74,13 @@ export function setSessionContact(
   return changeSession(transaction, tenant, {
     target: input,
     work: async (cart, { expiresAt }) => {
-      const buyerEmailId = await replaceEmail(transaction, tenant, { cart, email: input.email });
-      await keepUntilOver(transaction, buyerEmailId === null ? [] : [buyerEmailId], new Date(expiresAt));
-      return () => ({ event: "cart.updated", draft: { ...draftOf(cart), buyerEmailId } });
+      const buyerEmailId = await replaceBuyerEmail(transaction, tenant, { cart, email: input.email });
+      await keepUntilSessionEnd(
+        transaction,
+        buyerEmailId === null ? [] : [buyerEmailId],
+        new Date(expiresAt),
+      );
+      return () => ({ event: "cart.updated", draft: { ...toCartDraft(cart), buyerEmailId } });
     },
   });
 }
@@ -78,7 +90,10 @@ export function selectSessionDelivery(
   tenant: CartCommandContext,
   input: CartDeliveryOptionSelectInput & SessionTarget,
 ): Promise<LockedSession> {
-  return changeSession(transaction, tenant, { target: input, work: () => deliveryPlan(input, tenant.now) });
+  return changeSession(transaction, tenant, {
+    target: input,
+    work: () => planDeliverySelection(input, tenant.now),
+  });
 }
 
 export function applySessionPromotion(
@@ -86,7 +101,7 @@ export function applySessionPromotion(
   tenant: CartCommandContext,
   input: CartPromotionApplyInput & SessionTarget,
 ): Promise<LockedSession> {
-  const { plan } = promotionPlan(input, tenant);
+  const { plan } = planPromotionCode(input, tenant);
   return changeSession(transaction, tenant, { target: input, work: () => plan });
 }
 
@@ -95,5 +110,5 @@ export function removeSessionPromotion(
   tenant: CartCommandContext,
   input: SessionTarget,
 ): Promise<LockedSession> {
-  return changeSession(transaction, tenant, { target: input, work: () => removalPlan(tenant.now) });
+  return changeSession(transaction, tenant, { target: input, work: () => planPromotionRemoval(tenant.now) });
 }

@@ -20,14 +20,14 @@ export async function findSessionPage(reader: Reader, secret: string): Promise<S
   const row = await reader
     .selectFrom("hostedCheckoutSession")
     .select(["id as sessionId", "merchantId", "cartId", "pageDigest"])
-    .where("urlDigest", "=", secretDigest(secret))
+    .where("urlDigest", "=", digestPageSecret(secret))
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const { pageDigest, ...page } = row;
   return { ...page, holderDigest: pageDigest === null ? null : Buffer.from(pageDigest) };
 }
 
-export interface PageHolder {
+export interface SessionPageClaim {
   readonly sessionId: string;
   readonly digest: Buffer;
   /** Also where another browser has it. */
@@ -35,9 +35,9 @@ export interface PageHolder {
 }
 
 /** After the change that it is for, whose locks it needs. False: another browser has it. */
-export async function holdSessionPage(
+export async function claimSessionPage(
   transaction: Transaction,
-  { sessionId, digest, takesOver }: PageHolder,
+  { sessionId, digest, takesOver }: SessionPageClaim,
 ): Promise<boolean> {
   let update = transaction
     .updateTable("hostedCheckoutSession")
@@ -50,30 +50,31 @@ export async function holdSessionPage(
 }
 
 /** The database keeps only the digest of the secret, so that a reader of the database cannot open a page. */
-export function secretDigest(secret: string): Buffer {
+export function digestPageSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-const urlMax = 2048;
+const returnUrlLengthMax = 2048;
 /**
  * Readers of addresses disagree about what begins otherwise, and about a backslash: some find another host in
  * it.
  */
-const plainStart = /^https?:\/\/[^/\\]/i;
+const unambiguousStart = /^https?:\/\/[^/\\]/i;
 
 /** The URL of one of the merchant's pages: https, so that nobody reads it on the way. */
 export function returnUrlFaults(field: string, text: string): Faults {
-  if (text.length > urlMax) return [faultAt(field, "too_long", `It may have ${urlMax} characters at most.`)];
+  if (text.length > returnUrlLengthMax)
+    return [faultAt(field, "too_long", `It may have ${returnUrlLengthMax} characters at most.`)];
   const isPlain =
-    isCleanText(text) && !/[\s\\]/.test(text) && (plainStart.test(text) || !/^https?:/i.test(text));
+    isCleanText(text) && !/[\s\\]/.test(text) && (unambiguousStart.test(text) || !/^https?:/i.test(text));
   const url = isPlain ? URL.parse(text) : null;
   if (url === null) return [faultAt(field, "invalid_url", "It is not the address of a page.")];
   if (url.username !== "" || url.password !== "")
     return [faultAt(field, "not_allowed", "It must not have credentials in it.")];
-  if (url.protocol === "https:" || (url.protocol === "http:" && isOwnMachine(url.hostname))) return [];
+  if (url.protocol === "https:" || (url.protocol === "http:" && isLocalHost(url.hostname))) return [];
   return [faultAt(field, "not_allowed", "It must begin with https://; http:// is for localhost alone.")];
 }
 
 /** A developer runs the page on the local machine. */
-const isOwnMachine = (host: string): boolean =>
+const isLocalHost = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

@@ -3,8 +3,12 @@
  * sale now, and what the order will need is taken, before any money is asked for: from here on the checkout
  * is frozen until the provider has answered.
  */
-import { keepForOrder, personalIdsOf } from "#commerce/addresses/personal-data.ts";
-import type { CartAggregate, Expected, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
+import { keepPersonalDataForOrder, personalDataIds } from "#commerce/addresses/personal-data.ts";
+import type {
+  CartAggregate,
+  ExpectedVersionInput,
+  StoredCartWarning,
+} from "#commerce/carts/cart-aggregate.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import { type Faults, faultAt, integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
@@ -17,16 +21,16 @@ import { amountMinorMax, isCurrency, money } from "#foundation/money.ts";
 import {
   type LockedSession,
   lockSession,
-  repriceLocked,
-  requireAvailable,
-  requireWhole,
+  repriceSessionCart,
+  requireAvailableLines,
+  requireFullQuantities,
   saveSession,
-  takenFrom,
-  tellSession,
+  sessionFieldsOfCart,
+  publishSessionEvent,
 } from "./change-session.ts";
-import { refuseSession, requireOpen, type SessionAggregate } from "./session-aggregate.ts";
+import { sessionFailure, requireOpenSession, type SessionAggregate } from "./session-aggregate.ts";
 
-export interface SessionSubmitInput extends Expected {
+export interface SessionSubmitInput extends ExpectedVersionInput {
   readonly sessionId: string;
   /** What the buyer has agreed to. */
   readonly expectedAmount: { readonly amountMinor: number; readonly currency: string };
@@ -34,7 +38,7 @@ export interface SessionSubmitInput extends Expected {
   readonly paymentToken?: string | null | undefined;
 }
 
-export interface SubmittedSession extends LockedSession {
+export interface SessionSubmitResult extends LockedSession {
   /** It was priced differently from before, and saved so. */
   readonly isCartChanged: boolean;
 }
@@ -43,27 +47,31 @@ export async function submitSession(
   transaction: Transaction,
   tenant: CartCommandContext,
   input: SessionSubmitInput,
-): Promise<SubmittedSession> {
-  requireNoFaults(faultsOf(input));
+): Promise<SessionSubmitResult> {
+  requireNoFaults(submitFaults(input));
   const locked = await lockSession(transaction, tenant, input.sessionId);
   const { session } = locked;
-  requireOpen(session, input, tenant.now);
+  requireOpenSession(session, input, tenant.now);
   // Before the stock, as everybody does who needs both; and what is priced now is still so when the uses are
   // taken.
   await lockPromotions(
     transaction,
     locked.cart.promotions.map(({ promotionId }) => promotionId),
   );
-  const { cart, warnings, isChanged } = await repriceLocked(transaction, tenant, locked);
+  const { cart, warnings, isChanged } = await repriceSessionCart(transaction, tenant, locked);
   // A refusal takes back what was saved of it: its version is the one that the caller knows.
-  requireReady({ cart: { ...cart, version: locked.cart.version }, session, warnings }, input, tenant.now);
-  await takePromotions(transaction, tenant, { cart, session });
+  requireReadyToPay(
+    { cart: { ...cart, version: locked.cart.version }, session, warnings },
+    input,
+    tenant.now,
+  );
+  await takePromotionUses(transaction, tenant, { cart, session });
   await setHoldsEnd(transaction, { sessionId: session.id, expiresAt: null });
-  await keepForOrder(transaction, personalIdsOf(cart));
-  await pay(transaction, tenant, { cart, session, token: input.paymentToken ?? null });
-  const patch = { ...takenFrom(cart), status: "processing", submittedAt: tenant.now } as const;
+  await keepPersonalDataForOrder(transaction, personalDataIds(cart));
+  await startSessionPayment(transaction, tenant, { cart, session, token: input.paymentToken ?? null });
+  const patch = { ...sessionFieldsOfCart(cart), status: "processing", submittedAt: tenant.now } as const;
   const after = await saveSession(transaction, tenant, { session, patch });
-  tellSession(tenant, "checkout_session.processing", {
+  publishSessionEvent(tenant, "checkout_session.processing", {
     before: session,
     after,
     carts: { before: locked.cart, after: cart },
@@ -73,7 +81,10 @@ export async function submitSession(
 
 const tokenPattern = /^[\x21-\x7e]{1,255}$/;
 
-function faultsOf({ expectedAmount: { amountMinor, currency }, paymentToken }: SessionSubmitInput): Faults {
+function submitFaults({
+  expectedAmount: { amountMinor, currency },
+  paymentToken,
+}: SessionSubmitInput): Faults {
   const isToken = paymentToken === null || paymentToken === undefined || tokenPattern.test(paymentToken);
   return [
     ...integerFaults("/expectedAmount/amountMinor", amountMinor, { min: 0, max: amountMinorMax }),
@@ -86,21 +97,25 @@ function faultsOf({ expectedAmount: { amountMinor, currency }, paymentToken }: S
   ];
 }
 
-interface Priced extends LockedSession {
-  readonly warnings: readonly StoredWarning[];
+interface PricedSession extends LockedSession {
+  readonly warnings: readonly StoredCartWarning[];
 }
 
 /** Whatever stands in the way is told before another amount, which may come of it. */
-function requireReady(priced: Priced, { expectedAmount, paymentToken }: SessionSubmitInput, now: Date): void {
+function requireReadyToPay(
+  priced: PricedSession,
+  { expectedAmount, paymentToken }: SessionSubmitInput,
+  now: Date,
+): void {
   const { cart, session, warnings } = priced;
-  if (cart.lines.length === 0) throw refuseSession("invalid_state", session, { now, reason: "cart_empty" });
-  requireAvailable(cart, warnings, now);
-  requireWhole(cart, warnings, now);
-  requireDelivery(cart, session, now);
-  requirePromotionLeft(priced, now);
+  if (cart.lines.length === 0) throw sessionFailure("invalid_state", session, { now, reason: "cart_empty" });
+  requireAvailableLines(cart, warnings, now);
+  requireFullQuantities(cart, warnings, now);
+  requireDeliveryChosen(cart, session, now);
+  requirePromotionCodeLeft(priced, now);
   const { totalMinor, currency } = cart;
   if (totalMinor !== expectedAmount.amountMinor || currency !== expectedAmount.currency)
-    throw refuseSession("checkout_amount_changed", session, {
+    throw sessionFailure("checkout_amount_changed", session, {
       now,
       data: { amountTotal: money(totalMinor, currency) },
     });
@@ -110,42 +125,42 @@ function requireReady(priced: Priced, { expectedAmount, paymentToken }: SessionS
   }
 }
 
-function requireDelivery(cart: CartAggregate, session: SessionAggregate, now: Date): void {
+function requireDeliveryChosen(cart: CartAggregate, session: SessionAggregate, now: Date): void {
   const lineIds = cart.lines.filter(({ requiresShipping }) => requiresShipping).map(({ id }) => id);
   if (lineIds.length === 0) return;
   if (cart.address === null)
-    throw refuseSession("invalid_state", session, { now, reason: "address_required", data: { lineIds } });
+    throw sessionFailure("invalid_state", session, { now, reason: "address_required", data: { lineIds } });
   if (cart.deliveryMethodId === null)
-    throw refuseSession("invalid_state", session, {
+    throw sessionFailure("invalid_state", session, {
       now,
       reason: "delivery_option_required",
       data: { lineIds },
     });
 }
 
-const usedUp: ReadonlySet<unknown> = new Set<RefusalReason>([
+const usageLimitReasons: ReadonlySet<unknown> = new Set<RefusalReason>([
   "usage_limit_reached",
   "customer_usage_limit_reached",
 ]);
 
 /** The code that the buyer confirmed was used up by others meanwhile. */
-function requirePromotionLeft({ session, warnings }: Priced, now: Date): void {
+function requirePromotionCodeLeft({ session, warnings }: PricedSession, now: Date): void {
   const removed = warnings.find(
-    ({ code, data }) => code === "promotion_removed" && usedUp.has(data["reason"]),
+    ({ code, data }) => code === "promotion_removed" && usageLimitReasons.has(data["reason"]),
   );
   if (removed !== undefined)
-    throw notLeft(session, {
+    throw promotionFailure(session, {
       now,
       reason: String(removed.data["reason"]),
       data: { code: removed.data["code"] ?? null },
     });
 }
 
-function notLeft(session: SessionAggregate, refused: Parameters<typeof refuseSession>[2]): Failure {
-  return refuseSession("promotion_not_applicable", session, refused);
+function promotionFailure(session: SessionAggregate, refused: Parameters<typeof sessionFailure>[2]): Failure {
+  return sessionFailure("promotion_not_applicable", session, refused);
 }
 
-async function takePromotions(
+async function takePromotionUses(
   transaction: Transaction,
   tenant: CartCommandContext,
   { cart, session }: LockedSession,
@@ -155,11 +170,11 @@ async function takePromotions(
     .filter(({ state }) => state === "applied")
     .map(({ promotionId, promotionCodeId }) => ({ promotionId, promotionCodeId }));
   const refusal = (reason: RefusalReason, promotionId: string): Failure =>
-    notLeft(session, { now: tenant.now, reason, data: { promotionId } });
+    promotionFailure(session, { now: tenant.now, reason, data: { promotionId } });
   await takeUses(transaction, { tenant, sessionId: session.id, buyerReference, promotions, refusal });
 }
 
-async function pay(
+async function startSessionPayment(
   transaction: Transaction,
   { merchantId, keyring, now, events }: CartCommandContext,
   { cart, session, token }: LockedSession & { readonly token: string | null },

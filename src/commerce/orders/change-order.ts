@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import type { Expected } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
@@ -26,7 +26,7 @@ export interface OrderCommandContext extends CartCommandContext {
   readonly actor: OrderActor;
 }
 
-export interface OrderTarget extends Expected {
+export interface OrderTarget extends ExpectedVersionInput {
   readonly orderId: string;
 }
 
@@ -104,7 +104,7 @@ export async function orderIdOf(
   return orderId;
 }
 
-export interface LockedChange extends Expected {
+export interface LockedChange extends ExpectedVersionInput {
   readonly order: OrderAggregate;
   readonly work: ChangeOrderWork;
 }

@@ -2,9 +2,9 @@
  * A submitted checkout becomes its order: at once where nothing is to be paid, else when its payment was
  * authorised.
  */
-import type { Expected } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
 import { type LockedSession, lockSession } from "#commerce/checkout/change-session.ts";
-import { refuseSession, requireProcessing } from "#commerce/checkout/session-aggregate.ts";
+import { sessionFailure, requireProcessingSession } from "#commerce/checkout/session-aggregate.ts";
 import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submit-session.ts";
 import { livePaymentOf } from "#commerce/payments/payment-rows.ts";
 import { handleDueRows } from "#database/due-rows.ts";
@@ -23,7 +23,7 @@ export async function submitCheckout(
   return placeOrder(transaction, context, { cart, session, payment: null });
 }
 
-export interface SessionCompleteInput extends Expected {
+export interface SessionCompleteInput extends ExpectedVersionInput {
   readonly sessionId: string;
 }
 
@@ -33,10 +33,10 @@ export async function completeSession(
   input: SessionCompleteInput,
 ): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, context, input.sessionId);
-  requireProcessing(session, input, context.now);
+  requireProcessingSession(session, input, context.now);
   const payment = await livePaymentOf(transaction, session.id);
   const isReady = payment === undefined ? session.amountTotalMinor === 0 : payment.status === "authorized";
-  if (!isReady) throw refuseSession("checkout_session_processing", session, { now: context.now });
+  if (!isReady) throw sessionFailure("checkout_session_processing", session, { now: context.now });
   return placeOrder(transaction, context, {
     cart,
     session,

@@ -3,7 +3,7 @@
  * product, price or policy of today.
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
-import type { LineDisplay, StoredOption } from "#commerce/carts/cart-aggregate.ts";
+import type { CartLineDisplay, StoredDeliveryOption } from "#commerce/carts/cart-aggregate.ts";
 import type { Translated } from "#commerce/catalog/read-products.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { PolicyRules } from "#commerce/markets/policy-rules.ts";
@@ -27,7 +27,7 @@ export interface OrderLine {
   readonly productId: string;
   readonly variantId: string;
   readonly categoryIds: readonly string[];
-  readonly display: LineDisplay;
+  readonly display: CartLineDisplay;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
   readonly unitPriceMinor: number;
@@ -238,7 +238,7 @@ export interface OrderAggregate {
   readonly buyerReference: string | null;
   readonly buyerEmail: { readonly id: string; readonly hint: string | null } | null;
   readonly address: { readonly id: string; readonly masked: MaskedAddress } | null;
-  readonly delivery: StoredOption | null;
+  readonly delivery: StoredDeliveryOption | null;
   readonly subtotalMinor: number;
   readonly discountMinor: number;
   readonly shippingMinor: number | null;

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { completeCart } from "#commerce/carts/cart-transitions.ts";
-import { type LockedSession, saveSession, tellSession } from "#commerce/checkout/change-session.ts";
+import { type LockedSession, saveSession, publishSessionEvent } from "#commerce/checkout/change-session.ts";
 import { sellHeld } from "#commerce/inventory/reservations.ts";
 import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
 import { redeemUses } from "#commerce/promotions/promotion-uses.ts";
@@ -72,7 +72,7 @@ export async function placeOrder(
   if (order === undefined) throw new Error(`Order ${orderId} was placed and is not there.`);
   publishOrder(context, happenings, { before: order, after: order });
   const ordered = await completeCart(transaction, context, { cart, orderId });
-  tellSession(context, "checkout_session.completed", {
+  publishSessionEvent(context, "checkout_session.completed", {
     before: session,
     after: completed,
     carts: { before: cart, after: ordered },

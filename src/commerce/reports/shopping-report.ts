@@ -4,7 +4,7 @@
  * found nothing.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { CancelReason } from "#commerce/checkout/end-session.ts";
+import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
 import type { Reader } from "#database/transaction.ts";
 import type { Bucket } from "#foundation/period.ts";
@@ -15,7 +15,7 @@ type Step = "carts" | "checkouts" | "submittedCheckouts" | "orders";
 export interface SessionOutcome {
   readonly status: SessionStatus;
   /** Where it was canceled. */
-  readonly reason: CancelReason | null;
+  readonly reason: SessionCancelReason | null;
   readonly sessions: number;
 }
 
@@ -54,7 +54,7 @@ interface FunnelRow {
   readonly step: Step | "sessions";
   /** Of sessions. */
   readonly status: SessionStatus | null;
-  readonly reason: CancelReason | null;
+  readonly reason: SessionCancelReason | null;
   readonly count: number;
 }
 

@@ -3,7 +3,7 @@
  * read once, then each cart is made here.
  */
 import { sql } from "kysely";
-import { loadOffer, type Offer } from "#commerce/carts/offer.ts";
+import { loadOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -148,7 +148,7 @@ async function findCodes(
 
 /** What a market's carts can have. */
 export interface BulkMarketOffer {
-  readonly offer: Offer;
+  readonly offer: CartOffer;
   /** On sale there and plenty of it, always in the same order. */
   readonly variantIds: readonly string[];
 }

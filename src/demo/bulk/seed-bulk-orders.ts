@@ -11,7 +11,7 @@ import { insertRows, type Row } from "#demo/rows/insert-rows.ts";
 import { insertOrders, type OrderRows, orderRows } from "#demo/rows/order-rows.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Offer } from "#commerce/carts/offer.ts";
+import type { CartOffer } from "#commerce/carts/load-offer.ts";
 import { newCart } from "#demo/rows/cart-rows.ts";
 import { hashOf, pick, randomFrom } from "#demo/random.ts";
 import { lifeOf, type OrderStage } from "#demo/rows/order-stages.ts";
@@ -205,7 +205,7 @@ function bulkOrder(number: number, place: BulkOrderPlace): OrderRows {
 }
 
 /** Uses of promotions are counted where they are taken; what is made here takes none. */
-const withoutPromotions = (offer: Offer): Offer => ({ ...offer, automatic: [], code: undefined });
+const withoutPromotions = (offer: CartOffer): CartOffer => ({ ...offer, automatic: [], code: undefined });
 
 /** Of a hundred orders; the older, the more of them are done. */
 const shares: readonly (readonly [untilDays: number, stages: readonly (readonly [OrderStage, number])[]])[] =

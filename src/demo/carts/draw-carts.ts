@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
-import { loadOffer, type Offer } from "#commerce/carts/offer.ts";
+import { loadOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
 import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
 import {
   promotionKinds,
@@ -181,7 +181,7 @@ export async function readMarkets(transaction: Transaction, { first, second }: D
 /** What an entry can take from. */
 interface Shelf {
   readonly country: string;
-  readonly offer: Offer;
+  readonly offer: CartOffer;
   readonly variantIds: ReadonlyMap<string, string>;
   readonly code: PromotionRule | null;
 }
@@ -194,7 +194,7 @@ async function openShelves(
   { owners, entries, markets, promotionCodes, now }: Drawing<CartToDraw>,
 ): Promise<ReadShelf> {
   const variantIds = await readVariants(transaction, { owners, entries });
-  const offers = new Map<string, Offer>();
+  const offers = new Map<string, CartOffer>();
   return async ({ owner, country, code }) => {
     const merchantId = owners[owner].id;
     // A merchant who no longer sells to the country has its carts elsewhere.

@@ -23,9 +23,9 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { lockSession, readSession, type SessionCommandContext } from "#commerce/checkout/change-session.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { cancelSession, releaseSession } from "#commerce/checkout/release-sessions.ts";
-import { createSession, lifetimeMinutes } from "#commerce/checkout/create-session.ts";
+import { createSession, sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
 import { submitSession } from "#commerce/checkout/submit-session.ts";
-import type { CancelReason } from "#commerce/checkout/end-session.ts";
+import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
 import { answerPayments, demoToken } from "#demo/rows/order-money-rows.ts";
 
 export const confirm: Step = async (scene) => {
@@ -255,13 +255,13 @@ function found<Row>(row: Row | undefined, what: string): Row {
 const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
 
 export const checkOut =
-  (minutes: number = lifetimeMinutes.usual): Step =>
+  (minutes: number = sessionLifetimeMinutes.usual): Step =>
   async ({ transaction, tenantFor, cartId }) => {
     const input = { cartId, ...returnUrls, lifetimeMinutes: minutes };
     return { sessionId: (await createSession(transaction, tenantFor("buyer"), input)).session.id };
   };
 
-export const longestLife = lifetimeMinutes.max;
+export const longestLife = sessionLifetimeMinutes.max;
 
 async function submit(scene: Scene): Promise<void> {
   const sessionId = sessionOf(scene);
@@ -304,7 +304,7 @@ export const buyUnheard: Step = async (scene) => {
 };
 
 export const giveUp =
-  (reason: CancelReason, note: string): Step =>
+  (reason: SessionCancelReason, note: string): Step =>
   async (scene) => {
     await cancelSession(scene.transaction, scene.tenantFor("buyer"), {
       sessionId: sessionOf(scene),

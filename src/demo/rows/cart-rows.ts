@@ -2,17 +2,21 @@
  * Makes whole carts, priced by the rules that price every cart, and writes the rows of any number of them
  * with one statement per table.
  */
-import { cartLifeMs, type CartStatus, type RevocationReason } from "#commerce/carts/cart-aggregate.ts";
+import {
+  cartLifetimeMs,
+  type CartStatus,
+  type CartRevocationReason,
+} from "#commerce/carts/cart-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { maskAddress, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { type CartDraft, newDraft, type NextCart } from "#commerce/carts/cart-draft.ts";
-import type { Offer } from "#commerce/carts/offer.ts";
-import { reprice } from "#commerce/carts/reprice.ts";
+import { type CartDraft, newCartDraft, type NextCart } from "#commerce/carts/cart-draft.ts";
+import type { CartOffer } from "#commerce/carts/load-offer.ts";
+import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import { tokenDigest } from "#commerce/carts/find-carts.ts";
+import { digestAddressToken } from "#commerce/carts/find-carts.ts";
 import { insertRows, type Row } from "./insert-rows.ts";
 
 /** How far it has come. */
@@ -21,7 +25,7 @@ export interface CartLife {
   readonly version: number;
   readonly orderId?: string;
   readonly mergedIntoCartId?: string;
-  readonly revocation?: { readonly reason: RevocationReason; readonly note: string };
+  readonly revocation?: { readonly reason: CartRevocationReason; readonly note: string };
 }
 
 export interface CartRows {
@@ -65,7 +69,7 @@ function cartRow({ id, merchantId, next, createdAt, updatedAt }: NewCart, life: 
     ...endColumns(life, updatedAt),
     createdAt,
     updatedAt,
-    expiresAt: new Date(updatedAt.getTime() + cartLifeMs),
+    expiresAt: new Date(updatedAt.getTime() + cartLifetimeMs),
   };
 }
 
@@ -121,7 +125,7 @@ export function insertCarts(transaction: Transaction, carts: readonly CartRows[]
  */
 export interface CartWish {
   readonly merchantId: string;
-  readonly offer: Offer;
+  readonly offer: CartOffer;
   readonly country: string;
   readonly lines: readonly { readonly variantId: string; readonly quantity: number }[];
   readonly buyer: { readonly reference: string; readonly email: string | null } | null;
@@ -153,11 +157,11 @@ export function newCart(keyring: Keyring, wish: CartWish): NewCart {
   const { merchantId, offer, createdAt, updatedAt } = wish;
   const draft = draftOfWish(wish);
   const basis = { before: undefined, now: updatedAt };
-  const priced = reprice({ ...basis, draft, offer: { ...offer, code: wish.code ?? undefined } });
+  const priced = repriceCart({ ...basis, draft, offer: { ...offer, code: wish.code ?? undefined } });
   const { next } =
     priced.refusal === null
       ? priced
-      : reprice({ ...basis, draft: { ...draft, promotionCodeId: null }, offer });
+      : repriceCart({ ...basis, draft: { ...draft, promotionCodeId: null }, offer });
   const cart = {
     id: createId("cart", createdAt.getTime()),
     merchantId,
@@ -172,7 +176,7 @@ function draftOfWish({ offer, country, lines, buyer, address, code, updatedAt }:
   const { market } = offer;
   const at = updatedAt.getTime();
   return {
-    ...newDraft({
+    ...newCartDraft({
       marketId: market.id,
       country,
       locale: market.defaultLocale,
@@ -192,7 +196,7 @@ function draftOfWish({ offer, country, lines, buyer, address, code, updatedAt }:
 
 function deliveryOf(
   address: PostalAddress | null,
-  { deliveries: [first] }: Offer["market"],
+  { deliveries: [first] }: CartOffer["market"],
   at: number,
 ): Pick<CartDraft, "address" | "addressTokenDigest" | "deliveryMethodId"> {
   if (address === null) return { address: null, addressTokenDigest: undefined, deliveryMethodId: null };
@@ -206,7 +210,7 @@ function deliveryOf(
       expiresAtMax: expiresAt,
     },
     // Nobody knows the token: who needs one gives the address again.
-    addressTokenDigest: tokenDigest(createId("addressToken", at)),
+    addressTokenDigest: digestAddressToken(createId("addressToken", at)),
     deliveryMethodId: first?.id ?? null,
   };
 }

@@ -5,7 +5,7 @@ import {
   type SavedAddress,
   savedAddressesMax,
 } from "#commerce/addresses/saved-addresses.ts";
-import { type CartAddressToken, setAddress, setSavedAddress } from "#commerce/carts/set-delivery.ts";
+import { type CartAddressToken, setCartAddress, setCartSavedAddress } from "#commerce/carts/set-delivery.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { callerOf, everyClient, frontends, type GraphContext, tenantOf } from "#graph/context.ts";
@@ -13,17 +13,17 @@ import { anyCartChange, cartChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
 import { CartTotalsRef, DeliveryOptionRef, MaskedAddressRef } from "#graph/refs.ts";
 import {
-  AddressLevelEnum,
-  AddressSetInput,
-  SavedAddressRemoveInput,
-  SavedAddressSetInput,
-  ServiceabilityEnum,
+  AddressValidationEnum,
+  CartAddressSetInputType,
+  SavedAddressRemoveInputType,
+  CartSavedAddressSetInputType,
+  ServiceabilityStatusEnum,
 } from "./cart-types.ts";
 
 const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressCheck").implement({
   description: "How an address was checked.",
   fields: (t) => ({
-    level: t.expose("level", { type: AddressLevelEnum, description: "How thoroughly." }),
+    level: t.expose("level", { type: AddressValidationEnum, description: "How thoroughly." }),
     corrected: t.stringList({
       description: "What was put right: JSON Pointers into the request.",
       complexity: { multiplier: 1 },
@@ -35,7 +35,10 @@ const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressC
 const Serviceability = builder.objectRef<CartAddressToken["serviceability"]>("Serviceability").implement({
   description: "Whether an address can be delivered to.",
   fields: (t) => ({
-    status: t.expose("status", { type: ServiceabilityEnum, description: "All, some or none of the cart." }),
+    status: t.expose("status", {
+      type: ServiceabilityStatusEnum,
+      description: "All, some or none of the cart.",
+    }),
     undeliverableLineIds: t.idList({
       description: "The lines that cannot be delivered.",
       complexity: { multiplier: 1 },
@@ -93,9 +96,9 @@ changeMutation({
   name: "cartAddressSet",
   description: "Says where a cart goes, and answers with a token that stands for the address.",
   callers: everyClient,
-  input: AddressSetInput,
+  input: CartAddressSetInputType,
   type: AddressToken,
-  run: setAddress,
+  run: setCartAddress,
 });
 
 changeMutation({
@@ -103,9 +106,9 @@ changeMutation({
   name: "cartSavedAddressSet",
   description: "Says where a cart goes, by an address that its buyer keeps; answers as cartAddressSet does.",
   callers: frontends,
-  input: SavedAddressSetInput,
+  input: CartSavedAddressSetInputType,
   type: AddressToken,
-  run: setSavedAddress,
+  run: setCartSavedAddress,
 });
 
 const SavedAddressType = builder.objectRef<SavedAddress>("SavedAddress").implement({
@@ -113,7 +116,7 @@ const SavedAddressType = builder.objectRef<SavedAddress>("SavedAddress").impleme
   fields: (t) => ({
     id: t.exposeID("id", { description: "What it is used and removed by, `psd_…`." }),
     address: t.expose("address", { type: MaskedAddressRef, description: "As much of it as may be shown." }),
-    level: t.expose("level", { type: AddressLevelEnum, description: "How thoroughly it was checked." }),
+    level: t.expose("level", { type: AddressValidationEnum, description: "How thoroughly it was checked." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was kept." }),
   }),
 });
@@ -133,7 +136,7 @@ builder.queryField("savedAddresses", (t) =>
     resolve: (_root, { merchantId, buyerReference }, context) =>
       findSavedAddresses(context.db, {
         merchantId: tenantOf(context, merchantId),
-        buyerReference: buyerOf(context, buyerReference),
+        buyerReference: requireBuyerReference(context, buyerReference),
       }),
   }),
 );
@@ -144,10 +147,10 @@ changeMutation({
   description:
     "Erases an address that a buyer keeps; the carts that were given it keep their copy until they end. Answers with its id.",
   callers: frontends,
-  input: SavedAddressRemoveInput,
+  input: SavedAddressRemoveInputType,
   inputDescription: "The address.",
   type: "ID",
-  check: (request, { buyerReference }) => void buyerOf(request, buyerReference),
+  check: (request, { buyerReference }) => void requireBuyerReference(request, buyerReference),
   // The check has made sure of one of the two.
   run: (transaction, context, input) =>
     removeSavedAddress(transaction, context, {
@@ -158,7 +161,7 @@ changeMutation({
 });
 
 /** Gives the buyer whose addresses are meant: a storefront acts for the buyer it serves and for no other. */
-function buyerOf(context: GraphContext, asked: string | null | undefined): string {
+function requireBuyerReference(context: GraphContext, asked: string | null | undefined): string {
   const isStorefront = callerOf(context.viewer) === "storefront";
   const buyerReference = isStorefront ? context.buyerReference : (asked ?? context.buyerReference);
   const isOther = isStorefront && asked !== null && asked !== undefined && asked !== buyerReference;

@@ -4,12 +4,12 @@
  */
 import { z } from "zod";
 import { addressLengthMax as lengths } from "#commerce/addresses/postal-address.ts";
-import { revocationNoteMax } from "#commerce/carts/cart-aggregate.ts";
-import { linesMax } from "#commerce/carts/change-lines.ts";
-import { quantityMax } from "#commerce/carts/price-lines.ts";
+import { cartRevocationNoteMax } from "#commerce/carts/cart-aggregate.ts";
+import { cartLinesMax } from "#commerce/carts/change-lines.ts";
+import { cartLineQuantityMax } from "#commerce/carts/price-lines.ts";
 import { codeLengthMax } from "#commerce/promotions/choose-promotions.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import type { CartStatus, RevocationReason, WarningCode } from "#commerce/carts/cart-aggregate.ts";
+import type { CartStatus, CartRevocationReason, CartWarningCode } from "#commerce/carts/cart-aggregate.ts";
 import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 
 export const CartStatusEnum = defineEnum<CartStatus>("CartStatus", {
@@ -24,7 +24,7 @@ export const CartStatusEnum = defineEnum<CartStatus>("CartStatus", {
   },
 });
 
-export const WarningCodeEnum = defineEnum<WarningCode>("CartWarningCode", {
+export const CartWarningCodeEnum = defineEnum<CartWarningCode>("CartWarningCode", {
   description: "What became different about a cart without anybody asking.",
   values: {
     price_changed: "The price of a line is another than before: `data.before`, `data.now`.",
@@ -39,7 +39,7 @@ export const WarningCodeEnum = defineEnum<WarningCode>("CartWarningCode", {
   },
 });
 
-export const RevocationReasonEnum = defineEnum<RevocationReason>("CartTransitionReason", {
+export const CartRevocationReasonEnum = defineEnum<CartRevocationReason>("CartTransitionReason", {
   description: "Why a cart or its promotion is taken back.",
   values: {
     buyer_request: "The buyer asked for it.",
@@ -51,7 +51,7 @@ export const RevocationReasonEnum = defineEnum<RevocationReason>("CartTransition
   },
 });
 
-export const SuspendedReasonEnum = defineEnum<RefusalReason>("PromotionRefusalReason", {
+export const PromotionRefusalReasonEnum = defineEnum<RefusalReason>("PromotionRefusalReason", {
   description: "Why a promotion does not apply to a cart.",
   values: {
     not_started: "It has not begun yet.",
@@ -90,7 +90,7 @@ export const DiscountTargetEnum = defineEnum<"line" | "shipping">("DiscountTarge
   values: { line: "From a line.", shipping: "From the shipping." },
 });
 
-export const CheckoutStatusEnum = defineEnum<"open" | "processing" | "completed">("CartCheckoutStatus", {
+export const CartCheckoutStatusEnum = defineEnum<"open" | "processing" | "completed">("CartCheckoutStatus", {
   description: "Where a cart's checkout is.",
   values: {
     open: "The buyer is at it.",
@@ -99,7 +99,7 @@ export const CheckoutStatusEnum = defineEnum<"open" | "processing" | "completed"
   },
 });
 
-export const AddressLevelEnum = defineEnum<"strict" | "basic">("AddressValidation", {
+export const AddressValidationEnum = defineEnum<"strict" | "basic">("AddressValidation", {
   description: "How thoroughly an address is checked.",
   values: {
     strict: "All that its country asks for: required fields, postal code, region, phone, e-mail.",
@@ -107,19 +107,18 @@ export const AddressLevelEnum = defineEnum<"strict" | "basic">("AddressValidatio
   },
 });
 
-export const ServiceabilityEnum = defineEnum<"deliverable" | "partially_deliverable" | "no_delivery_options">(
-  "ServiceabilityStatus",
-  {
-    description: "Whether an address can be delivered to.",
-    values: {
-      deliverable: "Everything in the cart can be.",
-      partially_deliverable: "Some lines cannot be: they are sold out or no longer sold.",
-      no_delivery_options: "The merchant offers no way to.",
-    },
+export const ServiceabilityStatusEnum = defineEnum<
+  "deliverable" | "partially_deliverable" | "no_delivery_options"
+>("ServiceabilityStatus", {
+  description: "Whether an address can be delivered to.",
+  values: {
+    deliverable: "Everything in the cart can be.",
+    partially_deliverable: "Some lines cannot be: they are sold out or no longer sold.",
+    no_delivery_options: "The merchant offers no way to.",
   },
-);
+});
 
-export const OnExistingEnum = defineEnum<"replace" | "reject">("OnExistingPromotion", {
+export const OnExistingPromotionEnum = defineEnum<"replace" | "reject">("OnExistingPromotion", {
   description: "What to do with another code that the cart has.",
   values: {
     replace: "The new one takes its place.",
@@ -127,114 +126,121 @@ export const OnExistingEnum = defineEnum<"replace" | "reject">("OnExistingPromot
   },
 });
 
-const seenVersion =
+const expectedVersionDescription =
   "The version of the cart that the caller has seen; when it has another by now, nothing is changed (409 cart_version_conflict).";
-const version = z.int32().min(1);
-const text = (max: number, min = 1): z.ZodString => z.string().min(min).max(max);
+const versionSchema = z.int32().min(1);
+const textSchema = (max: number, min = 1): z.ZodString => z.string().min(min).max(max);
 
-export const PostalAddress = builder.inputType("PostalAddressInput", {
+export const PostalAddressInputType = builder.inputType("PostalAddressInput", {
   description:
     "A postal address (https://schema.org/PostalAddress). Texts are normalised (NFC) and trimmed; control characters, HTML, web addresses and emoji are refused.",
   fields: (t) => ({
     recipientName: t.string({
       required: true,
       description: "Who receives it.",
-      validate: text(lengths.recipientName),
+      validate: textSchema(lengths.recipientName),
     }),
-    company: t.string({ description: "Their company.", validate: text(lengths.company, 0) }),
+    company: t.string({ description: "Their company.", validate: textSchema(lengths.company, 0) }),
     line1: t.string({
       required: true,
       description: "Street and number (streetAddress).",
-      validate: text(lengths.line1),
+      validate: textSchema(lengths.line1),
     }),
-    line2: t.string({ description: "More of it: floor, door.", validate: text(lengths.line2, 0) }),
-    line3: t.string({ description: "Still more of it.", validate: text(lengths.line3, 0) }),
+    line2: t.string({ description: "More of it: floor, door.", validate: textSchema(lengths.line2, 0) }),
+    line3: t.string({ description: "Still more of it.", validate: textSchema(lengths.line3, 0) }),
     district: t.string({
       description: "The part of the town, where that belongs to an address.",
-      validate: text(lengths.district, 0),
+      validate: textSchema(lengths.district, 0),
     }),
     city: t.string({
       description: "The town (addressLocality); required where the country has towns.",
-      validate: text(lengths.city, 0),
+      validate: textSchema(lengths.city, 0),
     }),
     regionCode: t.string({
       description: "The region (addressRegion), ISO 3166-2: `US-CA`, or `CA` alone.",
-      validate: text(lengths.regionCode, 0),
+      validate: textSchema(lengths.regionCode, 0),
     }),
     postalCode: t.string({
       description: "The postal code in its country's form; spaces, hyphens and case are put right.",
-      validate: text(lengths.postalCode, 0),
+      validate: textSchema(lengths.postalCode, 0),
     }),
     countryCode: t.string({
       required: true,
       description: "The country, ISO 3166-1 alpha-2.",
-      validate: text(2, 2),
+      validate: textSchema(2, 2),
     }),
-    phone: t.string({ description: "E.164: `+` and 7 to 15 digits.", validate: text(lengths.phone, 0) }),
-    email: t.string({ description: "An e-mail address.", validate: text(lengths.email, 0) }),
+    phone: t.string({
+      description: "E.164: `+` and 7 to 15 digits.",
+      validate: textSchema(lengths.phone, 0),
+    }),
+    email: t.string({ description: "An e-mail address.", validate: textSchema(lengths.email, 0) }),
   }),
 });
 
-export const AddressSetInput = builder.inputType("PublicCartAddressSetRequest", {
+export const CartAddressSetInputType = builder.inputType("PublicCartAddressSetRequest", {
   description: "Where a cart goes.",
   fields: (t) => ({
     address: t.field({
-      type: PostalAddress,
+      type: PostalAddressInputType,
       required: true,
       description: "The address. It is stored encrypted and never answered with.",
     }),
     validation: t.field({
-      type: AddressLevelEnum,
+      type: AddressValidationEnum,
       description: "How thoroughly it is checked; `strict` unless told.",
     }),
     saveForBuyer: t.boolean({
       description:
         "Whether it is kept for the buyer's next carts; the cart must have a buyer. False unless told.",
     }),
-    expectedVersion: t.int({ description: seenVersion, validate: version }),
+    expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
   }),
 });
 
-export const PromotionApplyInput = builder.inputType("PublicCartPromotionApplyRequest", {
+export const CartPromotionApplyInputType = builder.inputType("PublicCartPromotionApplyRequest", {
   description: "A code for a cart.",
   fields: (t) => ({
     code: t.string({
       required: true,
       description: `What the buyer typed; case and space around it do not matter. 1 to ${codeLengthMax} letters, digits, _ and - after trimming.`,
-      validate: text(4 * codeLengthMax),
+      validate: textSchema(4 * codeLengthMax),
     }),
     onExisting: t.field({
-      type: OnExistingEnum,
+      type: OnExistingPromotionEnum,
       description: "What to do with another code that is there; `replace` unless told.",
     }),
-    expectedVersion: t.int({ description: seenVersion, validate: version }),
+    expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
   }),
 });
 
-export const TransitionInput = builder.inputType("PublicCartTransitionRequest", {
+export const CartTransitionInputType = builder.inputType("PublicCartTransitionRequest", {
   description: "A change that takes something away: the caller says which version of the cart it has seen.",
   fields: (t) => ({
-    expectedVersion: t.int({ required: true, description: seenVersion, validate: version }),
-    reason: t.field({ type: RevocationReasonEnum, description: "Why it is done." }),
+    expectedVersion: t.int({
+      required: true,
+      description: expectedVersionDescription,
+      validate: versionSchema,
+    }),
+    reason: t.field({ type: CartRevocationReasonEnum, description: "Why it is done." }),
     note: t.string({
       description: "For the merchant; nothing personal.",
-      validate: z.string().max(revocationNoteMax),
+      validate: z.string().max(cartRevocationNoteMax),
     }),
   }),
 });
 
-export const SavedAddressSetInput = builder.inputType("CartSavedAddressSetInput", {
+export const CartSavedAddressSetInputType = builder.inputType("CartSavedAddressSetInput", {
   description: "Where a cart goes, without the address being typed again.",
   fields: (t) => ({
     savedAddressId: t.id({
       required: true,
       description: "One of the addresses that the cart's buyer keeps, `psd_…`.",
     }),
-    expectedVersion: t.int({ description: seenVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-export const SavedAddressRemoveInput = builder.inputType("SavedAddressRemoveInput", {
+export const SavedAddressRemoveInputType = builder.inputType("SavedAddressRemoveInput", {
   description: "An address that a buyer no longer keeps.",
   fields: (t) => ({
     savedAddressId: t.id({ required: true, description: "The address, `psd_…`." }),
@@ -242,15 +248,15 @@ export const SavedAddressRemoveInput = builder.inputType("SavedAddressRemoveInpu
   }),
 });
 
-const LineToAdd = builder.inputType("CartLineInput", {
+const CartLineInputType = builder.inputType("CartLineInput", {
   description: "So many of one variant.",
   fields: (t) => ({
     variantId: t.id({ required: true, description: "The variant, `var_…`." }),
-    quantity: t.int({ required: true, description: `How many, 1 to ${quantityMax}.` }),
+    quantity: t.int({ required: true, description: `How many, 1 to ${cartLineQuantityMax}.` }),
   }),
 });
 
-export const CreateInput = builder.inputType("CartCreateInput", {
+export const CartCreateInputType = builder.inputType("CartCreateInput", {
   description: "A new cart.",
   fields: (t) => ({
     market: t.field({
@@ -267,53 +273,53 @@ export const CreateInput = builder.inputType("CartCreateInput", {
         "The frontend's own stable name for the buyer, never an e-mail; without it the one of X-Buyer-Reference. 1 to 128 characters.",
     }),
     lines: t.field({
-      type: [LineToAdd],
-      description: `What goes into it at once, ${linesMax} lines at most.`,
+      type: [CartLineInputType],
+      description: `What goes into it at once, ${cartLinesMax} lines at most.`,
     }),
   }),
 });
 
-export const LinesAddInput = builder.inputType("CartLinesAddInput", {
+export const CartLinesAddInputType = builder.inputType("CartLinesAddInput", {
   description: "Things for a cart.",
   fields: (t) => ({
     lines: t.field({
-      type: [LineToAdd],
+      type: [CartLineInputType],
       required: true,
       description: "What is added, 1 to 100; what is there already becomes more.",
     }),
-    expectedVersion: t.int({ description: seenVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-const LineQuantity = builder.inputType("CartLineQuantityInput", {
+const CartLineQuantityInputType = builder.inputType("CartLineQuantityInput", {
   description: "How many of a line there shall be.",
   fields: (t) => ({
     lineId: t.id({ required: true, description: "The line, `cln_…`." }),
-    quantity: t.int({ required: true, description: `How many, 1 to ${quantityMax}.` }),
+    quantity: t.int({ required: true, description: `How many, 1 to ${cartLineQuantityMax}.` }),
   }),
 });
 
-export const LinesUpdateInput = builder.inputType("CartLinesUpdateInput", {
+export const CartLinesUpdateInputType = builder.inputType("CartLinesUpdateInput", {
   description: "Other quantities.",
   fields: (t) => ({
     lines: t.field({
-      type: [LineQuantity],
+      type: [CartLineQuantityInputType],
       required: true,
       description: "The lines, 1 to 100; all others stay.",
     }),
-    expectedVersion: t.int({ description: seenVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-export const LinesRemoveInput = builder.inputType("CartLinesRemoveInput", {
+export const CartLinesRemoveInputType = builder.inputType("CartLinesRemoveInput", {
   description: "What leaves a cart.",
   fields: (t) => ({
-    lineIds: t.idList({ required: true, description: `The lines, \`cln_…\`, 1 to ${linesMax}.` }),
-    expectedVersion: t.int({ description: seenVersion }),
+    lineIds: t.idList({ required: true, description: `The lines, \`cln_…\`, 1 to ${cartLinesMax}.` }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-export const BuyerSetInput = builder.inputType("CartBuyerSetInput", {
+export const CartBuyerSetInputType = builder.inputType("CartBuyerSetInput", {
   description: "Whose a cart is: what stands here replaces what was.",
   fields: (t) => ({
     buyerReference: t.string({
@@ -323,11 +329,11 @@ export const BuyerSetInput = builder.inputType("CartBuyerSetInput", {
     email: t.string({
       description: "Where to write to. Stored encrypted; answered with masked. At most 254 characters.",
     }),
-    expectedVersion: t.int({ description: seenVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-export const MarketChangeInput = builder.inputType("CartMarketChangeInput", {
+export const CartMarketChangeInputType = builder.inputType("CartMarketChangeInput", {
   description: "Another country.",
   fields: (t) => ({
     market: t.field({
@@ -335,22 +341,22 @@ export const MarketChangeInput = builder.inputType("CartMarketChangeInput", {
       required: true,
       description: "The country that prices are taken for; the merchant must sell there.",
     }),
-    expectedVersion: t.int({ description: seenVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-export const DeliverySelectInput = builder.inputType("CartDeliveryOptionSelectInput", {
+export const CartDeliverySelectInputType = builder.inputType("CartDeliveryOptionSelectInput", {
   description: "How a cart is delivered.",
   fields: (t) => ({
     optionId: t.id({ description: "One of the cart's delivery options; null: none." }),
-    expectedVersion: t.int({ description: seenVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-export const MergeInput = builder.inputType("CartMergeInput", {
+export const CartMergeInputType = builder.inputType("CartMergeInput", {
   description: "What goes into a cart from another.",
   fields: (t) => ({
     sourceCartId: t.id({ required: true, description: "The cart that ends as merged." }),
-    expectedVersion: t.int({ description: seenVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });

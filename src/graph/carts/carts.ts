@@ -1,12 +1,16 @@
 /** Carts as REST integrators and storefronts see them, and how they are found. */
-import { type CartAggregate, isForeign, isGone } from "#commerce/carts/cart-aggregate.ts";
-import { cartList, findCartByToken } from "#commerce/carts/find-carts.ts";
+import {
+  type CartAggregate,
+  belongsToOtherBuyer,
+  isCartPastRetention,
+} from "#commerce/carts/cart-aggregate.ts";
+import { cartListQuery, findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import {
   type CartLineView,
   type CartView,
-  offeredDelivery,
-  toCart,
-  type WarningView,
+  currentDeliveryOptions,
+  toCartView,
+  type CartWarningView,
 } from "#commerce/carts/render-cart.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
@@ -36,10 +40,10 @@ import {
 } from "#graph/refs.ts";
 import {
   CartStatusEnum,
-  CheckoutStatusEnum,
+  CartCheckoutStatusEnum,
   DiscountSourceEnum,
-  RevocationReasonEnum,
-  WarningCodeEnum,
+  CartRevocationReasonEnum,
+  CartWarningCodeEnum,
 } from "./cart-types.ts";
 
 MaskedAddressRef.implement({
@@ -161,15 +165,15 @@ const CartCheckout = builder.objectRef<NonNullable<CartView["checkout"]>>("CartC
   description: "A cart's checkout.",
   fields: (t) => ({
     sessionId: t.exposeID("sessionId", { description: "The session, `chs_…`." }),
-    status: t.expose("status", { type: CheckoutStatusEnum, description: "Where it is." }),
+    status: t.expose("status", { type: CartCheckoutStatusEnum, description: "Where it is." }),
   }),
 });
 
-const CartWarning = builder.objectRef<WarningView>("CartWarning").implement({
+const CartWarning = builder.objectRef<CartWarningView>("CartWarning").implement({
   description:
     "Something that became different about a cart without anybody asking, at its last change or by time.",
   fields: (t) => ({
-    code: t.expose("code", { type: WarningCodeEnum, description: "What it is." }),
+    code: t.expose("code", { type: CartWarningCodeEnum, description: "What it is." }),
     lineId: t.exposeID("lineId", { nullable: true, description: "The line it is about, `cln_…`." }),
     message: t.exposeString("message", { description: "English, for people." }),
     data: t.field({ type: "JSON", description: "What the code says is in it.", resolve: ({ data }) => data }),
@@ -180,7 +184,7 @@ const CartRevocation = builder.objectRef<NonNullable<CartView["revocation"]>>("C
   description: "Why a cart was revoked.",
   fields: (t) => ({
     reason: t.expose("reason", {
-      type: RevocationReasonEnum,
+      type: CartRevocationReasonEnum,
       description: "The reason given; `other` where none was.",
     }),
     note: t.string({
@@ -193,7 +197,7 @@ const CartRevocation = builder.objectRef<NonNullable<CartView["revocation"]>>("C
 });
 
 /** The page of a checkout has no use for it, and is read by whoever has its address. */
-const untold: ReadonlySet<Caller> = new Set(["analyst", "buyer"]);
+const callersWithoutBuyer: ReadonlySet<Caller> = new Set(["analyst", "buyer"]);
 
 const CartBuyer = builder.objectRef<CartShown>("CartBuyer").implement({
   description: "Whose cart it is.",
@@ -203,7 +207,7 @@ const CartBuyer = builder.objectRef<CartShown>("CartBuyer").implement({
       description:
         "The frontend's own name for the buyer; null: nobody known. Analysts are not told, nor is the page of a checkout.",
       resolve: ({ stored }, _args, { viewer }) =>
-        untold.has(callerOf(viewer)) ? null : stored.buyerReference,
+        callersWithoutBuyer.has(callerOf(viewer)) ? null : stored.buyerReference,
     }),
     guest: t.boolean({
       description: "Whether nobody is known.",
@@ -291,8 +295,8 @@ CartRef.implement({
   }),
 });
 
-export function show(cart: CartAggregate, { clock, publicUrl }: GraphContext): CartShown {
-  return { ...toCart(cart, { now: clock.now(), publicUrl }), stored: cart };
+export function toCartNode(cart: CartAggregate, { clock, publicUrl }: GraphContext): CartShown {
+  return { ...toCartView(cart, { now: clock.now(), publicUrl }), stored: cart };
 }
 
 /**
@@ -303,8 +307,8 @@ export function isCartVisible(cart: CartAggregate, context: GraphContext): boole
   if (context.viewer.kind === "buyer" && context.viewer.cartId !== cart.id) return false;
   const owner = ownerOf(context);
   const isOurs = owner === null || owner === cart.merchant.id;
-  const isThere = context.viewer.kind === "system" || !isGone(cart, context.clock.now());
-  return isOurs && isThere && !isForeign(cart, context.buyerReference);
+  const isThere = context.viewer.kind === "system" || !isCartPastRetention(cart, context.clock.now());
+  return isOurs && isThere && !belongsToOtherBuyer(cart, context.buyerReference);
 }
 
 builder.queryFields((t) => ({
@@ -317,7 +321,7 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
     resolve: async (_root, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
-      return cart === null || !isCartVisible(cart, context) ? null : show(cart, context);
+      return cart === null || !isCartVisible(cart, context) ? null : toCartNode(cart, context);
     },
   }),
   carts: t.connection(
@@ -347,13 +351,13 @@ builder.queryFields((t) => ({
         };
         const { edges, ...rest } = await connectionOf(args, {
           db: context.db,
-          query: cartList(context.db, filter),
+          query: cartListQuery(context.db, filter),
           column: "cart.id",
         });
         const carts = await context.loaders.carts.loadMany(edges.map(({ node }) => node.id));
         return {
           ...rest,
-          edges: edges.flatMap((edge, index) => shownEdge(edge.cursor, carts[index], context)),
+          edges: edges.flatMap((edge, index) => toCartEdges(edge.cursor, carts[index], context)),
         };
       },
     },
@@ -372,7 +376,7 @@ builder.queryFields((t) => ({
       }),
     },
     resolve: async (_root, { merchantId, addressToken }, context) => {
-      const cartId = await findCartByToken(context.db, {
+      const cartId = await findCartByAddressToken(context.db, {
         merchantId: tenantOf(context, merchantId),
         addressToken,
       });
@@ -380,7 +384,7 @@ builder.queryFields((t) => ({
       const options =
         cart === null || !isCartVisible(cart, context)
           ? undefined
-          : offeredDelivery(cart, context.clock.now());
+          : currentDeliveryOptions(cart, context.clock.now());
       if (options === undefined)
         throw fail("resource_not_found", { message: "There is no such address token, or it has ended." });
       return options;
@@ -388,11 +392,11 @@ builder.queryFields((t) => ({
   }),
 }));
 
-function shownEdge(
+function toCartEdges(
   cursor: string,
   cart: CartAggregate | Error | null | undefined,
   context: GraphContext,
 ): { cursor: string; node: CartShown }[] {
   if (cart instanceof Error) throw cart;
-  return cart === null || cart === undefined ? [] : [{ cursor, node: show(cart, context) }];
+  return cart === null || cart === undefined ? [] : [{ cursor, node: toCartNode(cart, context) }];
 }

@@ -1,36 +1,36 @@
 /** Changes of carts. Four of them are REST operations; all of them are for internal frontends. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { applyPromotion, removePromotion } from "#commerce/carts/cart-promotion.ts";
-import { addLines, removeLines, updateLines } from "#commerce/carts/change-lines.ts";
-import { changeMarket, createCart, setBuyer } from "#commerce/carts/market-and-buyer.ts";
+import { applyCartPromotion, removeCartPromotion } from "#commerce/carts/cart-promotion.ts";
+import { addCartLines, removeCartLines, updateCartLines } from "#commerce/carts/change-lines.ts";
+import { changeCartMarket, createCart, setCartBuyer } from "#commerce/carts/market-and-buyer.ts";
 import { mergeCarts, revokeCart } from "#commerce/carts/cart-transitions.ts";
-import { selectDelivery } from "#commerce/carts/set-delivery.ts";
+import { selectCartDelivery } from "#commerce/carts/set-delivery.ts";
 import { everyClient, frontends, type GraphContext } from "#graph/context.ts";
 import { anyCartChange, cartChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
 import { CartRef, type CartShown, PromotionStateRef } from "#graph/refs.ts";
 import {
-  BuyerSetInput,
-  CreateInput,
-  DeliverySelectInput,
-  LinesAddInput,
-  LinesRemoveInput,
-  LinesUpdateInput,
-  MarketChangeInput,
-  MergeInput,
-  PromotionApplyInput,
-  TransitionInput,
+  CartBuyerSetInputType,
+  CartCreateInputType,
+  CartDeliverySelectInputType,
+  CartLinesAddInputType,
+  CartLinesRemoveInputType,
+  CartLinesUpdateInputType,
+  CartMarketChangeInputType,
+  CartMergeInputType,
+  CartPromotionApplyInputType,
+  CartTransitionInputType,
 } from "./cart-types.ts";
-import { show } from "./carts.ts";
+import { toCartNode } from "./carts.ts";
 
-const answerCart = (context: GraphContext, cart: CartAggregate): CartShown => show(cart, context);
+const answerCart = (context: GraphContext, cart: CartAggregate): CartShown => toCartNode(cart, context);
 
 changeMutation({
   ...anyCartChange,
   name: "cartCreate",
   description: "Opens a cart.",
   callers: frontends,
-  input: CreateInput,
+  input: CartCreateInputType,
   inputDescription: "The cart.",
   type: CartRef,
   run: createCart,
@@ -43,9 +43,9 @@ changeMutation({
   description:
     "Puts things into a cart. There is never more of one than can be bought: a warning says where it was made less.",
   callers: frontends,
-  input: LinesAddInput,
+  input: CartLinesAddInputType,
   type: CartRef,
-  run: addLines,
+  run: addCartLines,
   answer: answerCart,
 });
 
@@ -54,9 +54,9 @@ changeMutation({
   name: "cartLinesUpdate",
   description: "Changes how many of some lines there are.",
   callers: frontends,
-  input: LinesUpdateInput,
+  input: CartLinesUpdateInputType,
   type: CartRef,
-  run: updateLines,
+  run: updateCartLines,
   answer: answerCart,
 });
 
@@ -65,9 +65,9 @@ changeMutation({
   name: "cartLinesRemove",
   description: "Takes lines out of a cart.",
   callers: frontends,
-  input: LinesRemoveInput,
+  input: CartLinesRemoveInputType,
   type: CartRef,
-  run: removeLines,
+  run: removeCartLines,
   answer: answerCart,
 });
 
@@ -76,9 +76,9 @@ changeMutation({
   name: "cartBuyerSet",
   description: "Says whose a cart is.",
   callers: frontends,
-  input: BuyerSetInput,
+  input: CartBuyerSetInputType,
   type: CartRef,
-  run: setBuyer,
+  run: setCartBuyer,
   answer: answerCart,
 });
 
@@ -87,9 +87,9 @@ changeMutation({
   name: "cartMarketChange",
   description: "Takes a cart to another country: it is priced anew, and what is not sold there leaves it.",
   callers: frontends,
-  input: MarketChangeInput,
+  input: CartMarketChangeInputType,
   type: CartRef,
-  run: changeMarket,
+  run: changeCartMarket,
   answer: answerCart,
 });
 
@@ -98,9 +98,9 @@ changeMutation({
   name: "cartDeliveryOptionSelect",
   description: "Chooses how a cart is delivered, among what is offered for its address.",
   callers: frontends,
-  input: DeliverySelectInput,
+  input: CartDeliverySelectInputType,
   type: CartRef,
-  run: selectDelivery,
+  run: selectCartDelivery,
   answer: answerCart,
 });
 
@@ -110,7 +110,7 @@ changeMutation({
   description:
     "Puts what is in another cart into this one; the other ends as merged. Address, market and code of this one stay.",
   callers: frontends,
-  input: MergeInput,
+  input: CartMergeInputType,
   type: CartRef,
   run: mergeCarts,
   answer: answerCart,
@@ -121,9 +121,9 @@ changeMutation({
   name: "cartPromotionApply",
   description: "Gives a cart a promotion code in place of the one it has. Refused, the old one stays.",
   callers: everyClient,
-  input: PromotionApplyInput,
+  input: CartPromotionApplyInputType,
   type: PromotionStateRef,
-  run: applyPromotion,
+  run: applyCartPromotion,
 });
 
 changeMutation({
@@ -131,9 +131,9 @@ changeMutation({
   name: "cartPromotionRemove",
   description: "Takes a cart's promotion code away.",
   callers: everyClient,
-  input: TransitionInput,
+  input: CartTransitionInputType,
   type: PromotionStateRef,
-  run: removePromotion,
+  run: removeCartPromotion,
 });
 
 changeMutation({
@@ -141,7 +141,7 @@ changeMutation({
   name: "cartRevoke",
   description: "Ends a cart: its address token ends at once, what is stored of the address a day later.",
   callers: everyClient,
-  input: TransitionInput,
+  input: CartTransitionInputType,
   type: CartRef,
   run: revokeCart,
   answer: answerCart,

@@ -2,8 +2,8 @@
 import { PromotionKindEnum } from "#graph/promotions/promotions.ts";
 import { builder } from "#graph/builder.ts";
 import { CartTotalsRef, MoneyRef, PromotionStateRef } from "#graph/refs.ts";
-import type { PromotionStateView, PromotionView } from "#commerce/carts/render-promotion-state.ts";
-import { DiscountTargetEnum, PromotionStateEnum, SuspendedReasonEnum } from "./cart-types.ts";
+import type { PromotionStateView, CartPromotionView } from "#commerce/carts/render-promotion-state.ts";
+import { DiscountTargetEnum, PromotionStateEnum, PromotionRefusalReasonEnum } from "./cart-types.ts";
 
 CartTotalsRef.implement({
   description:
@@ -30,7 +30,7 @@ CartTotalsRef.implement({
   }),
 });
 
-const PromotionValue = builder.objectRef<PromotionView["value"]>("PromotionValue").implement({
+const PromotionValue = builder.objectRef<CartPromotionView["value"]>("PromotionValue").implement({
   description: "How much a promotion takes off, where that is one figure.",
   fields: (t) => ({
     basisPoints: t.exposeInt("basisPoints", {
@@ -41,7 +41,7 @@ const PromotionValue = builder.objectRef<PromotionView["value"]>("PromotionValue
   }),
 });
 
-const AppliedPromotion = builder.objectRef<PromotionView>("CartPromotion").implement({
+const AppliedPromotion = builder.objectRef<CartPromotionView>("CartPromotion").implement({
   description: "The promotion of a cart's code.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The promotion's id, `prm_…`." }),
@@ -102,7 +102,7 @@ PromotionStateRef.implement({
     cartVersion: t.exposeInt("cartVersion", { description: "The cart's version." }),
     state: t.expose("state", { type: PromotionStateEnum, description: "What has become of the code." }),
     suspendedReason: t.expose("suspendedReason", {
-      type: SuspendedReasonEnum,
+      type: PromotionRefusalReasonEnum,
       nullable: true,
       description: "Why the code does not apply; null unless suspended.",
     }),

@@ -17,18 +17,18 @@ import { anySessionChange, sessionChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
 import { CheckoutSessionRef, type SessionShown } from "#graph/refs.ts";
 import {
-  SessionAddressSetInput,
-  SessionCancelInput,
-  SessionContactSetInput,
-  SessionCreateInput,
-  SessionDeliverySelectInput,
-  SessionPromotionApplyInput,
-  SessionPromotionRemoveInput,
+  SessionAddressSetInputType,
+  SessionCancelInputType,
+  SessionContactSetInputType,
+  SessionCreateInputType,
+  SessionDeliverySelectInputType,
+  SessionPromotionApplyInputType,
+  SessionPromotionRemoveInputType,
 } from "./session-types.ts";
-import { showSession } from "./sessions.ts";
+import { toSessionNode } from "./sessions.ts";
 
 const answerSession = (context: GraphContext, changed: LockedSession): SessionShown =>
-  showSession(changed, context);
+  toSessionNode(changed, context);
 
 changeMutation({
   ...anySessionChange,
@@ -36,7 +36,7 @@ changeMutation({
   description:
     "Opens a checkout: the cart is priced anew and locked, and what is in it is kept back from the stock until the session ends.",
   callers: frontends,
-  input: SessionCreateInput,
+  input: SessionCreateInputType,
   inputDescription: "The checkout.",
   type: CheckoutSessionRef,
   run: createSession,
@@ -47,7 +47,7 @@ changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionAddressSet",
   description: "Says where a checkout goes. The cart stays locked.",
-  input: SessionAddressSetInput,
+  input: SessionAddressSetInputType,
   type: CheckoutSessionRef,
   run: setSessionAddress,
   answer: answerSession,
@@ -57,7 +57,7 @@ changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionContactSet",
   description: "Says how the buyer of a checkout is reached. The cart stays locked.",
-  input: SessionContactSetInput,
+  input: SessionContactSetInputType,
   type: CheckoutSessionRef,
   run: setSessionContact,
   answer: answerSession,
@@ -67,7 +67,7 @@ changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionDeliveryOptionSelect",
   description: "Says how a checkout is delivered. The cart stays locked.",
-  input: SessionDeliverySelectInput,
+  input: SessionDeliverySelectInputType,
   type: CheckoutSessionRef,
   run: selectSessionDelivery,
   answer: answerSession,
@@ -78,7 +78,7 @@ changeMutation({
   name: "hostedCheckoutSessionPromotionApply",
   description:
     "Gives a checkout a promotion code in place of the one it has. Refused, the old one stays. The cart stays locked.",
-  input: SessionPromotionApplyInput,
+  input: SessionPromotionApplyInputType,
   type: CheckoutSessionRef,
   run: applySessionPromotion,
   answer: answerSession,
@@ -88,7 +88,7 @@ changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionPromotionRemove",
   description: "Takes a checkout's promotion code away. The cart stays locked.",
-  input: SessionPromotionRemoveInput,
+  input: SessionPromotionRemoveInputType,
   type: CheckoutSessionRef,
   run: removeSessionPromotion,
   answer: answerSession,
@@ -100,7 +100,7 @@ changeMutation({
   description:
     "Gives up a checkout that was not submitted yet: what it kept back is free, and the cart can be changed again.",
   callers: ["buyer", ...everyClient],
-  input: SessionCancelInput,
+  input: SessionCancelInputType,
   type: CheckoutSessionRef,
   run: cancelSession,
   answer: answerSession,

@@ -5,17 +5,17 @@
 import { frontends, type GraphContext } from "#graph/context.ts";
 import { z } from "zod";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
-import { failSession, type FailReason } from "#commerce/checkout/fail-session.ts";
+import { failSession, type SessionFailReason } from "#commerce/checkout/fail-session.ts";
 import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { sessionPaymentChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
 import { CheckoutSessionRef, type SessionShown } from "#graph/refs.ts";
-import { showSession } from "./sessions.ts";
+import { toSessionNode } from "./sessions.ts";
 
-const seenVersion =
+const expectedVersionDescription =
   "The version of the session that the caller has seen; when it has another by now, nothing is changed (409 checkout_session_version_conflict).";
-const version = z.int32().min(1);
+const versionSchema = z.int32().min(1);
 
 const ExpectedAmount = builder.inputType("ExpectedAmountInput", {
   description: "An amount as the buyer has seen it.",
@@ -38,16 +38,18 @@ const SubmitInput = builder.inputType("HostedCheckoutSessionSubmitInput", {
       description:
         "What the payment provider's form gave for the buyer's means of payment, 1 to 255 printable ASCII characters; not needed where nothing is to be paid. The built-in provider takes tok_success, tok_decline, tok_decline_insufficient_funds, tok_slow and tok_late_success.",
     }),
-    expectedVersion: t.int({ description: seenVersion, validate: version }),
+    expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
   }),
 });
 
 const CompleteInput = builder.inputType("HostedCheckoutSessionCompleteInput", {
   description: "Which checkout becomes an order.",
-  fields: (t) => ({ expectedVersion: t.int({ description: seenVersion, validate: version }) }),
+  fields: (t) => ({
+    expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
+  }),
 });
 
-const FailReasonEnum = defineEnum<FailReason>("CheckoutFailReason", {
+const FailReasonEnum = defineEnum<SessionFailReason>("CheckoutFailReason", {
   description: "Why nobody waits for a payment any more.",
   values: {
     buyer_gave_up: "The buyer does not want to wait for it.",
@@ -65,11 +67,11 @@ const FailInput = builder.inputType("HostedCheckoutSessionFailInput", {
       description:
         "What made the caller give it up, by one of these words. It becomes the payment's `failureCode`, for whoever may read the payment, and stands in its event.",
     }),
-    expectedVersion: t.int({ description: seenVersion, validate: version }),
+    expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
   }),
 });
 
-const answer = (request: GraphContext, locked: LockedSession): SessionShown => showSession(locked, request);
+const answer = (request: GraphContext, locked: LockedSession): SessionShown => toSessionNode(locked, request);
 
 changeMutation({
   ...sessionPaymentChange,

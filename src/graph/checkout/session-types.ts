@@ -3,12 +3,16 @@
  * the body of a REST operation.
  */
 import { z } from "zod";
-import { cancelNoteMax } from "#commerce/checkout/release-sessions.ts";
-import { lifetimeMinutes } from "#commerce/checkout/create-session.ts";
+import { sessionCancelNoteMax } from "#commerce/checkout/release-sessions.ts";
+import { sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
 import { codeLengthMax } from "#commerce/promotions/choose-promotions.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { AddressLevelEnum, OnExistingEnum, PostalAddress } from "#graph/carts/cart-types.ts";
-import type { CancelActor, CancelReason } from "#commerce/checkout/end-session.ts";
+import {
+  AddressValidationEnum,
+  OnExistingPromotionEnum,
+  PostalAddressInputType,
+} from "#graph/carts/cart-types.ts";
+import type { SessionCancelActor, SessionCancelReason } from "#commerce/checkout/end-session.ts";
 import type { SessionPaymentStatus } from "#commerce/checkout/render-session.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
 
@@ -33,7 +37,7 @@ export const SessionPaymentStatusEnum = defineEnum<SessionPaymentStatus>("Hosted
   },
 });
 
-export const CancelReasonEnum = defineEnum<CancelReason>("HostedCheckoutCancelReason", {
+export const SessionCancelReasonEnum = defineEnum<SessionCancelReason>("HostedCheckoutCancelReason", {
   description: "Why a checkout session is canceled.",
   values: {
     buyer_abandoned: "The buyer went away.",
@@ -48,7 +52,7 @@ export const CancelReasonEnum = defineEnum<CancelReason>("HostedCheckoutCancelRe
   },
 });
 
-export const CancelActorEnum = defineEnum<CancelActor>("HostedCheckoutCancelActor", {
+export const SessionCancelActorEnum = defineEnum<SessionCancelActor>("HostedCheckoutCancelActor", {
   description: "Who canceled a checkout session.",
   values: {
     api_key: "An integrator, by an API key.",
@@ -59,28 +63,28 @@ export const CancelActorEnum = defineEnum<CancelActor>("HostedCheckoutCancelActo
   },
 });
 
-const seenVersion =
+const expectedVersionDescription =
   "The version of the session that the caller has seen; when it has another by now, nothing is changed (409 checkout_session_version_conflict).";
-const version = z.int32().min(1);
+const versionSchema = z.int32().min(1);
 
-export const SessionCancelInput = builder.inputType("HostedCheckoutCancelRequest", {
+export const SessionCancelInputType = builder.inputType("HostedCheckoutCancelRequest", {
   description: "A checkout session that is given up, and what made somebody do so.",
   fields: (t) => ({
     reason: t.field({
-      type: CancelReasonEnum,
+      type: SessionCancelReasonEnum,
       required: true,
       description:
         "What made somebody give it up, by one of these words. It stands in the session's `cancellation`, for whoever may read the session, and in its event.",
     }),
     note: t.string({
-      description: `The same in words: at most ${cancelNoteMax} characters, nothing personal. It is read by whoever reads the reason.`,
-      validate: z.string().max(cancelNoteMax),
+      description: `The same in words: at most ${sessionCancelNoteMax} characters, nothing personal. It is read by whoever reads the reason.`,
+      validate: z.string().max(sessionCancelNoteMax),
     }),
-    expectedVersion: t.int({ description: seenVersion, validate: version }),
+    expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
   }),
 });
 
-export const SessionCreateInput = builder.inputType("HostedCheckoutSessionCreateInput", {
+export const SessionCreateInputType = builder.inputType("HostedCheckoutSessionCreateInput", {
   description: "A new checkout.",
   fields: (t) => ({
     cartId: t.id({ required: true, description: "The cart, `cart_…`: it is locked until the session ends." }),
@@ -97,7 +101,7 @@ export const SessionCreateInput = builder.inputType("HostedCheckoutSessionCreate
       description: "Where the buyer goes who gives up: https, 2048 characters at most.",
     }),
     lifetimeMinutes: t.int({
-      description: `How long it lives, ${lifetimeMinutes.min} to ${lifetimeMinutes.max} minutes; ${lifetimeMinutes.usual} unless told.`,
+      description: `How long it lives, ${sessionLifetimeMinutes.min} to ${sessionLifetimeMinutes.max} minutes; ${sessionLifetimeMinutes.usual} unless told.`,
     }),
     expectedVersion: t.int({
       description:
@@ -106,16 +110,16 @@ export const SessionCreateInput = builder.inputType("HostedCheckoutSessionCreate
   }),
 });
 
-export const SessionAddressSetInput = builder.inputType("HostedCheckoutSessionAddressSetInput", {
+export const SessionAddressSetInputType = builder.inputType("HostedCheckoutSessionAddressSetInput", {
   description: "Where a checkout goes.",
   fields: (t) => ({
     address: t.field({
-      type: PostalAddress,
+      type: PostalAddressInputType,
       required: true,
       description: "The address. It is stored encrypted and never answered with.",
     }),
     validation: t.field({
-      type: AddressLevelEnum,
+      type: AddressValidationEnum,
       description: "How thoroughly it is checked; `strict` unless told.",
     }),
     contactEmail: t.string({
@@ -126,11 +130,11 @@ export const SessionAddressSetInput = builder.inputType("HostedCheckoutSessionAd
       description:
         "Whether it is kept for the buyer's next carts; the cart must have a buyer. False unless told.",
     }),
-    expectedVersion: t.int({ description: seenVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-export const SessionContactSetInput = builder.inputType("HostedCheckoutSessionContactSetInput", {
+export const SessionContactSetInputType = builder.inputType("HostedCheckoutSessionContactSetInput", {
   description: "How the buyer of a checkout is reached.",
   fields: (t) => ({
     email: t.string({
@@ -138,22 +142,22 @@ export const SessionContactSetInput = builder.inputType("HostedCheckoutSessionCo
       description:
         "The buyer's e-mail, 254 characters at most, in place of the one that the cart has. It is stored encrypted and answered with masked.",
     }),
-    expectedVersion: t.int({ description: seenVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-export const SessionDeliverySelectInput = builder.inputType(
+export const SessionDeliverySelectInputType = builder.inputType(
   "HostedCheckoutSessionDeliveryOptionSelectInput",
   {
     description: "How a checkout is delivered.",
     fields: (t) => ({
       optionId: t.id({ description: "One of the cart's delivery options; null: none." }),
-      expectedVersion: t.int({ description: seenVersion }),
+      expectedVersion: t.int({ description: expectedVersionDescription }),
     }),
   },
 );
 
-export const SessionPromotionApplyInput = builder.inputType("HostedCheckoutSessionPromotionApplyInput", {
+export const SessionPromotionApplyInputType = builder.inputType("HostedCheckoutSessionPromotionApplyInput", {
   description: "A code for a checkout.",
   fields: (t) => ({
     code: t.string({
@@ -161,14 +165,17 @@ export const SessionPromotionApplyInput = builder.inputType("HostedCheckoutSessi
       description: `What the buyer typed; case and space around it do not matter. 1 to ${codeLengthMax} letters, digits, _ and - after trimming.`,
     }),
     onExisting: t.field({
-      type: OnExistingEnum,
+      type: OnExistingPromotionEnum,
       description: "What to do with another code that is there; `replace` unless told.",
     }),
-    expectedVersion: t.int({ description: seenVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-export const SessionPromotionRemoveInput = builder.inputType("HostedCheckoutSessionPromotionRemoveInput", {
-  description: "Takes the code of a checkout away.",
-  fields: (t) => ({ expectedVersion: t.int({ description: seenVersion }) }),
-});
+export const SessionPromotionRemoveInputType = builder.inputType(
+  "HostedCheckoutSessionPromotionRemoveInput",
+  {
+    description: "Takes the code of a checkout away.",
+    fields: (t) => ({ expectedVersion: t.int({ description: expectedVersionDescription }) }),
+  },
+);

@@ -2,8 +2,8 @@
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { SessionCancellation } from "#commerce/checkout/end-session.ts";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
-import { type SessionAggregate, sessionList } from "#commerce/checkout/session-aggregate.ts";
-import { pageUrlOf, toSession } from "#commerce/checkout/render-session.ts";
+import { type SessionAggregate, sessionListQuery } from "#commerce/checkout/session-aggregate.ts";
+import { sessionPageUrl, toSessionView } from "#commerce/checkout/render-session.ts";
 import { builder } from "#graph/builder.ts";
 import {
   addressToShow,
@@ -14,13 +14,13 @@ import {
   tokenIdOf,
   unlessAnalyst,
 } from "#graph/context.ts";
-import { isCartVisible, show } from "#graph/carts/carts.ts";
+import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
 import { CartStatusEnum } from "#graph/carts/cart-types.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { CartRef, CheckoutSessionRef, MerchantSummaryRef, MoneyRef, type SessionShown } from "#graph/refs.ts";
 import {
-  CancelActorEnum,
-  CancelReasonEnum,
+  SessionCancelActorEnum,
+  SessionCancelReasonEnum,
   SessionPaymentStatusEnum,
   SessionStatusEnum,
 } from "./session-types.ts";
@@ -28,13 +28,13 @@ import {
 const Cancellation = builder.objectRef<SessionCancellation>("HostedCheckoutCancellation").implement({
   description: "Why a checkout session was canceled.",
   fields: (t) => ({
-    reason: t.expose("reason", { type: CancelReasonEnum, description: "The reason given." }),
+    reason: t.expose("reason", { type: SessionCancelReasonEnum, description: "The reason given." }),
     note: t.string({
       nullable: true,
       description: "At most 500 characters. Analysts are not told.",
       resolve: ({ note }, _args, context) => unlessAnalyst(note, context),
     }),
-    actor: t.expose("actor", { type: CancelActorEnum, description: "Who did it." }),
+    actor: t.expose("actor", { type: SessionCancelActorEnum, description: "Who did it." }),
   }),
 });
 
@@ -74,7 +74,7 @@ CheckoutSessionRef.implement({
       description:
         "Its page. Only the token that made the session is told, while it is open; null for everybody else, and always null over REST.",
       resolve: ({ stored }, _args, context) =>
-        pageUrlOf(stored, {
+        sessionPageUrl(stored, {
           tokenId: tokenIdOf(context),
           keyring: context.services.keyring,
           publicUrl: context.publicUrl,
@@ -140,20 +140,20 @@ CheckoutSessionRef.implement({
     cart: t.field({
       type: CartRef,
       description: "The cart.",
-      resolve: ({ cart }, _args, context) => show(cart, context),
+      resolve: ({ cart }, _args, context) => toCartNode(cart, context),
     }),
   }),
 });
 
-export function showSession({ session, cart }: LockedSession, context: GraphContext): SessionShown {
-  return { ...toSession(session, cart, { now: context.clock.now() }), stored: session, cart };
+export function toSessionNode({ session, cart }: LockedSession, context: GraphContext): SessionShown {
+  return { ...toSessionView(session, cart, { now: context.clock.now() }), stored: session, cart };
 }
 
 /** A session is there for whom its cart is there. */
-const isVisible = ({ session, cart }: LockedSession, context: GraphContext): boolean =>
+const isSessionVisible = ({ session, cart }: LockedSession, context: GraphContext): boolean =>
   isCartVisible(cart, context) && isOwnSession(session.id, context);
 
-async function withCart(session: SessionAggregate, { loaders }: GraphContext): Promise<LockedSession> {
+async function loadSessionCart(session: SessionAggregate, { loaders }: GraphContext): Promise<LockedSession> {
   const cart: CartAggregate | null = await loaders.carts.load(session.cartId);
   if (cart === null) throw new Error(`Session ${session.id} has no cart.`);
   return { session, cart };
@@ -168,8 +168,8 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: "The session's id, `chs_…`." }) },
     resolve: async (_root, { id }, context) => {
       const session = await context.loaders.sessions.load(id);
-      const found = session === null ? null : await withCart(session, context);
-      return found === null || !isVisible(found, context) ? null : showSession(found, context);
+      const found = session === null ? null : await loadSessionCart(session, context);
+      return found === null || !isSessionVisible(found, context) ? null : toSessionNode(found, context);
     },
   }),
   hostedCheckoutSessions: t.connection(
@@ -190,7 +190,7 @@ builder.queryFields((t) => ({
           status: status ?? null,
           now: context.clock.now(),
         };
-        const query = sessionList(context.db, filter);
+        const query = sessionListQuery(context.db, filter);
         const { edges, ...rest } = await connectionOf(args, {
           db: context.db,
           query,
@@ -200,7 +200,7 @@ builder.queryFields((t) => ({
           const session = await context.loaders.sessions.load(node.id);
           return session === null
             ? []
-            : [{ cursor, node: showSession(await withCart(session, context), context) }];
+            : [{ cursor, node: toSessionNode(await loadSessionCart(session, context), context) }];
         });
         return { ...rest, edges: (await Promise.all(shown)).flat() };
       },

@@ -6,7 +6,7 @@ import { fail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
 import { type GraphContext, ownerOf, readers } from "#graph/context.ts";
-import { isCartVisible, show } from "#graph/carts/carts.ts";
+import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
 import { showOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
@@ -53,7 +53,7 @@ builder.subscriptionFields((t) => ({
       const cart = await context.loaders.carts.load(id);
       if (cart === null || !isCartVisible(cart, context)) return null;
       step.told(cart.version);
-      return show(cart, context);
+      return toCartNode(cart, context);
     },
   }),
   orderChanged: t.field({

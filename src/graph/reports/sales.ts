@@ -16,7 +16,7 @@ import {
   readFunnel,
   type SessionOutcome,
 } from "#commerce/reports/shopping-report.ts";
-import { CancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
+import { SessionCancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
 import {
   BucketRef,
   bucketsCost,
@@ -162,7 +162,7 @@ const FunnelOutcome = builder.objectRef<SessionOutcome>("FunnelOutcome").impleme
         "COMPLETED: there is an order. CANCELED and EXPIRED: it ended without one. OPEN and PROCESSING: it has no end yet.",
     }),
     reason: t.expose("reason", {
-      type: CancelReasonEnum,
+      type: SessionCancelReasonEnum,
       nullable: true,
       description: "Why it was canceled; null: it was not.",
     }),

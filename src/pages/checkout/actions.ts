@@ -10,7 +10,7 @@ import { amountMinorMax } from "#foundation/money.ts";
 import { fingerprintOf, parseIdempotencyKey } from "#database/idempotency.ts";
 import { askedOf, contactOf, faultsOfTyped, type FieldFault, typedAddress } from "./address-view.ts";
 import { formatSeconds } from "./amounts.ts";
-import { holdSessionPage } from "#commerce/checkout/session-page.ts";
+import { claimSessionPage } from "#commerce/checkout/session-page.ts";
 import type { RunField } from "./checkout-services.ts";
 import { checkoutPage, type Shown } from "./checkout-view.ts";
 import type { ShownSession } from "./documents.ts";
@@ -167,7 +167,7 @@ function change(visit: Visit, run: RunField, { input = {}, takesOver = false }: 
 
 async function hold({ viewer, browser }: Visit, transaction: Transaction, takesOver: boolean): Promise<void> {
   const { sessionId } = viewer;
-  const isHeld = await holdSessionPage(transaction, { sessionId, digest: browser.digest, takesOver });
+  const isHeld = await claimSessionPage(transaction, { sessionId, digest: browser.digest, takesOver });
   // Another browser was faster: what this one is shown next says so.
   if (!isHeld) throw fail("checkout_session_version_conflict");
 }

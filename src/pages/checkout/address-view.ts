@@ -1,7 +1,7 @@
 /** The delivery address: asked for in the parts that its country has, or shown as much as may be shown of it. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { countryName } from "./amounts.ts";
-import { type AddressForm, addressForm } from "#commerce/addresses/address-country.ts";
+import { type AddressForm, getAddressForm } from "#commerce/addresses/address-country.ts";
 import type { AddressPart, TypedAddress } from "./checkout-services.ts";
 import { type FieldMessages, messagesOfField } from "./fault-texts.ts";
 import type { TextName } from "./texts.ts";
@@ -24,7 +24,7 @@ function addressForms(
     : session.countries.includes(session.market)
       ? session.market
       : (session.countries[0] ?? session.market);
-  return { country, ...addressForm(country) };
+  return { country, ...getAddressForm(country) };
 }
 
 /** The first of each field. */

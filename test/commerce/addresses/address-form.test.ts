@@ -1,11 +1,11 @@
 /** A form asks for what the rules will ask for, in the order of the country. */
 import { expect, it } from "vitest";
-import { addressForm } from "#commerce/addresses/address-country.ts";
+import { getAddressForm } from "#commerce/addresses/address-country.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import { Failure } from "#foundation/failure.ts";
 
 const namesOf = (country: string): string[] =>
-  addressForm(country).fields.map(({ name, isRequired }) => (isRequired ? name.toUpperCase() : name));
+  getAddressForm(country).fields.map(({ name, isRequired }) => (isRequired ? name.toUpperCase() : name));
 
 it.each([
   ["DE", "RECIPIENTNAME company LINE1 line2 POSTALCODE CITY phone email"],
@@ -18,20 +18,20 @@ it.each([
 });
 
 it("the address form gives regions by the codes that the rules take, named in English and by their own people", () => {
-  const { regions } = addressForm("JP");
+  const { regions } = getAddressForm("JP");
   expect(regions).toHaveLength(47);
   expect(regions.find(({ code }) => code === "JP-13")).toEqual({
     code: "JP-13",
     name: "Tôkyô",
     localName: "東京都",
   });
-  expect(addressForm("DE").regions).toEqual([]);
+  expect(getAddressForm("DE").regions).toEqual([]);
 });
 
 it.each(["DE", "US", "GB", "JP", "CA", "AU", "IT", "BR", "AE", "IE", "CH", "FR"])(
   "%s: an empty form breaks exactly what it calls required",
   (country) => {
-    const { fields } = addressForm(country);
+    const { fields } = getAddressForm(country);
     const empty = Object.fromEntries(fields.map(({ name }) => [name, ""]));
     let broken: string[] = [];
     try {

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import {
-  eraseDue,
+  eraseDuePersonalData,
   erasePersonalData,
   openPersonalData,
   type PersonalDataToSeal,
@@ -169,10 +169,10 @@ describeOnBoth("personal data", (open, engine) => {
     const never = anAddress();
     for (let from = 0; from < due.length; from += 400) await insert(...due.slice(from, from + 400));
     await insert(later, never);
-    expect(await eraseDue(database.db, now)).toBe(1201);
-    expect(await eraseDue(database.db, now)).toBe(0);
+    expect(await eraseDuePersonalData(database.db, now)).toBe(1201);
+    expect(await eraseDuePersonalData(database.db, now)).toBe(0);
     expect((await rowOf(later)).erasedAt).toBeNull();
-    expect(await eraseDue(database.db, at(1))).toBe(1);
+    expect(await eraseDuePersonalData(database.db, at(1))).toBe(1);
     expect((await rowOf(never)).erasedAt).toBeNull();
     const { left } = await database.db
       .selectFrom("personalData")
@@ -185,9 +185,9 @@ describeOnBoth("personal data", (open, engine) => {
   it("is erased once by sweeps that run at the same time", async () => {
     await insert(...Array.from({ length: 300 }, () => anEmail({ eraseAfter: now })));
     const counts = await Promise.all([
-      eraseDue(database.db, now),
-      eraseDue(database.db, now),
-      eraseDue(database.db, now),
+      eraseDuePersonalData(database.db, now),
+      eraseDuePersonalData(database.db, now),
+      eraseDuePersonalData(database.db, now),
     ]);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
   });
@@ -210,14 +210,14 @@ describeOnBoth("personal data", (open, engine) => {
         await swept.promise;
       });
       await held.promise;
-      const sweep = eraseDue(database.db, now);
+      const sweep = eraseDuePersonalData(database.db, now);
       const first = await Promise.race([sweep, setTimeout(2000, "it waits")]);
       swept.resolve();
       await Promise.all([change, sweep]);
       expect(first).toBe(1);
       expect((await rowOf(busy)).erasedAt).toBeNull();
       expect((await rowOf(free)).erasedAt).toEqual(now);
-      expect(await eraseDue(database.db, now)).toBe(1);
+      expect(await eraseDuePersonalData(database.db, now)).toBe(1);
     },
   );
 });

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import {
   type CartAggregate,
   type CartStatus,
-  isGone,
-  isSessionOver,
-  requireChangeable,
-  statusOf,
+  isCartPastRetention,
+  hasCartSessionEnded,
+  requireChangeableCart,
+  cartStatusAt,
 } from "#commerce/carts/cart-aggregate.ts";
 import { Failure } from "#foundation/failure.ts";
 import { storedCart } from "./stored-cart.ts";
@@ -51,7 +51,9 @@ describe("a cart", () => {
   it.each(cases)(
     "stored as %s, to end in %i ms, with the session %j, reads %s",
     (status, expiresInMs, held, reads) => {
-      expect(statusOf({ status, session: held, expiresAt: at(expiresInMs), endedAt: null }, now)).toBe(reads);
+      expect(cartStatusAt({ status, session: held, expiresAt: at(expiresInMs), endedAt: null }, now)).toBe(
+        reads,
+      );
     },
   );
 
@@ -59,7 +61,7 @@ describe("a cart", () => {
     "stored as %s, to end in %i ms, with the session %j, can be changed only while it reads active",
     (status, expiresInMs, held, reads) => {
       const cart = storedCart({ status, session: held, expiresAt: at(expiresInMs) });
-      const refusal = caught(() => requireChangeable(cart, { expectedVersion: 99 }, now));
+      const refusal = caught(() => requireChangeableCart(cart, { expectedVersion: 99 }, now));
       expect(refusal?.code).toBe(reads === "active" ? "cart_version_conflict" : `cart_${reads}`);
       expect(refusal?.parts.conflict).toEqual({
         resource: "cart",
@@ -69,20 +71,20 @@ describe("a cart", () => {
         reason: null,
         data: {},
       });
-      expect(caught(() => requireChangeable(cart, { expectedVersion: cart.version }, now))?.code).toBe(
+      expect(caught(() => requireChangeableCart(cart, { expectedVersion: cart.version }, now))?.code).toBe(
         reads === "active" ? undefined : `cart_${reads}`,
       );
-      expect(caught(() => requireChangeable(cart, { expectedVersion: null }, now))?.code).toBe(
+      expect(caught(() => requireChangeableCart(cart, { expectedVersion: null }, now))?.code).toBe(
         reads === "active" ? undefined : `cart_${reads}`,
       );
     },
   );
 
   it("has a session that is over when it is not there, ended, or ran out; never while it is paid", () => {
-    expect(isSessionOver({ session: null }, now)).toBe(true);
+    expect(hasCartSessionEnded({ session: null }, now)).toBe(true);
     for (const status of ["completed", "canceled", "expired"] as const)
-      expect(isSessionOver({ session: session(status, 1) }, now)).toBe(true);
-    expect(isSessionOver({ session: session("processing", -1) }, now)).toBe(false);
+      expect(hasCartSessionEnded({ session: session(status, 1) }, now)).toBe(true);
+    expect(hasCartSessionEnded({ session: session("processing", -1) }, now)).toBe(false);
   });
 
   it.each([
@@ -95,7 +97,7 @@ describe("a cart", () => {
     ["active", null, at(-1), false],
     ["active", null, at(1), false],
   ] as const)("%s since %s, to end at %s, is gone: %s", (status, endedAt, expiresAt, expected) => {
-    expect(isGone({ status, session: null, endedAt, expiresAt }, now)).toBe(expected);
+    expect(isCartPastRetention({ status, session: null, endedAt, expiresAt }, now)).toBe(expected);
   });
 });
 

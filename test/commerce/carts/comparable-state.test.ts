@@ -4,12 +4,12 @@
  */
 import { describe, expect, it } from "vitest";
 import { type CartAggregate, cartColumns } from "#commerce/carts/cart-aggregate.ts";
-import { comparableState, draftOf } from "#commerce/carts/cart-draft.ts";
+import { comparableCartState, toCartDraft } from "#commerce/carts/cart-draft.ts";
 import { storedCart } from "./stored-cart.ts";
 
 const cart = storedCart();
 const stateOf = (changed: CartAggregate): string =>
-  comparableState({ ...changed, buyerEmailId: changed.buyerEmail?.id ?? null });
+  comparableCartState({ ...changed, buyerEmailId: changed.buyerEmail?.id ?? null });
 
 /** Fields that no change of a cart sets by itself: each needs a reason. */
 const notCompared = new Set([
@@ -118,7 +118,7 @@ describe("the comparable state of a cart", () => {
 
 describe("the draft that leaves a cart as it is", () => {
   it("has every column that callers decide", () => {
-    const draft = draftOf(cart);
+    const draft = toCartDraft(cart);
     const carried = cartColumns.filter((name) => name in draft && name !== "warnings");
     expect(carried).toEqual(["marketId", "country", "locale", "buyerReference", "deliveryMethodId"]);
     expect(Object.fromEntries(carried.map((name) => [name, draft[name as keyof typeof draft]]))).toEqual(

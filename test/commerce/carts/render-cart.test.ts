@@ -1,13 +1,18 @@
 /** A stored cart shown: by the clock, with its sums right in every light. */
 import { describe, expect, it } from "vitest";
-import type { CartAggregate, WarningCode } from "#commerce/carts/cart-aggregate.ts";
-import { warningCodes } from "#commerce/carts/cart-aggregate.ts";
-import { type CartView, previousOf, toCart, toWarning } from "#commerce/carts/render-cart.ts";
+import type { CartAggregate, CartWarningCode } from "#commerce/carts/cart-aggregate.ts";
+import { cartWarningCodes } from "#commerce/carts/cart-aggregate.ts";
+import {
+  type CartView,
+  previousCartFields,
+  toCartView,
+  toCartWarningView,
+} from "#commerce/carts/render-cart.ts";
 import { storedCart } from "./stored-cart.ts";
 
 const publicUrl = "https://shop.test";
 const noon = new Date("2026-06-01T12:00:00.000Z");
-const show = (cart: CartAggregate, now = noon): CartView => toCart(cart, { now, publicUrl });
+const show = (cart: CartAggregate, now = noon): CartView => toCartView(cart, { now, publicUrl });
 const eur = (amountMinor: number) => ({ amountMinor, currency: "EUR", exponent: 2 });
 
 /** total = subtotal − discount + shipping + the tax that prices do not include. */
@@ -108,20 +113,22 @@ describe("a cart", () => {
   it("tells what was different before, and nothing else", () => {
     const before = storedCart();
     const light = { now: noon, publicUrl };
-    expect(previousOf({ before, after: before }, light)).toEqual({});
+    expect(previousCartFields({ before, after: before }, light)).toEqual({});
     const after = storedCart({ version: 8, locale: "de" });
-    expect(previousOf({ before, after }, light)).toEqual({ version: 7, locale: "en" });
+    expect(previousCartFields({ before, after }, light)).toEqual({ version: 7, locale: "en" });
     // What the clock had made of it already is what the change writes down.
     const gone = storedCart({ expiresAt: noon.toISOString() });
-    expect(previousOf({ before: gone, after: { ...gone, status: "expired", version: 8 } }, light)).toEqual({
+    expect(
+      previousCartFields({ before: gone, after: { ...gone, status: "expired", version: 8 } }, light),
+    ).toEqual({
       version: 7,
       status: "active",
     });
   });
 
   it("says each warning in a sentence", () => {
-    const messages = warningCodes.map(
-      (code: WarningCode) => toWarning({ code, lineId: null, data: {} }).message,
+    const messages = cartWarningCodes.map(
+      (code: CartWarningCode) => toCartWarningView({ code, lineId: null, data: {} }).message,
     );
     expect(new Set(messages).size).toBe(9);
     for (const message of messages) expect(message).toMatch(/^[A-Z].+\.$/);

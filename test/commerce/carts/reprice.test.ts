@@ -3,10 +3,10 @@
  * different.
  */
 import { describe, expect, it } from "vitest";
-import type { StoredLine } from "#commerce/carts/cart-aggregate.ts";
-import { type CartDraft, draftOf } from "#commerce/carts/cart-draft.ts";
-import type { Offer, OfferedMarket, OfferedVariant } from "#commerce/carts/offer.ts";
-import { reprice, type Repriced } from "#commerce/carts/reprice.ts";
+import type { StoredCartLine } from "#commerce/carts/cart-aggregate.ts";
+import { type CartDraft, toCartDraft } from "#commerce/carts/cart-draft.ts";
+import type { CartOffer, OfferedMarket, OfferedVariant } from "#commerce/carts/load-offer.ts";
+import { repriceCart, type RepriceResult } from "#commerce/carts/reprice.ts";
 import { storedCart } from "./stored-cart.ts";
 
 const now = new Date("2026-06-01T12:00:00.000Z");
@@ -77,20 +77,21 @@ function repriced({
   variant: changed = {},
   market: there = {},
   at = now,
-}: Change = {}): Repriced["next"] {
-  const offer: Offer = {
+}: Change = {}): RepriceResult["next"] {
+  const offer: CartOffer = {
     merchantLocale: "en",
     market: { ...market, ...there },
     variants: new Map(changed === null ? [] : [[variant.id, { ...variant, ...changed }]]),
     automatic: [],
     code: undefined,
   };
-  return reprice({ draft: { ...draftOf(before), ...draft }, before, offer, now: at }).next;
+  return repriceCart({ draft: { ...toCartDraft(before), ...draft }, before, offer, now: at }).next;
 }
 
-const warningsOf = (next: Repriced["next"]): unknown[] => next.warnings.map(({ code, data }) => [code, data]);
+const warningsOf = (next: RepriceResult["next"]): unknown[] =>
+  next.warnings.map(({ code, data }) => [code, data]);
 const wanting = (quantity: number): Partial<CartDraft> => ({
-  lines: [{ id: "cln_1", variantId: "var_1", quantity, before: line as StoredLine }],
+  lines: [{ id: "cln_1", variantId: "var_1", quantity, before: line as StoredCartLine }],
 });
 
 describe("a cart priced anew", () => {

@@ -1,7 +1,7 @@
 /** Promotions as carts read them: whole, with what the buyer has used, and only the merchant's own. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
-import { loadOffer, type Offer, type Wanted } from "#commerce/carts/offer.ts";
+import { loadOffer, type CartOffer, type OfferRequest } from "#commerce/carts/load-offer.ts";
 import { activatePromotion } from "#commerce/promotions/promotion-life.ts";
 import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
@@ -28,7 +28,7 @@ describeOnBoth("promotions as carts read them", (open) => {
     await world.run(activatePromotion, { promotionId }, tenant);
     return promotionId;
   };
-  const offerTo = (buyerReference: string | null, code: Wanted["code"] = null): Promise<Offer> => {
+  const offerTo = (buyerReference: string | null, code: OfferRequest["code"] = null): Promise<CartOffer> => {
     const { merchantId, now } = world.tenant;
     const wanted = {
       merchantId,

@@ -6,9 +6,9 @@
  */
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
-import { draftOf } from "#commerce/carts/cart-draft.ts";
-import { statusOf } from "#commerce/carts/cart-aggregate.ts";
-import { applyPlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
+import { toCartDraft } from "#commerce/carts/cart-draft.ts";
+import { cartStatusAt } from "#commerce/carts/cart-aggregate.ts";
+import { applyCartPlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
 import { emptyRecords, findRecords } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -58,7 +58,7 @@ async function requireNotUnderWay(
 ): Promise<readonly string[]> {
   const { cartIds, orderIds } = finds.scope;
   const carts = [...(await findCarts(transaction, cartIds, now)).values()];
-  const locked = carts.filter((cart) => statusOf(cart, now) === "locked");
+  const locked = carts.filter((cart) => cartStatusAt(cart, now) === "locked");
   if (locked.length > 0) {
     const sessions = locked.map(({ session }) => session?.id).join(", ");
     throw fail("invalid_state", {
@@ -75,15 +75,15 @@ async function requireNotUnderWay(
       message: `Orders are not done yet (${ids}), and need their address: with --force it is erased all the same. Nothing was erased.`,
     });
   }
-  return carts.filter((cart) => statusOf(cart, now) === "active").map(({ id }) => id);
+  return carts.filter((cart) => cartStatusAt(cart, now) === "active").map(({ id }) => id);
 }
 
 /** Priced anew: what it costs to send it is not known any more. */
 async function detach(transaction: Transaction, context: CartCommandContext, cartId: string): Promise<void> {
   const cart = await lockCart(transaction, { ...context, isSystem: true }, cartId);
   if (cart.address === null && cart.buyerEmail === null) return;
-  const draft = { ...draftOf(cart), address: null, buyerEmailId: null };
-  await applyPlan(transaction, context, { cart, plan: () => ({ event: "cart.updated", draft }) });
+  const draft = { ...toCartDraft(cart), address: null, buyerEmailId: null };
+  await applyCartPlan(transaction, context, { cart, plan: () => ({ event: "cart.updated", draft }) });
 }
 
 /** A body that was cut off already looks like this: it has the id, and says that the rest is left out. */

@@ -19,7 +19,7 @@ import type { Database } from "#database/connect.ts";
 import { findRecords, type RecordKey } from "#database/idempotency.ts";
 import { DecryptionFailed, type Keyring } from "#foundation/encryption.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { tokenDigest } from "#commerce/carts/find-carts.ts";
+import { digestAddressToken } from "#commerce/carts/find-carts.ts";
 
 /** A buyer's reference means something with one merchant alone. */
 export type ErasureTarget =
@@ -115,7 +115,7 @@ async function findSeed(reader: Reader, target: ErasureTarget): Promise<Seed | u
           .executeTakeFirst()
       : target.by === "cart"
         ? await cart.where("cart.id", "=", value).executeTakeFirst()
-        : await cart.where("cart.addressTokenDigest", "=", tokenDigest(value)).executeTakeFirst();
+        : await cart.where("cart.addressTokenDigest", "=", digestAddressToken(value)).executeTakeFirst();
   return found === undefined
     ? undefined
     : { merchantId: found.merchantId, cartIds: [found.id], buyerReference: null };

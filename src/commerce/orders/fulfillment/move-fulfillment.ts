@@ -1,5 +1,5 @@
 /** Moves a fulfillment: packs, ships, tracks, delivers, fails or cancels it. */
-import type { Expected } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
 import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -22,7 +22,7 @@ import { countUnits, type Moved, replaceLost, takeBack, takeUnits } from "./fulf
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 
 /** `expectedVersion` is the order's. */
-export interface FulfillmentTarget extends Expected {
+export interface FulfillmentTarget extends ExpectedVersionInput {
   readonly fulfillmentId: string;
 }
 

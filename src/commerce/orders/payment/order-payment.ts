@@ -4,7 +4,7 @@
  */
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import type { Expected } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import { money } from "#foundation/money.ts";
@@ -24,7 +24,7 @@ import {
   requireNoDispute,
 } from "#commerce/orders/order-checks.ts";
 
-export interface PaymentTarget extends Expected {
+export interface PaymentTarget extends ExpectedVersionInput {
   readonly paymentId: string;
 }
 

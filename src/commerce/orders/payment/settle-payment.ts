@@ -2,7 +2,7 @@
  * Writes what the payment provider has said, once: onto the payment and its refund, and through them onto the
  * order or the session that they belong to. An operation that was settled before changes nothing.
  */
-import { abandonPayment, failLocked } from "#commerce/checkout/fail-session.ts";
+import { abandonPayment, failLockedPayment } from "#commerce/checkout/fail-session.ts";
 import { lockSession } from "#commerce/checkout/change-session.ts";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import { type ClaimedOperation, endOperation } from "#commerce/payments/payment-operations.ts";
@@ -88,7 +88,7 @@ async function settleAuthorization(
       { paymentId: payment.id, sessionId },
       "A payment was authorised for another amount than was asked for.",
     );
-  await failLocked(transaction, context, {
+  await failLockedPayment(transaction, context, {
     cart,
     session,
     payment,

@@ -51,14 +51,14 @@ export interface OfferedVariant {
   readonly categoryIds: readonly string[];
 }
 
-export interface OfferedTax {
+export interface OfferedTaxRate {
   readonly country: string;
   readonly regionCode: string | null;
   readonly basisPoints: number;
   readonly appliesToShipping: boolean;
 }
 
-export interface OfferedDelivery {
+export interface OfferedDeliveryMethod {
   readonly id: string;
   readonly names: Translated;
   readonly carrier: string | null;
@@ -75,11 +75,11 @@ export interface OfferedMarket {
   readonly taxIncluded: boolean;
   readonly defaultLocale: string;
   readonly countries: readonly string[];
-  readonly taxes: readonly OfferedTax[];
-  readonly deliveries: readonly OfferedDelivery[];
+  readonly taxes: readonly OfferedTaxRate[];
+  readonly deliveries: readonly OfferedDeliveryMethod[];
 }
 
-export interface Offer {
+export interface CartOffer {
   readonly merchantLocale: string;
   readonly market: OfferedMarket;
   readonly variants: ReadonlyMap<string, OfferedVariant>;
@@ -88,7 +88,7 @@ export interface Offer {
   readonly code: PromotionRule | undefined;
 }
 
-export interface Wanted {
+export interface OfferRequest {
   readonly merchantId: string;
   readonly marketId: string;
   readonly variantIds: readonly string[];
@@ -113,7 +113,7 @@ interface OfferRow {
   } | null;
 }
 
-export async function loadOffer(transaction: Transaction, wanted: Wanted): Promise<Offer> {
+export async function loadOffer(transaction: Transaction, wanted: OfferRequest): Promise<CartOffer> {
   const { rows } = await transaction.executeQuery<OfferRow>(offerQuery(transaction, wanted));
   const [row] = rows;
   if (row === undefined) throw new Error(`There is no market ${wanted.marketId}.`);
@@ -131,20 +131,20 @@ export async function loadOffer(transaction: Transaction, wanted: Wanted): Promi
   };
 }
 
-function offerQuery(transaction: Transaction, wanted: Wanted): CompiledQuery<OfferRow> {
+function offerQuery(transaction: Transaction, wanted: OfferRequest): CompiledQuery<OfferRow> {
   const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = wanted;
   const list = paddedInTemplate(variantIds);
   const by = code === null ? "none" : "id" in code ? "id" : "normalized";
   const asked = code === null ? null : "id" in code ? code.id : code.normalized;
   const write = (): RawBuilder<OfferRow> => sql`
-    select m.default_locale as merchant_locale, ${market} as market, ${variantsAmong(list.write())} as variants, ${automatic} as automatic, ${codes[by]} as code
+    select m.default_locale as merchant_locale, ${marketJson} as market, ${variantsJson(list.write())} as variants, ${automaticPromotionsJson} as automatic, ${promotionCodeJsonBy[by]} as code
     from merchant m join market mk on mk.merchant_id = m.id
     where m.id = ${parameter("merchantId")} and mk.id = ${parameter("marketId")}`;
   const values = { ...list.values, merchantId, marketId, buyerReference, heldBySessionId, now, code: asked };
   return prepareStatement(transaction, { form: `offer ${list.form} ${by}`, write, values });
 }
 
-const market = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
+const marketJson = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
   'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id),
   'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code, 'basisPoints', t.basis_points,
       'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id), '[]'::json),
@@ -152,7 +152,7 @@ const market = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.
       'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days) order by d.position, d.id)
     from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
 
-const variantsAmong = (wanted: RawBuilder<boolean>): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
+const variantsJson = (wanted: RawBuilder<boolean>): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status = 'published', 'sku', v.sku,
     'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0),
     'reserved', ${reservedAt(parameter("now"), sql`h.session_id = ${parameter("heldBySessionId")}::text`)},
@@ -174,18 +174,18 @@ const variantsAmong = (wanted: RawBuilder<boolean>): RawBuilder<readonly Offered
     left join stock_level sl on sl.variant_id = v.id
   where v.merchant_id = m.id and v.id ${wanted}), '[]'::json)`;
 
-const buyer = parameter<string | null>("buyerReference");
+const buyerParameter = parameter<string | null>("buyerReference");
 
-const automatic = sql<OfferRow["automatic"]>`coalesce((
-  select json_agg(json_build_object('rule', ${promotionRuleJson(buyer)}, 'used', ${usedByBuyer(buyer)}) order by p.priority desc, p.id)
+const automaticPromotionsJson = sql<OfferRow["automatic"]>`coalesce((
+  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${usedByBuyer(buyerParameter)}) order by p.priority desc, p.id)
   from promotion p where p.merchant_id = m.id and p.trigger = 'automatic' and p.status = 'active'), '[]'::json)`;
 
-const codeWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow["code"]> => sql`(
-  select json_build_object('rule', ${promotionRuleJson(buyer)}, 'used', ${usedByBuyer(buyer)}, 'code', ${promotionCodeJson})
+const promotionCodeJsonWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow["code"]> => sql`(
+  select json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${usedByBuyer(buyerParameter)}, 'code', ${promotionCodeJson})
     from promotion_code c join promotion p on p.id = c.promotion_id where c.merchant_id = m.id and ${which})`;
 
-const codes = {
+const promotionCodeJsonBy = {
   none: sql<OfferRow["code"]>`null::json`,
-  id: codeWhere(sql`c.id = ${parameter("code")}`),
-  normalized: codeWhere(sql`c.code_normalized = ${parameter("code")}`),
+  id: promotionCodeJsonWhere(sql`c.id = ${parameter("code")}`),
+  normalized: promotionCodeJsonWhere(sql`c.code_normalized = ${parameter("code")}`),
 };
