@@ -7,8 +7,8 @@ import DataLoader from "dataloader";
 import { findPersonalData, type SealedPersonalDataRow } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { findSessions, type SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
-import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
-import { findAfterSalesFacts } from "#commerce/after-sales/read-facts.ts";
+import type { AfterSalesFacts } from "#commerce/after-sales/after-sales-option.ts";
+import { loadAfterSalesFactsByOrder } from "#commerce/after-sales/load-after-sales-facts.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders, findPaymentFailures } from "#commerce/orders/find-orders.ts";
 import {
@@ -251,7 +251,7 @@ async function answerAfterSales(
 ): Promise<AfterSalesFacts[]> {
   const now = questions[0]?.now ?? new Date(0);
   const orders = questions.map(({ order }) => order);
-  const found = await findAfterSalesFacts(db, orders, now);
+  const found = await loadAfterSalesFactsByOrder(db, orders, now);
   return orders.map(
     ({ id }) => found.get(id) ?? { now, siblingsInStock: new Map(), returnsOfBuyer: 0, turns: [] },
   );

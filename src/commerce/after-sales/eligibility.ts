@@ -19,34 +19,40 @@ import { type ReturnKind, returnKinds } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
 import { policyOf, type Window, type WindowClock } from "#commerce/orders/order-terms.ts";
 import { isOpenReturn } from "#commerce/orders/order-statuses.ts";
-import { undeliveredUnits } from "./obstacles.ts";
+import { countUndeliveredUnits } from "./obstacles.ts";
 import {
   type AfterSalesFacts,
   type AfterSalesOption,
-  type Asked,
-  type AskedOfLine,
-  betterOf,
-  type OrderOption,
-  turnsOfWindows,
-  windowsOf,
-} from "./option.ts";
-import { isLost, isMerchantFault, type ReturnReason } from "./reasons.ts";
-import { exchange, keepItem, notReceived, returnRefund, withdrawal } from "./return-options.ts";
-import { returnValue } from "./return-rules.ts";
-import { remedy } from "./warranty-options.ts";
+  type AfterSalesOptionContext,
+  type AfterSalesLineContext,
+  mergeOptionsOfReasons,
+  type OrderLevelOption,
+  windowChangeTimes,
+  afterSalesWindows,
+} from "./after-sales-option.ts";
+import { isUndeliveredRefund, isMerchantFault, type ReturnReason } from "./reasons.ts";
+import {
+  exchangeOption,
+  keepItemRefundOption,
+  undeliveredRefundOption,
+  returnRefundOption,
+  withdrawalOption,
+} from "./return-options.ts";
+import { calculateReturnValue } from "./return-rules.ts";
+import { warrantyOption } from "./warranty-options.ts";
 
 type Quantities = Pick<
   OrderLine,
   "ordered" | "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded"
 >;
 
-export interface AfterSalesLine {
+export interface AfterSalesLineEligibility {
   readonly lineId: string;
   readonly quantities: Quantities;
   readonly options: readonly AfterSalesOption[];
 }
 
-export interface OpenCase {
+export interface OpenReturnSummary {
   readonly returnId: string;
   readonly kind: ReturnKind;
   readonly status: OrderReturn["status"];
@@ -57,86 +63,100 @@ export interface AfterSalesEligibility {
   readonly orderId: string;
   readonly orderVersion: number;
   readonly decision: "eligible" | "partially_eligible" | "not_eligible";
-  readonly lines: readonly AfterSalesLine[];
-  readonly orderLevel: readonly OrderOption[];
-  readonly openCases: readonly OpenCase[];
+  readonly lines: readonly AfterSalesLineEligibility[];
+  readonly orderLevel: readonly OrderLevelOption[];
+  readonly openCases: readonly OpenReturnSummary[];
   readonly policies: readonly AfterSalesPolicy[];
   readonly evaluatedAt: string;
   readonly validUntil: string;
 }
 
-export function afterSalesEligibility(order: OrderAggregate, facts: AfterSalesFacts): AfterSalesEligibility {
-  const asked = order.lines.map((line) => ({ order, facts, line, windows: windowsOf(order, line) }));
+export function evaluateAfterSalesEligibility(
+  order: OrderAggregate,
+  facts: AfterSalesFacts,
+): AfterSalesEligibility {
+  const asked = order.lines.map((line) => ({ order, facts, line, windows: afterSalesWindows(order, line) }));
   const lines = asked.map((one) => ({
     lineId: one.line.id,
     quantities: quantitiesOf(one.line),
-    options: returnKinds.map((kind) => optionOf(one, kind)),
+    options: returnKinds.map((kind) => bestOptionOfKind(one, kind)),
   }));
   return {
     orderId: order.id,
     orderVersion: order.version,
-    decision: decisionOver(lines),
+    decision: overallDecision(lines),
     lines,
-    orderLevel: [lostParcels(asked), wholeWithdrawal(asked)],
-    openCases: order.returns.filter(isOpenReturn).map(toCase),
+    orderLevel: [orderUndeliveredRefundOption(asked), orderWithdrawalOption(asked)],
+    openCases: order.returns.filter(isOpenReturn).map(toOpenReturnSummary),
     policies: afterSalesPolicies(order),
     evaluatedAt: facts.now.toISOString(),
     validUntil: validUntil(facts.now, [
       ...facts.turns,
-      ...asked.flatMap(({ windows }) => turnsOfWindows(windows)),
+      ...asked.flatMap(({ windows }) => windowChangeTimes(windows)),
     ]),
   };
 }
 
-export interface OptionAsked {
+export interface ReturnOptionQuery {
   readonly lineId: string;
   readonly kind: ReturnKind;
   readonly reason: ReturnReason;
 }
 
 /** For one reason alone: what it is decided by when a buyer asks for it. Undefined: there is no such line. */
-export function optionFor(
+export function evaluateReturnOption(
   order: OrderAggregate,
   facts: AfterSalesFacts,
-  { lineId, kind, reason }: OptionAsked,
+  { lineId, kind, reason }: ReturnOptionQuery,
 ): AfterSalesOption | undefined {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined) return undefined;
-  const asked = { order, facts, line, windows: windowsOf(order, line), isFault: isMerchantFault(reason) };
-  return isLost({ kind, reason }) ? notReceived(asked) : optionBy[kind](asked);
+  const asked = {
+    order,
+    facts,
+    line,
+    windows: afterSalesWindows(order, line),
+    isFault: isMerchantFault(reason),
+  };
+  return isUndeliveredRefund({ kind, reason }) ? undeliveredRefundOption(asked) : optionByKind[kind](asked);
 }
 
-const optionBy: Readonly<Record<ReturnKind, (asked: Asked) => AfterSalesOption>> = {
-  return_refund: returnRefund,
-  exchange,
-  refund_only: keepItem,
-  repair: (asked) => remedy(asked, "repair"),
-  replacement: (asked) => remedy(asked, "replacement"),
-  withdrawal,
+const optionByKind: Readonly<Record<ReturnKind, (asked: AfterSalesOptionContext) => AfterSalesOption>> = {
+  return_refund: returnRefundOption,
+  exchange: exchangeOption,
+  refund_only: keepItemRefundOption,
+  repair: (asked) => warrantyOption(asked, "repair"),
+  replacement: (asked) => warrantyOption(asked, "replacement"),
+  withdrawal: withdrawalOption,
 };
 
-function optionOf(asked: AskedOfLine, kind: ReturnKind): AfterSalesOption {
-  if (kind === "repair" || kind === "replacement") return remedy(asked, kind);
-  const option = betterOf(
-    optionBy[kind]({ ...asked, isFault: false }),
-    optionBy[kind]({ ...asked, isFault: true }),
+function bestOptionOfKind(asked: AfterSalesLineContext, kind: ReturnKind): AfterSalesOption {
+  if (kind === "repair" || kind === "replacement") return warrantyOption(asked, kind);
+  const option = mergeOptionsOfReasons(
+    optionByKind[kind]({ ...asked, isFault: false }),
+    optionByKind[kind]({ ...asked, isFault: true }),
   );
-  return kind === "refund_only" ? withLost(asked, { kept: option, lost: notReceived(asked) }) : option;
+  return kind === "refund_only"
+    ? addUndeliveredUnits(asked, { kept: option, lost: undeliveredRefundOption(asked) })
+    : option;
 }
 
-interface KeptAndLost {
+interface RefundOnlyOptions {
   readonly kept: AfterSalesOption;
   readonly lost: AfterSalesOption;
 }
 
 /** What is kept and what never came are other units of a line: both can be asked for. */
-function withLost({ order, line }: AskedOfLine, { kept, lost }: KeptAndLost): AfterSalesOption {
+function addUndeliveredUnits(
+  { order, line }: AfterSalesLineContext,
+  { kept, lost }: RefundOnlyOptions,
+): AfterSalesOption {
   if (lost.decision === "denied")
-    return kept.decision === "denied" && undeliveredUnits(order, line) > 0 ? lost : kept;
+    return kept.decision === "denied" && countUndeliveredUnits(order, line) > 0 ? lost : kept;
   if (kept.decision === "denied") return lost;
   const eligibleQuantity = kept.eligibleQuantity + lost.eligibleQuantity;
   const lines = [{ lineId: line.id, quantity: eligibleQuantity }];
-  const { refundMinor } = returnValue(order, {
+  const { refundMinor } = calculateReturnValue(order, {
     kind: "refund_only",
     isFault: true,
     isLost: false,
@@ -151,7 +171,7 @@ function withLost({ order, line }: AskedOfLine, { kept, lost }: KeptAndLost): Af
   };
 }
 
-function decisionOver(lines: readonly AfterSalesLine[]): AfterSalesEligibility["decision"] {
+function overallDecision(lines: readonly AfterSalesLineEligibility[]): AfterSalesEligibility["decision"] {
   const decided: Decision[] = lines.map(({ options }) =>
     bestDecision(options.map(({ decision }) => decision)),
   );
@@ -164,7 +184,7 @@ function quantitiesOf(line: OrderLine): Quantities {
   return { ordered, canceled, allocated, shipped, delivered, returnRequested, returned, refunded };
 }
 
-function toCase({ id, kind, status, lines }: OrderReturn): OpenCase {
+function toOpenReturnSummary({ id, kind, status, lines }: OrderReturn): OpenReturnSummary {
   return { returnId: id, kind, status, lines: lines.map(({ lineId, quantity }) => ({ lineId, quantity })) };
 }
 
@@ -186,9 +206,13 @@ function afterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
     policyOf(order, "warranty"),
   ];
   return [
-    show(returns, { type: "return", clock: "delivered", windowDays: returns.rules.windowDays }),
-    show(withdrawals, { type: "withdrawal", clock: "delivered", windowDays: withdrawals.rules.windowDays }),
-    show(warranty, {
+    toAfterSalesPolicy(returns, { type: "return", clock: "delivered", windowDays: returns.rules.windowDays }),
+    toAfterSalesPolicy(withdrawals, {
+      type: "withdrawal",
+      clock: "delivered",
+      windowDays: withdrawals.rules.windowDays,
+    }),
+    toAfterSalesPolicy(warranty, {
       type: "warranty",
       clock: "warranty_start",
       windowDays: warranty.rules.months === 0 ? 0 : null,
@@ -196,7 +220,7 @@ function afterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
   ];
 }
 
-function show(
+function toAfterSalesPolicy(
   { id, summary, url }: Pick<AfterSalesPolicy, "id" | "summary" | "url">,
   { type, clock, windowDays }: Pick<AfterSalesPolicy, "type" | "clock" | "windowDays">,
 ): AfterSalesPolicy {
@@ -204,23 +228,23 @@ function show(
 }
 
 /** The money for all that was sent and never came. */
-function lostParcels(lines: readonly AskedOfLine[]): OrderOption {
-  return combineLines("refund_undelivered", lines, notReceived);
+function orderUndeliveredRefundOption(lines: readonly AfterSalesLineContext[]): OrderLevelOption {
+  return combineLines("refund_undelivered", lines, undeliveredRefundOption);
 }
 
 /** The right of withdrawal, used for everything that it is there for. */
-function wholeWithdrawal(lines: readonly AskedOfLine[]): OrderOption {
-  return combineLines("withdrawal", lines, (asked) => withdrawal({ ...asked, isFault: false }));
+function orderWithdrawalOption(lines: readonly AfterSalesLineContext[]): OrderLevelOption {
+  return combineLines("withdrawal", lines, (asked) => withdrawalOption({ ...asked, isFault: false }));
 }
 
 function combineLines(
-  kind: OrderOption["kind"],
-  lines: readonly AskedOfLine[],
-  optionFrom: (asked: AskedOfLine) => AfterSalesOption,
-): OrderOption {
+  kind: OrderLevelOption["kind"],
+  lines: readonly AfterSalesLineContext[],
+  optionFrom: (asked: AfterSalesLineContext) => AfterSalesOption,
+): OrderLevelOption {
   const options = lines.map((asked) => ({ asked, option: optionFrom(asked) }));
   const decision = bestDecision(options.map(({ option }) => option.decision));
-  const best = askedAtOnce(options.filter(({ option }) => option.decision === decision));
+  const best = combinableOptions(options.filter(({ option }) => option.decision === decision));
   const [first] = best;
   if (first === undefined) throw new Error("An order has no lines.");
   const chosen = best.map(({ asked, option }) => ({
@@ -235,12 +259,12 @@ function combineLines(
     eligibleQuantity: chosen.reduce((sum, { quantity }) => sum + quantity, 0),
     reasons: withoutRepeats(best.flatMap((one) => one.option.reasons)),
     window: earliestWindow(best.map((one) => one.option.window)),
-    ...(decision === "denied" ? {} : amountsOf(asked.order, { option, chosen })),
+    ...(decision === "denied" ? {} : combinedRefund(asked.order, { option, chosen })),
   };
 }
 
-interface Offered {
-  readonly asked: AskedOfLine;
+interface LineOption {
+  readonly asked: AfterSalesLineContext;
   readonly option: AfterSalesOption;
 }
 
@@ -248,18 +272,18 @@ interface Offered {
  * What is sent back and what nobody has sent are no one request: where there is something to send back, that
  * is meant.
  */
-function askedAtOnce(best: readonly Offered[]): readonly Offered[] {
+function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
   const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));
   return sentBack.length > 0 ? sentBack : best;
 }
 
 /** The postage is paid once, the delivery given back only with the last of what was delivered. */
-function amountsOf(
+function combinedRefund(
   order: OrderAggregate,
   { option, chosen }: { readonly option: AfterSalesOption; readonly chosen: readonly LineQuantity[] },
-): Pick<OrderOption, "estimatedRefund"> {
+): Pick<OrderLevelOption, "estimatedRefund"> {
   const isOfLost = option.kind === "refund_only";
-  const { refundMinor } = returnValue(order, {
+  const { refundMinor } = calculateReturnValue(order, {
     kind: option.kind,
     isFault: isOfLost,
     isLost: isOfLost,

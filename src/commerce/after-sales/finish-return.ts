@@ -16,59 +16,64 @@ import type { Transaction } from "#database/transaction.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { restock } from "#commerce/inventory/reservations.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
-import { cutReplacement, isReplacementSent, sendsReplacement, staysWithBuyer } from "./exchange.ts";
 import {
-  changeReturn,
-  countedFaults,
-  type FoundReturn,
-  type LineCount,
+  reduceReplacement,
+  isReplacementSent,
+  sendsReplacement,
+  isRepairOrReplacement,
+} from "./replacement-fulfillments.ts";
+import {
+  runReturnStep,
+  returnLineCountFaults,
+  type LockedReturn,
+  type ReturnLineCount,
   type ReturnTarget,
-} from "./return-life.ts";
-import { countReturnLines, moveOrderLines, moveReturn } from "./return-rows.ts";
+} from "./return-steps.ts";
+import { updateReturnLineCounts, incrementOrderLines, updateReturnStatus } from "./return-rows.ts";
 import { refuseReturn } from "./return-rules.ts";
-import { requireSettleable, settleReturn } from "./settle-return.ts";
-import { useBenefits, voidWarranties } from "./warranty-claims.ts";
+import { requireRefundNotDisputed, settleReturn } from "./settle-return.ts";
+import { consumeWarrantyBenefits, voidWarranties } from "./warranty-claims.ts";
 
 export function closeReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnTarget,
 ): Promise<ChangedPart> {
-  return changeReturn(transaction, context, {
+  return runReturnStep(transaction, context, {
     target,
     step: "close",
     requireState: requireClosable,
-    work: (found) => close(transaction, context, found),
+    work: (found) => closeLockedReturn(transaction, context, found),
   });
 }
 
-function requireClosable({ order, found }: FoundReturn): void {
-  requireSent(order, found);
+function requireClosable({ order, found }: LockedReturn): void {
+  requireReplacementSent(order, found);
   if (found.kind !== "repair" && !sendsReplacement(found))
-    requireSettleable({ order, found, units: acceptedUnits(found) });
+    requireRefundNotDisputed({ order, found, units: acceptedUnits(found) });
 }
 
-async function close(
+async function closeLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, found }: FoundReturn,
+  { order, found }: LockedReturn,
 ): Promise<OrderOutcome> {
   const closed: OrderEvent = { type: "return.closed", id: found.id };
-  await moveReturn(transaction, context, { id: found.id, status: "closed" });
-  if (staysWithBuyer(found)) {
-    await moveOrderLines(
+  await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
+  if (isRepairOrReplacement(found)) {
+    await incrementOrderLines(
       transaction,
       found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
     );
     return { happenings: [closed] };
   }
   if (sendsReplacement(found)) {
-    const isExchanged = found.kind === "exchange" && acceptedOf(found) > 0;
+    const isExchanged = found.kind === "exchange" && countAcceptedUnits(found) > 0;
     return {
       happenings: [closed, ...(isExchanged ? [{ type: "exchange.completed" as const, id: found.id }] : [])],
     };
   }
-  await voidWarranties(transaction, context, withoutObject(order, found));
+  await voidWarranties(transaction, context, findFullyReturnedWarranties(order, found));
   const { happenings, ...patch } = await settleReturn(transaction, context, {
     order,
     found,
@@ -78,8 +83,8 @@ async function close(
 }
 
 /** Whoever gave something back has what it was given back for. */
-function requireSent(order: OrderAggregate, found: OrderReturn): void {
-  if (!sendsReplacement(found) || acceptedOf(found) === 0 || isReplacementSent(order, found)) return;
+function requireReplacementSent(order: OrderAggregate, found: OrderReturn): void {
+  if (!sendsReplacement(found) || countAcceptedUnits(found) === 0 || isReplacementSent(order, found)) return;
   throw refuseReturn("invalid_state", found, {
     reason: "replacement_not_sent",
     message: "What is sent instead has not left yet.",
@@ -92,12 +97,15 @@ function requireSent(order: OrderAggregate, found: OrderReturn): void {
 const acceptedUnits = ({ lines }: OrderReturn): LineQuantity[] =>
   lines.map(({ lineId, accepted: quantity }) => ({ lineId, quantity }));
 
-function acceptedOf({ lines }: OrderReturn): number {
+function countAcceptedUnits({ lines }: OrderReturn): number {
   return lines.reduce((sum, { accepted }) => sum + accepted, 0);
 }
 
 /** Of lines that this brought back the last units of. */
-function withoutObject({ lines, warranties }: OrderAggregate, found: OrderReturn): OrderWarranty[] {
+function findFullyReturnedWarranties(
+  { lines, warranties }: OrderAggregate,
+  found: OrderReturn,
+): OrderWarranty[] {
   const returned = lines.filter(
     ({ id, ordered, canceled, returned: units }) =>
       found.lines.some(({ lineId }) => lineId === id) && units === ordered - canceled,
@@ -107,7 +115,7 @@ function withoutObject({ lines, warranties }: OrderAggregate, found: OrderReturn
   );
 }
 
-interface InspectedLine extends LineCount {
+interface InspectedLine extends ReturnLineCount {
   readonly accepted: number;
   /** Of those accepted, what can be sold again. */
   readonly restock: number;
@@ -124,18 +132,18 @@ export function inspectReturn(
   input: ReturnInspectInput,
 ): Promise<ChangedPart> {
   requireNoFaults(textFaults("/note", input.note, { max: noteMax, lines: "many" }));
-  return changeReturn(transaction, context, {
+  return runReturnStep(transaction, context, {
     target: input,
     step: "inspect",
-    work: (found) => inspect(transaction, context, { ...found, input }),
+    work: (found) => inspectLockedReturn(transaction, context, { ...found, input }),
   });
 }
 
-interface Inspection extends FoundReturn {
+interface Inspection extends LockedReturn {
   readonly input: ReturnInspectInput;
 }
 
-async function inspect(
+async function inspectLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found, input }: Inspection,
@@ -144,13 +152,17 @@ async function inspect(
   const { id, lines } = found;
   const acceptedByLine = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));
   const accepted = lines.map(({ lineId }) => ({ lineId, quantity: acceptedByLine.get(lineId) ?? 0 }));
-  await countReturnLines(transaction, {
+  await updateReturnLineCounts(transaction, {
     returnId: id,
     lines: input.lines.map(({ restock: restocked, ...line }) => ({ ...line, restocked })),
   });
-  await moveReturn(transaction, context, { id, status: "inspected", inspectionNote: input.note ?? null });
-  if (!staysWithBuyer(found))
-    await moveOrderLines(
+  await updateReturnStatus(transaction, context, {
+    id,
+    status: "inspected",
+    inspectionNote: input.note ?? null,
+  });
+  if (!isRepairOrReplacement(found))
+    await incrementOrderLines(
       transaction,
       lines.map(({ lineId, quantity }) => ({
         lineId,
@@ -158,16 +170,16 @@ async function inspect(
         returned: acceptedByLine.get(lineId) ?? 0,
       })),
     );
-  await useBenefits(transaction, context, { order, found, accepted });
+  await consumeWarrantyBenefits(transaction, context, { order, found, accepted });
   const cut = sendsReplacement(found)
-    ? await cutReplacement(transaction, context, { order, found, keep: accepted })
+    ? await reduceReplacement(transaction, context, { order, found, keep: accepted })
     : [];
   await restock(transaction, context, toStock(order.lines, input.lines), order.number);
   return { happenings: [{ type: "return.inspected", id }, ...cut] };
 }
 
 function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): Faults {
-  return countedFaults(found, lines, {
+  return returnLineCountFaults(found, lines, {
     accepted: ({ received }) => received,
     // What is repaired goes back to its buyer.
     restock: (_line, { accepted }) => (found.kind === "repair" ? 0 : accepted),

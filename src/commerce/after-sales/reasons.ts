@@ -21,7 +21,7 @@ export const returnReasons = [
 ] as const;
 export type ReturnReason = (typeof returnReasons)[number];
 
-const faults: ReadonlySet<ReturnReason> = new Set([
+const merchantFaultReasons: ReadonlySet<ReturnReason> = new Set([
   "wrong_item",
   "missing_item",
   "defective",
@@ -31,18 +31,23 @@ const faults: ReadonlySet<ReturnReason> = new Set([
 ]);
 
 /** The merchant's fault: the buyer pays no fee, and has the time of the legal guarantee. */
-export const isMerchantFault = (reason: ReturnReason): boolean => faults.has(reason);
+export const isMerchantFault = (reason: ReturnReason): boolean => merchantFaultReasons.has(reason);
 
 /** Paid for though it never came. */
-export const isLost = ({ kind, reason }: { readonly kind: ReturnKind; readonly reason: string }): boolean =>
-  kind === "refund_only" && reason === "not_received";
+export const isUndeliveredRefund = ({
+  kind,
+  reason,
+}: {
+  readonly kind: ReturnKind;
+  readonly reason: string;
+}): boolean => kind === "refund_only" && reason === "not_received";
 
-const sentBack: readonly ReturnReason[] = returnReasons.filter(
+const reasonsToSendBack: readonly ReturnReason[] = returnReasons.filter(
   (reason) => reason !== "not_received" && reason !== "missing_item",
 );
 
-export const reasonsByKind: Readonly<Record<ReturnKind, readonly ReturnReason[]>> = {
-  return_refund: sentBack,
+export const returnReasonsByKind: Readonly<Record<ReturnKind, readonly ReturnReason[]>> = {
+  return_refund: reasonsToSendBack,
   exchange: [
     "size_too_small",
     "size_too_large",
@@ -57,11 +62,11 @@ export const reasonsByKind: Readonly<Record<ReturnKind, readonly ReturnReason[]>
   refund_only: returnReasons,
   repair: ["defective", "damaged_in_transit", "not_as_described"],
   replacement: ["defective", "damaged_in_transit", "not_as_described", "wrong_item", "missing_item"],
-  withdrawal: sentBack,
+  withdrawal: reasonsToSendBack,
 };
 
 /** Code → what it says to people. */
-const obstacles = {
+const obstacleMessages = {
   not_fulfilled: "It has not been sent; it can be canceled instead.",
   not_delivered_yet: "It has not arrived yet.",
   already_returned: "It has been returned.",
@@ -91,17 +96,17 @@ const obstacles = {
   buyer_limit_reached: "The buyer has returned as often as the merchant accepts.",
 } as const;
 
-export type AfterSalesObstacle = keyof typeof obstacles;
-export const afterSalesObstacles: Readonly<Record<AfterSalesObstacle, string>> = obstacles;
+export type AfterSalesObstacle = keyof typeof obstacleMessages;
+export const afterSalesObstacleMessages: Readonly<Record<AfterSalesObstacle, string>> = obstacleMessages;
 
 export type AfterSalesReason = EligibilityReason<AfterSalesObstacle>;
 
-export function obstacle(
+export function afterSalesObstacle(
   code: AfterSalesObstacle,
   {
     blocking = true,
     data = {},
   }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
 ): AfterSalesReason {
-  return { code, message: obstacles[code], blocking, data };
+  return { code, message: obstacleMessages[code], blocking, data };
 }

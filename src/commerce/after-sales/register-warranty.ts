@@ -21,7 +21,7 @@ export interface WarrantyRegisterInput extends OrderTarget {
   readonly serialNumber?: string | null | undefined;
 }
 
-export const serialNumberMax = 100;
+export const serialNumberLengthMax = 100;
 
 export async function registerWarranty(
   transaction: Transaction,
@@ -32,7 +32,7 @@ export async function registerWarranty(
   const id = createId("warranty", context.now.getTime());
   const { lineId, serialNumber = null, expectedVersion } = input;
   const found = await lockOrder(transaction, context, input.orderId);
-  const term = plannedWarranty(found, lineId);
+  const term = planWarrantyTerm(found, lineId);
   const order = await changeLocked(transaction, context, {
     order: found,
     expectedVersion,
@@ -60,10 +60,10 @@ export async function registerWarranty(
 }
 
 function serialNumberFaults({ serialNumber }: WarrantyRegisterInput): Faults {
-  return textFaults("/serialNumber", serialNumber, { max: serialNumberMax });
+  return textFaults("/serialNumber", serialNumber, { max: serialNumberLengthMax });
 }
 
-export interface PlannedWarranty {
+export interface WarrantyTerm {
   readonly startsAt: string;
   readonly endsAt: string;
   readonly repairsLeft: number;
@@ -71,7 +71,7 @@ export interface PlannedWarranty {
 }
 
 /** Pure. It begins when the last of what came of the line did: nobody loses by having been sent it in parts. */
-export function plannedWarranty(order: OrderAggregate, lineId: string): PlannedWarranty {
+export function planWarrantyTerm(order: OrderAggregate, lineId: string): WarrantyTerm {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined)
     throw refuseAt("resource_not_found", "/lineId", {
@@ -84,7 +84,7 @@ export function plannedWarranty(order: OrderAggregate, lineId: string): PlannedW
   const { months, repairs, replacements } = policyOf(order, "warranty").rules;
   if (months === 0)
     throw refuseOrder("invalid_state", order, { reason: "warranty_not_offered", data: { lineId } });
-  const startsAt = beginningOf(order, line);
+  const startsAt = warrantyStart(order, line);
   return {
     startsAt,
     endsAt: dayEndAfter(startsAt, { months }, order.timeZone),
@@ -93,7 +93,7 @@ export function plannedWarranty(order: OrderAggregate, lineId: string): PlannedW
   };
 }
 
-function beginningOf(order: OrderAggregate, line: OrderLine): string {
+function warrantyStart(order: OrderAggregate, line: OrderLine): string {
   const deliveredAt = deliveredAtOf(order, line);
   if (line.delivered === 0 || deliveredAt === null)
     throw refuseOrder("invalid_state", order, { reason: "not_delivered_yet", data: { lineId: line.id } });

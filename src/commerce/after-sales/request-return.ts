@@ -25,14 +25,14 @@ import { createId } from "#foundation/ids.ts";
 import type { Decision } from "#commerce/orders/eligibility-reason.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { fail } from "#foundation/failure.ts";
-import { readAfterSalesFacts } from "./read-facts.ts";
-import { approve } from "./return-life.ts";
-import { holdsUnits, insertReturn, moveOrderLines } from "./return-rows.ts";
-import { optionFor } from "./eligibility.ts";
-import type { AfterSalesFacts, AfterSalesOption } from "./option.ts";
-import { isLost, isMerchantFault, reasonsByKind, type ReturnReason } from "./reasons.ts";
-import { exchangeVariants } from "./return-options.ts";
-import { returnValue } from "./return-rules.ts";
+import { loadAfterSalesFacts } from "./load-after-sales-facts.ts";
+import { approveLockedReturn } from "./return-steps.ts";
+import { countsAsReturnRequested, insertReturn, incrementOrderLines } from "./return-rows.ts";
+import { evaluateReturnOption } from "./eligibility.ts";
+import type { AfterSalesFacts, AfterSalesOption } from "./after-sales-option.ts";
+import { isUndeliveredRefund, isMerchantFault, returnReasonsByKind, type ReturnReason } from "./reasons.ts";
+import { exchangeableVariantIds } from "./return-options.ts";
+import { calculateReturnValue } from "./return-rules.ts";
 
 export type ReturnRequestInput = OrderTarget & ReturnRequest;
 
@@ -44,12 +44,12 @@ export async function requestReturn(
   requireNoFaults(requestFaults(input));
   const id = createId("return", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
-  const facts = await readAfterSalesFacts(transaction, found, context.now);
+  const facts = await loadAfterSalesFacts(transaction, found, context.now);
   const plan = planReturn(found, { facts, input });
   const order = await changeLocked(transaction, context, {
     order: found,
     expectedVersion: input.expectedVersion,
-    work: () => request(transaction, context, { order: found, input, id, plan }),
+    work: () => insertReturnRequest(transaction, context, { order: found, input, id, plan }),
   });
   return { order, id };
 }
@@ -71,29 +71,29 @@ function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequest):
   ];
 }
 
-interface Requested {
+interface PlannedReturnRequest {
   readonly order: OrderAggregate;
   readonly input: ReturnRequestInput;
   readonly id: string;
-  readonly plan: PlannedReturn;
+  readonly plan: ReturnPlan;
 }
 
-async function request(
+async function insertReturnRequest(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, input, id, plan: { decision, ...plan } }: Requested,
+  { order, input, id, plan: { decision, ...plan } }: PlannedReturnRequest,
 ): Promise<OrderOutcome> {
   const { kind, reason, note = null, exchangeVariantId = null } = input;
   const row = { id, kind, reason, note, exchangeVariantId, ...plan };
   await insertReturn(transaction, context, { ...row, orderId: order.id, status: "requested" });
-  if (holdsUnits(row))
-    await moveOrderLines(
+  if (countsAsReturnRequested(row))
+    await incrementOrderLines(
       transaction,
       row.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: quantity })),
     );
   const requested = { type: "return.requested" as const, id };
   if (decision === "request_required") return { happenings: [requested] };
-  const { happenings, ...outcome } = await approve(transaction, context, { order, found: row });
+  const { happenings, ...outcome } = await approveLockedReturn(transaction, context, { order, found: row });
   return { ...outcome, happenings: [requested, ...happenings] };
 }
 
@@ -107,7 +107,7 @@ export interface ReturnRequest {
   readonly exchangeVariantId?: string | null | undefined;
 }
 
-export interface PlannedReturn extends Pick<
+export interface ReturnPlan extends Pick<
   OrderReturn,
   "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"
 > {
@@ -115,36 +115,38 @@ export interface PlannedReturn extends Pick<
   readonly lines: readonly LineQuantity[];
 }
 
-interface RequestAsked {
+interface ReturnPlanInput {
   readonly facts: AfterSalesFacts;
   readonly input: ReturnRequest;
 }
 
-export function planReturn(order: OrderAggregate, { facts, input }: RequestAsked): PlannedReturn {
+export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanInput): ReturnPlan {
   const { kind, reason, lines } = input;
   requireReason(input);
   requireKnownLines(order, lines);
-  const options = lines.flatMap(({ lineId }) => optionFor(order, facts, { lineId, kind, reason }) ?? []);
+  const options = lines.flatMap(
+    ({ lineId }) => evaluateReturnOption(order, facts, { lineId, kind, reason }) ?? [],
+  );
   requireOffered(order, { lines, options });
   requireExchangeable(order, { facts, input });
-  const methods = offeredByAll(options, (option) => option.methods);
-  requireOneWay(methods);
-  const method = chosen("/method", input.method, methods);
-  const settlement = chosen(
+  const methods = commonTerms(options, (option) => option.methods);
+  requireCommonMethod(methods);
+  const method = chooseTerm("/method", input.method, methods);
+  const settlement = chooseTerm(
     "/settlement",
     input.settlement,
-    offeredByAll(options, (option) => option.settlement),
+    commonTerms(options, (option) => option.settlement),
   );
   const value = {
     kind,
     isFault: isMerchantFault(reason),
-    isLost: isLost(input),
+    isLost: isUndeliveredRefund(input),
     method: method ?? "keep_item",
     lines,
   };
-  const { refundMinor, restockingMinor, postageMinor } = returnValue(order, value);
+  const { refundMinor, restockingMinor, postageMinor } = calculateReturnValue(order, value);
   return {
-    decision: decisionOf(order, { facts, input, options }),
+    decision: decideRequest(order, { facts, input, options }),
     lines: lines.map(({ lineId, quantity }) => ({ lineId, quantity })),
     method,
     settlement,
@@ -155,7 +157,7 @@ export function planReturn(order: OrderAggregate, { facts, input }: RequestAsked
 }
 
 function requireReason({ kind, reason }: ReturnRequest): void {
-  const allowed = reasonsByKind[kind];
+  const allowed = returnReasonsByKind[kind];
   if (allowed.includes(reason)) return;
   requireNoFaults([{ ...faultAt("/reason", "not_allowed", "It cannot be asked for this reason."), allowed }]);
 }
@@ -183,11 +185,11 @@ function requireOffered(
 
 function requireExchangeable(
   order: OrderAggregate,
-  { facts, input: { kind, lines, exchangeVariantId } }: RequestAsked,
+  { facts, input: { kind, lines, exchangeVariantId } }: ReturnPlanInput,
 ): void {
   const line = order.lines.find(({ id }) => id === lines[0]?.lineId);
   if (kind !== "exchange" || line === undefined) return;
-  const allowed = exchangeVariants({ order, facts, line });
+  const allowed = exchangeableVariantIds({ order, facts, line });
   if (typeof exchangeVariantId === "string" && allowed.includes(exchangeVariantId)) return;
   const message = "It is not among what this can be exchanged for now.";
   throw fail("invalid_state", {
@@ -201,7 +203,7 @@ function requireExchangeable(
 }
 
 /** What every line of the request is offered with. */
-function offeredByAll<Term>(
+function commonTerms<Term>(
   options: readonly AfterSalesOption[],
   termsOf: (option: AfterSalesOption) => readonly Term[],
 ): readonly Term[] {
@@ -210,7 +212,7 @@ function offeredByAll<Term>(
 }
 
 /** What is sent back and what nobody has sent yet go their own ways. */
-function requireOneWay(methods: readonly unknown[]): void {
+function requireCommonMethod(methods: readonly unknown[]): void {
   if (methods.length > 0) return;
   requireNoFaults([
     faultAt(
@@ -222,7 +224,7 @@ function requireOneWay(methods: readonly unknown[]): void {
 }
 
 /** The first that is offered, unless told. */
-function chosen<Term extends string>(
+function chooseTerm<Term extends string>(
   field: string,
   wanted: Term | null | undefined,
   offered: readonly Term[],
@@ -234,10 +236,10 @@ function chosen<Term extends string>(
 }
 
 /** What has to be bought in first is promised by the merchant alone. */
-function decisionOf(
+function decideRequest(
   order: OrderAggregate,
-  { facts, input, options }: RequestAsked & { readonly options: readonly AfterSalesOption[] },
-): PlannedReturn["decision"] {
+  { facts, input, options }: ReturnPlanInput & { readonly options: readonly AfterSalesOption[] },
+): ReturnPlan["decision"] {
   const isMissing =
     input.kind === "replacement" &&
     order.lines.some(

@@ -7,72 +7,72 @@ import { isOver, policyOf } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
 import {
-  askingObstacles,
-  orderObstacles,
-  restrictionObstacles,
-  returnable,
-  ruleObstacles,
-  timeObstacles,
-  undeliveredUnits,
-  type Units,
-  withdrawableUnsent,
+  undeliveredRefundPolicyObstacles,
+  orderStateObstacles,
+  productRestrictionObstacles,
+  checkReturnableUnits,
+  returnPolicyObstacles,
+  windowObstacles,
+  countUndeliveredUnits,
+  type ReturnableUnits,
+  countWithdrawableUnsentUnits,
 } from "./obstacles.ts";
 import {
   type AfterSalesOption,
-  type Asked,
-  type AskedOfLine,
-  type OptionFee,
-  type OptionTerms,
-  toOption,
-} from "./option.ts";
+  type AfterSalesOptionContext,
+  type AfterSalesLineContext,
+  type AfterSalesFee,
+  type AfterSalesOptionTerms,
+  toAfterSalesOption,
+} from "./after-sales-option.ts";
 import {
   type AfterSalesReason,
   isMerchantFault,
-  obstacle,
-  reasonsByKind,
+  afterSalesObstacle,
+  returnReasonsByKind,
   type ReturnReason,
 } from "./reasons.ts";
-import { returnValue, type ValuedReturn } from "./return-rules.ts";
+import { calculateReturnValue, type ReturnValueInput } from "./return-rules.ts";
 
-export function returnRefund(asked: Asked): AfterSalesOption {
+export function returnRefundOption(asked: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = policyOf(asked.order, "return");
-  const units = unitsOf(asked);
-  const { window, reasons } = timeObstacles(asked, asked.windows.returns);
-  const rest = [...restrictionObstacles(asked), ...ruleObstacles(asked, rules), ...reasons];
-  return toOption({
+  const units = returnableUnitsOf(asked);
+  const { window, reasons } = windowObstacles(asked, asked.windows.returns);
+  const rest = [...productRestrictionObstacles(asked), ...returnPolicyObstacles(asked, rules), ...reasons];
+  return toAfterSalesOption({
     kind: "return_refund",
-    ...withRest(units, rest),
-    codes: codesOf("return_refund", asked),
+    ...addReasonsIfAvailable(units, rest),
+    codes: reasonCodesOf("return_refund", asked),
     window,
     policyId,
     terms: (quantity) =>
       refundTerms(asked, {
         kind: "return_refund",
         quantity,
-        methods: sendingMethods(rules),
+        methods: goodsReturnMethods(rules),
         hasStoreCredit: rules.storeCredit,
       }),
   });
 }
 
-export function exchange(asked: Asked): AfterSalesOption {
+export function exchangeOption(asked: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = policyOf(asked.order, "return");
-  const { window, reasons } = timeObstacles(asked, asked.windows.exchanges ?? asked.windows.returns);
+  const { window, reasons } = windowObstacles(asked, asked.windows.exchanges ?? asked.windows.returns);
   const rest = [
-    ...restrictionObstacles(asked),
-    ...ruleObstacles(asked, rules),
+    ...productRestrictionObstacles(asked),
+    ...returnPolicyObstacles(asked, rules),
     ...reasons,
     ...exchangeObstacles(asked),
   ];
-  return toOption({
+  return toAfterSalesOption({
     kind: "exchange",
-    ...withRest(unitsOf(asked), rest),
-    codes: codesOf("exchange", asked),
+    ...addReasonsIfAvailable(returnableUnitsOf(asked), rest),
+    codes: reasonCodesOf("exchange", asked),
     window,
     policyId,
     terms: () => ({
-      methods: sendingMethods(rules),
-      fees: [merchantsPostage(asked)],
+      methods: goodsReturnMethods(rules),
+      fees: [freeReturnShippingFee(asked)],
       estimatedRefund: null,
       settlement: ["replacement"],
       evidenceRequired: evidenceOf(rules),
@@ -81,10 +81,10 @@ export function exchange(asked: Asked): AfterSalesOption {
 }
 
 /** For what a buyer keeps: no more than the merchant would rather lose than have back. */
-export function keepItem(asked: Asked): AfterSalesOption {
+export function keepItemRefundOption(asked: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = policyOf(asked.order, "return");
-  const { window, reasons } = timeObstacles(asked, asked.windows.returns);
-  const units = unitsOf(asked);
+  const { window, reasons } = windowObstacles(asked, asked.windows.returns);
+  const units = returnableUnitsOf(asked);
   const { refundMinor } = valueOf(asked, {
     kind: "refund_only",
     quantity: units.quantity,
@@ -93,15 +93,21 @@ export function keepItem(asked: Asked): AfterSalesOption {
   });
   const isCheap = rules.keepItemMinor !== null && refundMinor <= rules.keepItemMinor;
   const rest = [
-    ...restrictionObstacles(asked),
-    ...ruleObstacles(asked, rules).filter(({ code }) => isCheap || code !== "self_service_disabled"),
+    ...productRestrictionObstacles(asked),
+    ...returnPolicyObstacles(asked, rules).filter(({ code }) => isCheap || code !== "self_service_disabled"),
     ...reasons,
-    ...(isCheap ? [] : [obstacle("self_service_disabled", { data: { keepItemUpTo: upTo(asked, rules) } })]),
+    ...(isCheap
+      ? []
+      : [
+          afterSalesObstacle("self_service_disabled", {
+            data: { keepItemUpTo: keepItemLimit(asked, rules) },
+          }),
+        ]),
   ];
-  return toOption({
+  return toAfterSalesOption({
     kind: "refund_only",
-    ...withRest(units, rest),
-    codes: codesOf("refund_only", asked).filter((code) => code !== "not_received"),
+    ...addReasonsIfAvailable(units, rest),
+    codes: reasonCodesOf("refund_only", asked).filter((code) => code !== "not_received"),
     window,
     policyId,
     terms: (quantity) =>
@@ -115,21 +121,23 @@ export function keepItem(asked: Asked): AfterSalesOption {
 }
 
 /** For what was sent and never came. */
-export function notReceived(asked: AskedOfLine): AfterSalesOption {
+export function undeliveredRefundOption(asked: AfterSalesLineContext): AfterSalesOption {
   const { order, line, facts, windows } = asked;
   const { id: policyId, rules } = policyOf(order, "return");
   const { startsAt } = windows.loss;
   const isBegun = startsAt !== null && Date.parse(startsAt) <= facts.now.getTime();
-  const missing = undeliveredUnits(order, line);
+  const missing = countUndeliveredUnits(order, line);
   const none =
-    missing > 0 ? [] : [line.shipped > 0 ? obstacle("quantity_exhausted") : obstacle("not_fulfilled")];
+    missing > 0
+      ? []
+      : [line.shipped > 0 ? afterSalesObstacle("quantity_exhausted") : afterSalesObstacle("not_fulfilled")];
   const early =
-    missing === 0 || isBegun ? [] : [obstacle("return_window_not_started", { data: { startsAt } })];
-  const rest = [...askingObstacles({ facts, isFault: true }, rules), ...early];
-  return toOption({
+    missing === 0 || isBegun ? [] : [afterSalesObstacle("return_window_not_started", { data: { startsAt } })];
+  const rest = [...undeliveredRefundPolicyObstacles({ facts, isFault: true }, rules), ...early];
+  return toAfterSalesOption({
     kind: "refund_only",
-    ...withRest(
-      { quantity: missing, reasons: [...orderObstacles(order, { isRight: false }), ...none] },
+    ...addReasonsIfAvailable(
+      { quantity: missing, reasons: [...orderStateObstacles(order, { isRight: false }), ...none] },
       rest,
     ),
     codes: ["not_received"],
@@ -146,27 +154,28 @@ export function notReceived(asked: AskedOfLine): AfterSalesOption {
 }
 
 /** A right that needs no reason, and no leave of the merchant but for what the law leaves out. */
-export function withdrawal(asked: Asked): AfterSalesOption {
+export function withdrawalOption(asked: AfterSalesOptionContext): AfterSalesOption {
   const { order, line, facts, windows } = asked;
   const { id: policyId, rules } = policyOf(order, "withdrawal");
-  const unsent = withdrawableUnsent(order, line);
-  const { quantity, reasons } = unsent > 0 ? { quantity: unsent, reasons: [] } : returnable(order, line);
+  const unsent = countWithdrawableUnsentUnits(order, line);
+  const { quantity, reasons } =
+    unsent > 0 ? { quantity: unsent, reasons: [] } : checkReturnableUnits(order, line);
   const { endsAt } = windows.withdrawal;
   const isElapsed = isOver(windows.withdrawal, facts.now);
   const rest = [
     ...withdrawalExceptions(asked),
-    ...(isElapsed ? [obstacle("return_window_elapsed", { data: { endsAt } })] : []),
+    ...(isElapsed ? [afterSalesObstacle("return_window_elapsed", { data: { endsAt } })] : []),
   ];
-  const none = rules.windowDays > 0 ? [] : [obstacle("region_not_supported")];
+  const none = rules.windowDays > 0 ? [] : [afterSalesObstacle("region_not_supported")];
   const methods: readonly ReturnMethod[] =
-    unsent > 0 ? ["keep_item"] : sendingMethods(policyOf(order, "return").rules);
-  return toOption({
+    unsent > 0 ? ["keep_item"] : goodsReturnMethods(policyOf(order, "return").rules);
+  return toAfterSalesOption({
     kind: "withdrawal",
-    ...withRest(
-      { quantity, reasons: [...none, ...orderObstacles(order, { isRight: true }), ...reasons] },
+    ...addReasonsIfAvailable(
+      { quantity, reasons: [...none, ...orderStateObstacles(order, { isRight: true }), ...reasons] },
       rest,
     ),
-    codes: codesOf("withdrawal", asked),
+    codes: reasonCodesOf("withdrawal", asked),
     window: windows.withdrawal,
     policyId,
     terms: (units) => ({
@@ -180,50 +189,58 @@ export function withdrawal(asked: Asked): AfterSalesOption {
  * Directive 2011/83/EU, article 16; whether a seal or a gift card is untouched only the merchant can see, and
  * what was not given out yet nobody has used.
  */
-function withdrawalExceptions({ order, line }: Asked): AfterSalesReason[] {
+function withdrawalExceptions({ order, line }: AfterSalesOptionContext): AfterSalesReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
-  const isGivenOut = withdrawableUnsent(order, line) === 0;
+  const isGivenOut = countWithdrawableUnsentUnits(order, line) === 0;
   return [
-    ...(has("custom_made") ? [obstacle("custom_made")] : []),
-    ...(has("perishable") ? [obstacle("perishable")] : []),
-    ...(has("digital") && isGivenOut ? [obstacle("digital_content_used")] : []),
-    ...(has("hygiene_sealed") ? [obstacle("hygiene_unsealed", { blocking: false })] : []),
-    ...(has("gift_card") && isGivenOut ? [obstacle("gift_card", { blocking: false })] : []),
+    ...(has("custom_made") ? [afterSalesObstacle("custom_made")] : []),
+    ...(has("perishable") ? [afterSalesObstacle("perishable")] : []),
+    ...(has("digital") && isGivenOut ? [afterSalesObstacle("digital_content_used")] : []),
+    ...(has("hygiene_sealed") ? [afterSalesObstacle("hygiene_unsealed", { blocking: false })] : []),
+    ...(has("gift_card") && isGivenOut ? [afterSalesObstacle("gift_card", { blocking: false })] : []),
   ];
 }
 
-function exchangeObstacles({ order, facts, line, windows }: Asked): AfterSalesReason[] {
-  if (windows.exchanges === null) return [obstacle("exchange_not_offered")];
-  return exchangeVariants({ order, facts, line }).length > 0 ? [] : [obstacle("exchange_out_of_stock")];
+function exchangeObstacles({ order, facts, line, windows }: AfterSalesOptionContext): AfterSalesReason[] {
+  if (windows.exchanges === null) return [afterSalesObstacle("exchange_not_offered")];
+  return exchangeableVariantIds({ order, facts, line }).length > 0
+    ? []
+    : [afterSalesObstacle("exchange_out_of_stock")];
 }
 
 /** What a line may be exchanged for. */
-export function exchangeVariants({ facts, line }: Pick<Asked, "order" | "facts" | "line">): string[] {
+export function exchangeableVariantIds({
+  facts,
+  line,
+}: Pick<AfterSalesOptionContext, "order" | "facts" | "line">): string[] {
   return (facts.siblingsInStock.get(line.productId) ?? []).filter(
     (variantId) => variantId !== line.variantId,
   );
 }
 
-function unitsOf({ order, line }: Asked): Units {
-  const { quantity, reasons } = returnable(order, line);
-  return { quantity, reasons: [...orderObstacles(order, { isRight: false }), ...reasons] };
+function returnableUnitsOf({ order, line }: AfterSalesOptionContext): ReturnableUnits {
+  const { quantity, reasons } = checkReturnableUnits(order, line);
+  return { quantity, reasons: [...orderStateObstacles(order, { isRight: false }), ...reasons] };
 }
 
 /** Where there is nothing to ask for, nothing else matters. */
-function withRest({ quantity, reasons }: Units, rest: readonly AfterSalesReason[]): Units {
+function addReasonsIfAvailable(
+  { quantity, reasons }: ReturnableUnits,
+  rest: readonly AfterSalesReason[],
+): ReturnableUnits {
   return { quantity, reasons: reasons.some(({ blocking }) => blocking) ? reasons : [...reasons, ...rest] };
 }
 
-function codesOf(kind: ReturnKind, { isFault }: Asked): ReturnReason[] {
-  return reasonsByKind[kind].filter((code) => isMerchantFault(code) === isFault);
+function reasonCodesOf(kind: ReturnKind, { isFault }: AfterSalesOptionContext): ReturnReason[] {
+  return returnReasonsByKind[kind].filter((code) => isMerchantFault(code) === isFault);
 }
 
-export function sendingMethods({ methods }: ReturnRules): ReturnMethod[] {
+export function goodsReturnMethods({ methods }: ReturnRules): ReturnMethod[] {
   const sending = methods.filter((method) => method !== "keep_item");
   return sending.length === 0 ? ["mail"] : sending;
 }
 
-interface RefundOffer {
+interface RefundOptionTermsInput {
   readonly kind: ReturnKind;
   readonly quantity: number;
   readonly methods: readonly ReturnMethod[];
@@ -232,9 +249,9 @@ interface RefundOffer {
 }
 
 function refundTerms(
-  asked: Asked,
-  { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOffer,
-): OptionTerms {
+  asked: AfterSalesOptionContext,
+  { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
+): AfterSalesOptionTerms {
   const { order } = asked;
   const value = valueOf(asked, { kind, quantity, method: methods[0] ?? "mail", isLost });
   return {
@@ -247,19 +264,22 @@ function refundTerms(
 }
 
 function valueOf(
-  { order, line, isFault }: Asked,
-  { quantity, ...asked }: Pick<ValuedReturn, "kind" | "method" | "isLost"> & { readonly quantity: number },
-): ReturnType<typeof returnValue> {
-  return returnValue(order, { ...asked, isFault, lines: [{ lineId: line.id, quantity }] });
+  { order, line, isFault }: AfterSalesOptionContext,
+  {
+    quantity,
+    ...asked
+  }: Pick<ReturnValueInput, "kind" | "method" | "isLost"> & { readonly quantity: number },
+): ReturnType<typeof calculateReturnValue> {
+  return calculateReturnValue(order, { ...asked, isFault, lines: [{ lineId: line.id, quantity }] });
 }
 
 function feesOf(
-  asked: Asked,
-  { restockingMinor, postageMinor }: ReturnType<typeof returnValue>,
-): OptionFee[] {
+  asked: AfterSalesOptionContext,
+  { restockingMinor, postageMinor }: ReturnType<typeof calculateReturnValue>,
+): AfterSalesFee[] {
   const { order } = asked;
   const { restockingBasisPoints } = policyOf(order, "return").rules;
-  const amount = (minor: number): OptionFee["amount"] => money(minor, order.currency);
+  const amount = (minor: number): AfterSalesFee["amount"] => money(minor, order.currency);
   return [
     ...(restockingMinor > 0
       ? [
@@ -273,17 +293,20 @@ function feesOf(
       : []),
     postageMinor > 0
       ? { code: "return_shipping", amount: amount(postageMinor), basisPoints: null, payer: "buyer" }
-      : merchantsPostage(asked),
+      : freeReturnShippingFee(asked),
   ];
 }
 
-export function merchantsPostage({ order }: Pick<Asked, "order">): OptionFee {
+export function freeReturnShippingFee({ order }: Pick<AfterSalesOptionContext, "order">): AfterSalesFee {
   return { code: "return_shipping", amount: money(0, order.currency), basisPoints: null, payer: "merchant" };
 }
 
-const evidenceOf = ({ photoRequired }: ReturnRules): OptionTerms["evidenceRequired"] =>
+const evidenceOf = ({ photoRequired }: ReturnRules): AfterSalesOptionTerms["evidenceRequired"] =>
   photoRequired ? ["photo"] : [];
 
-function upTo({ order }: Asked, { keepItemMinor }: ReturnRules): OptionFee["amount"] {
+function keepItemLimit(
+  { order }: AfterSalesOptionContext,
+  { keepItemMinor }: ReturnRules,
+): AfterSalesFee["amount"] {
   return keepItemMinor === null ? null : money(keepItemMinor, order.currency);
 }

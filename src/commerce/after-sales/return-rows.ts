@@ -7,8 +7,8 @@ import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { isOfUnsent } from "./obstacles.ts";
-import { isLost } from "./reasons.ts";
+import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
+import { isUndeliveredRefund } from "./reasons.ts";
 
 export interface NewReturn extends Omit<
   OrderReturn,
@@ -37,21 +37,21 @@ export async function insertReturn(
  * Units that never came, or were never sent, cannot be asked back: they are settled without the line's
  * returns knowing of them.
  */
-export function holdsUnits(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
-  return !isLost(found) && !isOfUnsent(found);
+export function countsAsReturnRequested(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
+  return !isUndeliveredRefund(found) && !isWithdrawalOfUnsentUnits(found);
 }
 
-export interface ReturnMove {
+export interface ReturnStatusUpdate {
   readonly id: string;
   readonly status: ReturnStatus;
   readonly declineReason?: string;
   readonly inspectionNote?: string | null;
 }
 
-export async function moveReturn(
+export async function updateReturnStatus(
   transaction: Transaction,
   { now }: OrderCommandContext,
-  { id, status, declineReason, inspectionNote }: ReturnMove,
+  { id, status, declineReason, inspectionNote }: ReturnStatusUpdate,
 ): Promise<void> {
   await transaction
     .updateTable("orderReturn")
@@ -67,7 +67,7 @@ export async function moveReturn(
     .execute();
 }
 
-export interface ReturnLineCounts {
+export interface ReturnLineCountUpdate {
   readonly lineId: string;
   readonly received?: number;
   readonly accepted?: number;
@@ -75,9 +75,9 @@ export interface ReturnLineCounts {
 }
 
 /** What is left out stays. */
-export async function countReturnLines(
+export async function updateReturnLineCounts(
   transaction: Transaction,
-  { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineCounts[] },
+  { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineCountUpdate[] },
 ): Promise<void> {
   await sql`
     update return_line l
@@ -86,7 +86,7 @@ export async function countReturnLines(
     where l.return_id = ${returnId} and l.order_line_id = c."lineId"`.execute(transaction);
 }
 
-export interface LineMove {
+export interface OrderLineIncrement {
   readonly lineId: string;
   readonly returnRequested?: number;
   readonly returned?: number;
@@ -95,7 +95,10 @@ export interface LineMove {
 }
 
 /** Adds to what the order's lines have; what is left out stays. */
-export async function moveOrderLines(transaction: Transaction, moves: readonly LineMove[]): Promise<void> {
+export async function incrementOrderLines(
+  transaction: Transaction,
+  moves: readonly OrderLineIncrement[],
+): Promise<void> {
   await sql`
     update order_line l
     set return_requested = l.return_requested + coalesce(m."returnRequested", 0), returned = l.returned + coalesce(m.returned, 0),

@@ -10,9 +10,9 @@ import type { ReturnKind, ReturnStatus } from "#commerce/orders/order-states.ts"
 import { policyOf } from "#commerce/orders/order-terms.ts";
 import { mulDivHalfEven } from "#commerce/pricing/discounts.ts";
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
-import { paidBackUnits } from "./obstacles.ts";
+import { countRefundedOrDueUnits } from "./obstacles.ts";
 
-export interface ValuedReturn {
+export interface ReturnValueInput {
   readonly kind: ReturnKind;
   /** For a reason that is the merchant's fault. */
   readonly isFault: boolean;
@@ -33,25 +33,25 @@ export interface ReturnValue {
   readonly refundMinor: number;
 }
 
-const refunding: ReadonlySet<ReturnKind> = new Set(["return_refund", "refund_only", "withdrawal"]);
-const sent: ReadonlySet<ReturnMethod> = new Set(["mail", "pickup"]);
+const kindsWithRefund: ReadonlySet<ReturnKind> = new Set(["return_refund", "refund_only", "withdrawal"]);
+const methodsWithPostage: ReadonlySet<ReturnMethod> = new Set(["mail", "pickup"]);
 const wholeBasisPoints = 10_000;
 
 /**
  * Nothing for what is exchanged, repaired or replaced; never more than the buyer still owes or has paid:
  * something may have been forgiven.
  */
-export function returnValue(order: OrderAggregate, valued: ValuedReturn): ReturnValue {
+export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueInput): ReturnValue {
   const { kind, isFault, method, lines: asked } = valued;
-  if (!refunding.has(kind))
+  if (!kindsWithRefund.has(kind))
     return { lines: [], shippingMinor: 0, restockingMinor: 0, postageMinor: 0, refundMinor: 0 };
   const { restockingBasisPoints, returnShippingMinor } = policyOf(order, "return").rules;
   const lines = asked.map(({ lineId, quantity }) => ({
     lineId,
     quantity,
-    amountMinor: valueOf(order, { lineId, quantity }),
+    amountMinor: lineUnitsValue(order, { lineId, quantity }),
   }));
-  const shippingMinor = endsDelivery(order, valued) ? Math.max(0, shippingLeftMinor(order)) : 0;
+  const shippingMinor = refundsDelivery(order, valued) ? Math.max(0, shippingLeftMinor(order)) : 0;
   const isRestocked = kind === "return_refund" && !isFault;
   const fees = lines.map(({ amountMinor }) =>
     isRestocked ? mulDivHalfEven(amountMinor, restockingBasisPoints, wholeBasisPoints) : 0,
@@ -60,12 +60,14 @@ export function returnValue(order: OrderAggregate, valued: ValuedReturn): Return
   const leftMinor =
     lines.reduce((sum, { amountMinor }) => sum + amountMinor, shippingMinor) - restockingMinor;
   const postageMinor =
-    kind !== "refund_only" && !isFault && sent.has(method) ? Math.min(returnShippingMinor, leftMinor) : 0;
+    kind !== "refund_only" && !isFault && methodsWithPostage.has(method)
+      ? Math.min(returnShippingMinor, leftMinor)
+      : 0;
   const refundMinor = Math.min(leftMinor - postageMinor, Math.max(0, order.totalMinor - order.reducedMinor));
   return { lines, shippingMinor, restockingMinor, postageMinor, refundMinor };
 }
 
-function valueOf({ lines }: OrderAggregate, { lineId, quantity }: LineQuantity): number {
+function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: LineQuantity): number {
   const line = lines.find(({ id }) => id === lineId);
   return line === undefined ? 0 : unitsValueMinor(line, quantity);
 }
@@ -74,12 +76,13 @@ function valueOf({ lines }: OrderAggregate, { lineId, quantity }: LineQuantity):
  * Whoever withdraws from the whole order gets the delivery back too (Directive 2011/83/EU, article 13), and
  * so does whoever none of it ever came to (article 18).
  */
-function endsDelivery(order: OrderAggregate, { kind, isLost, lines }: ValuedReturn): boolean {
+function refundsDelivery(order: OrderAggregate, { kind, isLost, lines }: ReturnValueInput): boolean {
   const carried = order.lines.filter(({ requiresShipping }) => requiresShipping);
   const quantities = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
   if (!carried.some(({ id }) => (quantities.get(id) ?? 0) > 0)) return false;
   const isLast = carried.every(
-    (line) => line.canceled + paidBackUnits(order, line) + (quantities.get(line.id) ?? 0) >= line.ordered,
+    (line) =>
+      line.canceled + countRefundedOrDueUnits(order, line) + (quantities.get(line.id) ?? 0) >= line.ordered,
   );
   return isLast && (kind === "withdrawal" || (isLost && carried.every(({ delivered }) => delivered === 0)));
 }
@@ -100,18 +103,18 @@ export const returnTransitions = {
 } as const satisfies Readonly<Record<ReturnStatus, Partial<Record<ReturnStep, ReturnStatus>>>>;
 
 /** What needs no carrier: of these an approved return is received directly. */
-const withoutCarrier: ReadonlySet<OrderReturn["method"]> = new Set(["store", "pickup"]);
+const methodsWithoutCarrier: ReadonlySet<OrderReturn["method"]> = new Set(["store", "pickup"]);
 
 function nextReturnStatus(
   { status, method }: Pick<OrderReturn, "status" | "method">,
   step: ReturnStep,
 ): ReturnStatus | undefined {
-  if (status === "approved" && step === "receive" && withoutCarrier.has(method)) return "received";
+  if (status === "approved" && step === "receive" && methodsWithoutCarrier.has(method)) return "received";
   const steps: Partial<Record<ReturnStep, ReturnStatus>> = returnTransitions[status];
   return steps[step];
 }
 
-export function requireStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
+export function requireReturnStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
   const next = nextReturnStatus(found, step);
   if (next === undefined) throw refuseReturn("invalid_state", found);
   return next;
@@ -123,7 +126,7 @@ export function requireReturnVersion(found: OrderReturn, expectedVersion: number
   throw refuseReturn("version_conflict", found);
 }
 
-interface RefusedReturn {
+interface ReturnRefusalDetails {
   readonly reason?: string;
   readonly data?: Readonly<Record<string, unknown>>;
   readonly message?: string;
@@ -133,7 +136,7 @@ interface RefusedReturn {
 export function refuseReturn(
   code: FailureCode,
   { id, status, version }: Pick<OrderReturn, "id" | "status" | "version">,
-  { reason, data = {}, message }: RefusedReturn = {},
+  { reason, data = {}, message }: ReturnRefusalDetails = {},
 ): Failure {
   const conflict = {
     resource: "return",

@@ -14,10 +14,10 @@ import { coverRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { requireNoDispute } from "#commerce/orders/order-checks.ts";
 import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { isOfUnsent } from "./obstacles.ts";
-import { isLost, isMerchantFault, type ReturnReason } from "./reasons.ts";
-import { moveOrderLines } from "./return-rows.ts";
-import { returnValue } from "./return-rules.ts";
+import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
+import { isUndeliveredRefund, isMerchantFault, type ReturnReason } from "./reasons.ts";
+import { incrementOrderLines } from "./return-rows.ts";
+import { calculateReturnValue } from "./return-rules.ts";
 
 export interface ReturnToSettle {
   readonly order: OrderAggregate;
@@ -40,19 +40,22 @@ export interface ReturnSettlement {
 }
 
 /** Pure. Never more than the buyer still owed for it: something may have been forgiven since it was asked for. */
-export function returnSettlement({ order, found, units }: ReturnToSettle): ReturnSettlement {
+export function calculateReturnSettlement({ order, found, units }: ReturnToSettle): ReturnSettlement {
   const { kind, reason, method, lines: asked, refundMinor: promisedMinor } = found;
-  const before = beforeInspection({ order, found, units });
+  const before = orderBeforeInspection({ order, found, units });
   const lines = units
-    .map(({ lineId, quantity }) => ({ lineId, quantity: Math.min(quantity, leftOf(before, lineId)) }))
+    .map(({ lineId, quantity }) => ({
+      lineId,
+      quantity: Math.min(quantity, unrefundedUnits(before, lineId)),
+    }))
     .filter(({ quantity }) => quantity > 0);
   const terms = {
     kind,
     isFault: isMerchantFault(reason as ReturnReason),
-    isLost: isLost(found),
+    isLost: isUndeliveredRefund(found),
     method: method ?? ("keep_item" as const),
   };
-  const value = returnValue(before, { ...terms, lines });
+  const value = calculateReturnValue(before, { ...terms, lines });
   const isWhole = asked.every(({ lineId, quantity }) =>
     lines.some((line) => line.lineId === lineId && line.quantity === quantity),
   );
@@ -60,7 +63,7 @@ export function returnSettlement({ order, found, units }: ReturnToSettle): Retur
     ? Math.max(promisedMinor, value.refundMinor)
     : Math.min(promisedMinor, value.refundMinor);
   const covered = coverRefund(Math.min(netMinor, order.totalMinor - order.reducedMinor), {
-    lines: withinLines(order, { lines: value.lines, wantedMinor: netMinor - value.shippingMinor }),
+    lines: distributeWithinLines(order, { lines: value.lines, wantedMinor: netMinor - value.shippingMinor }),
     shippingMinor: value.shippingMinor,
   });
   const reducedMinor = covered.lines.reduce(
@@ -76,9 +79,9 @@ export function returnSettlement({ order, found, units }: ReturnToSettle): Retur
 }
 
 /** As if it had not been inspected yet: its value is asked for as it was when it was promised. */
-function beforeInspection({ order, found, units }: ReturnToSettle): OrderAggregate {
+function orderBeforeInspection({ order, found, units }: ReturnToSettle): OrderAggregate {
   const returns = order.returns.filter(({ id }) => id !== found.id);
-  if (found.kind === "refund_only" || isOfUnsent(found)) return { ...order, returns };
+  if (found.kind === "refund_only" || isWithdrawalOfUnsentUnits(found)) return { ...order, returns };
   const counted = new Map(units.map(({ lineId, quantity }) => [lineId, quantity]));
   return {
     ...order,
@@ -87,7 +90,7 @@ function beforeInspection({ order, found, units }: ReturnToSettle): OrderAggrega
   };
 }
 
-function leftOf({ lines }: OrderAggregate, lineId: string): number {
+function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
   const line = lines.find(({ id }) => id === lineId);
   return line === undefined ? 0 : wantedOf(line) - line.refunded;
 }
@@ -96,7 +99,7 @@ function leftOf({ lines }: OrderAggregate, lineId: string): number {
  * A line gives what it still has. A promise may be a few minor units more than its units are worth by now,
  * because units are rounded in the order in which they go: those come from where there is room.
  */
-function withinLines(
+function distributeWithinLines(
   { lines: all }: OrderAggregate,
   { lines, wantedMinor }: { readonly lines: readonly SettledLine[]; readonly wantedMinor: number },
 ): SettledLine[] {
@@ -111,9 +114,9 @@ function withinLines(
 }
 
 /** Money that has to go back is not with a bank that decides about it. */
-export function requireSettleable(settled: ReturnToSettle): void {
+export function requireRefundNotDisputed(settled: ReturnToSettle): void {
   const isCredit = settled.found.settlement === "store_credit";
-  if (!isCredit && returnSettlement(settled).refundMinor > 0) requireNoDispute(settled.order);
+  if (!isCredit && calculateReturnSettlement(settled).refundMinor > 0) requireNoDispute(settled.order);
 }
 
 /** Writes it down, on the return as well; the return itself is closed by who calls. */
@@ -123,9 +126,9 @@ export async function settleReturn(
   settled: ReturnToSettle,
 ): Promise<OrderOutcome> {
   const { found } = settled;
-  const settlement = returnSettlement(settled);
+  const settlement = calculateReturnSettlement(settled);
   const isCredit = found.settlement === "store_credit";
-  await moveOrderLines(
+  await incrementOrderLines(
     transaction,
     settlement.lines.map(({ lineId, quantity, amountMinor }) => ({
       lineId,
@@ -140,13 +143,13 @@ export async function settleReturn(
     .execute();
   if (isCredit) return { happenings: [] };
   const patch = { reducedMinor: settlement.reducedMinor, shippingReducedMinor: settlement.shippingMinor };
-  const happenings = await giveBack(transaction, context, { ...settled, settlement });
+  const happenings = await queueReturnRefund(transaction, context, { ...settled, settlement });
   const { reducedMinor, refundMinor } = settlement;
   await voidIfNothingOwed(transaction, context, { order: settled.order, reducedMinor, refundMinor });
   return { ...patch, happenings };
 }
 
-async function giveBack(
+async function queueReturnRefund(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found, settlement }: ReturnToSettle & { readonly settlement: ReturnSettlement },

@@ -20,22 +20,22 @@ import type {
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
 import { createId, toId } from "#foundation/ids.ts";
-import { benefitLeft, openGrants } from "./warranty-options.ts";
+import { remainingWarrantyBenefit, unusedGrantedClaimIds } from "./warranty-options.ts";
 
-export const claimKinds = ["repair", "replacement"] as const;
-export type ClaimKind = (typeof claimKinds)[number];
-export const claimOutcomes = ["accepted", "rejected"] as const;
-export type ClaimOutcome = (typeof claimOutcomes)[number];
+export const warrantyClaimKinds = ["repair", "replacement"] as const;
+export type WarrantyClaimKind = (typeof warrantyClaimKinds)[number];
+export const warrantyClaimOutcomes = ["accepted", "rejected"] as const;
+export type WarrantyClaimOutcome = (typeof warrantyClaimOutcomes)[number];
 
 type Claim = OrderWarranty["claims"][number];
 
-export const claimTextMax = 1000;
+export const warrantyClaimTextLengthMax = 1000;
 /** Whatever became of them: a warranty must not grow without end. */
 const claimsPerWarrantyMax = 100;
 
 export interface WarrantyClaimOpenInput extends ExpectedVersionInput {
   readonly warrantyId: string;
-  readonly kind: ClaimKind;
+  readonly kind: WarrantyClaimKind;
   readonly description: string;
 }
 
@@ -65,7 +65,7 @@ export async function openWarrantyClaim(
           openedAt: now,
         })
         .execute();
-      await touchWarranty(transaction, context, { id: warrantyId });
+      await recordWarrantyChange(transaction, context, { id: warrantyId });
       return { happenings: [{ type: "warranty.claim_opened", id: warrantyId }] };
     },
   });
@@ -74,7 +74,7 @@ export async function openWarrantyClaim(
 
 export interface WarrantyClaimResolveInput extends ExpectedVersionInput {
   readonly claimId: string;
-  readonly outcome: ClaimOutcome;
+  readonly outcome: WarrantyClaimOutcome;
   readonly resolution: string;
 }
 
@@ -95,7 +95,7 @@ export async function resolveWarrantyClaim(
       if (input.outcome === "accepted") requireBenefit(warranty, claim.kind);
       requireWarrantyVersion(warranty, input);
       await writeResolution(transaction, context, { claim, input });
-      await touchWarranty(transaction, context, {
+      await recordWarrantyChange(transaction, context, {
         id: warrantyId,
         used: input.outcome === "accepted" ? { [claim.kind]: 1 } : {},
       });
@@ -106,7 +106,7 @@ export async function resolveWarrantyClaim(
 }
 
 function claimTextFaults(field: string, text: string): Faults {
-  return textFaults(field, text, { max: claimTextMax, lines: "many" });
+  return textFaults(field, text, { max: warrantyClaimTextLengthMax, lines: "many" });
 }
 
 async function ownerOfClaim(
@@ -134,7 +134,7 @@ function warrantyOf({ warranties }: OrderAggregate, warrantyId: string): OrderWa
 /** What a buyer asks for first is what is told first: a warranty that is void has no end to speak of. */
 function requireClaimable(
   warranty: OrderWarranty,
-  { kind, now }: { readonly kind: ClaimKind; readonly now: Date },
+  { kind, now }: { readonly kind: WarrantyClaimKind; readonly now: Date },
 ): void {
   if (warranty.status === "void") throw refuseWarranty(warranty, { reason: "warranty_void" });
   if (new Date(warranty.endsAt) < now)
@@ -148,8 +148,8 @@ function requireClaimable(
   requireBenefit(warranty, kind);
 }
 
-function requireBenefit(warranty: OrderWarranty, kind: ClaimKind): void {
-  if (benefitLeft(warranty, kind) < 1)
+function requireBenefit(warranty: OrderWarranty, kind: WarrantyClaimKind): void {
+  if (remainingWarrantyBenefit(warranty, kind) < 1)
     throw refuseWarranty(warranty, { reason: "benefit_exhausted", data: { kind } });
 }
 
@@ -170,17 +170,17 @@ async function writeResolution(
     .execute();
 }
 
-export interface WarrantyTouch {
+export interface WarrantyUsageUpdate {
   readonly id: string;
   /** Of what it grants. */
-  readonly used?: Partial<Record<ClaimKind, number>>;
+  readonly used?: Partial<Record<WarrantyClaimKind, number>>;
 }
 
 /** A change of a warranty: its version rises, and what of its benefits is used goes. */
-export async function touchWarranty(
+export async function recordWarrantyChange(
   transaction: Transaction,
   { now }: Pick<OrderCommandContext, "now">,
-  { id, used = {} }: WarrantyTouch,
+  { id, used = {} }: WarrantyUsageUpdate,
 ): Promise<void> {
   await transaction
     .updateTable("warrantyRegistration")
@@ -201,19 +201,19 @@ function requireWarrantyVersion(warranty: OrderWarranty, { expectedVersion }: Ex
   throw fail("version_conflict", { conflict: warrantyConflict(warranty, {}) });
 }
 
-interface RefusedWarranty {
+interface WarrantyRefusalDetails {
   readonly reason?: string;
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** A 409 that says what the warranty is like. */
-function refuseWarranty(warranty: OrderWarranty, refused: RefusedWarranty): Failure {
+function refuseWarranty(warranty: OrderWarranty, refused: WarrantyRefusalDetails): Failure {
   return fail("invalid_state", { conflict: warrantyConflict(warranty, refused) });
 }
 
 function warrantyConflict(
   { id, status, version }: OrderWarranty,
-  { reason, data = {} }: RefusedWarranty,
+  { reason, data = {} }: WarrantyRefusalDetails,
 ): FailureConflict {
   return {
     resource: "warranty",
@@ -225,7 +225,7 @@ function warrantyConflict(
   };
 }
 
-interface Granted {
+interface AcceptedReturn {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind">;
   /** What was accepted, by the order's lines. */
@@ -233,10 +233,10 @@ interface Granted {
 }
 
 /** What comes back under a claim that was accepted was counted with the claim. */
-export async function useBenefits(
+export async function consumeWarrantyBenefits(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, found: { id, kind }, accepted }: Granted,
+  { order, found: { id, kind }, accepted }: AcceptedReturn,
 ): Promise<void> {
   if (kind !== "repair" && kind !== "replacement") return;
   for (const { lineId, quantity } of accepted) {
@@ -244,11 +244,11 @@ export async function useBenefits(
       (candidate) => candidate.lineId === lineId && candidate.status === "active",
     );
     if (warranty === undefined || quantity === 0) continue;
-    const claims = openGrants(warranty, kind).slice(0, quantity);
+    const claims = unusedGrantedClaimIds(warranty, kind).slice(0, quantity);
     await redeemClaims(transaction, { returnId: id, claims });
-    const used = Math.min(quantity - claims.length, benefitLeft(warranty, kind));
+    const used = Math.min(quantity - claims.length, remainingWarrantyBenefit(warranty, kind));
     if (used > 0 || claims.length > 0)
-      await touchWarranty(transaction, context, { id: warranty.id, used: { [kind]: used } });
+      await recordWarrantyChange(transaction, context, { id: warranty.id, used: { [kind]: used } });
   }
 }
 

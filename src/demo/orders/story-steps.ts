@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
 import { requestReturn, type ReturnRequest } from "#commerce/after-sales/request-return.ts";
 import { registerWarranty } from "#commerce/after-sales/register-warranty.ts";
-import { receiveReturn, trackReturn } from "#commerce/after-sales/return-life.ts";
+import { receiveReturn, trackReturn } from "#commerce/after-sales/return-steps.ts";
 import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancellation/cancel-order.ts";
 import { capturePayment } from "#commerce/orders/payment/order-payment.ts";
 import { type DisputeReason, openDispute } from "#commerce/orders/payment/disputes.ts";

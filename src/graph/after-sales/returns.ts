@@ -7,11 +7,11 @@ import { requestReturn } from "#commerce/after-sales/request-return.ts";
 import {
   approveReturn,
   cancelReturn,
-  declineReasonMax,
+  declineReasonLengthMax,
   declineReturn,
   receiveReturn,
   trackReturn,
-} from "#commerce/after-sales/return-life.ts";
+} from "#commerce/after-sales/return-steps.ts";
 import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
@@ -65,7 +65,7 @@ const ReturnDeclineInput = builder.inputType("ReturnDeclineInput", {
   fields: (t) => ({
     reason: t.string({
       required: true,
-      description: `Why, for the buyer to read. 1 to ${declineReasonMax} characters.`,
+      description: `Why, for the buyer to read. 1 to ${declineReasonLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: ofReturn }),
   }),

@@ -1,8 +1,8 @@
 /** Warranties: registered for what a buyer has, and claimed while they last. */
-import { registerWarranty, serialNumberMax } from "#commerce/after-sales/register-warranty.ts";
+import { registerWarranty, serialNumberLengthMax } from "#commerce/after-sales/register-warranty.ts";
 import {
-  type ClaimOutcome,
-  claimTextMax,
+  type WarrantyClaimOutcome,
+  warrantyClaimTextLengthMax,
   openWarrantyClaim,
   resolveWarrantyClaim,
 } from "#commerce/after-sales/warranty-claims.ts";
@@ -20,7 +20,7 @@ import { WarrantyRef } from "#graph/refs.ts";
 const ofWarranty =
   "The version of the warranty the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
 
-const WarrantyClaimOutcomeEnum = defineEnum<ClaimOutcome>("WarrantyClaimOutcome", {
+const WarrantyClaimOutcomeEnum = defineEnum<WarrantyClaimOutcome>("WarrantyClaimOutcome", {
   description: "What the merchant decides about a warranty claim.",
   values: {
     accepted: "It is granted, and uses one of what the warranty grants.",
@@ -32,7 +32,9 @@ const WarrantyRegisterInput = builder.inputType("WarrantyRegisterInput", {
   description: "A warranty to register.",
   fields: (t) => ({
     lineId: t.id({ required: true, description: "The order's line, `oln_…`." }),
-    serialNumber: t.string({ description: `The thing's own number. 1 to ${serialNumberMax} characters.` }),
+    serialNumber: t.string({
+      description: `The thing's own number. 1 to ${serialNumberLengthMax} characters.`,
+    }),
     expectedVersion: t.int({ description: orderVersion }),
   }),
 });
@@ -41,7 +43,10 @@ const WarrantyClaimOpenInput = builder.inputType("WarrantyClaimOpenInput", {
   description: "A claim under a warranty.",
   fields: (t) => ({
     kind: t.field({ type: WarrantyClaimKindEnum, required: true, description: "What is asked for." }),
-    description: t.string({ required: true, description: `What is wrong. 1 to ${claimTextMax} characters.` }),
+    description: t.string({
+      required: true,
+      description: `What is wrong. 1 to ${warrantyClaimTextLengthMax} characters.`,
+    }),
     expectedVersion: t.int({ description: ofWarranty }),
   }),
 });
@@ -56,7 +61,7 @@ const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput",
     }),
     resolution: t.string({
       required: true,
-      description: `The decision in words. 1 to ${claimTextMax} characters.`,
+      description: `The decision in words. 1 to ${warrantyClaimTextLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: ofWarranty }),
   }),

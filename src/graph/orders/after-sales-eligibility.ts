@@ -3,13 +3,18 @@
  * returns.
  */
 import {
-  afterSalesEligibility,
+  evaluateAfterSalesEligibility,
   type AfterSalesEligibility,
-  type AfterSalesLine,
+  type AfterSalesLineEligibility,
   type AfterSalesPolicy,
-  type OpenCase,
+  type OpenReturnSummary,
 } from "#commerce/after-sales/eligibility.ts";
-import type { AfterSalesOption, OptionFee, OptionOf, OrderOption } from "#commerce/after-sales/option.ts";
+import type {
+  AfterSalesOption,
+  AfterSalesFee,
+  AfterSalesOptionOf,
+  OrderLevelOption,
+} from "#commerce/after-sales/after-sales-option.ts";
 import type { AfterSalesReason, ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { Window } from "#commerce/orders/order-terms.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -58,7 +63,7 @@ const AfterSalesDecisionEnum = defineEnum<AfterSalesEligibility["decision"]>("Af
   },
 });
 
-const OrderOptionKindEnum = defineEnum<OrderOption["kind"]>("AfterSalesOrderOptionKind", {
+const OrderOptionKindEnum = defineEnum<OrderLevelOption["kind"]>("AfterSalesOrderOptionKind", {
   description: "What can be asked for about an order as a whole.",
   values: {
     refund_undelivered: "The money for what was sent and never came.",
@@ -104,7 +109,7 @@ const WindowType = builder.objectRef<Window>("AfterSalesWindow").implement({
   }),
 });
 
-const Fee = builder.objectRef<OptionFee>("AfterSalesFee").implement({
+const Fee = builder.objectRef<AfterSalesFee>("AfterSalesFee").implement({
   description: "A fee, and who bears it.",
   fields: (t) => ({
     code: t.expose("code", { type: FeeCodeEnum, description: "What it is for." }),
@@ -117,7 +122,7 @@ const Fee = builder.objectRef<OptionFee>("AfterSalesFee").implement({
   }),
 });
 
-const Offer = builder.interfaceRef<OptionOf<string>>("AfterSalesOffer").implement({
+const Offer = builder.interfaceRef<AfterSalesOptionOf<string>>("AfterSalesOffer").implement({
   description: "What every option after the sale says.",
   fields: (t) => ({
     decision: t.expose("decision", {
@@ -180,13 +185,13 @@ const Option = builder.objectRef<AfterSalesOption>("AfterSalesOption").implement
   fields: (t) => ({ kind: t.expose("kind", { type: ReturnKindEnum, description: "What it is." }) }),
 });
 
-const OrderOptionType = builder.objectRef<OrderOption>("AfterSalesOrderOption").implement({
+const OrderOptionType = builder.objectRef<OrderLevelOption>("AfterSalesOrderOption").implement({
   description: "What can be asked for about an order as a whole.",
   interfaces: [Offer],
   fields: (t) => ({ kind: t.expose("kind", { type: OrderOptionKindEnum, description: "What it is." }) }),
 });
 
-const Line = builder.objectRef<AfterSalesLine>("AfterSalesLine").implement({
+const Line = builder.objectRef<AfterSalesLineEligibility>("AfterSalesLine").implement({
   description: "What can be asked for about one line.",
   fields: (t) => ({
     lineId: t.exposeID("lineId", { description: "The line, `oln_…`." }),
@@ -203,7 +208,7 @@ const Line = builder.objectRef<AfterSalesLine>("AfterSalesLine").implement({
   }),
 });
 
-const Case = builder.objectRef<OpenCase>("AfterSalesCase").implement({
+const Case = builder.objectRef<OpenReturnSummary>("AfterSalesCase").implement({
   description: "A return that is not over.",
   fields: (t) => ({
     returnId: t.exposeID("returnId", { description: "The return, `ret_…`." }),
@@ -280,6 +285,9 @@ builder.objectFields(OrderRef, (t) => ({
     type: Eligibility,
     description: "What its buyer may ask for after the sale.",
     resolve: async ({ stored }, _args, { loaders, clock }) =>
-      afterSalesEligibility(stored, await loaders.afterSalesFacts.load({ order: stored, now: clock.now() })),
+      evaluateAfterSalesEligibility(
+        stored,
+        await loaders.afterSalesFacts.load({ order: stored, now: clock.now() }),
+      ),
   }),
 }));

@@ -1,5 +1,5 @@
 /** The words of both questions about an order: may it be canceled, may it be returned. */
-import { type AfterSalesObstacle, afterSalesObstacles } from "#commerce/after-sales/reasons.ts";
+import { type AfterSalesObstacle, afterSalesObstacleMessages } from "#commerce/after-sales/reasons.ts";
 import type {
   CancellationAlternative,
   CancellationConsequence,
@@ -37,7 +37,7 @@ export const CancellationObstacleEnum = defineEnum<CancellationObstacle>("Cancel
 
 export const AfterSalesObstacleEnum = defineEnum<AfterSalesObstacle>("AfterSalesReasonCode", {
   description: "Why something cannot be asked for after the sale, or not without the merchant.",
-  values: afterSalesObstacles,
+  values: afterSalesObstacleMessages,
 });
 
 export const CancellationActorEnum = defineEnum<"buyer" | "merchant">("CancellationReasonActor", {

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import type { ReturnRules, RulesByType } from "#commerce/markets/policy-rules.ts";
-import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
+import type { AfterSalesFacts } from "#commerce/after-sales/after-sales-option.ts";
 import type {
   OrderAggregate,
   OrderFulfillment,

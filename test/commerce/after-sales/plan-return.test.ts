@@ -4,11 +4,11 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { afterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
-import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/option.ts";
-import { type PlannedReturn, planReturn, type ReturnRequest } from "#commerce/after-sales/request-return.ts";
-import { reasonsByKind, returnReasons } from "#commerce/after-sales/reasons.ts";
-import { returnSettlement } from "#commerce/after-sales/settle-return.ts";
+import { evaluateAfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
+import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/after-sales-option.ts";
+import { type ReturnPlan, planReturn, type ReturnRequest } from "#commerce/after-sales/request-return.ts";
+import { returnReasonsByKind, returnReasons } from "#commerce/after-sales/reasons.ts";
+import { calculateReturnSettlement } from "#commerce/after-sales/settle-return.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { returnKinds } from "#commerce/orders/order-states.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -20,7 +20,7 @@ const anyRequest = fc.constantFrom(...returnKinds).chain((kind) =>
     kind: fc.constant(kind),
     // Also those that the kind is not asked for.
     reason: fc.oneof(
-      { arbitrary: fc.constantFrom(...reasonsByKind[kind]), weight: 4 },
+      { arbitrary: fc.constantFrom(...returnReasonsByKind[kind]), weight: 4 },
       { arbitrary: fc.constantFrom(...returnReasons), weight: 1 },
     ),
     quantity: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 5 })),
@@ -50,14 +50,14 @@ function askedOf(
     lines: [{ lineId: line.id, quantity }],
     ...(kind === "exchange" ? { exchangeVariantId: sibling } : {}),
   };
-  const shown = afterSalesEligibility(order, facts).lines.find(({ lineId }) => lineId === line.id);
+  const shown = evaluateAfterSalesEligibility(order, facts).lines.find(({ lineId }) => lineId === line.id);
   const option = shown?.options.find((candidate) => candidate.kind === kind);
   if (option === undefined) throw new Error("Every line has an option of every kind.");
   return { order, facts, input, option };
 }
 
 /** What came of it: a plan, or the codes it was refused with. */
-function attempt({ order, facts, input }: Omit<Asked, "option">): PlannedReturn | readonly string[] {
+function attempt({ order, facts, input }: Omit<Asked, "option">): ReturnPlan | readonly string[] {
   try {
     return planReturn(order, { facts, input });
   } catch (error) {
@@ -69,8 +69,7 @@ function attempt({ order, facts, input }: Omit<Asked, "option">): PlannedReturn 
   }
 }
 
-const isPlan = (outcome: PlannedReturn | readonly string[]): outcome is PlannedReturn =>
-  !Array.isArray(outcome);
+const isPlan = (outcome: ReturnPlan | readonly string[]): outcome is ReturnPlan => !Array.isArray(outcome);
 
 const anyAsked = fc.tuple(anyOrder, anyFacts, anyRequest).map((drawn) => askedOf(...drawn));
 const runs = manyRuns(1500);
@@ -117,7 +116,7 @@ describe("the answer and the deed", () => {
       fc.property(anyAsked, ({ option, ...asked }) => {
         const outcome = attempt(asked);
         const { kind, reason } = asked.input;
-        const isOther = kind === "refund_only" || !reasonsByKind[kind].includes(reason);
+        const isOther = kind === "refund_only" || !returnReasonsByKind[kind].includes(reason);
         if (option.decision !== "denied" || isPlan(outcome) || isOther) return;
         const shown = option.reasons.map(({ code }) => code);
         // A reason that is the merchant's fault may meet fewer obstacles than the option shows, and never
@@ -152,7 +151,7 @@ describe("what is shown of the order as a whole", () => {
     let offered = 0;
     fc.assert(
       fc.property(anyOrder, anyFacts, (order, facts) => {
-        const { lines, orderLevel } = afterSalesEligibility(order, facts);
+        const { lines, orderLevel } = evaluateAfterSalesEligibility(order, facts);
         const whole = orderLevel.find(({ kind }) => kind === "withdrawal");
         if (whole === undefined || whole.decision === "denied") return;
         offered += 1;
@@ -181,14 +180,14 @@ describe("what is paid", () => {
         const { order, input } = asked;
         const plan = attempt(asked);
         if (!isPlan(plan)) return;
-        const [{ lineId, quantity }] = plan.lines as [PlannedReturn["lines"][number]];
+        const [{ lineId, quantity }] = plan.lines as [ReturnPlan["lines"][number]];
         const found = { id: "ret_1", kind: input.kind, reason: input.reason, ...plan };
-        const settle = (units: number): ReturnType<typeof returnSettlement> => {
+        const settle = (units: number): ReturnType<typeof calculateReturnSettlement> => {
           const inspected = input.kind === "refund_only" || plan.method === "keep_item" ? 0 : units;
           const lines = order.lines.map((line) =>
             line.id === lineId ? { ...line, returned: line.returned + inspected } : line,
           );
-          return returnSettlement({
+          return calculateReturnSettlement({
             order: { ...order, lines },
             found,
             units: [{ lineId, quantity: units }],

@@ -3,9 +3,9 @@
  * and what is its fault.
  */
 import { describe, expect, it } from "vitest";
-import { afterSalesEligibility, optionFor } from "#commerce/after-sales/eligibility.ts";
-import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
-import { isMerchantFault, reasonsByKind } from "#commerce/after-sales/reasons.ts";
+import { evaluateAfterSalesEligibility, evaluateReturnOption } from "#commerce/after-sales/eligibility.ts";
+import type { AfterSalesFacts } from "#commerce/after-sales/after-sales-option.ts";
+import { isMerchantFault, returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
 import { returnKinds } from "#commerce/orders/order-states.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
 import { delivered, factsAt, paperOrder, type PaperOrder } from "./paper-order.ts";
@@ -35,7 +35,7 @@ describe("an order that has arrived", () => {
       decision: "allowed",
       eligibleQuantity: 1,
       reasons: [],
-      allowedReasonCodes: [...reasonsByKind.return_refund].toSorted(
+      allowedReasonCodes: [...returnReasonsByKind.return_refund].toSorted(
         (a, b) => Number(isMerchantFault(a)) - Number(isMerchantFault(b)),
       ),
       window: returns,
@@ -199,7 +199,7 @@ describe("what was sold", () => {
 
   it("may be sent back for a fault though it was sold for good, and for nothing else", () => {
     const order = paperOrder(delivered(at, { lines: [{ restrictions: ["final_sale"] }] }));
-    const option = afterSalesEligibility(order, factsAt(soon)).lines[0]?.options[0];
+    const option = evaluateAfterSalesEligibility(order, factsAt(soon)).lines[0]?.options[0];
     expect(option?.allowedReasonCodes).toEqual([
       "not_as_described",
       "wrong_item",
@@ -207,10 +207,10 @@ describe("what was sold", () => {
       "damaged_in_transit",
     ]);
     const by = (reason: "unwanted" | "defective") =>
-      optionFor(order, factsAt(soon), { lineId: "oln_0", kind: "return_refund", reason });
+      evaluateReturnOption(order, factsAt(soon), { lineId: "oln_0", kind: "return_refund", reason });
     expect([by("unwanted")?.decision, by("defective")?.decision]).toEqual(["denied", "request_required"]);
     expect(
-      optionFor(order, factsAt(soon), { lineId: "oln_7", kind: "repair", reason: "defective" }),
+      evaluateReturnOption(order, factsAt(soon), { lineId: "oln_7", kind: "repair", reason: "defective" }),
     ).toBeUndefined();
   });
 });
@@ -282,7 +282,7 @@ describe("the merchant's rules", () => {
       }),
     );
     const by = (kind: "return_refund" | "withdrawal", reason: "unwanted" | "defective") => {
-      const option = optionFor(order, factsAt(soon), { lineId: "oln_0", kind, reason });
+      const option = evaluateReturnOption(order, factsAt(soon), { lineId: "oln_0", kind, reason });
       return [
         option?.estimatedRefund,
         option?.fees.map((fee) => [fee.code, fee.amount, fee.basisPoints, fee.payer]),

@@ -3,7 +3,7 @@
  * side of the date line.
  */
 import { describe, expect, it } from "vitest";
-import { afterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
+import { evaluateAfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
 import { dayEnd, dayEndAfter } from "#commerce/orders/order-terms.ts";
 import { delivered, factsAt, later, paperOrder } from "./paper-order.ts";
 
@@ -46,7 +46,7 @@ describe("a day's last millisecond", () => {
 describe("the time to return", () => {
   const at = "2026-03-02T12:00:00.000Z";
   const decide = (timeZone: string, now: string) => {
-    const answer = afterSalesEligibility(
+    const answer = evaluateAfterSalesEligibility(
       paperOrder(delivered(at, { order: { timeZone, country: "JP" }, rules: { warranty: { months: 0 } } })),
       factsAt(now),
     );

@@ -4,11 +4,11 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  noUnitsReason,
-  paidBackUnits,
-  returnableUnits,
-  undeliveredUnits,
-  withdrawableUnsent,
+  explainNoReturnableUnits,
+  countRefundedOrDueUnits,
+  countReturnableUnits,
+  countUndeliveredUnits,
+  countWithdrawableUnsentUnits,
 } from "#commerce/after-sales/obstacles.ts";
 import type { OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { returnKinds, returnStatuses } from "#commerce/orders/order-states.ts";
@@ -39,12 +39,12 @@ describe("what can be returned", () => {
   const arrived = { ordered: 5, shipped: 5, delivered: 5 };
 
   it("is what came, less what is on its way back, came back, or was paid back", () => {
-    expect(count(returnableUnits, arrived)).toBe(5);
-    expect(count(returnableUnits, { ...arrived, returnRequested: 1, returned: 2, refunded: 2 })).toBe(2);
-    expect(count(returnableUnits, { ...arrived, refunded: 4 })).toBe(1);
-    expect(count(returnableUnits, { ...arrived, returnRequested: 2, refunded: 2 })).toBe(1);
-    expect(count(returnableUnits, { ...arrived, delivered: 2 })).toBe(2);
-    expect(count(returnableUnits, { ...arrived, refunded: 7 })).toBe(0);
+    expect(count(countReturnableUnits, arrived)).toBe(5);
+    expect(count(countReturnableUnits, { ...arrived, returnRequested: 1, returned: 2, refunded: 2 })).toBe(2);
+    expect(count(countReturnableUnits, { ...arrived, refunded: 4 })).toBe(1);
+    expect(count(countReturnableUnits, { ...arrived, returnRequested: 2, refunded: 2 })).toBe(1);
+    expect(count(countReturnableUnits, { ...arrived, delivered: 2 })).toBe(2);
+    expect(count(countReturnableUnits, { ...arrived, refunded: 7 })).toBe(0);
   });
 
   // Of three units that came back under it two were accepted: those are settled, however long the money
@@ -57,18 +57,18 @@ describe("what can be returned", () => {
       const isOwed = (kind === "return_refund" || kind === "withdrawal") && status === "inspected";
       // One unit was given the money for before.
       const line = { ...arrived, refunded: 1 };
-      expect(count(returnableUnits, line, found)).toBe(isExchanged || isOwed ? 2 : 4);
+      expect(count(countReturnableUnits, line, found)).toBe(isExchanged || isOwed ? 2 : 4);
       // What was exchanged is paid for as before.
-      expect(count(paidBackUnits, line, found)).toBe(isOwed ? 3 : 1);
+      expect(count(countRefundedOrDueUnits, line, found)).toBe(isOwed ? 3 : 1);
     },
   );
 
   it("counts units that came back and were exchanged as one, not as two", () => {
     const exchanged = { kind: "exchange", status: "closed", lines: [units(2, 2)] } as const;
-    expect(count(returnableUnits, { ...arrived, returned: 2 }, exchanged)).toBe(3);
-    expect(count(paidBackUnits, { ...arrived, returned: 2 }, exchanged)).toBe(0);
+    expect(count(countReturnableUnits, { ...arrived, returned: 2 }, exchanged)).toBe(3);
+    expect(count(countRefundedOrDueUnits, { ...arrived, returned: 2 }, exchanged)).toBe(0);
     expect(
-      count(paidBackUnits, { ...arrived, refunded: 1 }, exchanged, {
+      count(countRefundedOrDueUnits, { ...arrived, refunded: 1 }, exchanged, {
         kind: "withdrawal",
         status: "inspected",
         lines: [units(1, 1)],
@@ -87,9 +87,9 @@ describe("what nobody has sent and can be withdrawn from", () => {
   } as const;
 
   it("is what is not asked for already", () => {
-    expect(count(withdrawableUnsent, service)).toBe(3);
-    expect(count(withdrawableUnsent, service, asked)).toBe(1);
-    expect(count(withdrawableUnsent, service, asked, asked)).toBe(0);
+    expect(count(countWithdrawableUnsentUnits, service)).toBe(3);
+    expect(count(countWithdrawableUnsentUnits, service, asked)).toBe(1);
+    expect(count(countWithdrawableUnsentUnits, service, asked, asked)).toBe(0);
   });
 
   it.each([
@@ -98,7 +98,7 @@ describe("what nobody has sent and can be withdrawn from", () => {
     ["something that was settled", { ...asked, status: "closed" }],
     ["another line", { ...asked, lines: [units(2, 0, "oln_1")] }],
   ] as const)("is not less for a case of %s", (_what, found) => {
-    expect(count(withdrawableUnsent, service, found)).toBe(3);
+    expect(count(countWithdrawableUnsentUnits, service, found)).toBe(3);
   });
 });
 
@@ -111,16 +111,16 @@ describe("what was sent and never came", () => {
   } as const;
 
   it("is what is neither here nor told of, nor paid back", () => {
-    expect(count(undeliveredUnits, lost)).toBe(3);
-    expect(count(undeliveredUnits, { ...lost, refunded: 3 })).toBe(2);
-    expect(count(undeliveredUnits, { ...lost, refunded: 9 })).toBe(0);
-    expect(count(undeliveredUnits, lost, { ...told, reason: "defective" })).toBe(3);
+    expect(count(countUndeliveredUnits, lost)).toBe(3);
+    expect(count(countUndeliveredUnits, { ...lost, refunded: 3 })).toBe(2);
+    expect(count(countUndeliveredUnits, { ...lost, refunded: 9 })).toBe(0);
+    expect(count(countUndeliveredUnits, lost, { ...told, reason: "defective" })).toBe(3);
   });
 
   it.each(
     returnStatuses.map((status) => [status, status === "declined" || status === "canceled" ? 3 : 1] as const),
   )("is told of by a case that is %s: %i", (status, expected) => {
-    expect(count(undeliveredUnits, lost, { ...told, status })).toBe(expected);
+    expect(count(countUndeliveredUnits, lost, { ...told, status })).toBe(expected);
   });
 });
 
@@ -128,7 +128,7 @@ describe("why there are none", () => {
   const reason = (line: Partial<OrderLine>, ...returns: readonly Partial<OrderReturn>[]): unknown =>
     count(
       (order, one) => {
-        const { code, data } = noUnitsReason(order, one);
+        const { code, data } = explainNoReturnableUnits(order, one);
         return [code, data];
       },
       line,

@@ -1,6 +1,6 @@
 /** What is answered about an order as a whole, and where two ways to the same thing meet. */
 import { describe, expect, it } from "vitest";
-import { isMerchantFault, reasonsByKind } from "#commerce/after-sales/reasons.ts";
+import { isMerchantFault, returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
 import { delivered, later, type PaperOrder } from "./paper-order.ts";
 
@@ -65,7 +65,7 @@ describe("what was kept and what never came of one line", () => {
     rules: { return: { keepItemMinor: 100_000, restockingBasisPoints: 1000, returnShippingMinor: 490 } },
   };
   const due = "2026-03-20T09:00:00.000Z";
-  const kept = reasonsByKind.refund_only.filter((code) => code !== "not_received");
+  const kept = returnReasonsByKind.refund_only.filter((code) => code !== "not_received");
 
   it("can both be asked for, and come to the money of all of it", () => {
     expect(optionOf(ask(parcels, due), "refund_only")).toMatchObject({

@@ -2,8 +2,11 @@
  * What is answered about orders on paper that came on the fifth of March, unless told, and are asked about a
  * day later; of their first line.
  */
-import { afterSalesEligibility, type AfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
-import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/option.ts";
+import {
+  evaluateAfterSalesEligibility,
+  type AfterSalesEligibility,
+} from "#commerce/after-sales/eligibility.ts";
+import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/after-sales-option.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { factsAt, paperOrder, type PaperOrder } from "./paper-order.ts";
 
@@ -15,7 +18,7 @@ export const ask = (
   paper: PaperOrder,
   now = soon,
   facts: Partial<AfterSalesFacts> = {},
-): AfterSalesEligibility => afterSalesEligibility(paperOrder(paper), factsAt(now, facts));
+): AfterSalesEligibility => evaluateAfterSalesEligibility(paperOrder(paper), factsAt(now, facts));
 
 export function optionOf({ lines }: AfterSalesEligibility, kind: ReturnKind): AfterSalesOption {
   const found = lines[0]?.options.find((option) => option.kind === kind);

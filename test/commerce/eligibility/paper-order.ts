@@ -2,7 +2,7 @@
  * Orders on paper: what eligibility is asked about without any database. Two lines, paid, placed at noon in
  * Berlin, unless told.
  */
-import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
+import type { AfterSalesFacts } from "#commerce/after-sales/after-sales-option.ts";
 import { defaultRules, type RulesByType } from "#commerce/markets/policy-rules.ts";
 import { policyTypes } from "#commerce/markets/change-policy.ts";
 import type {

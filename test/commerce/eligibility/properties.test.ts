@@ -5,8 +5,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import "#test/support/properties.ts";
-import { afterSalesEligibility, optionFor } from "#commerce/after-sales/eligibility.ts";
-import { reasonsByKind } from "#commerce/after-sales/reasons.ts";
+import { evaluateAfterSalesEligibility, evaluateReturnOption } from "#commerce/after-sales/eligibility.ts";
+import { returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
 import { cancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
 import { bestDecision, decisionOf } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
@@ -85,7 +85,7 @@ const order: fc.Arbitrary<OrderAggregate> = fc
 
 /** All that begins or ends for an order. */
 function turnsOf(one: OrderAggregate): number[] {
-  const windows = afterSalesEligibility(one, factsAt(placedAt)).lines.flatMap(({ options }) =>
+  const windows = evaluateAfterSalesEligibility(one, factsAt(placedAt)).lines.flatMap(({ options }) =>
     options.map(({ window }) => window),
   );
   const instants = [
@@ -126,7 +126,7 @@ const within = (from: string, until: string, share: number): string =>
 
 describe.each([
   ["cancellation", (one: OrderAggregate, now: string) => cancellationEligibility(one, new Date(now))],
-  ["after-sales", (one: OrderAggregate, now: string) => afterSalesEligibility(one, factsAt(now))],
+  ["after-sales", (one: OrderAggregate, now: string) => evaluateAfterSalesEligibility(one, factsAt(now))],
 ] as const)("%s", (_name, eligibility) => {
   it("keeps its answer until it says, a quarter of an hour at most, and changes nothing that it is asked about", () => {
     fc.assert(
@@ -172,7 +172,7 @@ describe("an after-sales answer", () => {
     fc.assert(
       fc.property(asked, ({ order: one, now }) => {
         const facts = factsAt(now);
-        const answer = afterSalesEligibility(one, facts);
+        const answer = evaluateAfterSalesEligibility(one, facts);
         for (const [index, { lineId, options }] of answer.lines.entries()) {
           const { shipped = 0, totalMinor = 0 } = one.lines[index] ?? {};
           for (const {
@@ -190,8 +190,8 @@ describe("an after-sales answer", () => {
             expect(estimatedRefund?.amountMinor ?? 0).toBeLessThanOrEqual(
               totalMinor + (one.shippingMinor ?? 0),
             );
-            for (const reason of reasonsByKind[kind]) {
-              const single = optionFor(one, facts, { lineId, kind, reason });
+            for (const reason of returnReasonsByKind[kind]) {
+              const single = evaluateReturnOption(one, facts, { lineId, kind, reason });
               expect([single?.kind, reason, single?.decision !== "denied"]).toEqual([
                 kind,
                 reason,

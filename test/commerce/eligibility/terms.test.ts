@@ -3,7 +3,7 @@
  * settled.
  */
 import { describe, expect, it } from "vitest";
-import type { AfterSalesOption } from "#commerce/after-sales/option.ts";
+import type { AfterSalesOption } from "#commerce/after-sales/after-sales-option.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
 import { delivered, later, type PaperOrder, paperPayment } from "./paper-order.ts";
 

@@ -1,6 +1,6 @@
 /** Repair and replacement: under a registration, or by the law's guarantee. */
 import { describe, expect, it } from "vitest";
-import { afterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
+import { evaluateAfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
 import type { OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import { delivered, factsAt, type PaperOrder, paperOrder, paperWarranty } from "./paper-order.ts";
 
@@ -25,7 +25,7 @@ function repair(
     lines: [{ ordered: 3 }],
     order: { country, warranties: [paperWarranty(warranty)] },
   });
-  const option = afterSalesEligibility(paperOrder(paper), factsAt(now)).lines[0]?.options.find(
+  const option = evaluateAfterSalesEligibility(paperOrder(paper), factsAt(now)).lines[0]?.options.find(
     ({ kind }) => kind === "repair",
   );
   return [
@@ -71,7 +71,7 @@ describe("a registered warranty", () => {
     const left = (repairsLeft: number): unknown => {
       const warranties = [paperWarranty({ repairsLeft })];
       const paper = delivered(at, { lines, returns, order: { country: "US", warranties } });
-      const option = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(
+      const option = evaluateAfterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(
         ({ kind }) => kind === "repair",
       );
       return [option?.decision, option?.eligibleQuantity, option?.reasons.map(({ code }) => code)];
@@ -84,7 +84,7 @@ describe("a registered warranty", () => {
     const after = "2028-04-01T09:00:00.000Z";
     const months = { rules: { warranty: { months: 60 } } };
     const of = (paper: PaperOrder): unknown => {
-      const option = afterSalesEligibility(
+      const option = evaluateAfterSalesEligibility(
         paperOrder(delivered(at, paper)),
         factsAt(after),
       ).lines[0]?.options.find(({ kind }) => kind === "repair");
@@ -99,7 +99,7 @@ describe("a registered warranty", () => {
 
   it("asks for the serial number that it has", () => {
     const paper = delivered(at, { order: { warranties: [paperWarranty({})] } });
-    const [first, second] = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines;
+    const [first, second] = evaluateAfterSalesEligibility(paperOrder(paper), factsAt(at)).lines;
     const evidence = [first, second].map(
       (line) => line?.options.find(({ kind }) => kind === "replacement")?.evidenceRequired,
     );
@@ -117,7 +117,7 @@ describe("a registered warranty", () => {
         returns: [{ kind: "repair", lines: lineOf("oln_0"), ...found }],
         order,
       });
-      const option = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(
+      const option = evaluateAfterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(
         ({ kind }) => kind === "repair",
       );
       return [option?.decision, option?.eligibleQuantity];
@@ -133,7 +133,7 @@ describe("a registered warranty", () => {
   it("says by what it is denied", () => {
     const denied = (warranty: Partial<OrderWarranty>): unknown => {
       const paper = delivered(at, { order: { country: "US", warranties: [paperWarranty(warranty)] } });
-      const option = afterSalesEligibility(
+      const option = evaluateAfterSalesEligibility(
         paperOrder(paper),
         factsAt("2026-03-06T09:00:00.000Z"),
       ).lines[0]?.options.find(({ kind }) => kind === "repair");
@@ -151,7 +151,7 @@ describe("a registered warranty", () => {
   it("has the time that ends later: its own, where the law's ends with it, and none where there is neither", () => {
     const window = (country: string, warranties: readonly OrderWarranty[]): unknown => {
       const paper = delivered(at, { order: { country, warranties } });
-      return afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(
+      return evaluateAfterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(
         ({ kind }) => kind === "repair",
       )?.window;
     };

@@ -1,6 +1,6 @@
 /** When a time begins and ends: by what has arrived, by what may have, and for what nobody sends. */
 import { describe, expect, it } from "vitest";
-import { turnsOfWindows, windowsOf } from "#commerce/after-sales/option.ts";
+import { windowChangeTimes, afterSalesWindows } from "#commerce/after-sales/after-sales-option.ts";
 import {
   arrivalOf,
   deliveredAtOf,
@@ -200,11 +200,11 @@ describe("the right of withdrawal", () => {
 });
 
 describe("all windows of a line", () => {
-  const windows = (paper: PaperOrder): ReturnType<typeof windowsOf> => {
+  const windows = (paper: PaperOrder): ReturnType<typeof afterSalesWindows> => {
     const order = paperOrder(delivered(at, { lines: [{}], ...paper }));
     const [first] = order.lines;
     if (first === undefined) throw new Error("There is a line.");
-    return windowsOf(order, first);
+    return afterSalesWindows(order, first);
   };
   const ends = (days: number): unknown => ({
     endsAt: windowFrom(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days }).endsAt,
@@ -251,6 +251,8 @@ describe("all windows of a line", () => {
       rules: { warranty: { months: 0 }, return: { exchangeWindowDays: null } },
     });
     expect([few.exchanges, few.warranted, few.guarantee, few.registered]).toEqual([null, null, null, null]);
-    expect(turnsOfWindows(few)).toEqual([few.returns, few.faults, few.loss, few.withdrawal].flatMap(turnsOf));
+    expect(windowChangeTimes(few)).toEqual(
+      [few.returns, few.faults, few.loss, few.withdrawal].flatMap(turnsOf),
+    );
   });
 });

@@ -6,14 +6,14 @@ import { type RawBuilder, sql } from "kysely";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
-import type { AfterSalesFacts } from "./option.ts";
+import type { AfterSalesFacts } from "./after-sales-option.ts";
 
 const returnDays = 365;
 const dayMs = 86_400_000;
 
 type Facts = Omit<AfterSalesFacts, "now">;
 
-interface FoundFacts {
+interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
   /**
@@ -24,13 +24,13 @@ interface FoundFacts {
 }
 
 /** By the order's id. */
-export async function findAfterSalesFacts(
+export async function loadAfterSalesFactsByOrder(
   reader: Reader,
   orders: readonly OrderAggregate[],
   now: Date,
 ): Promise<Map<string, AfterSalesFacts>> {
   const since = new Date(now.getTime() - returnDays * dayMs);
-  const { rows } = await sql<FoundFacts & { readonly orderId: string }>`
+  const { rows } = await sql<FactsRow & { readonly orderId: string }>`
     select asked.id as order_id, coalesce(stocked.list, '[]'::json) as stocked, returns.count as returns,
       json_build_array(${utc(sql`stocked.freed_at`)}, ${utc(sql`priced.turns_at`)}, ${utc(sql`returns.turns_at`)}) as turns
     from unnest(${orders.map(({ id }) => id)}::text[]) as asked (id)
@@ -72,16 +72,16 @@ function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> 
     and x.valid_from <= ${now}::timestamptz and (x.valid_until is null or x.valid_until > ${now}::timestamptz))`;
 }
 
-export async function readAfterSalesFacts(
+export async function loadAfterSalesFacts(
   reader: Reader,
   order: OrderAggregate,
   now: Date,
 ): Promise<AfterSalesFacts> {
-  const facts = (await findAfterSalesFacts(reader, [order], now)).get(order.id);
+  const facts = (await loadAfterSalesFactsByOrder(reader, [order], now)).get(order.id);
   return facts ?? { now, ...toFacts({ stocked: [], returns: 0, turns: [] }) };
 }
 
-function toFacts({ stocked, returns, turns }: FoundFacts): Facts {
+function toFacts({ stocked, returns, turns }: FactsRow): Facts {
   const groups = Map.groupBy(stocked, ({ productId }) => productId);
   const siblingsInStock = new Map(
     [...groups].map(([productId, variants]) => [productId, variants.map(({ variantId }) => variantId)]),

@@ -30,7 +30,7 @@ export interface AfterSalesFacts {
   readonly turns: readonly number[];
 }
 
-export interface OptionFee {
+export interface AfterSalesFee {
   readonly code: "restocking" | "return_shipping";
   readonly amount: Money | null;
   readonly basisPoints: number | null;
@@ -38,15 +38,15 @@ export interface OptionFee {
 }
 
 /** On which terms. */
-export interface OptionTerms {
+export interface AfterSalesOptionTerms {
   readonly methods: readonly ReturnMethod[];
-  readonly fees: readonly OptionFee[];
+  readonly fees: readonly AfterSalesFee[];
   readonly estimatedRefund: Money | null;
   readonly settlement: readonly ("original_payment" | "store_credit" | "replacement")[];
   readonly evidenceRequired: readonly ("photo" | "serial_number" | "receipt")[];
 }
 
-export interface OptionOf<Kind extends string> extends OptionTerms {
+export interface AfterSalesOptionOf<Kind extends string> extends AfterSalesOptionTerms {
   readonly kind: Kind;
   readonly decision: Decision;
   readonly eligibleQuantity: number;
@@ -57,33 +57,33 @@ export interface OptionOf<Kind extends string> extends OptionTerms {
   readonly policyId: string;
 }
 
-export type AfterSalesOption = OptionOf<ReturnKind>;
-export type OrderOption = OptionOf<"refund_undelivered" | "withdrawal">;
+export type AfterSalesOption = AfterSalesOptionOf<ReturnKind>;
+export type OrderLevelOption = AfterSalesOptionOf<"refund_undelivered" | "withdrawal">;
 
 /** What is asked about which line. */
-export interface AskedOfLine {
+export interface AfterSalesLineContext {
   readonly order: OrderAggregate;
   readonly facts: AfterSalesFacts;
   readonly line: OrderLine;
-  readonly windows: LineWindows;
+  readonly windows: AfterSalesWindows;
 }
 
 /** And whether for a reason that is the merchant's fault. */
-export interface Asked extends AskedOfLine {
+export interface AfterSalesOptionContext extends AfterSalesLineContext {
   readonly isFault: boolean;
 }
 
-export interface OptionParts {
+export interface AfterSalesOptionParts {
   readonly kind: ReturnKind;
   readonly reasons: readonly AfterSalesReason[];
   readonly quantity: number;
   readonly codes: readonly ReturnReason[];
   readonly window: Window;
   readonly policyId: string;
-  readonly terms: (quantity: number) => OptionTerms;
+  readonly terms: (quantity: number) => AfterSalesOptionTerms;
 }
 
-const noTerms: OptionTerms = {
+const noTerms: AfterSalesOptionTerms = {
   methods: [],
   fees: [],
   estimatedRefund: null,
@@ -92,7 +92,7 @@ const noTerms: OptionTerms = {
 };
 
 /** What is denied has no terms. */
-export function toOption({
+export function toAfterSalesOption({
   kind,
   reasons,
   quantity,
@@ -100,7 +100,7 @@ export function toOption({
   window,
   policyId,
   terms,
-}: OptionParts): AfterSalesOption {
+}: AfterSalesOptionParts): AfterSalesOption {
   const decision = decisionOf(reasons);
   const isDenied = decision === "denied";
   return {
@@ -116,13 +116,13 @@ export function toOption({
 }
 
 /** Two ways to the same units: the better one, and all the reasons that lead to either. */
-export function betterOf(ordinary: AfterSalesOption, fault: AfterSalesOption): AfterSalesOption {
+export function mergeOptionsOfReasons(ordinary: AfterSalesOption, fault: AfterSalesOption): AfterSalesOption {
   if (ordinary.decision === "denied") return fault.decision === "denied" ? ordinary : fault;
   return { ...ordinary, allowedReasonCodes: [...ordinary.allowedReasonCodes, ...fault.allowedReasonCodes] };
 }
 
 /** The windows of time that run for a line after its sale, each computed once. */
-interface LineWindows {
+interface AfterSalesWindows {
   readonly returns: Window;
   /** Null: the merchant does not exchange. */
   readonly exchanges: Window | null;
@@ -138,7 +138,7 @@ interface LineWindows {
   readonly registered: Window | null;
 }
 
-export function windowsOf(order: OrderAggregate, line: OrderLine): LineWindows {
+export function afterSalesWindows(order: OrderAggregate, line: OrderLine): AfterSalesWindows {
   const { windowDays, exchangeWindowDays, extendUntil } = policyOf(order, "return").rules;
   const { months } = policyOf(order, "warranty").rules;
   const arrival = arrivalOf(order, line);
@@ -155,7 +155,7 @@ export function windowsOf(order: OrderAggregate, line: OrderLine): LineWindows {
     withdrawal: withdrawalOf(order, line),
     guarantee: isInUnion(order.country) ? windowFrom(order, arrival, { months: guaranteeMonthsMin }) : null,
     warranted: months > 0 ? warranted : null,
-    registered: registeredWindow(registrationOf(order, line)),
+    registered: registeredWindow(findLineWarranty(order, line)),
   };
 }
 
@@ -166,14 +166,14 @@ function withdrawalOf(order: OrderAggregate, line: OrderLine): Window {
     : withdrawalFromPlacing(order, windowDays);
 }
 
-export function registrationOf(
+export function findLineWarranty(
   { warranties }: Pick<OrderAggregate, "warranties">,
   line: Pick<OrderLine, "id">,
 ): OrderWarranty | undefined {
   return warranties.find(({ lineId }) => lineId === line.id);
 }
 
-export function turnsOfWindows(windows: LineWindows): number[] {
+export function windowChangeTimes(windows: AfterSalesWindows): number[] {
   return Object.values(windows).flatMap((window: Window | null) => (window === null ? [] : turnsOf(window)));
 }
 

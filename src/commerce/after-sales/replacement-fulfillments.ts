@@ -18,7 +18,7 @@ import { sentStatuses } from "#commerce/orders/order-statuses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 
-interface Replaced {
+interface ReplacementContext {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind" | "exchangeVariantId"> & {
     readonly lines: readonly LineQuantity[];
@@ -32,16 +32,16 @@ export const sendsReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =
  * Repaired or replaced, the buyer has what was bought, with all that holds for it: nothing of the line was
  * returned.
  */
-export const staysWithBuyer = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
+export const isRepairOrReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
   kind === "repair" || kind === "replacement";
 
 /** Refused where nothing is left to send: what was promised to somebody else is not promised again. */
-export async function createReplacement(
+export async function createReplacementFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, found }: Replaced,
+  { order, found }: ReplacementContext,
 ): Promise<OrderEvent[]> {
-  const lines = stockOf(order, found, found.lines);
+  const lines = replacementStock(order, found, found.lines);
   const shortages = await reserveStock(transaction, context, lines);
   if (shortages.length > 0)
     throw refuseOrder("invalid_state", order, { reason: "exchange_out_of_stock", data: { shortages } });
@@ -54,7 +54,7 @@ export async function createReplacement(
       orderId: order.id,
       merchantId,
       returnId: found.id,
-      type: typeOf(order, found),
+      type: fulfillmentTypeOf(order, found),
       createdAt: now,
       updatedAt: now,
     })
@@ -67,7 +67,10 @@ export async function createReplacement(
   return found.kind === "exchange" ? [{ type: "exchange.created", id: found.id }, ...created] : created;
 }
 
-function typeOf({ lines, delivery }: OrderAggregate, found: Replaced["found"]): OrderFulfillment["type"] {
+function fulfillmentTypeOf(
+  { lines, delivery }: OrderAggregate,
+  found: ReplacementContext["found"],
+): OrderFulfillment["type"] {
   const isShipped = found.lines.some(
     ({ lineId }) => lines.find(({ id }) => id === lineId)?.requiresShipping === true,
   );
@@ -76,27 +79,27 @@ function typeOf({ lines, delivery }: OrderAggregate, found: Replaced["found"]): 
 }
 
 /** The return will not be. Nothing where nothing is to be sent, or it has left. */
-export async function cancelReplacement(
+export async function cancelReplacementFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, found }: Replaced,
+  { order, found }: ReplacementContext,
 ): Promise<OrderEvent[]> {
-  return cutReplacement(transaction, context, { order, found, keep: [] });
+  return reduceReplacement(transaction, context, { order, found, keep: [] });
 }
 
-export interface ReplacementCut extends Replaced {
+export interface ReplacementReduction extends ReplacementContext {
   /** What shall still be sent, by the order's lines. */
   readonly keep: readonly LineQuantity[];
 }
 
 /** Sends less, or nothing, of what has not left yet, and gives the stock of the rest back. */
-export async function cutReplacement(
+export async function reduceReplacement(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, found, keep }: ReplacementCut,
+  { order, found, keep }: ReplacementReduction,
 ): Promise<OrderEvent[]> {
-  const fulfillment = replacementOf(order, found);
-  if (fulfillment === undefined || !here.has(fulfillment.status)) return [];
+  const fulfillment = findReplacementFulfillment(order, found);
+  if (fulfillment === undefined || !unsentStatuses.has(fulfillment.status)) return [];
   const kept = new Map(keep.map(({ lineId, quantity }) => [lineId, quantity]));
   const dropped = fulfillment.lines
     .map(({ lineId, quantity, unreserved = 0 }) =>
@@ -111,11 +114,11 @@ export async function cutReplacement(
   await giveBackStock(
     transaction,
     context,
-    unsent(fulfillment, stockOf(order, found, promised)),
+    toReleasedStock(fulfillment, replacementStock(order, found, promised)),
     order.number,
   );
   const isCanceled = [...kept.values()].every((quantity) => quantity === 0);
-  await writeCut(transaction, context, { fulfillment, dropped, isCanceled });
+  await writeReduction(transaction, context, { fulfillment, dropped, isCanceled });
   return isCanceled
     ? [{ type: "fulfillment.canceled", id: fulfillment.id, previous: { status: fulfillment.status } }]
     : [];
@@ -132,10 +135,10 @@ const toDropped = ({ lineId, quantity, unreserved }: DroppedLine): DroppedLine =
   unreserved: Math.min(quantity, unreserved),
 });
 
-const here: ReadonlySet<FulfillmentStatus> = new Set(["pending", "packing", "ready_for_pickup"]);
+const unsentStatuses: ReadonlySet<FulfillmentStatus> = new Set(["pending", "packing", "ready_for_pickup"]);
 
 /** The newest: one that was lost on its way may have been followed by another. */
-export function replacementOf(
+export function findReplacementFulfillment(
   { fulfillments }: Pick<OrderAggregate, "fulfillments">,
   { id }: Pick<OrderReturn, "id">,
 ): OrderFulfillment | undefined {
@@ -151,9 +154,9 @@ export function isReplacementSent(
 }
 
 /** Until it is packed its units are only reserved; from then on they were taken from what is on hand. */
-function unsent(
+function toReleasedStock(
   { status }: OrderFulfillment,
-  lines: ReturnType<typeof stockOf>,
+  lines: ReturnType<typeof replacementStock>,
 ): { variantId: string; waiting: number; allocated: number }[] {
   return lines.map(({ variantId, quantity }) => ({
     variantId,
@@ -162,9 +165,9 @@ function unsent(
   }));
 }
 
-function stockOf(
+function replacementStock(
   { lines }: OrderAggregate,
-  { exchangeVariantId }: Replaced["found"],
+  { exchangeVariantId }: ReplacementContext["found"],
   quantities: readonly LineQuantity[],
 ): { variantId: string; quantity: number }[] {
   return quantities.flatMap(({ lineId, quantity }) => {
@@ -173,17 +176,17 @@ function stockOf(
   });
 }
 
-interface WrittenCut {
+interface ReductionRows {
   readonly fulfillment: OrderFulfillment;
   readonly dropped: readonly DroppedLine[];
   readonly isCanceled: boolean;
 }
 
 /** A fulfillment that is canceled still tells what it was to send. */
-async function writeCut(
+async function writeReduction(
   transaction: Transaction,
   { now }: OrderCommandContext,
-  { fulfillment, dropped, isCanceled }: WrittenCut,
+  { fulfillment, dropped, isCanceled }: ReductionRows,
 ): Promise<void> {
   await transaction
     .updateTable("fulfillment")

@@ -31,34 +31,44 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { unsentIntangibles } from "#commerce/orders/order-statuses.ts";
 import { cancelUnits } from "#commerce/orders/cancellation/cancel-order.ts";
-import { cancelReplacement, createReplacement, isReplacementSent, sendsReplacement } from "./exchange.ts";
-import { isOfUnsent } from "./obstacles.ts";
-import { countReturnLines, holdsUnits, moveOrderLines, moveReturn } from "./return-rows.ts";
-import { refuseReturn, requireReturnVersion, requireStep, type ReturnStep } from "./return-rules.ts";
-import { requireSettleable, type ReturnToSettle, settleReturn } from "./settle-return.ts";
+import {
+  cancelReplacementFulfillment,
+  createReplacementFulfillment,
+  isReplacementSent,
+  sendsReplacement,
+} from "./replacement-fulfillments.ts";
+import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
+import {
+  updateReturnLineCounts,
+  countsAsReturnRequested,
+  incrementOrderLines,
+  updateReturnStatus,
+} from "./return-rows.ts";
+import { refuseReturn, requireReturnVersion, requireReturnStep, type ReturnStep } from "./return-rules.ts";
+import { requireRefundNotDisputed, type ReturnToSettle, settleReturn } from "./settle-return.ts";
 
 export interface ReturnTarget extends ExpectedVersionInput {
   readonly returnId: string;
 }
 
-export interface FoundReturn {
+export interface LockedReturn {
   readonly order: OrderAggregate;
   readonly found: OrderReturn;
 }
 
-export interface ReturnChange {
+export interface ReturnStepChange {
   readonly target: ReturnTarget;
   readonly step: ReturnStep;
   /** What else must be so, beside where the return stands: state before version. */
-  readonly requireState?: (found: FoundReturn) => void;
-  readonly work: (found: FoundReturn) => Promise<OrderOutcome>;
+  readonly requireState?: (found: LockedReturn) => void;
+  readonly work: (found: LockedReturn) => Promise<OrderOutcome>;
 }
 
 /** One step of a return, if it may be taken from where the return stands. */
-export async function changeReturn(
+export async function runReturnStep(
   transaction: Transaction,
   context: OrderCommandContext,
-  { target, step, requireState, work }: ReturnChange,
+  { target, step, requireState, work }: ReturnStepChange,
 ): Promise<ChangedPart> {
   const { returnId: id, expectedVersion } = target;
   const orderId = await orderIdOf(transaction, context, { part: "return", id });
@@ -67,7 +77,7 @@ export async function changeReturn(
     work: async (before) => {
       const found = before.returns.find((candidate) => candidate.id === id);
       if (found === undefined) throw fail("resource_not_found");
-      requireStep(found, step);
+      requireReturnStep(found, step);
       requireState?.({ order: before, found });
       requireReturnVersion(found, expectedVersion);
       return work({ order: before, found });
@@ -81,20 +91,20 @@ export function approveReturn(
   context: OrderCommandContext,
   target: ReturnTarget,
 ): Promise<ChangedPart> {
-  return changeReturn(transaction, context, {
+  return runReturnStep(transaction, context, {
     target,
     step: "approve",
     requireState: ({ order, found }) => {
-      if (isOfUnsent(found)) requireUnsent(order, found);
-      if (isSettledAtOnce(found)) requireSettleable({ order, found, units: found.lines });
+      if (isWithdrawalOfUnsentUnits(found)) requireUnsent(order, found);
+      if (isSettledOnApproval(found)) requireRefundNotDisputed({ order, found, units: found.lines });
     },
-    work: (found) => approve(transaction, context, found),
+    work: (found) => approveLockedReturn(transaction, context, found),
   });
 }
 
 /** Nothing of it comes back. */
-const isSettledAtOnce = (found: Pick<OrderReturn, "kind" | "method">): boolean =>
-  found.kind === "refund_only" || isOfUnsent(found);
+const isSettledOnApproval = (found: Pick<OrderReturn, "kind" | "method">): boolean =>
+  found.kind === "refund_only" || isWithdrawalOfUnsentUnits(found);
 
 /** What of a return its approval needs. */
 export interface ReturnToApprove {
@@ -104,25 +114,27 @@ export interface ReturnToApprove {
 }
 
 /** Also what a request that needs nobody's consent goes through, in the same transaction. */
-export async function approve(
+export async function approveLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found }: ReturnToApprove,
 ): Promise<OrderOutcome> {
   const approved: OrderEvent = { type: "return.approved", id: found.id };
-  if (isSettledAtOnce(found)) {
-    await giveBackRequested(transaction, found);
+  if (isSettledOnApproval(found)) {
+    await releaseRequestedUnits(transaction, found);
     const settled = { order, found, units: found.lines };
-    const { happenings, ...patch } = await (isOfUnsent(found) ? withdrawUnsent : settleReturn)(
+    const { happenings, ...patch } = await (isWithdrawalOfUnsentUnits(found) ? withdrawUnsent : settleReturn)(
       transaction,
       context,
       settled,
     );
-    await moveReturn(transaction, context, { id: found.id, status: "closed" });
+    await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
     return { ...patch, happenings: [approved, { type: "return.closed", id: found.id }, ...happenings] };
   }
-  const sent = sendsReplacement(found) ? await createReplacement(transaction, context, { order, found }) : [];
-  await moveReturn(transaction, context, { id: found.id, status: "approved" });
+  const sent = sendsReplacement(found)
+    ? await createReplacementFulfillment(transaction, context, { order, found })
+    : [];
+  await updateReturnStatus(transaction, context, { id: found.id, status: "approved" });
   return { happenings: [approved, ...sent] };
 }
 
@@ -130,7 +142,7 @@ export interface ReturnDeclineInput extends ReturnTarget {
   readonly reason: string;
 }
 
-export const declineReasonMax = 500;
+export const declineReasonLengthMax = 500;
 
 export function declineReturn(
   transaction: Transaction,
@@ -138,23 +150,23 @@ export function declineReturn(
   input: ReturnDeclineInput,
 ): Promise<ChangedPart> {
   requireNoFaults(declineFaults(input));
-  return changeReturn(transaction, context, {
+  return runReturnStep(transaction, context, {
     target: input,
     step: "decline",
     work: async ({ found }) => {
-      await moveReturn(transaction, context, {
+      await updateReturnStatus(transaction, context, {
         id: found.id,
         status: "declined",
         declineReason: input.reason,
       });
-      await giveBackRequested(transaction, found);
+      await releaseRequestedUnits(transaction, found);
       return { happenings: [{ type: "return.declined", id: found.id }] };
     },
   });
 }
 
 function declineFaults({ reason }: ReturnDeclineInput): Faults {
-  return textFaults("/reason", reason, { max: declineReasonMax, lines: "many" });
+  return textFaults("/reason", reason, { max: declineReasonLengthMax, lines: "many" });
 }
 
 export function trackReturn(
@@ -162,18 +174,18 @@ export function trackReturn(
   context: OrderCommandContext,
   target: ReturnTarget,
 ): Promise<ChangedPart> {
-  return changeReturn(transaction, context, {
+  return runReturnStep(transaction, context, {
     target,
     step: "track",
     work: async ({ found }) => {
-      await moveReturn(transaction, context, { id: found.id, status: "in_transit" });
+      await updateReturnStatus(transaction, context, { id: found.id, status: "in_transit" });
       return { happenings: [{ type: "return.in_transit", id: found.id }] };
     },
   });
 }
 
 export interface ReturnReceiveInput extends ReturnTarget {
-  readonly lines: readonly (LineCount & { readonly received: number })[];
+  readonly lines: readonly (ReturnLineCount & { readonly received: number })[];
 }
 
 export function receiveReturn(
@@ -181,13 +193,13 @@ export function receiveReturn(
   context: OrderCommandContext,
   input: ReturnReceiveInput,
 ): Promise<ChangedPart> {
-  return changeReturn(transaction, context, {
+  return runReturnStep(transaction, context, {
     target: input,
     step: "receive",
     work: async ({ found }) => {
-      requireNoFaults(countedFaults(found, input.lines, { received: ({ quantity }) => quantity }));
-      await countReturnLines(transaction, { returnId: found.id, lines: input.lines });
-      await moveReturn(transaction, context, { id: found.id, status: "received" });
+      requireNoFaults(returnLineCountFaults(found, input.lines, { received: ({ quantity }) => quantity }));
+      await updateReturnLineCounts(transaction, { returnId: found.id, lines: input.lines });
+      await updateReturnStatus(transaction, context, { id: found.id, status: "received" });
       return { happenings: [{ type: "return.received", id: found.id }] };
     },
   });
@@ -198,7 +210,7 @@ export function cancelReturn(
   context: OrderCommandContext,
   target: ReturnTarget,
 ): Promise<ChangedPart> {
-  return changeReturn(transaction, context, {
+  return runReturnStep(transaction, context, {
     target,
     step: "cancel",
     requireState: ({ order, found }) => {
@@ -206,33 +218,36 @@ export function cancelReturn(
         throw refuseReturn("invalid_state", found, { reason: "replacement_sent" });
     },
     work: async ({ order, found }) => {
-      await moveReturn(transaction, context, { id: found.id, status: "canceled" });
-      await giveBackRequested(transaction, found);
-      const replaced = await cancelReplacement(transaction, context, { order, found });
+      await updateReturnStatus(transaction, context, { id: found.id, status: "canceled" });
+      await releaseRequestedUnits(transaction, found);
+      const replaced = await cancelReplacementFulfillment(transaction, context, { order, found });
       return { happenings: [{ type: "return.canceled", id: found.id }, ...replaced] };
     },
   });
 }
 
-async function giveBackRequested(transaction: Transaction, found: ReturnToApprove["found"]): Promise<void> {
-  if (!holdsUnits(found)) return;
-  await moveOrderLines(
+async function releaseRequestedUnits(
+  transaction: Transaction,
+  found: ReturnToApprove["found"],
+): Promise<void> {
+  if (!countsAsReturnRequested(found)) return;
+  await incrementOrderLines(
     transaction,
     found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
   );
 }
 
 /** A count of one line of a return: every line is counted once, and never more units than in the step before. */
-export interface LineCount {
+export interface ReturnLineCount {
   readonly lineId: string;
 }
 
 /** Each counted figure with the most it may be, by the return's line and what else was counted of it. */
-type CountBounds<Count extends LineCount> = Readonly<
+type CountBounds<Count extends ReturnLineCount> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
 >;
 
-export function countedFaults<Count extends LineCount>(
+export function returnLineCountFaults<Count extends ReturnLineCount>(
   { lines }: Pick<OrderReturn, "lines">,
   counts: readonly Count[],
   bounds: CountBounds<Count>,
@@ -241,14 +256,14 @@ export function countedFaults<Count extends LineCount>(
   const missing = lines.filter(({ lineId }) => !ids.includes(lineId)).map(({ lineId }) => lineId);
   return [
     ...repeatFaults(ids, (index) => `/lines/${index}/lineId`),
-    ...counts.flatMap((count, index) => lineFaults(lines, { count, index, bounds })),
+    ...counts.flatMap((count, index) => lineCountFaults(lines, { count, index, bounds })),
     ...(missing.length === 0
       ? []
       : [{ ...faultAt("/lines", "required", "Every line of the return must be named."), allowed: missing }]),
   ];
 }
 
-function lineFaults<Count extends LineCount>(
+function lineCountFaults<Count extends ReturnLineCount>(
   lines: readonly ReturnLine[],
   {
     count,
