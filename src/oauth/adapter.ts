@@ -22,7 +22,7 @@ import { integratorScopes } from "#access/viewer.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { orUnavailable } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
-import type { OidcLibrary } from "./exchange.ts";
+import type { OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 
 type AdapterServices = Pick<
@@ -30,7 +30,10 @@ type AdapterServices = Pick<
   "db" | "clock" | "keyring" | "publicUrl" | "limitGrant" | "onRevoked"
 >;
 
-export function createAdapters(services: AdapterServices, library: OidcLibrary): (kind: string) => Adapter {
+export function createAdapters(
+  services: AdapterServices,
+  library: OidcProviderModule,
+): (kind: string) => Adapter {
   /** A database that is away is told as what it is. */
   const translated = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
@@ -74,7 +77,7 @@ const nothing: Adapter = {
 };
 
 /** Written by the consent page; here it is read, and revoked for good. */
-function grantAdapter(services: AdapterServices, library: OidcLibrary): Adapter {
+function grantAdapter(services: AdapterServices, library: OidcProviderModule): Adapter {
   const { db, clock, publicUrl } = services;
   return {
     ...nothing,
@@ -100,7 +103,7 @@ function grantAdapter(services: AdapterServices, library: OidcLibrary): Adapter 
 
 function endGrant(
   { db, clock, onRevoked }: AdapterServices,
-  { Provider }: OidcLibrary,
+  { Provider }: OidcProviderModule,
   grantId: string,
 ): Promise<void> {
   const now = clock.now();
@@ -175,7 +178,7 @@ const remainsOf: Readonly<Record<string, (now: Date) => NonNullable<ConsumeOauth
   }),
 };
 
-function itemAdapter(kind: string, services: AdapterServices, library: OidcLibrary): Adapter {
+function itemAdapter(kind: string, services: AdapterServices, library: OidcProviderModule): Adapter {
   const { InvalidGrant, InvalidRequestUri } = library.errors;
   const { db, keyring, clock } = services;
   const keep = kind === "ReplayDetection" ? keepUsed : saveOauthItem;
@@ -225,7 +228,7 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcLibra
 async function limitRefreshes(
   grantId: string,
   { limitGrant }: AdapterServices,
-  { errors, Provider }: OidcLibrary,
+  { errors, Provider }: OidcProviderModule,
 ): Promise<void> {
   const secondsLeft = await limitGrant(grantId);
   if (secondsLeft === undefined) return;

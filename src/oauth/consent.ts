@@ -12,32 +12,40 @@ import { isScope, type Scope } from "#access/viewer.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";
 import { inTransaction, type Reader } from "#database/transaction.ts";
 import { fail, Failure, type FailureCode } from "#foundation/failure.ts";
-import { type Exchange, finish, showPage, signOut } from "./exchange.ts";
+import {
+  type InteractionRequest,
+  finishInteraction,
+  sendOauthPage,
+  signOutAndRestart,
+} from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { consentPage, findSignedIn } from "./pages.ts";
+import { consentPage, findSignedInStaff } from "./pages.ts";
 
-interface Shown {
+interface ConsentOptions {
   readonly status?: number;
   readonly fault?: string;
   readonly refusal?: string | undefined;
 }
 
 /** The page, or on to the app where it was answered already. */
-export async function showConsent(exchange: Exchange, services: OauthServices): Promise<FastifyReply> {
-  const grantId = await findGiven(exchange, services);
-  return grantId === null ? showChoice(exchange, services) : goOn(exchange, grantId);
+export async function showConsent(
+  exchange: InteractionRequest,
+  services: OauthServices,
+): Promise<FastifyReply> {
+  const grantId = await findGrantOfInteraction(exchange, services);
+  return grantId === null ? showConsentForm(exchange, services) : continueInteraction(exchange, grantId);
 }
 
-async function showChoice(
-  exchange: Exchange,
+async function showConsentForm(
+  exchange: InteractionRequest,
   { db }: OauthServices,
-  shown: Shown = {},
+  shown: ConsentOptions = {},
 ): Promise<FastifyReply> {
-  const staff = await signedIn(exchange, db);
-  if (staff === undefined) return signOut(exchange);
+  const staff = await findStaffOfInteraction(exchange, db);
+  if (staff === undefined) return signOutAndRestart(exchange);
   const { client, leadsTo, reply } = exchange;
-  const place = await findPlace(db, { merchantId: staff.merchantId, appId: client.appId });
-  const asked = scopesAsked(exchange);
+  const place = await findInstallationState(db, { merchantId: staff.merchantId, appId: client.appId });
+  const asked = requestedScopes(exchange);
   const isHeld = (scope: Scope): boolean => place.installationScopes?.includes(scope) ?? true;
   const scopes = asked.filter(isHeld);
   const page = consentPage({
@@ -48,23 +56,23 @@ async function showChoice(
     scopes,
     scopesBeyond: asked.filter((scope) => !isHeld(scope)),
     fault: shown.fault,
-    refusal: shown.refusal ?? refusalOf(place) ?? (scopes.length === 0 ? nothingHeld : undefined),
+    refusal: shown.refusal ?? refusalOf(place) ?? (scopes.length === 0 ? noScopeHeldMessage : undefined),
   });
-  return showPage(reply.code(shown.status ?? 200), page);
+  return sendOauthPage(reply.code(shown.status ?? 200), page);
 }
 
 /** Undefined when the account was disabled meanwhile, or has got another password. */
-function signedIn(
-  { interaction: { session } }: Pick<Exchange, "interaction">,
+function findStaffOfInteraction(
+  { interaction: { session } }: Pick<InteractionRequest, "interaction">,
   reader: Reader,
 ): Promise<SignedInStaff | undefined> {
-  return session === undefined ? Promise.resolve(undefined) : findSignedIn(reader, session);
+  return session === undefined ? Promise.resolve(undefined) : findSignedInStaff(reader, session);
 }
 
-const scopesAsked = ({ interaction: { params } }: Exchange): Scope[] =>
+const requestedScopes = ({ interaction: { params } }: InteractionRequest): Scope[] =>
   String(params["scope"]).split(" ").filter(isScope);
 
-interface Place {
+interface InstallationState {
   readonly merchantName: string;
   readonly merchantStatus: string;
   /** Null where the app is not installed. */
@@ -72,10 +80,10 @@ interface Place {
   readonly installationScopes: readonly string[] | null;
 }
 
-function findPlace(
+function findInstallationState(
   reader: Reader,
   { merchantId, appId }: { readonly merchantId: string; readonly appId: string },
-): Promise<Place> {
+): Promise<InstallationState> {
   return reader
     .selectFrom("merchant")
     .leftJoin("installation", (join) =>
@@ -96,55 +104,58 @@ const refusals: Partial<Record<FailureCode, string>> = {
     "This app is suspended for your shop: it can be let in again once the installation is resumed.",
 };
 
-const nothingHeld =
+const noScopeHeldMessage =
   "The app is installed in your shop, and may do none of what it asks for. Whoever manages your shop’s apps can allow it more; then start again from the app.";
-const changedMeanwhile =
+const scopesChangedMessage =
   "What the app may do in your shop has changed meanwhile. Look again at what you allow.";
 
-function refusalOf({ merchantStatus, installationStatus }: Place): string | undefined {
+function refusalOf({ merchantStatus, installationStatus }: InstallationState): string | undefined {
   if (merchantStatus === "suspended") return refusals.merchant_suspended;
   return installationStatus === "suspended" ? refusals.installation_suspended : undefined;
 }
 
-export async function answerConsent(
-  exchange: Exchange,
+export async function acceptConsent(
+  exchange: InteractionRequest,
   services: OauthServices,
   ticked: readonly string[],
 ): Promise<FastifyReply> {
-  const scopes = scopesAsked(exchange).filter((scope) => ticked.includes(scope));
+  const scopes = requestedScopes(exchange).filter((scope) => ticked.includes(scope));
   if (scopes.length === 0)
-    return showChoice(exchange, services, {
+    return showConsentForm(exchange, services, {
       status: 400,
       fault: "Choose at least one thing that it may do, or “Don’t allow”.",
     });
-  const staff = await signedIn(exchange, services.db);
-  if (staff === undefined) return signOut(exchange);
+  const staff = await findStaffOfInteraction(exchange, services.db);
+  if (staff === undefined) return signOutAndRestart(exchange);
   try {
-    const { isNew, grantId } = await grant(exchange, services, { staff, scopes });
-    if (isNew) return await finish(exchange, { consent: { grantId } });
+    const { isNew, grantId } = await createGrantOnce(exchange, services, { staff, scopes });
+    if (isNew) return await finishInteraction(exchange, { consent: { grantId } });
     // The form was sent before: its first answer counts.
-    return await goOn(exchange, grantId);
+    return await continueInteraction(exchange, grantId);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // The account was disabled meanwhile.
-    if (error.code === "role_not_allowed") return signOut(exchange);
+    if (error.code === "role_not_allowed") return signOutAndRestart(exchange);
     if (error.parts.conflict?.reason === "scope_not_held")
-      return showChoice(exchange, services, { status: 409, fault: changedMeanwhile });
+      return showConsentForm(exchange, services, { status: 409, fault: scopesChangedMessage });
     const refusal = refusals[error.code];
     if (refusal === undefined) throw error;
-    return showChoice(exchange, services, { status: 409, refusal });
+    return showConsentForm(exchange, services, { status: 409, refusal });
   }
 }
 
 /** Also of a consent that was cut short: what it gave is taken back. */
-export async function answerDenial(exchange: Exchange, services: OauthServices): Promise<FastifyReply> {
-  const grantId = await findGiven(exchange, services);
-  if (grantId !== null) await takeBack(exchange, services, grantId);
-  return finish(exchange, { error: "access_denied", error_description: "access was not granted" });
+export async function denyConsent(
+  exchange: InteractionRequest,
+  services: OauthServices,
+): Promise<FastifyReply> {
+  const grantId = await findGrantOfInteraction(exchange, services);
+  if (grantId !== null) await revokeDeniedGrant(exchange, services, grantId);
+  return finishInteraction(exchange, { error: "access_denied", error_description: "access was not granted" });
 }
 
-function takeBack(
-  { interaction, request }: Exchange,
+function revokeDeniedGrant(
+  { interaction, request }: InteractionRequest,
   { db, clock, onRevoked }: OauthServices,
   grantId: string,
 ): Promise<void> {
@@ -159,8 +170,8 @@ function takeBack(
 }
 
 /** The grant that came of this interaction; null where none did. */
-async function findGiven(
-  { interaction }: Exchange,
+async function findGrantOfInteraction(
+  { interaction }: InteractionRequest,
   { db, keyring, clock }: OauthServices,
 ): Promise<string | null> {
   const item = await findOauthItem(
@@ -171,10 +182,13 @@ async function findGiven(
 }
 
 /** Null: the grant is over, and the interaction with it. */
-async function goOn(exchange: Exchange, grantId: string | null): Promise<FastifyReply> {
+async function continueInteraction(
+  exchange: InteractionRequest,
+  grantId: string | null,
+): Promise<FastifyReply> {
   const isCutShort = grantId !== null && !(await isAnswered(exchange));
   return isCutShort
-    ? finish(exchange, { consent: { grantId } })
+    ? finishInteraction(exchange, { consent: { grantId } })
     : exchange.reply.redirect(exchange.interaction.returnTo, 303);
 }
 
@@ -182,7 +196,7 @@ const looksMax = 40;
 const betweenLooksMs = 50;
 
 /** What was granted is noted a moment after it was, unless whoever did it was cut short. */
-async function isAnswered({ provider, interaction: { uid } }: Exchange): Promise<boolean> {
+async function isAnswered({ provider, interaction: { uid } }: InteractionRequest): Promise<boolean> {
   for (let look = 0; look < looksMax; look += 1) {
     const interaction = await provider.Interaction.find(uid);
     if (interaction === undefined || interaction.result !== undefined) return true;
@@ -191,20 +205,20 @@ async function isAnswered({ provider, interaction: { uid } }: Exchange): Promise
   return false;
 }
 
-interface Given {
+interface ConsentDecision {
   readonly staff: SignedInStaff;
   readonly scopes: readonly Scope[];
 }
 
-type GrantGiven =
+type ConsentResult =
   | { readonly isNew: true; readonly grantId: string }
   | { readonly isNew: false; readonly grantId: string | null };
 
-function grant(
-  { interaction, client, request }: Exchange,
+function createGrantOnce(
+  { interaction, client, request }: InteractionRequest,
   services: OauthServices,
-  { staff, scopes }: Given,
-): Promise<GrantGiven> {
+  { staff, scopes }: ConsentDecision,
+): Promise<ConsentResult> {
   const now = services.clock.now();
   const answered = { kind: "Interaction", id: interaction.uid };
   return inTransaction(services.db, async (transaction) => {
@@ -220,7 +234,8 @@ function grant(
       scopes,
     });
     // The account is held by now, so that what this finds stays true until the grant is there.
-    if ((await signedIn({ interaction }, transaction)) === undefined) throw fail("role_not_allowed");
+    if ((await findStaffOfInteraction({ interaction }, transaction)) === undefined)
+      throw fail("role_not_allowed");
     await services.onGranted(transaction, {
       ...made,
       staff,

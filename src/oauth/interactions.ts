@@ -14,25 +14,25 @@ import {
   readSignInForm,
 } from "#access/people/staff-sessions.ts";
 import { formOf, isFromHere, takeForms } from "#http/body.ts";
-import { answerConsent, answerDenial, showConsent } from "./consent.ts";
+import { acceptConsent, denyConsent, showConsent } from "./consent.ts";
 import {
-  type Exchange,
-  finish,
-  forgetSession,
-  openExchange,
-  showEnded,
-  showPage,
-  signOut,
-} from "./exchange.ts";
-import { answerOnPage } from "./faults.ts";
+  type InteractionRequest,
+  finishInteraction,
+  destroyInteractionSession,
+  openInteractionRequest,
+  sendSignInEndedPage,
+  sendOauthPage,
+  signOutAndRestart,
+} from "./interaction-request.ts";
+import { handleErrorOnPage } from "./error-handlers.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { loginOf, signInPage } from "./pages.ts";
+import { toLoginResult, oauthSignInPage } from "./pages.ts";
 
-export const interactionPath = "/oauth/interaction/:uid";
+export const interactionRoute = "/oauth/interaction/:uid";
 
-type Answer = (exchange: Exchange) => Promise<FastifyReply> | FastifyReply;
+type Answer = (exchange: InteractionRequest) => Promise<FastifyReply> | FastifyReply;
 
-export function mountInteractions(
+export function registerInteractionRoutes(
   server: FastifyInstance,
   services: OauthServices,
   currentProvider: () => Promise<Provider>,
@@ -42,59 +42,61 @@ export function mountInteractions(
   const answering =
     (answerIt: Answer) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      const exchange = await openExchange(await currentProvider(), services.db, { request, reply });
-      return exchange === undefined ? showEnded(reply) : answerIt(exchange);
+      const exchange = await openInteractionRequest(await currentProvider(), services.db, { request, reply });
+      return exchange === undefined ? sendSignInEndedPage(reply) : answerIt(exchange);
     };
   const answerForm: Answer = (exchange) =>
-    isFromHere(exchange.request, origin) ? answer(exchange, services, signIn) : showEnded(exchange.reply);
+    isFromHere(exchange.request, origin)
+      ? answer(exchange, services, signIn)
+      : sendSignInEndedPage(exchange.reply);
   void server.register((pages, _options, done) => {
-    pages.setErrorHandler(answerOnPage(services));
+    pages.setErrorHandler(handleErrorOnPage(services));
     takeForms(pages);
     const limited = { onRequest: services.limitAddress };
     pages.get(
-      interactionPath,
+      interactionRoute,
       limited,
       answering((exchange) => show(exchange, services)),
     );
-    pages.post(interactionPath, limited, answering(answerForm));
+    pages.post(interactionRoute, limited, answering(answerForm));
     done();
   });
 }
 
-const isConsent = ({ interaction }: Exchange): boolean => interaction.prompt.name === "consent";
+const isConsent = ({ interaction }: InteractionRequest): boolean => interaction.prompt.name === "consent";
 
-function show(exchange: Exchange, services: OauthServices): Promise<FastifyReply> | FastifyReply {
+function show(exchange: InteractionRequest, services: OauthServices): Promise<FastifyReply> | FastifyReply {
   return isConsent(exchange) ? showConsent(exchange, services) : showSignIn(exchange, { email: "" });
 }
 
 function answer(
-  exchange: Exchange,
+  exchange: InteractionRequest,
   services: OauthServices,
   signIn: SignIn,
 ): Promise<FastifyReply> | FastifyReply {
   const form = formOf(exchange.request);
   const action = form.get("action");
-  if (action === "deny") return answerDenial(exchange, services);
-  if (action === "switch") return signOut(exchange);
+  if (action === "deny") return denyConsent(exchange, services);
+  if (action === "switch") return signOutAndRestart(exchange);
   if (action === "allow" && isConsent(exchange))
-    return answerConsent(exchange, services, form.getAll("scope"));
+    return acceptConsent(exchange, services, form.getAll("scope"));
   if (action === "sign-in" && !isConsent(exchange)) return answerSignIn(exchange, signIn, form);
   // A form of a page before this one.
   return show(exchange, services);
 }
 
 function showSignIn(
-  { client, leadsTo, reply }: Exchange,
+  { client, leadsTo, reply }: InteractionRequest,
   { email, fault }: { readonly email: string; readonly fault?: string },
 ): FastifyReply {
-  return showPage(
+  return sendOauthPage(
     reply,
-    signInPage({ app: { name: client.appName, publisher: client.publisher }, leadsTo, email, fault }),
+    oauthSignInPage({ app: { name: client.appName, publisher: client.publisher }, leadsTo, email, fault }),
   );
 }
 
 async function answerSignIn(
-  exchange: Exchange,
+  exchange: InteractionRequest,
   signIn: SignIn,
   form: URLSearchParams,
 ): Promise<FastifyReply> {
@@ -110,6 +112,6 @@ async function answerSignIn(
   if (outcome.kind !== "signed_in") return again(signInError(outcome));
   const { staffId } = outcome.staff;
   if (interaction.session !== undefined && interaction.session.accountId !== staffId)
-    await forgetSession(exchange);
-  return finish(exchange, { login: loginOf(outcome.staff) });
+    await destroyInteractionSession(exchange);
+  return finishInteraction(exchange, { login: toLoginResult(outcome.staff) });
 }

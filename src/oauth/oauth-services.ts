@@ -12,7 +12,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 
-export interface GrantGiven extends CreateGrantResult {
+export interface GrantCreation extends CreateGrantResult {
   readonly staff: SignedInStaff;
   readonly clientId: string;
   readonly scopes: readonly Scope[];
@@ -20,7 +20,7 @@ export interface GrantGiven extends CreateGrantResult {
   readonly requestId: string;
 }
 
-export interface GrantTaken extends RevokedGrant {
+export interface GrantRevocation extends RevokedGrant {
   /**
    * Given back by its app, ended because something of it was used twice, or denied after a consent that was
    * cut short.
@@ -46,10 +46,10 @@ export interface OauthServices {
   readonly limitGrant: (grantId: string) => Promise<number | undefined>;
   readonly log: Log;
   /** In the transaction in which a person lets an app in. */
-  readonly onGranted: (transaction: Transaction, granted: GrantGiven) => Promise<void>;
+  readonly onGranted: (transaction: Transaction, granted: GrantCreation) => Promise<void>;
   /**
    * In the transaction in which a grant ends: given back by its app, or because something of it was used
    * twice.
    */
-  readonly onRevoked: (transaction: Transaction, revoked: GrantTaken) => Promise<void>;
+  readonly onRevoked: (transaction: Transaction, revoked: GrantRevocation) => Promise<void>;
 }

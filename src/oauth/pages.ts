@@ -11,17 +11,17 @@ import { faultSummary, signInFields, type SignInTyped } from "#pages/shared/sign
 import { findActiveStaff, type SignedInStaff } from "#access/people/staff.ts";
 import type { Reader } from "#database/transaction.ts";
 
-export interface AppShown {
+export interface RequestingApp {
   readonly name: string;
   readonly publisher: string | null;
 }
 
-export interface SignInShown extends SignInTyped {
-  readonly app: AppShown;
+export interface OauthSignInView extends SignInTyped {
+  readonly app: RequestingApp;
   readonly leadsTo: string | undefined;
 }
 
-export function signInPage({ app, leadsTo, email, fault }: SignInShown): Page {
+export function oauthSignInPage({ app, leadsTo, email, fault }: OauthSignInView): Page {
   return {
     title: fault === undefined ? "Sign in" : "Error: Sign in",
     leadsTo,
@@ -36,8 +36,8 @@ export function signInPage({ app, leadsTo, email, fault }: SignInShown): Page {
   };
 }
 
-export interface ConsentShown {
-  readonly app: AppShown;
+export interface ConsentView {
+  readonly app: RequestingApp;
   readonly leadsTo: string | undefined;
   readonly merchantName: string;
   readonly staffEmail: string;
@@ -49,7 +49,7 @@ export interface ConsentShown {
   readonly refusal: string | undefined;
 }
 
-export function consentPage(shown: ConsentShown): Page {
+export function consentPage(shown: ConsentView): Page {
   const { app, leadsTo, merchantName, staffEmail, fault, refusal } = shown;
   const heading = `Let ${app.name} into ${merchantName}?`;
   const note = html`<p class="soft">
@@ -115,7 +115,7 @@ const scopeChoice = (scope: Scope, isTicked: boolean): Markup =>
     <span id="${idOf(scope)}-text">${scopeDescriptions[scope]}</span>
   </div>`;
 
-export function messagePage(title: string, message: string): Page {
+export function oauthMessagePage(title: string, message: string): Page {
   return {
     title,
     body: html`<h1>${title}</h1>
@@ -123,7 +123,7 @@ export function messagePage(title: string, message: string): Page {
   };
 }
 
-function nameOf({ name, publisher }: AppShown): Markup {
+function nameOf({ name, publisher }: RequestingApp): Markup {
   return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
 }
 
@@ -131,14 +131,17 @@ function nameOf({ name, publisher }: AppShown): Markup {
  * Who is signed in on the way to an app: what a session of the authorization server is made of, and whether
  * it still holds.
  */
-interface SignedIn {
+interface SignedInSession {
   readonly accountId: string;
   /** Of OpenID Connect: what the sign-in was. Here: the version that the account had. */
   readonly acr?: string | undefined;
 }
 
 /** What a session is made of. */
-export const loginOf = ({ staffId, version }: SignedInStaff): NonNullable<InteractionResults["login"]> => ({
+export const toLoginResult = ({
+  staffId,
+  version,
+}: SignedInStaff): NonNullable<InteractionResults["login"]> => ({
   accountId: staffId,
   acr: String(version),
   remember: false,
@@ -146,9 +149,9 @@ export const loginOf = ({ staffId, version }: SignedInStaff): NonNullable<Intera
 });
 
 /** Undefined where the account may not sign in any more, or has got another password since. */
-export async function findSignedIn(
+export async function findSignedInStaff(
   reader: Reader,
-  { accountId, acr }: SignedIn,
+  { accountId, acr }: SignedInSession,
 ): Promise<SignedInStaff | undefined> {
   const staff = await findActiveStaff(reader, accountId);
   return staff !== undefined && String(staff.version) === acr ? staff : undefined;

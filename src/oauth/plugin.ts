@@ -21,10 +21,10 @@ import {
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
 import { integratorScopes } from "#access/viewer.ts";
-import { answerOnPage, answerToApp } from "./faults.ts";
-import { interactionPath, mountInteractions } from "./interactions.ts";
+import { handleErrorOnPage, handleErrorAsJson } from "./error-handlers.ts";
+import { interactionRoute, registerInteractionRoutes } from "./interactions.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { createProviders, type Refused } from "./provider.ts";
+import { createProviderSource, type ProviderRefusal } from "./provider.ts";
 
 export interface OauthOptions {
   readonly services: GraphServices;
@@ -103,7 +103,7 @@ const posted = [oauthPaths.token, oauthPaths.revocation, oauthPaths.pushedAuthor
 
 function mountOauth(server: FastifyInstance, services: OauthServices): OauthRoutes {
   const requests = new WeakMap<IncomingMessage, FastifyRequest>();
-  const currentProvider = createProviders(services, {
+  const currentProvider = createProviderSource(services, {
     onRefused: (refused) => noteRefusal(requests.get(refused.request), refused, services),
   });
   const { pathname } = new URL(services.publicUrl);
@@ -124,7 +124,7 @@ function mountOauth(server: FastifyInstance, services: OauthServices): OauthRout
     // The body is oidc-provider's to read.
     bare.removeAllContentTypeParsers();
     bare.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
-    const onPage = { onRequest: services.limitAddress, errorHandler: answerOnPage(services) };
+    const onPage = { onRequest: services.limitAddress, errorHandler: handleErrorOnPage(services) };
     for (const url of [oauthPaths.authorization, resumePath]) bare.get(url, onPage, pass);
     for (const url of posted) {
       const toApp = url === oauthPaths.pushedAuthorizationRequest ? { onRequest: limitPosts(services) } : {};
@@ -132,18 +132,18 @@ function mountOauth(server: FastifyInstance, services: OauthServices): OauthRout
         method: ["POST", "OPTIONS"],
         url,
         ...toApp,
-        errorHandler: answerToApp(services),
+        errorHandler: handleErrorAsJson(services),
         handler: pass,
       });
     }
     done();
   });
-  mountInteractions(server, services, currentProvider);
+  registerInteractionRoutes(server, services, currentProvider);
   mountMetadata(server, services);
   return [
     ...[oauthPaths.authorization, resumePath, ...metadataPaths].map((path) => [path, ["GET"]] as const),
     ...posted.map((path) => [path, ["POST", "OPTIONS"]] as const),
-    [interactionPath, ["GET", "POST"]],
+    [interactionRoute, ["GET", "POST"]],
   ];
 }
 
@@ -160,7 +160,7 @@ const limitPosts =
 /** For the log line of the request; a fault of ours has one of its own. */
 function noteRefusal(
   request: FastifyRequest | undefined,
-  { code, fault }: Refused,
+  { code, fault }: ProviderRefusal,
   { log }: OauthServices,
 ): void {
   if (request === undefined) return;

@@ -18,11 +18,11 @@ import type { PrivateJwk } from "#access/oauth/signing-keys.ts";
 import { grantDays } from "#access/oauth/grants.ts";
 import { pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { createAdapters } from "./adapter.ts";
-import { loadLibrary, type OidcLibrary } from "./exchange.ts";
+import { loadOidcProvider, type OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { findSignedIn, messagePage } from "./pages.ts";
+import { findSignedInStaff, oauthMessagePage } from "./pages.ts";
 
-export interface Refused {
+export interface ProviderRefusal {
   readonly request: IncomingMessage;
   /** RFC 6749's word for it. */
   readonly code: string;
@@ -31,17 +31,17 @@ export interface Refused {
 }
 
 export interface ProviderHooks {
-  readonly onRefused: (refused: Refused) => void;
+  readonly onRefused: (refused: ProviderRefusal) => void;
 }
 
 /**
  * One provider for as long as the signing keys stay what they are: it takes them once, and all else it knows
  * lies in the database.
  */
-export function createProviders(services: OauthServices, hooks: ProviderHooks): () => Promise<Provider> {
+export function createProviderSource(services: OauthServices, hooks: ProviderHooks): () => Promise<Provider> {
   let held: { readonly keyIds: string; readonly provider: Provider } | undefined;
   return async () => {
-    const [library, keys] = await Promise.all([loadLibrary(), services.signingKeys.signing()]);
+    const [library, keys] = await Promise.all([loadOidcProvider(), services.signingKeys.signing()]);
     if (keys.length === 0) throw new Error("There is no key to sign tokens with.");
     const keyIds = keys.map(({ kid }) => kid).join(" ");
     if (held?.keyIds !== keyIds)
@@ -56,7 +56,7 @@ interface ProviderParts {
   readonly hooks: ProviderHooks;
 }
 
-function createProvider(library: OidcLibrary, { services, keys, hooks }: ProviderParts): Provider {
+function createProvider(library: OidcProviderModule, { services, keys, hooks }: ProviderParts): Provider {
   const provider = new (withoutForms(library))(
     services.publicUrl,
     configurationOf(library, { services, keys }),
@@ -99,7 +99,7 @@ function createProvider(library: OidcLibrary, { services, keys, hooks }: Provide
 }
 
 /** Answers go back in the address alone: the page that posts them needs a script. */
-function withoutForms({ Provider: Base }: OidcLibrary): typeof Provider {
+function withoutForms({ Provider: Base }: OidcProviderModule): typeof Provider {
   return class extends Base {
     override registerResponseMode(...[name, handler]: Parameters<Provider["registerResponseMode"]>): void {
       if (name !== "form_post") super.registerResponseMode(name, handler);
@@ -113,7 +113,7 @@ const day = 86_400;
 const refreshTokenDays = 30;
 
 function configurationOf(
-  library: OidcLibrary,
+  library: OidcProviderModule,
   { services, keys }: Omit<ProviderParts, "hooks">,
 ): Configuration {
   const { publicUrl, keyring } = services;
@@ -150,7 +150,7 @@ function configurationOf(
       // What a person granted outlasts that person's sessions.
       const staff = await (session === undefined
         ? findActiveStaff(services.db, id)
-        : findSignedIn(services.db, { accountId: id, acr: session.acr }));
+        : findSignedInStaff(services.db, { accountId: id, acr: session.acr }));
       return staff === undefined
         ? undefined
         : { accountId: staff.staffId, claims: () => ({ sub: staff.staffId }) };
@@ -185,7 +185,7 @@ function configurationOf(
 const proofAlgorithms = ["ES256", "EdDSA", "Ed25519"] as const;
 
 function featuresOf(
-  { errors }: OidcLibrary,
+  { errors }: OidcProviderModule,
   { publicUrl }: OauthServices,
   keys: readonly PrivateJwk[],
 ): NonNullable<Configuration["features"]> {
@@ -228,7 +228,7 @@ type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) =
 const parameterLengthMax = 2048;
 
 const checkParameters =
-  ({ errors }: OidcLibrary): CheckParameter =>
+  ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, state) => {
     for (const [name, value] of Object.entries(oidc.params ?? {})) {
       const length = [value].flat().join(" ").length;
@@ -253,7 +253,7 @@ const isOriginOf = (uris: readonly string[], origin: string): boolean =>
  * client has.
  */
 const requireScopes =
-  ({ errors }: OidcLibrary): CheckParameter =>
+  ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, value) => {
     const asked = value?.split(" ").filter((scope) => scope !== "offline_access") ?? [];
     const unknown = asked.filter((scope) => !isScope(scope));
@@ -265,7 +265,9 @@ const requireScopes =
  * When a person is asked: to sign in where nobody is who may, and to consent each time, so that every grant
  * was given by somebody who looked.
  */
-function createPrompts({ interactionPolicy: { Check, Prompt } }: OidcLibrary): interactionPolicy.Prompt[] {
+function createPrompts({
+  interactionPolicy: { Check, Prompt },
+}: OidcProviderModule): interactionPolicy.Prompt[] {
   return [
     new Prompt(
       { name: "login", requestable: true },
@@ -303,7 +305,7 @@ function showRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
     return;
   }
   context.set(pageHeaders({}));
-  context.body = renderPage(messagePage("This did not work", sentenceOf(context, out)));
+  context.body = renderPage(oauthMessagePage("This did not work", sentenceOf(context, out)));
 }
 
 function sentenceOf(

@@ -5,7 +5,7 @@ import type { InteractionResults, Provider } from "oidc-provider";
 import { findOauthClient, type OauthClientWithApp } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
 import { type Page, pageHeaders, placeBehind, renderPage } from "#pages/shared/page.ts";
-import { messagePage } from "./pages.ts";
+import { oauthMessagePage } from "./pages.ts";
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
@@ -14,7 +14,7 @@ interface Messages {
   readonly reply: FastifyReply;
 }
 
-export interface Exchange extends Messages {
+export interface InteractionRequest extends Messages {
   readonly provider: Provider;
   readonly interaction: Interaction;
   readonly client: OauthClientWithApp;
@@ -23,11 +23,11 @@ export interface Exchange extends Messages {
 }
 
 /** Undefined when its cookie is missing, its time is over, or its client is no more. */
-export async function openExchange(
+export async function openInteractionRequest(
   provider: Provider,
   db: Database,
   messages: Messages,
-): Promise<Exchange | undefined> {
+): Promise<InteractionRequest | undefined> {
   const interaction = await findInteraction(provider, messages);
   if (
     interaction === undefined ||
@@ -49,7 +49,7 @@ async function findInteraction(
   provider: Provider,
   { request, reply }: Messages,
 ): Promise<Interaction | undefined> {
-  const { errors } = await loadLibrary();
+  const { errors } = await loadOidcProvider();
   try {
     return await provider.interactionDetails(request.raw, reply.raw);
   } catch (error) {
@@ -59,17 +59,17 @@ async function findInteraction(
 }
 
 /** Back to the authorization endpoint, which goes on from there. What was said before stays said. */
-export async function finish(
-  { provider, request, reply }: Exchange,
+export async function finishInteraction(
+  { provider, request, reply }: InteractionRequest,
   result: InteractionResults,
 ): Promise<FastifyReply> {
   return reply.redirect(await provider.interactionResult(request.raw, reply.raw, result), 303);
 }
 
 /** Who was signed in is not any more, and is asked again. */
-export async function signOut(exchange: Exchange): Promise<FastifyReply> {
+export async function signOutAndRestart(exchange: InteractionRequest): Promise<FastifyReply> {
   const { provider, request, reply } = exchange;
-  await forgetSession(exchange);
+  await destroyInteractionSession(exchange);
   return reply.redirect(
     await provider.interactionResult(request.raw, reply.raw, {}, { mergeWithLastSubmission: false }),
     303,
@@ -77,7 +77,10 @@ export async function signOut(exchange: Exchange): Promise<FastifyReply> {
 }
 
 /** The interaction goes on without the session that it began in. */
-export async function forgetSession({ provider, interaction }: Exchange): Promise<void> {
+export async function destroyInteractionSession({
+  provider,
+  interaction,
+}: InteractionRequest): Promise<void> {
   if (interaction.session === undefined) return;
   const session = await provider.Session.findByUid(interaction.session.uid);
   delete interaction.session;
@@ -85,23 +88,23 @@ export async function forgetSession({ provider, interaction }: Exchange): Promis
   await session?.destroy();
 }
 
-export function showPage(reply: FastifyReply, page: Page): FastifyReply {
+export function sendOauthPage(reply: FastifyReply, page: Page): FastifyReply {
   return reply.headers(pageHeaders(page)).send(renderPage(page));
 }
 
-export function showEnded(reply: FastifyReply): FastifyReply {
-  return showPage(
+export function sendSignInEndedPage(reply: FastifyReply): FastifyReply {
+  return sendOauthPage(
     reply.code(400),
-    messagePage("This sign-in has ended", "Go back to the app and start again."),
+    oauthMessagePage("This sign-in has ended", "Go back to the app and start again."),
   );
 }
 
 /** oidc-provider, loaded when the authorization server starts: no command needs it. */
-export type OidcLibrary = typeof Library;
+export type OidcProviderModule = typeof Library;
 
-let loading: Promise<OidcLibrary> | undefined;
+let loading: Promise<OidcProviderModule> | undefined;
 
-export function loadLibrary(): Promise<OidcLibrary> {
+export function loadOidcProvider(): Promise<OidcProviderModule> {
   loading ??= loadQuietly();
   return loading;
 }
@@ -110,7 +113,7 @@ export function loadLibrary(): Promise<OidcLibrary> {
  * It calls every runtime without an LTS name unsupported, which the pinned Node is because it comes as a
  * package: that line would stand in every log.
  */
-async function loadQuietly(): Promise<OidcLibrary> {
+async function loadQuietly(): Promise<OidcProviderModule> {
   const output = globalThis.console;
   const { warn } = output;
   output.warn = () => undefined;

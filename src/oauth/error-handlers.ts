@@ -5,27 +5,30 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/database-errors.ts";
 import { type Failure, fail, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
-import { showPage } from "./exchange.ts";
+import { sendOauthPage } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { messagePage } from "./pages.ts";
+import { oauthMessagePage } from "./pages.ts";
 
 type AnswerFault = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-export function answerOnPage(services: Pick<OauthServices, "log">): AnswerFault {
+export function handleErrorOnPage(services: Pick<OauthServices, "log">): AnswerFault {
   return (error, request, reply) => {
     const failure = note(toRefusal(error), { request, reply }, services);
     const { status } = failure;
     if (status === 429)
-      return showPage(
+      return sendOauthPage(
         reply,
-        messagePage("There were too many requests", `Try again in ${retryAfterSecondsOf(failure) ?? 60} s.`),
+        oauthMessagePage(
+          "There were too many requests",
+          `Try again in ${retryAfterSecondsOf(failure) ?? 60} s.`,
+        ),
       );
     const title = status >= 500 ? "This does not work at the moment" : "This did not work";
-    return showPage(reply, messagePage(title, "Go back to the app and try again."));
+    return sendOauthPage(reply, oauthMessagePage(title, "Go back to the app and try again."));
   };
 }
 
-export function answerToApp(services: Pick<OauthServices, "log">): AnswerFault {
+export function handleErrorAsJson(services: Pick<OauthServices, "log">): AnswerFault {
   return (error, request, reply) => {
     const { status, message } = note(toRefusal(error), { request, reply }, services);
     const code =
