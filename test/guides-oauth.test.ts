@@ -3,7 +3,7 @@
  * demo lets it in, and it reads who it is.
  */
 import { expect, it } from "vitest";
-import { freePort } from "#app/open.ts";
+import { findFreePort } from "#app/open-resources.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createBrowser } from "#test/oauth/people.ts";
@@ -23,7 +23,7 @@ const createClient = (world: World, redirectUri: string): Promise<string> =>
   });
 
 it("the guide's app is let in by the demo's person and told who it is", async () => {
-  const [PORT, callbackPort] = [String(await freePort("127.0.0.1")), await freePort("127.0.0.1")];
+  const [PORT, callbackPort] = [String(await findFreePort("127.0.0.1")), await findFreePort("127.0.0.1")];
   await using world = await createWorld("pglite", {
     environment: { PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}` },
   });

@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { freePort } from "#app/open.ts";
+import { findFreePort } from "#app/open-resources.ts";
 import { startGuideProgram } from "#test/support/guide-program.ts";
 import { createWorld } from "#test/support/world.ts";
 
@@ -14,7 +14,7 @@ it("the guide's receiver is told of its own ping, and refuses what nobody signed
   world.clock.at = new Date();
   await world.app.listen();
   const { port } = world.app.server.server.address() as AddressInfo;
-  const PORT = String(await freePort("127.0.0.1"));
+  const PORT = String(await findFreePort("127.0.0.1"));
   const output = startGuideProgram(
     { guide: "webhooks.md", name: "receiver" },
     { API: `http://127.0.0.1:${port}`, PORT, KEY: world.demo.keys.full },

@@ -38,13 +38,13 @@ import { assetsPlugin } from "#pages/shared/assets.ts";
 import { createResolvedNames } from "#webhooks/endpoint-url.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
-import { createBackground, type Payments, type Role } from "./background.ts";
+import { createBackgroundWork, type PaymentWork, type ProcessRole } from "./background.ts";
 import { createNotices } from "#database/notices.ts";
 import { readKeyring } from "./encryption-keys.ts";
-import { createLimiter, freePort, openConfigured } from "./open.ts";
-import { createReporting, openReplica } from "./replica.ts";
+import { createConfiguredLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
+import { createReportServices, openReplica } from "./replica.ts";
 import { createServices, createSubjectRender } from "./services.ts";
-import { publicUrlOf, type Settings } from "./settings.ts";
+import { getPublicUrl, type Settings } from "./settings.ts";
 
 export interface AppOptions {
   readonly settings: Settings;
@@ -56,7 +56,7 @@ export interface AppOptions {
   readonly database?: OpenDatabase;
   readonly onStatement?: (event: LogEvent) => void;
   /** What this process does; `all` by default. */
-  readonly role?: Role;
+  readonly role?: ProcessRole;
   /** Resolves host names of webhook endpoints; DNS by default. */
   readonly resolveName?: ResolveName;
   /** Counts requests instead of the settings' limiter; closed with the app. */
@@ -65,13 +65,13 @@ export interface AppOptions {
   readonly exchange?: Exchange | undefined;
 }
 
-export interface App {
+export interface ServiceApp {
   readonly server: FastifyInstance;
   readonly database: OpenDatabase;
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly services: GraphServices;
-  readonly payments: Payments;
+  readonly payments: PaymentWork;
   readonly deliveries: Dispatcher;
   readonly credentials: ClosableCredentialVerifier;
   readonly requests: RequestLog;
@@ -79,7 +79,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-export async function createApp(options: AppOptions): Promise<App> {
+export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const parts = await createParts(options);
   const server = await createHttpServer(parts, options);
   const { settings } = options;
@@ -134,22 +134,22 @@ type Parts = Awaited<ReturnType<typeof createParts>>;
 /** Everything that the surfaces and the background share, each made of what stands above it. */
 async function createParts(options: AppOptions) {
   const { settings, log, clock = systemClock, role = "all" } = options;
-  const port = settings.port === 0 ? await freePort(settings.host) : settings.port;
-  const publicUrl = publicUrlOf({ ...settings, port });
+  const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
+  const publicUrl = getPublicUrl({ ...settings, port });
   const events = createServiceEvents();
   // Mesh and the database open at the same time: neither needs the other.
   const [mesh, database] = await Promise.all([
     openMesh(options.meshFolder),
-    options.database ?? openConfigured(options),
+    options.database ?? openConfiguredDatabase(options),
   ]);
   const { db } = database;
   const instruments = createInstruments({ role, engine: database.engine }, events);
-  const limiter = instruments.ofLimiter(await createLimiter(options, clock));
+  const limiter = instruments.ofLimiter(await createConfiguredLimiter(options, clock));
   const keyring = readKeyring(settings);
   const doOnce = instruments.ofOnce(createDoOnce({ db, keyring, clock }));
   const watch = createWatch(db, events, log);
   const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
-  const reporting = createReporting({ settings, database, replica, clock, log });
+  const reporting = createReportServices({ settings, database, replica, clock, log });
   const shared = {
     db,
     clock,
@@ -177,7 +177,7 @@ async function createParts(options: AppOptions) {
       createAccessTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant }),
   });
   const requests = createRequestLog({ db, clock, log });
-  const background = createBackground(services, { database, settings, notices, log, role });
+  const background = createBackgroundWork(services, { database, settings, notices, log, role });
   instruments.addReadings({
     pool: () => database.pool(),
     subscriptions: watch.watchers,

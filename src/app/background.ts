@@ -21,33 +21,33 @@ import type { Settings } from "./settings.ts";
 import { startSweeps } from "./sweeps.ts";
 
 /** `all`: serves and works. `gateway`: serves, and leaves the work to workers. `worker`: works. */
-export type Role = "all" | "gateway" | "worker";
+export type ProcessRole = "all" | "gateway" | "worker";
 
-export interface Payments extends PaymentDriver {
+export interface PaymentWork extends PaymentDriver {
   readonly parts: PaymentDrive;
   /** Does all payment operations that are due now, and waits for them. */
   readonly drive: () => Promise<void>;
 }
 
-export interface Background {
-  readonly payments: Payments;
+export interface BackgroundWork {
+  readonly payments: PaymentWork;
   readonly deliveries: Dispatcher;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 }
 
-export interface BackgroundParts {
+export interface BackgroundWorkOptions {
   readonly database: OpenDatabase;
   readonly settings: Settings;
   readonly notices: Notices;
   readonly log: Log;
-  readonly role: Role;
+  readonly role: ProcessRole;
 }
 
-export function createBackground(
+export function createBackgroundWork(
   services: GraphServices,
-  { database, settings, notices, log, role }: BackgroundParts,
-): Background {
+  { database, settings, notices, log, role }: BackgroundWorkOptions,
+): BackgroundWork {
   const payments = createPayments(services, {
     log,
     connections: database.engine === "pglite" ? embeddedConnections : settings.databasePool,
@@ -95,7 +95,7 @@ interface PaymentOptions {
   readonly connections: number;
 }
 
-function createPayments(services: GraphServices, { log, connections }: PaymentOptions): Payments {
+function createPayments(services: GraphServices, { log, connections }: PaymentOptions): PaymentWork {
   const { db, clock, keyring } = services;
   const parts: PaymentDrive = {
     db,

@@ -28,7 +28,7 @@ export interface ErasureServices {
   readonly now: Date;
 }
 
-export interface ErasureAsked {
+export interface ErasureRequest {
   readonly target: ErasureTarget;
   /** Also while an order is still to be sent. */
   readonly isForced: boolean;
@@ -37,7 +37,7 @@ export interface ErasureAsked {
 /** While it is looked for, the buyer may go on: then what was found is looked for again. */
 const roundsMax = 5;
 
-export async function eraseOnRequest(services: ErasureServices, asked: ErasureAsked): Promise<Erased> {
+export async function eraseBuyerOnRequest(services: ErasureServices, asked: ErasureRequest): Promise<Erased> {
   const { db, keyring, now } = services;
   for (let round = 1; round <= roundsMax; round += 1) {
     const finds = await findForErasure(db, keyring, { target: asked.target, now });
@@ -55,7 +55,7 @@ export async function eraseOnRequest(services: ErasureServices, asked: ErasureAs
 async function eraseFound(
   transaction: Transaction,
   { keyring, render, publicUrl, now }: ErasureServices,
-  { target, isForced, finds }: ErasureAsked & { readonly finds: ErasureFinds },
+  { target, isForced, finds }: ErasureRequest & { readonly finds: ErasureFinds },
 ): Promise<Erased | undefined> {
   const { scope } = finds;
   await lockErasureScope(transaction, scope);

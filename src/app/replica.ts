@@ -13,13 +13,13 @@ import { shopLimits, type StatementLimits } from "#database/statement-pool.ts";
 import { createReads } from "#graph/loaders.ts";
 import type { Settings } from "./settings.ts";
 
-export interface Reporting {
+export interface ReportServices {
   readonly services: Pick<GraphServices, "readOnly" | "searchCounts">;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 }
 
-export interface ReportingOptions {
+export interface ReportServicesOptions {
   readonly settings: Settings;
   readonly database: OpenDatabase;
   readonly replica: Replica | undefined;
@@ -34,7 +34,13 @@ const runningMax = 4;
 const besideShop = ({ engine }: OpenDatabase, connections: number): number =>
   engine === "pglite" ? 1 : Math.max(1, Math.min(runningMax, Math.floor(connections / 3)));
 
-export function createReporting({ settings, database, replica, clock, log }: ReportingOptions): Reporting {
+export function createReportServices({
+  settings,
+  database,
+  replica,
+  clock,
+  log,
+}: ReportServicesOptions): ReportServices {
   const readOnly =
     replica === undefined
       ? createReadOnly(database.db, { runningMax: besideShop(database, settings.databasePool) })

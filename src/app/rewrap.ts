@@ -15,7 +15,7 @@ import { tokenPlaceOf } from "#commerce/payments/payment-rows.ts";
 import { placeOfRecord } from "#database/idempotency.ts";
 import { placeOfSecret } from "#webhooks/signatures.ts";
 
-export interface Rewrapped {
+export interface RewrapResult {
   readonly table: string;
   readonly rewrapped: number;
   /** What does not open, and why; left as it is. */
@@ -31,15 +31,18 @@ export interface RewrapParts {
   readonly onProgress?: (rows: number) => void;
 }
 
-interface Opened {
+interface SealedValuesCheck {
   readonly table: string;
   readonly opened: number;
   readonly broken: readonly string[];
 }
 
 /** Everything with whichever key it was written under, and writes nothing. */
-export async function openAll({ db, keyring }: Pick<RewrapParts, "db" | "keyring">): Promise<Opened[]> {
-  const results: Opened[] = [];
+export async function checkSealedValues({
+  db,
+  keyring,
+}: Pick<RewrapParts, "db" | "keyring">): Promise<SealedValuesCheck[]> {
+  const results: SealedValuesCheck[] = [];
   for (const column of sealedColumns) {
     const broken: string[] = [];
     let opened = 0;
@@ -50,14 +53,14 @@ export async function openAll({ db, keyring }: Pick<RewrapParts, "db" | "keyring
   return results;
 }
 
-export async function rewrapAll(parts: RewrapParts): Promise<Rewrapped[]> {
-  const results: Rewrapped[] = [];
+export async function rewrapSealedValues(parts: RewrapParts): Promise<RewrapResult[]> {
+  const results: RewrapResult[] = [];
   for (const column of sealedColumns) results.push(await rewrapColumn(parts, column));
   return results;
 }
 
 /** How many rows there are to look at. */
-export async function countToRewrap({ db, keyring }: RewrapParts): Promise<number> {
+export async function countRowsToRewrap({ db, keyring }: RewrapParts): Promise<number> {
   let total = 0;
   for (const column of sealedColumns) total += await countOthers(db, keyring, column);
   return total;
@@ -78,7 +81,7 @@ const rowsAtOnce = 200;
 async function rewrapColumn(
   { db, keyring, onProgress }: RewrapParts,
   column: SealedColumn,
-): Promise<Rewrapped> {
+): Promise<RewrapResult> {
   const broken: string[] = [];
   let rewrapped = 0;
   for await (const rows of pagesOf(db, { column, besides: keyring.currentKeyId })) {

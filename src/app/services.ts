@@ -21,9 +21,9 @@ import { createReadOnly } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createResolvedNames } from "#webhooks/endpoint-url.ts";
 import { readKeyring } from "./encryption-keys.ts";
-import { publicUrlOf, type Settings } from "./settings.ts";
+import { getPublicUrl, type Settings } from "./settings.ts";
 
-export type SubjectRender = (
+export type SubjectRenderer = (
   services: GraphServices,
   transaction: Transaction,
   subject: Subject,
@@ -39,7 +39,7 @@ type IsWatched = (subject: Subject) => boolean;
  */
 export function createServices(
   parts: Omit<GraphServices, "render">,
-  renderSubject: SubjectRender,
+  renderSubject: SubjectRenderer,
 ): GraphServices {
   const { events, watch } = parts;
   const notify = notifyAfterCommit(events, (subject) => watch?.isWatched(subject) === true);
@@ -66,7 +66,7 @@ function notifyAfterCommit(
 }
 
 /** Throws if a kind of subject has no document. */
-export function createSubjectRender({ events, run }: Pick<Mesh, "events" | "run">): SubjectRender {
+export function createSubjectRender({ events, run }: Pick<Mesh, "events" | "run">): SubjectRenderer {
   for (const { subject } of Object.values(eventTypes)) documentOf(events, subject);
   const contexts = new WeakMap<object, GraphContext>();
   return async (services, transaction, { type, id, merchantId, thing, together }) => {
@@ -113,7 +113,7 @@ export function createCommandRender(db: Database, settings: Settings): RenderSub
     db,
     readOnly: createReadOnly(db),
     clock: systemClock,
-    publicUrl: publicUrlOf(settings),
+    publicUrl: getPublicUrl(settings),
     rateLimitScale: settings.rateLimitScale,
     keyring,
     doOnce: createDoOnce({ db, keyring, clock: systemClock }),

@@ -154,7 +154,7 @@ export function readSettings(environment: Environment): Settings {
  * The base of every link: what was set, else where the service listens, so that whatever writes links writes
  * the same.
  */
-export function publicUrlOf({
+export function getPublicUrl({
   publicUrl,
   host,
   port,
@@ -163,7 +163,7 @@ export function publicUrlOf({
 }
 
 /** The settings in force, defaults included, as they would be written; secrets masked. For `config`. */
-export function shownSettings(environment: Environment): Record<string, string | null> {
+export function describeSettings(environment: Environment): Record<string, string | null> {
   const values = parse(environment);
   const isEmbedded = values.DATABASE_URL === undefined;
   const inForce: Readonly<Record<string, unknown>> = {
@@ -183,7 +183,7 @@ function shown(name: string, value: unknown): string | null {
 }
 
 /** Names of the environment that are one letter off a setting's: most likely meant to be it. */
-export function misspeltSettings(
+export function findMisspeltSettings(
   environment: Environment,
 ): { readonly given: string; readonly meant: string }[] {
   return Object.keys(environment)

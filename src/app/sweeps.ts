@@ -17,7 +17,7 @@ import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { sweepSearchCounts } from "#commerce/search/search-counts.ts";
 import { sweepRecords } from "#database/idempotency.ts";
 import type { Log } from "#foundation/log.ts";
-import { tellExpiringKeys } from "#graph/access/access-events.ts";
+import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { closeDeliveries, sweepEvents } from "#webhooks/sweeps.ts";
 
@@ -60,7 +60,7 @@ export const sweeps: readonly Sweep[] = [
   },
   {
     name: "tell of keys that end soon",
-    run: ({ db, render }, round) => tellExpiringKeys({ db, render, ...round }),
+    run: ({ db, render }, round) => publishExpiringKeyEvents({ db, render, ...round }),
   },
   { name: "erase personal data", run: ({ db }, { now }) => eraseDuePersonalData(db, now) },
   { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },

@@ -11,7 +11,7 @@ import { createMerchant } from "#access/merchants.ts";
 import { isScope, type InternalRole, internalRoles, type Scope, integratorScopes } from "#access/viewer.ts";
 import { isCountry, isSlug, parseLocale } from "#foundation/text.ts";
 import { printResult } from "./output.ts";
-import { command, type Json, parseTime, withDatabase, write } from "./command.ts";
+import { createCommand, type JsonOption, parseTimeOption, withDatabase, runAccessChange } from "./command.ts";
 
 export function addAccessCommands(program: Command): void {
   program.addCommand(new Command("merchant").description("Merchants.").addCommand(merchantCreate()));
@@ -39,7 +39,7 @@ export function addAccessCommands(program: Command): void {
 }
 
 function merchantCreate(): Command {
-  return command("create", "Makes a merchant.")
+  return createCommand("create", "Makes a merchant.")
     .requiredOption(
       "--slug <slug>",
       "its name in addresses",
@@ -61,7 +61,13 @@ function merchantCreate(): Command {
     )
     .action(
       async (
-        given: Json & { slug: string; name: string; mode: "live" | "test"; locale: string; market: string },
+        given: JsonOption & {
+          slug: string;
+          name: string;
+          mode: "live" | "test";
+          locale: string;
+          market: string;
+        },
       ) => {
         const { slug, name, mode, market } = given;
         const input = {
@@ -71,7 +77,7 @@ function merchantCreate(): Command {
           defaultLocale: parseLocale(given.locale) ?? given.locale,
           defaultMarket: market,
         };
-        await write(given, "merchantCreate", async (transaction, access) => ({
+        await runAccessChange(given, "merchantCreate", async (transaction, access) => ({
           id: await createMerchant(transaction, access, input),
           slug,
         }));
@@ -80,52 +86,57 @@ function merchantCreate(): Command {
 }
 
 function appCreate(): Command {
-  return command("create", "Registers an app.")
+  return createCommand("create", "Registers an app.")
     .requiredOption("--name <name>", "its name")
     .option("--publisher <publisher>", "who makes it")
-    .action(async (given: Json & { name: string; publisher?: string }) => {
-      await write(given, "appCreate", async (transaction, access) => ({
+    .action(async (given: JsonOption & { name: string; publisher?: string }) => {
+      await runAccessChange(given, "appCreate", async (transaction, access) => ({
         id: await registerApp(transaction, access, { name: given.name, publisher: given.publisher ?? null }),
       }));
     });
 }
 
 function installationCreate(): Command {
-  return command("create", "Installs an app with a merchant.")
+  return createCommand("create", "Installs an app with a merchant.")
     .requiredOption("--merchant <id>", "the merchant's id")
     .requiredOption("--app <id>", "the app's id")
     .option("--scopes <list>", "comma-separated", parseScopes, [...integratorScopes])
-    .action(async (given: Json & { merchant: string; app: string; scopes: Scope[] }) => {
+    .action(async (given: JsonOption & { merchant: string; app: string; scopes: Scope[] }) => {
       const input = { merchantId: given.merchant, appId: given.app, scopes: given.scopes };
-      await write(given, "installationCreate", async (transaction, access) => ({
+      await runAccessChange(given, "installationCreate", async (transaction, access) => ({
         id: await createInstallation(transaction, access, input),
       }));
     });
 }
 
 function keyCreate(): Command {
-  return command("create", "Makes an API key. It is shown once.")
+  return createCommand("create", "Makes an API key. It is shown once.")
     .requiredOption("--installation <id>", "the installation's id")
     .requiredOption("--name <name>", "what it is for")
     .option("--scopes <list>", "comma-separated", parseScopes, [...integratorScopes])
-    .option("--expires <time>", "when it ends, RFC 3339", parseTime)
-    .action(async (given: Json & { installation: string; name: string; scopes: Scope[]; expires?: Date }) => {
-      const input = {
-        installationId: given.installation,
-        name: given.name,
-        scopes: given.scopes,
-        expiresAt: given.expires ?? null,
-      };
-      await write(given, "apiKeyCreate", async (transaction, access) => {
-        const { apiKeyId, value, happened } = await createApiKey(transaction, access, input);
-        access.tell(happened);
-        return { id: apiKeyId, key: value };
-      });
-    });
+    .option("--expires <time>", "when it ends, RFC 3339", parseTimeOption)
+    .action(
+      async (given: JsonOption & { installation: string; name: string; scopes: Scope[]; expires?: Date }) => {
+        const input = {
+          installationId: given.installation,
+          name: given.name,
+          scopes: given.scopes,
+          expiresAt: given.expires ?? null,
+        };
+        await runAccessChange(given, "apiKeyCreate", async (transaction, access) => {
+          const { apiKeyId, value, happened } = await createApiKey(transaction, access, input);
+          access.tell(happened);
+          return { id: apiKeyId, key: value };
+        });
+      },
+    );
 }
 
 function keyRotate(): Command {
-  return command("rotate", "Makes an API key's successor, which is shown once. Both work for the overlap.")
+  return createCommand(
+    "rotate",
+    "Makes an API key's successor, which is shown once. Both work for the overlap.",
+  )
     .argument("<id>", "the key's id, key_…")
     .option(
       "--overlap <hours>",
@@ -133,9 +144,9 @@ function keyRotate(): Command {
       parseOverlap,
       keyOverlapHours.usual,
     )
-    .option("--expires <time>", "when the successor ends, RFC 3339", parseTime)
-    .action(async (id: string, given: Json & { overlap: number; expires?: Date }) => {
-      await write(given, "apiKeyRotate", async (transaction, access) => {
+    .option("--expires <time>", "when the successor ends, RFC 3339", parseTimeOption)
+    .action(async (id: string, given: JsonOption & { overlap: number; expires?: Date }) => {
+      await runAccessChange(given, "apiKeyRotate", async (transaction, access) => {
         const made = await rotateApiKey(transaction, access, {
           apiKeyId: id,
           overlapHours: given.overlap,
@@ -148,10 +159,10 @@ function keyRotate(): Command {
 }
 
 function keyRevoke(): Command {
-  return command("revoke", "Revokes an API key at once.")
+  return createCommand("revoke", "Revokes an API key at once.")
     .argument("<id>", "the key's id, key_…")
-    .action(async (id: string, given: Json) => {
-      await write(given, "apiKeyRevoke", async (transaction, access) => {
+    .action(async (id: string, given: JsonOption) => {
+      await runAccessChange(given, "apiKeyRevoke", async (transaction, access) => {
         access.tell(await revokeApiKey(transaction, access, id));
         return { id, revoked: true };
       });
@@ -159,9 +170,9 @@ function keyRevoke(): Command {
 }
 
 function keyList(): Command {
-  return command("list", "Lists API keys, without their secrets.")
+  return createCommand("list", "Lists API keys, without their secrets.")
     .option("--merchant <id>", "only of this merchant")
-    .action(async ({ merchant, json }: Json & { merchant?: string }) => {
+    .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
       await withDatabase(async ({ db }) =>
         printResult(
           await selectApiKeys(db, merchant ?? null)
@@ -174,30 +185,32 @@ function keyList(): Command {
 }
 
 function tokenCreate(): Command {
-  return command("create", "Makes an internal token. It is shown once.")
+  return createCommand("create", "Makes an internal token. It is shown once.")
     .addOption(new Option("--role <role>", "what it may do").choices(internalRoles).makeOptionMandatory())
     .requiredOption("--name <name>", "what it is for")
     .option("--merchant <id>", "the merchant it is for; without it the platform's")
-    .option("--expires <time>", "when it ends, RFC 3339", parseTime)
-    .action(async (given: Json & { role: InternalRole; name: string; merchant?: string; expires?: Date }) => {
-      const input = {
-        name: given.name,
-        role: given.role,
-        merchantId: given.merchant ?? null,
-        expiresAt: given.expires ?? null,
-      };
-      await write(given, "internalTokenCreate", async (transaction, access) => {
-        const { internalTokenId, value } = await createInternalToken(transaction, access, input);
-        return { id: internalTokenId, token: value };
-      });
-    });
+    .option("--expires <time>", "when it ends, RFC 3339", parseTimeOption)
+    .action(
+      async (given: JsonOption & { role: InternalRole; name: string; merchant?: string; expires?: Date }) => {
+        const input = {
+          name: given.name,
+          role: given.role,
+          merchantId: given.merchant ?? null,
+          expiresAt: given.expires ?? null,
+        };
+        await runAccessChange(given, "internalTokenCreate", async (transaction, access) => {
+          const { internalTokenId, value } = await createInternalToken(transaction, access, input);
+          return { id: internalTokenId, token: value };
+        });
+      },
+    );
 }
 
 function tokenRevoke(): Command {
-  return command("revoke", "Revokes an internal token at once.")
+  return createCommand("revoke", "Revokes an internal token at once.")
     .argument("<id>", "the token's id, tok_…")
-    .action(async (id: string, given: Json) => {
-      await write(given, "internalTokenRevoke", async (transaction, access) => {
+    .action(async (id: string, given: JsonOption) => {
+      await runAccessChange(given, "internalTokenRevoke", async (transaction, access) => {
         await revokeInternalToken(transaction, access, id);
         return { id, revoked: true };
       });
@@ -205,9 +218,9 @@ function tokenRevoke(): Command {
 }
 
 function tokenList(): Command {
-  return command("list", "Lists internal tokens, without their secrets.")
+  return createCommand("list", "Lists internal tokens, without their secrets.")
     .option("--merchant <id>", "only of this merchant")
-    .action(async ({ merchant, json }: Json & { merchant?: string }) => {
+    .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
       await withDatabase(async ({ db }) =>
         printResult(
           await selectInternalTokens(db, merchant ?? null)

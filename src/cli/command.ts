@@ -12,14 +12,14 @@ import { type Database, type OpenDatabase, openDatabase } from "#database/connec
 import { migrate } from "#database/migrate.ts";
 import { printResult } from "./output.ts";
 
-export interface Json {
+export interface JsonOption {
   readonly json?: boolean;
 }
 
-export const command = (name: string, description: string): Command =>
+export const createCommand = (name: string, description: string): Command =>
   new Command(name).description(description).option("--json", "as JSON").exitOverride();
 
-interface CommandAccess extends AccessCommandContext {
+interface CommandLineContext extends AccessCommandContext {
   /** Collects the events of installations and keys. */
   readonly tell: (happened: readonly AccessEvent[]) => void;
   readonly settings: Settings;
@@ -34,10 +34,10 @@ type Result = Readonly<Record<string, unknown>> & { readonly id: string };
 type Action = string | { readonly name: string; readonly targetType: string };
 
 /** The platform's own hands: no merchant is foreign to the command line. */
-export async function write(
-  { json }: Json,
+export async function runAccessChange(
+  { json }: JsonOption,
   action: Action,
-  work: (transaction: Transaction, access: CommandAccess) => Promise<Result>,
+  work: (transaction: Transaction, access: CommandLineContext) => Promise<Result>,
 ): Promise<void> {
   await withDatabase(async ({ db }, settings) => {
     const now = new Date();
@@ -49,7 +49,7 @@ export async function write(
         settings,
         tell: (more) => void happened.push(...more),
       });
-      await publishAccessEvents(transaction, happened, { db, settings, now });
+      await publishCommandEvents(transaction, happened, { db, settings, now });
       const what =
         typeof action === "string" ? { action } : { action: action.name, targetType: action.targetType };
       const entry = {
@@ -71,7 +71,7 @@ export async function write(
 const idsBeside = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(others).filter(([, value]) => auditableId(value) !== undefined));
 
-export function parseTime(text: string): Date {
+export function parseTimeOption(text: string): Date {
   const time = new Date(text);
   if (Number.isNaN(time.getTime()))
     throw new InvalidArgumentError("It must be a time like 2027-01-31T09:15:00Z.");
@@ -88,7 +88,7 @@ interface CommandServices {
  * Publishes events of installations and keys, as the service does. The renderer is loaded only if there are
  * events.
  */
-async function publishAccessEvents(
+async function publishCommandEvents(
   transaction: Transaction,
   happened: readonly AccessEvent[],
   { db, settings, now }: CommandServices,

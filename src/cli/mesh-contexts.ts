@@ -3,16 +3,16 @@
  * the context of a caller with a valid internal token. The embedded database has room for one process, so a
  * running service must be stopped first.
  */
-import { type App, createApp } from "#app/app.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
 import { createContext, type GraphContext } from "#graph/context.ts";
 
-let opening: Promise<App> | undefined;
+let opening: Promise<ServiceApp> | undefined;
 
-export async function contextOf(authorization: string): Promise<GraphContext> {
+export async function createDevContext(authorization: string): Promise<GraphContext> {
   const [scheme = "", token = ""] = authorization.split(" ");
   if (scheme.toLowerCase() !== "bearer")
     throw fail("credentials_malformed", {
@@ -28,7 +28,7 @@ export async function contextOf(authorization: string): Promise<GraphContext> {
   return createContext(services, { viewer, requestId: createId("request"), client: "mesh dev" });
 }
 
-async function open(): Promise<App> {
+async function open(): Promise<ServiceApp> {
   const settings = readSettings(process.env);
   return createApp({ settings, log: createLog(settings.logLevel), role: "gateway" });
 }

@@ -10,7 +10,7 @@ import {
 } from "#access/oauth/oauth-clients.ts";
 import { clientAuthMethods } from "#access/authorization.ts";
 import { printResult } from "./output.ts";
-import { command, type Json, withDatabase, write } from "./command.ts";
+import { createCommand, type JsonOption, withDatabase, runAccessChange } from "./command.ts";
 
 export function addOauthCommands(program: Command): void {
   program.addCommand(
@@ -30,7 +30,7 @@ export function addOauthCommands(program: Command): void {
 }
 
 function clientCreate(): Command {
-  return command("create", "Makes an OAuth client of an app.")
+  return createCommand("create", "Makes an OAuth client of an app.")
     .requiredOption("--app <id>", "the app's id")
     .requiredOption(
       "--redirect-uri <uri...>",
@@ -42,7 +42,7 @@ function clientCreate(): Command {
     .option("--jwks <json>", "its public keys, with private_key_jwt", parseJwks)
     .action(
       async (
-        given: Json & {
+        given: JsonOption & {
           app: string;
           redirectUri: string[];
           auth: OauthClientInput["authMethod"];
@@ -55,7 +55,7 @@ function clientCreate(): Command {
           authMethod: given.auth,
           jwks: given.jwks ?? null,
         };
-        await write(given, "oauthClientCreate", async (transaction, access) => ({
+        await runAccessChange(given, "oauthClientCreate", async (transaction, access) => ({
           id: await createOauthClient(transaction, access, input),
           app: given.app,
         }));
@@ -77,13 +77,13 @@ const isKeySet = (value: unknown): value is NonNullable<OauthClientInput["jwks"]
   typeof value === "object" && value !== null && "keys" in value && Array.isArray(value.keys);
 
 function clientDisable(): Command {
-  return command(
+  return createCommand(
     "disable",
     "Switches an OAuth client off for all merchants at once, and revokes what it was granted.",
   )
     .argument("<id>", "the client's id, oac_…")
-    .action(async (id: string, given: Json) => {
-      await write(given, "oauthClientDisable", async (transaction, access) => {
+    .action(async (id: string, given: JsonOption) => {
+      await runAccessChange(given, "oauthClientDisable", async (transaction, access) => {
         await disableOauthClient(transaction, access, id);
         return { id, disabled: true };
       });
@@ -91,10 +91,10 @@ function clientDisable(): Command {
 }
 
 function clientEnable(): Command {
-  return command("enable", "Lets an OAuth client ask again. What it was granted before stays revoked.")
+  return createCommand("enable", "Lets an OAuth client ask again. What it was granted before stays revoked.")
     .argument("<id>", "the client's id, oac_…")
-    .action(async (id: string, given: Json) => {
-      await write(given, "oauthClientEnable", async (transaction) => {
+    .action(async (id: string, given: JsonOption) => {
+      await runAccessChange(given, "oauthClientEnable", async (transaction) => {
         await enableOauthClient(transaction, id);
         return { id, disabled: false };
       });
@@ -102,9 +102,9 @@ function clientEnable(): Command {
 }
 
 function clientList(): Command {
-  return command("list", "Lists OAuth clients, those that are disabled included.")
+  return createCommand("list", "Lists OAuth clients, those that are disabled included.")
     .option("--app <id>", "only of this app")
-    .action(async ({ app, json }: Json & { app?: string }) => {
+    .action(async ({ app, json }: JsonOption & { app?: string }) => {
       await withDatabase(async ({ db }) => {
         const clients = selectOauthClients(db).$if(app !== undefined, (query) =>
           query.where("appId", "=", app ?? ""),
@@ -115,10 +115,10 @@ function clientList(): Command {
 }
 
 function grantRevoke(): Command {
-  return command("revoke", "Revokes a grant at once.")
+  return createCommand("revoke", "Revokes a grant at once.")
     .argument("<id>", "the grant's id, grt_…")
-    .action(async (id: string, given: Json) => {
-      await write(given, "oauthGrantRevoke", async (transaction, access) => {
+    .action(async (id: string, given: JsonOption) => {
+      await runAccessChange(given, "oauthGrantRevoke", async (transaction, access) => {
         access.tell(await revokeGrant(transaction, access, id));
         return { id, revoked: true };
       });
@@ -126,10 +126,10 @@ function grantRevoke(): Command {
 }
 
 function grantListing(): Command {
-  return command("list", "Lists grants, those that are over included.")
+  return createCommand("list", "Lists grants, those that are over included.")
     .option("--merchant <id>", "only of this merchant")
     .option("--client <id>", "only of this client")
-    .action(async ({ merchant, client, json }: Json & { merchant?: string; client?: string }) => {
+    .action(async ({ merchant, client, json }: JsonOption & { merchant?: string; client?: string }) => {
       await withDatabase(async ({ db }) => {
         const grants = selectGrants(db, merchant ?? null).$if(client !== undefined, (query) =>
           query.where("clientId", "=", client ?? ""),

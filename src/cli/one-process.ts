@@ -1,21 +1,27 @@
 /** The process that serves or works: alone, or as one of those that another one started. */
 import cluster from "node:cluster";
-import { type App, type AppOptions, createApp } from "#app/app.ts";
+import { type ServiceApp, type AppOptions, createApp } from "#app/app.ts";
 import type { Settings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { createSharedLimiter, type Port } from "#http/shared-limiter.ts";
 import { createExchange } from "#observability/gathering.ts";
-import { type Ready, type ReadyMessage, type Serving, stopOnSignal, welcome } from "./start-and-stop.ts";
+import {
+  type ReadyState,
+  type ReadyMessage,
+  type ServeOptions,
+  stopOnSignal,
+  printWelcome,
+} from "./start-and-stop.ts";
 
-export async function serveAlone(serving: Serving): Promise<void> {
+export async function serveInOneProcess(serving: ServeOptions): Promise<void> {
   await start(serving, (close, ready) => {
     stopOnSignal(close, serving.log);
-    welcome(serving, ready);
+    printWelcome(serving, ready);
   });
 }
 
-export async function serveAsOneOfMany(serving: Serving): Promise<void> {
+export async function serveAsChildProcess(serving: ServeOptions): Promise<void> {
   const { settings, log } = serving;
   const limiter =
     settings.redisUrl === undefined
@@ -29,11 +35,11 @@ export async function serveAsOneOfMany(serving: Serving): Promise<void> {
 }
 
 async function start(
-  { settings, role, log, limiter, exchange }: Serving & Pick<AppOptions, "limiter" | "exchange">,
-  onReady: (close: () => Promise<void>, ready: Ready) => void,
+  { settings, role, log, limiter, exchange }: ServeOptions & Pick<AppOptions, "limiter" | "exchange">,
+  onReady: (close: () => Promise<void>, ready: ReadyState) => void,
 ): Promise<void> {
   const stopTracing = await traceTo(settings, log);
-  let app: App | undefined;
+  let app: ServiceApp | undefined;
   // What went wrong stands in the last spans.
   const close = async (): Promise<void> => {
     try {
@@ -63,7 +69,7 @@ async function traceTo(
 }
 
 async function prepareDemoOf(
-  { database, services, clock }: App,
+  { database, services, clock }: ServiceApp,
   dataDir: string,
 ): Promise<DemoFile | undefined> {
   const { prepareDemo } = await import("#demo/prepare-demo.ts");

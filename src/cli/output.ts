@@ -1,5 +1,5 @@
 /** Where commands write: results to standard output, as lines for people or as one JSON value with --json. */
-export function print(line: string): void {
+export function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
@@ -7,14 +7,14 @@ type Row = Readonly<Record<string, unknown>>;
 
 export function printResult(result: Row | readonly Row[], isJson: boolean): void {
   if (isJson) {
-    print(JSON.stringify(result, null, 2));
+    printLine(JSON.stringify(result, null, 2));
     return;
   }
   const rows = isList(result) ? result : [result];
-  if (rows.length === 0) print("Nothing.");
+  if (rows.length === 0) printLine("Nothing.");
   for (const row of rows) {
-    for (const [name, value] of Object.entries(row)) print(`${name.padEnd(16)} ${format(value)}`);
-    if (rows.length > 1) print("");
+    for (const [name, value] of Object.entries(row)) printLine(`${name.padEnd(16)} ${format(value)}`);
+    if (rows.length > 1) printLine("");
   }
 }
 

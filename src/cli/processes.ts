@@ -5,18 +5,24 @@
  */
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
-import type { Role } from "#app/background.ts";
-import { freePort } from "#app/open.ts";
+import type { ProcessRole } from "#app/background.ts";
+import { findFreePort } from "#app/open-resources.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
 import { answerLimits, type Port } from "#http/shared-limiter.ts";
 import { createMetricsHub } from "#observability/gathering.ts";
-import { type Ready, type ReadyMessage, type Serving, stopOnSignal, welcome } from "./start-and-stop.ts";
+import {
+  type ReadyState,
+  type ReadyMessage,
+  type ServeOptions,
+  stopOnSignal,
+  printWelcome,
+} from "./start-and-stop.ts";
 
 /** The first one of `serve` does what is to be done once: the demo, and what goes on beside requests. */
-export async function serveInProcesses(serving: Serving): Promise<void> {
+export async function serveInProcesses(serving: ServeOptions): Promise<void> {
   const { settings, role, log } = serving;
-  const port = settings.port === 0 ? await freePort(settings.host) : settings.port;
+  const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const limiter = settings.redisUrl === undefined ? createMemoryLimiter(settings.rateLimitScale) : undefined;
   const metrics = createMetricsHub();
   const crew = createCrew(log, (child) => {
@@ -33,11 +39,11 @@ export async function serveInProcesses(serving: Serving): Promise<void> {
     isFirst: false,
   };
   await Promise.all(Array.from({ length: settings.processes - 1 }, () => crew.add(other)));
-  welcome(serving, ready);
+  printWelcome(serving, ready);
 }
 
 const commands = { all: "serve", gateway: "gateway", worker: "worker" } as const satisfies Record<
-  Role,
+  ProcessRole,
   string
 >;
 
@@ -50,7 +56,7 @@ interface Place {
 
 interface Crew {
   /** Keeps a process in this place from now on; resolves when one is ready for the first time. */
-  readonly add: (place: Place) => Promise<Ready>;
+  readonly add: (place: Place) => Promise<ReadyState>;
   readonly stop: () => Promise<void>;
 }
 
@@ -109,7 +115,7 @@ function createCrew(log: Log, onStart: (child: Worker) => () => void): Crew {
 }
 
 interface ChildEvents {
-  readonly onReady: (ready: Ready) => void;
+  readonly onReady: (ready: ReadyState) => void;
   readonly onEnd: (code: number | null, signal: string | null) => void;
 }
 

@@ -8,11 +8,11 @@ import { Command, CommanderError } from "commander";
 import { BadSetting, Failure } from "#foundation/failure.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
 import { isDatabaseAway, sqlState } from "#database/database-errors.ts";
-import type { Role } from "#app/background.ts";
-import { misspeltSettings, readSettings, type Settings } from "#app/settings.ts";
+import type { ProcessRole } from "#app/background.ts";
+import { findMisspeltSettings, readSettings, type Settings } from "#app/settings.ts";
 import { createLog, createPrettyOutput } from "#foundation/log.ts";
 
-export async function run(words: readonly string[]): Promise<void> {
+export async function runCommandLine(words: readonly string[]): Promise<void> {
   try {
     const program = await createProgram(words[2]);
     await program.parseAsync(words);
@@ -108,8 +108,8 @@ async function addOthers(program: Command): Promise<void> {
     import("./setup-commands.ts"),
     import("./access-commands.ts"),
     import("./oauth-commands.ts"),
-    import("./people-commands.ts"),
-    import("./upkeep-commands.ts"),
+    import("./staff-commands.ts"),
+    import("./maintenance-commands.ts"),
     import("./webhook-commands.ts"),
   ]);
   addSetupCommands(program);
@@ -122,7 +122,7 @@ async function addOthers(program: Command): Promise<void> {
 }
 
 /** `serve`, `gateway`, `worker`: reads the settings and starts the role in this process or in several. */
-async function serve(role: Role, { processes }: { readonly processes?: string } = {}): Promise<void> {
+async function serve(role: ProcessRole, { processes }: { readonly processes?: string } = {}): Promise<void> {
   const settings = readSettings(
     processes === undefined ? process.env : { ...process.env, PROCESSES: processes },
   );
@@ -135,14 +135,14 @@ async function serve(role: Role, { processes }: { readonly processes?: string } 
       role,
       log: log.child({ pid: process.pid }),
     });
-  for (const { given, meant } of misspeltSettings(process.env))
+  for (const { given, meant } of findMisspeltSettings(process.env))
     log.warn({ setting: given }, `${given} is no setting: is ${meant} meant?`);
   if (settings.processes > 1)
     return (await import("./processes.ts")).serveInProcesses({ settings, role, log });
   return (await import("./one-process.ts")).serveAlone({ settings, role, log });
 }
 
-function requireDatabase(role: Role, { databaseUrl, processes }: Settings): void {
+function requireDatabase(role: ProcessRole, { databaseUrl, processes }: Settings): void {
   if (databaseUrl !== undefined) return;
   if (role !== "all")
     throw new BadSetting(

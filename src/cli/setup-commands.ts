@@ -2,7 +2,7 @@
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
 import { readKeyring } from "#app/encryption-keys.ts";
-import { publicUrlOf, readSettings, shownSettings } from "#app/settings.ts";
+import { getPublicUrl, readSettings, describeSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
@@ -24,7 +24,7 @@ export function configCommand(): Command {
   return new Command("config")
     .description("Prints the settings in force, secrets masked.")
     .option("--json", "as JSON")
-    .action(({ json }: { json?: boolean }) => printResult(shownSettings(process.env), json === true));
+    .action(({ json }: { json?: boolean }) => printResult(describeSettings(process.env), json === true));
 }
 
 function migrateCommand(): Command {
@@ -68,7 +68,7 @@ function seedCommand(): Command {
     .action(async ({ products, carts, orders, merchant, json }: SeedOptions) => {
       await withDatabase(async (database, settings) => {
         const now = new Date();
-        const publicUrl = publicUrlOf(settings);
+        const publicUrl = getPublicUrl(settings);
         const keyring = readKeyring(settings);
         const { createCommandRender } = await import("#app/services.ts");
         const render = createCommandRender(database.db, settings);

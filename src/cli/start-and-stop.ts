@@ -3,54 +3,54 @@
  * SIGTERM and SIGINT.
  */
 import cluster from "node:cluster";
-import type { Role } from "#app/background.ts";
+import type { ProcessRole } from "#app/background.ts";
 import type { Settings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
-import { print } from "./output.ts";
+import { printLine } from "./output.ts";
 
-export interface Serving {
+export interface ServeOptions {
   readonly settings: Settings;
-  readonly role: Role;
+  readonly role: ProcessRole;
   readonly log: Log;
 }
 
-export interface Ready {
+export interface ReadyState {
   readonly address: string;
   readonly demo: DemoFile | undefined;
 }
 
 /** Sent by a process to the one that started it. */
-export interface ReadyMessage extends Ready {
+export interface ReadyMessage extends ReadyState {
   readonly type: "ready";
 }
 
-export function welcome({ settings, role }: Serving, { address, demo }: Ready): void {
+export function printWelcome({ settings, role }: ServeOptions, { address, demo }: ReadyState): void {
   if (role === "worker") {
-    print(`\nCommerce Gateway's worker: health at ${address}/healthz and ${address}/readyz\n`);
+    printLine(`\nCommerce Gateway's worker: health at ${address}/healthz and ${address}/readyz\n`);
     return;
   }
-  print(`\nCommerce Gateway listens at ${address}`);
-  print(`  API        ${address}/docs, as OpenAPI ${address}/openapi.json`);
-  print(`  Console    ${address}/console`);
-  print(`  GraphiQL   ${address}/graphql`);
-  print(
+  printLine(`\nCommerce Gateway listens at ${address}`);
+  printLine(`  API        ${address}/docs, as OpenAPI ${address}/openapi.json`);
+  printLine(`  Console    ${address}/console`);
+  printLine(`  GraphiQL   ${address}/graphql`);
+  printLine(
     `  Database   ${settings.databaseUrl === undefined ? `embedded, in ${settings.dataDir}` : "PostgreSQL"}`,
   );
-  if (settings.processes > 1) print(`  Processes  ${settings.processes}`);
+  if (settings.processes > 1) printLine(`  Processes  ${settings.processes}`);
   if (demo === undefined) return;
   const [product] = demo.products;
-  print(`  Demo       keys and tokens in ${settings.dataDir}/demo.json\n`);
-  print(`Demo API key: ${demo.keys.full}`);
-  print(`Demo token for GraphiQL (admin): ${demo.tokens.admin}`);
-  print(`Demo account for the console and OAuth: ${demo.staff.email} with the password in demo.json\n`);
-  print("Try it:");
-  print(`  curl -H 'Authorization: Bearer ${demo.keys.full}' ${address}/api/v1/open/catalog/products`);
+  printLine(`  Demo       keys and tokens in ${settings.dataDir}/demo.json\n`);
+  printLine(`Demo API key: ${demo.keys.full}`);
+  printLine(`Demo token for GraphiQL (admin): ${demo.tokens.admin}`);
+  printLine(`Demo account for the console and OAuth: ${demo.staff.email} with the password in demo.json\n`);
+  printLine("Try it:");
+  printLine(`  curl -H 'Authorization: Bearer ${demo.keys.full}' ${address}/api/v1/open/catalog/products`);
   if (product !== undefined)
-    print(
+    printLine(
       `  curl '${address}/api/v1/catalog/merchants/${product.merchantSlug}/products/${product.productSlug}'`,
     );
-  print("");
+  printLine("");
 }
 
 /** A process that has not stopped by then is ended. */

@@ -16,7 +16,7 @@ import {
 import { replayDelivery, type ReplayTenant } from "#webhooks/replay-delivery.ts";
 import type { ReplayReason } from "#webhooks/delivery-rules.ts";
 import { printResult } from "./output.ts";
-import { parseTime, withDatabase } from "./command.ts";
+import { parseTimeOption, withDatabase } from "./command.ts";
 
 interface Given {
   readonly delivery?: string;
@@ -44,8 +44,8 @@ export function webhookCommand(): Command {
       .option("--delivery <id>", "one delivery, whd_…")
       .option("--endpoint <id>", "those of this endpoint, whe_…")
       .option("--installation <id>", "those of this installation, ins_…")
-      .option("--since <time>", "of events from then on, RFC 3339; a day ago unless told", parseTime)
-      .option("--until <time>", "of events before then; now unless told", parseTime)
+      .option("--since <time>", "of events from then on, RFC 3339; a day ago unless told", parseTimeOption)
+      .option("--until <time>", "of events before then; now unless told", parseTimeOption)
       .addOption(
         new Option("--status <status>", "those that ended like this")
           .choices(["exhausted", "skipped", "canceled"])

@@ -14,7 +14,7 @@ import { fail } from "#foundation/failure.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
 import { type Cause, withOutbox } from "#webhooks/outbox.ts";
 import type { ReplayTenant } from "#webhooks/replay-delivery.ts";
-import { tellAccess } from "./access/access-events.ts";
+import { publishAccessEvents } from "./access/access-events.ts";
 import {
   type Caller,
   callerOf,
@@ -190,7 +190,7 @@ export const accessChange: ChangeKind<AccessContext> = {
         run: async ({ transaction, now }, command) => {
           const events: AccessEvent[] = [];
           const changed = await command({ merchantId, now, publish: (more) => void events.push(...more) });
-          await tellAccess(transaction, events, {
+          await publishAccessEvents(transaction, events, {
             now,
             cause: causeOf(request),
             render: request.services.render,

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { type App, createApp } from "#app/app.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
@@ -16,7 +16,7 @@ import { type OpenedCheckout, type Shop, startShop } from "./checkout-shop.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
 let dataDir: string;
-let app: App;
+let app: ServiceApp;
 let shop: Shop;
 let browser: WatchedBrowser;
 

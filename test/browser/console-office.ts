@@ -5,7 +5,7 @@ import { join } from "node:path";
 import axe from "axe-core";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { type App, createApp } from "#app/app.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
@@ -14,7 +14,7 @@ import { type Receiver, startReceiver } from "./console-receiver.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
 export interface Office {
-  readonly app: App;
+  readonly app: ServiceApp;
   readonly demo: DemoFile;
   readonly address: string;
   readonly receiver: Receiver;

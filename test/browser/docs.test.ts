@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createApp, type App } from "#app/app.ts";
+import { createApp, type ServiceApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
@@ -19,7 +19,7 @@ import { operationCount } from "#test/gateway/contract-table.ts";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let dataDir: string;
-let app: App;
+let app: ServiceApp;
 let demo: DemoFile;
 let address: string;
 let browser: WatchedBrowser;

@@ -9,7 +9,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { scopeDescriptions } from "#access/viewer.ts";
 import { updateMerchant } from "#access/merchants.ts";
-import { createApp, type App } from "#app/app.ts";
+import { createApp, type ServiceApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { inTransaction } from "#database/transaction.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -20,7 +20,7 @@ import { pageFaults } from "./page-faults.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
 let dataDir: string;
-let app: App;
+let app: ServiceApp;
 let demo: DemoFile;
 let address: string;
 let oauthApp: OauthApp;

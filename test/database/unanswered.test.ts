@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type App, createApp } from "#app/app.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -21,7 +21,7 @@ import { type Answer, publicUrl } from "#test/support/world.ts";
 
 describe("a PostgreSQL that stands still", () => {
   let postgres: PostgresServer;
-  let app: App;
+  let app: ServiceApp;
   const halted = new Set<number>();
   const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
 

@@ -2,7 +2,7 @@
  * Asks an app of the same process, and starts a second one beside a world, as another process on the same
  * database would be.
  */
-import { type App, createApp } from "#app/app.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { createLog } from "#foundation/log.ts";
@@ -13,7 +13,10 @@ import { publicUrl, type World } from "#test/support/world.ts";
 /** Every process on a database has the same keys. */
 export const environment = { ENCRYPTION_KEYS: encryptionKeys };
 
-export async function startBeside({ clock }: Pick<World, "clock">, database: OpenDatabase): Promise<App> {
+export async function startBeside(
+  { clock }: Pick<World, "clock">,
+  database: OpenDatabase,
+): Promise<ServiceApp> {
   const settings = readSettings({
     PORT: "4000",
     PUBLIC_URL: publicUrl,
@@ -24,7 +27,7 @@ export async function startBeside({ clock }: Pick<World, "clock">, database: Ope
 }
 
 export const askOf =
-  ({ server }: App): Ask =>
+  ({ server }: ServiceApp): Ask =>
   async ({ method, url, headers, body }) => {
     const response = await server.inject({
       method,

@@ -1,7 +1,7 @@
 /** Checkouts that are raced for, at two processes: a short run of what `npm run soak` does at length. */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { App } from "#app/app.ts";
+import type { ServiceApp } from "#app/app.ts";
 import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import { checkoutFaults } from "#soak/checkout-checks.ts";
 import { noCounts, raceCancel, raceSingleUse, type Races, raceSubmits } from "#soak/checkout-races.ts";
@@ -20,7 +20,7 @@ import { askOf, environment, startBeside } from "./ask.ts";
 
 describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on %s", (engine) => {
   let world: World;
-  let others: App[] = [];
+  let others: ServiceApp[] = [];
   let shop: Shop;
   let doors: [Ask, ...Ask[]];
 

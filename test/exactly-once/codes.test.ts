@@ -3,7 +3,7 @@
  * length.
  */
 import { expect, it } from "vitest";
-import type { App } from "#app/app.ts";
+import type { ServiceApp } from "#app/app.ts";
 import { codeFaults, runCodes } from "#soak/codes.ts";
 import { createWorld, publicUrl } from "#test/support/world.ts";
 import { askOf, environment, startBeside } from "./ask.ts";
@@ -15,7 +15,7 @@ it.each(["pglite", "postgres"] as const)(
   async (engine) => {
     await using world = await createWorld(engine, { environment });
     // PGlite is of one process; on PostgreSQL two know nothing of each other.
-    const others: App[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
+    const others: ServiceApp[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
     const doors = [askOf(world.app), ...others.map(askOf)] as const;
     const plan = {
       engine,

@@ -1,6 +1,6 @@
 /** The same write fifty times at once, at two processes: a short run of what `npm run soak` does at length. */
 import { expect, it } from "vitest";
-import type { App } from "#app/app.ts";
+import type { ServiceApp } from "#app/app.ts";
 import { duplicateFaults, runDuplicates } from "#soak/duplicates.ts";
 import { openShop } from "#soak/shop.ts";
 import { createWorld } from "#test/support/world.ts";
@@ -11,7 +11,7 @@ it.each(["pglite", "postgres"] as const)(
   async (engine) => {
     await using world = await createWorld(engine, { environment });
     // PGlite is of one process; on PostgreSQL two know nothing of each other.
-    const others: App[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
+    const others: ServiceApp[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
     const ask = askOf(world.app);
     const shop = await openShop(ask, world.demo);
     const plan = {

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { type App, createApp } from "#app/app.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
@@ -17,7 +17,7 @@ import { startPostgres } from "#test/support/postgres.ts";
 import { publicUrl } from "#test/support/world.ts";
 
 export interface OwnPostgres extends AsyncDisposable {
-  readonly app: App;
+  readonly app: ServiceApp;
   readonly demo: DemoFile;
   /** `immediate`: as if it were killed. */
   readonly stop: (mode: "fast" | "immediate") => Promise<void>;

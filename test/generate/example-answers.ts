@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type App, createApp } from "#app/app.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
@@ -60,7 +60,7 @@ interface Asking {
 }
 
 /** Reads first: they show what is there before anything is changed. */
-async function askAll(app: App, asking: Asking): Promise<Record<string, unknown>> {
+async function askAll(app: ServiceApp, asking: Asking): Promise<Record<string, unknown>> {
   const { body } = await app.server.inject({ url: "/openapi.json" });
   const operations = operationsOf(JSON.parse(body) as ApiDocument);
   const answers = new Map<string, unknown>();
@@ -71,7 +71,11 @@ async function askAll(app: App, asking: Asking): Promise<Record<string, unknown>
   return Object.fromEntries(operations.map(({ id }) => [id, answers.get(id)]));
 }
 
-async function ask(app: App, operation: Operation, { examples, credentials }: Asking): Promise<unknown> {
+async function ask(
+  app: ServiceApp,
+  operation: Operation,
+  { examples, credentials }: Asking,
+): Promise<unknown> {
   const example = examples.of(operation);
   const request = requestOf(operation, example, publicUrl);
   const send = async (sent: Request, body: unknown) => {

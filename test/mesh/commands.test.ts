@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { freePort } from "#app/open.ts";
+import { findFreePort } from "#app/open-resources.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { fillMeshFolder } from "./mesh-folder.ts";
 
@@ -57,7 +57,7 @@ it("mesh build writes the merged schema, and mesh validate finds that it still f
 
 it("mesh dev listens on this machine alone, and runs a document for a caller with a token only", async () => {
   const folder = projectCopy();
-  const port = await freePort("127.0.0.1");
+  const port = await findFreePort("127.0.0.1");
   const { output } = startMesh(folder, ["dev", "--port", String(port)], {
     DATA_DIR: join(folder, "data"),
     DEMO: "0",

@@ -1,7 +1,7 @@
 /** Events that a command writes have the links of those that the service writes. */
 import { expect, it } from "vitest";
 import { createCommandRender } from "#app/services.ts";
-import { publicUrlOf, readSettings } from "#app/settings.ts";
+import { getPublicUrl, readSettings } from "#app/settings.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makeCart } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -17,7 +17,7 @@ it.each([
   [{ HOST: "::1", PORT: "8080" }, "http://[::1]:8080"],
   [{ PORT: "8080", PUBLIC_URL: "https://api.example.com" }, "https://api.example.com"],
 ])("with %o links begin with %s", (given, expected) => {
-  expect(publicUrlOf(readSettings({ ...environment, ...given }))).toBe(expected);
+  expect(getPublicUrl(readSettings({ ...environment, ...given }))).toBe(expected);
 });
 
 it.each([

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { afterEach, expect, inject, it, vi } from "vitest";
-import { type App, createApp } from "#app/app.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { createLog } from "#foundation/log.ts";
 import { arrivalOf, startReceiver } from "#soak/webhook-receiver.ts";
@@ -80,7 +80,7 @@ it("a worker shows its health and nothing else", async () => {
 });
 
 /** On the gateway's database and its clock. */
-async function startWorker({ database, clock }: World): Promise<App> {
+async function startWorker({ database, clock }: World): Promise<ServiceApp> {
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(database.db);
   const url = databaseUrl(inject("postgresUrl"), rows[0]?.name ?? "");
   const settings = readSettings({

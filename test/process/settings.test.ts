@@ -1,6 +1,6 @@
 /** The environment becomes one frozen object, or one line that says which name breaks which rule. */
 import { expect, it } from "vitest";
-import { misspeltSettings, readSettings, settingNames, shownSettings } from "#app/settings.ts";
+import { findMisspeltSettings, readSettings, settingNames, describeSettings } from "#app/settings.ts";
 import { BadSetting } from "#foundation/failure.ts";
 
 const key = Buffer.alloc(32, 1).toString("base64");
@@ -89,9 +89,9 @@ it("the reader of settings has the documented defaults, where an empty value is 
     TRUST_PROXY: "0",
     OTEL_EXPORTER_OTLP_ENDPOINT: null,
   };
-  expect(shownSettings({})).toEqual(documented);
-  expect(shownSettings(Object.fromEntries(settingNames.map((name) => [name, ""])))).toEqual(documented);
-  expect(shownSettings({ DATABASE_URL: "postgres://u:hunter2@h/x", ...keys })).toEqual({
+  expect(describeSettings({})).toEqual(documented);
+  expect(describeSettings(Object.fromEntries(settingNames.map((name) => [name, ""])))).toEqual(documented);
+  expect(describeSettings({ DATABASE_URL: "postgres://u:hunter2@h/x", ...keys })).toEqual({
     ...documented,
     DATABASE_URL: "********",
     ENCRYPTION_KEYS: "********",
@@ -105,7 +105,7 @@ it("the reader of settings shows no secret that an address has", () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: "https://tenant:hunter2@otlp.example:4318",
     REDIS_URL: "redis://:hunter2@h",
   };
-  expect(JSON.stringify(shownSettings(withPassword))).not.toContain("hunter2");
+  expect(JSON.stringify(describeSettings(withPassword))).not.toContain("hunter2");
 });
 
 it("the reader of settings takes a collector's address with a slash at its end as one without", () => {
@@ -136,5 +136,5 @@ it.each([
   ["DATABASE_URL", []],
   ["PATH", []],
 ])("the name %s is taken for a slip of %j", (name, meant) => {
-  expect(misspeltSettings({ [name]: "1" }).map((slip) => slip.meant)).toEqual(meant);
+  expect(findMisspeltSettings({ [name]: "1" }).map((slip) => slip.meant)).toEqual(meant);
 });

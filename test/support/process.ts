@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
-import { run } from "#cli/run.ts";
+import { runCommandLine } from "#cli/run.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 
@@ -82,7 +82,7 @@ export async function runHere(args: readonly string[], environment: Environment 
   process.env = { PATH, HOME, PORT: "0", ...environment };
   process.exitCode = 0;
   try {
-    await run(["node", "commerce", ...args]).catch((error: unknown) => {
+    await runCommandLine(["node", "commerce", ...args]).catch((error: unknown) => {
       if (ended.code === 0) throw error;
     });
     return { code: ended.code || process.exitCode, ...written };

@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type App, createApp } from "#app/app.ts";
-import type { Role } from "#app/background.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
+import type { ProcessRole } from "#app/background.ts";
 import { readSettings } from "#app/settings.ts";
 import { openDatabase, type OpenDatabase } from "#database/connect.ts";
 import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
@@ -40,7 +40,7 @@ export interface Answer {
 }
 
 export interface World extends AsyncDisposable {
-  readonly app: App;
+  readonly app: ServiceApp;
   readonly database: OpenDatabase;
   readonly demo: DemoFile;
   readonly clock: TestClock;
@@ -69,7 +69,7 @@ export interface WorldOptions {
   /** Where names lead to; nowhere unless told. */
   readonly resolveName?: ResolveName;
   /** What it does beside serving, once it listens; everything unless told. */
-  readonly role?: Role;
+  readonly role?: ProcessRole;
   /** The folder of another `.meshrc.yaml`. */
   readonly meshFolder?: string;
 }

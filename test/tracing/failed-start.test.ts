@@ -1,7 +1,7 @@
 /** A start that fails still ends its traces, the last of which tell why. */
 import { expect, it } from "vitest";
 import { readSettings } from "#app/settings.ts";
-import { serveAlone } from "#cli/one-process.ts";
+import { serveInOneProcess } from "#cli/one-process.ts";
 import { createLog } from "#foundation/log.ts";
 import { isTracing } from "#foundation/tracing.ts";
 import { freePort } from "#soak/service.ts";
@@ -15,7 +15,7 @@ it("ends its traces where there is no database", async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
     PORT: "0",
   });
-  await expect(serveAlone({ settings, role: "gateway", log: createLog("silent") })).rejects.toThrow(
+  await expect(serveInOneProcess({ settings, role: "gateway", log: createLog("silent") })).rejects.toThrow(
     "ECONNREFUSED",
   );
   expect(isTracing()).toBe(false);

@@ -6,14 +6,14 @@ import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type Circumstances, type RenderSubject, writeEvents } from "#webhooks/outbox.ts";
 
-export interface AccessTelling extends Omit<Circumstances, "merchantId"> {
+export interface AccessPublishOptions extends Omit<Circumstances, "merchantId"> {
   readonly render: RenderSubject;
 }
 
-export async function tellAccess(
+export async function publishAccessEvents(
   transaction: Transaction,
   happened: readonly AccessEvent[],
-  telling: AccessTelling,
+  telling: AccessPublishOptions,
 ): Promise<void> {
   for (const [merchantId, its] of Map.groupBy(happened, (happening) => happening.merchantId))
     await writeEvents(transaction, its, { ...telling, merchantId, fannedOutAt: null });
@@ -29,14 +29,14 @@ interface ExpiryRound {
 const cause = { operationId: null, actor: "system", requestId: null } as const;
 
 /** Of keys that end soon. Gives how many. */
-export function tellExpiringKeys({ db, now, render, signal }: ExpiryRound): Promise<number> {
+export function publishExpiringKeyEvents({ db, now, render, signal }: ExpiryRound): Promise<number> {
   return handleDueRows({
     find: (after: { readonly id: string } | undefined, rowsMax) =>
       findExpiringKeys(db, { now, after: after?.id ?? "", rowsMax }),
     handle: ({ id }) =>
       inTransaction(db, async (transaction) => {
         const happened = await recordExpiryNotice(transaction, { now }, id);
-        await tellAccess(transaction, happened, { now, cause, render });
+        await publishAccessEvents(transaction, happened, { now, cause, render });
         return happened.length > 0;
       }),
     signal,

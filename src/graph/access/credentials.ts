@@ -18,7 +18,7 @@ import {
 } from "#access/oauth/oauth-clients.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { ScopeEnum } from "./identity.ts";
-import { RoleEnum } from "./tenants.ts";
+import { RoleEnum } from "./merchants.ts";
 
 const name = z.string().trim().min(1).max(200);
 

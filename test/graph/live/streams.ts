@@ -1,7 +1,7 @@
 /** Subscriptions as a client sees them: over a real connection, event by event. */
 import { afterEach, expect } from "vitest";
-import { type App, createApp } from "#app/app.ts";
-import type { Role } from "#app/background.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
+import type { ProcessRole } from "#app/background.ts";
 import { readSettings } from "#app/settings.ts";
 import { readEvents, type ServerEvent } from "#pages/shared/browser/live-events.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
@@ -85,7 +85,10 @@ export function followIn(
 }
 
 /** Another process on the world's database: it shares nothing with the world but what is committed. */
-export async function anotherProcess(world: World, role: Role = "gateway"): Promise<App & AsyncDisposable> {
+export async function anotherProcess(
+  world: World,
+  role: ProcessRole = "gateway",
+): Promise<ServiceApp & AsyncDisposable> {
   const settings = readSettings({
     PORT: "0",
     PUBLIC_URL: publicUrl,

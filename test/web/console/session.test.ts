@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type App, createApp } from "#app/app.ts";
+import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { sweeps } from "#app/sweeps.ts";
 import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
@@ -21,7 +21,7 @@ const hourMs = 60 * minuteMs;
 
 describe.each(["pglite", "postgres"] as const)("a session at the console on %s", (engine) => {
   let world: World;
-  let other: App;
+  let other: ServiceApp;
   beforeAll(async () => {
     world = await createWorld(engine, { environment: { CORS_ORIGINS: ally } });
     // A second process: it shares nothing with the first but the database.

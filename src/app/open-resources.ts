@@ -20,7 +20,7 @@ export interface OpenOptions {
   readonly limiter?: RateLimiter | undefined;
 }
 
-export async function createLimiter(
+export async function createConfiguredLimiter(
   { settings, log, limiter }: OpenOptions,
   clock: Clock,
 ): Promise<RateLimiter> {
@@ -31,7 +31,7 @@ export async function createLimiter(
   return createRedisLimiter(redisUrl, rateLimitScale, log);
 }
 
-export async function openConfigured({ settings, onStatement }: OpenOptions): Promise<OpenDatabase> {
+export async function openConfiguredDatabase({ settings, onStatement }: OpenOptions): Promise<OpenDatabase> {
   const database = await openDatabase({
     url: settings.databaseUrl,
     directUrl: settings.databaseDirectUrl,
@@ -51,7 +51,7 @@ export async function openConfigured({ settings, onStatement }: OpenOptions): Pr
 }
 
 /** For PORT=0: addresses in answers are absolute, so the port must be known before anything is built. */
-export function freePort(host: string): Promise<number> {
+export function findFreePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);

@@ -7,17 +7,17 @@ import { SingleBar } from "cli-progress";
 import { Command } from "commander";
 import { appendAuditEntries, readAuditPages, type AuditRow, commandLineActor } from "#access/audit.ts";
 import { readKeyring } from "#app/encryption-keys.ts";
-import { eraseOnRequest } from "#app/erase-buyers.ts";
-import { countToRewrap, openAll, type Rewrapped, rewrapAll } from "#app/rewrap.ts";
+import { eraseBuyerOnRequest } from "#app/erase-buyers.ts";
+import { countRowsToRewrap, checkSealedValues, type RewrapResult, rewrapSealedValues } from "#app/rewrap.ts";
 import type { Erased } from "#commerce/orders/erasure/erase-buyer.ts";
 import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { printResult } from "./output.ts";
-import { command, type Json, parseTime, withDatabase } from "./command.ts";
+import { createCommand, type JsonOption, parseTimeOption, withDatabase } from "./command.ts";
 
-export function addUpkeepCommands(program: Command): void {
+export function addMaintenanceCommands(program: Command): void {
   program.addCommand(
     new Command("keys")
       .description("What encrypts the data at rest (ENCRYPTION_KEYS).")
@@ -31,12 +31,12 @@ export function addUpkeepCommands(program: Command): void {
 }
 
 function keysCheck(): Command {
-  return command(
+  return createCommand(
     "check",
     "Opens everything that lies encrypted with whichever of ENCRYPTION_KEYS it was written under, and writes none of it. Ends with 1 and names what does not open.",
-  ).action(async ({ json }: Json) => {
+  ).action(async ({ json }: JsonOption) => {
     await withDatabase(async ({ db }, settings) => {
-      const results = await openAll({ db, keyring: readKeyring(settings) });
+      const results = await checkSealedValues({ db, keyring: readKeyring(settings) });
       const broken = results.flatMap((result) => result.broken);
       printResult(
         {
@@ -51,17 +51,17 @@ function keysCheck(): Command {
 }
 
 function keysRewrap(): Command {
-  return command(
+  return createCommand(
     "rewrap",
     "Wraps the data key of everything that lies encrypted by the first of ENCRYPTION_KEYS, beside the running service. Stopped, it goes on where it was.",
-  ).action(async ({ json }: Json) => {
+  ).action(async ({ json }: JsonOption) => {
     await withDatabase(async ({ db }, settings) => {
       const keyring = readKeyring(settings);
       const key = keyring.currentKeyId;
       // It may be stopped, and has given some rows their key by then.
       await recordRewrap(db, { key, state: "begun" });
-      const results = await withBar(await countToRewrap({ db, keyring }), json === true, (onProgress) =>
-        rewrapAll({ db, keyring, onProgress }),
+      const results = await withBar(await countRowsToRewrap({ db, keyring }), json === true, (onProgress) =>
+        rewrapSealedValues({ db, keyring, onProgress }),
       );
       await recordRewrap(db, {
         key,
@@ -88,7 +88,7 @@ const recordRewrap = (db: Database, details: Readonly<Record<string, unknown>>):
 
 /** 1 where the other keys cannot be taken away yet. */
 function report(
-  results: readonly Rewrapped[],
+  results: readonly RewrapResult[],
   { key, isJson }: { readonly key: string; readonly isJson: boolean },
 ): void {
   const broken = results.flatMap((result) => result.broken);
@@ -123,7 +123,7 @@ async function withBar<Result>(
   }
 }
 
-interface Erasing extends Json {
+interface Erasing extends JsonOption {
   readonly buyerReference?: string;
   readonly merchant?: string;
   readonly cart?: string;
@@ -133,7 +133,7 @@ interface Erasing extends Json {
 }
 
 function privacyErase(): Command {
-  return command(
+  return createCommand(
     "erase",
     "Erases a buyer's addresses and e-mails wherever they lie, for good. What was bought, and for how much, stays.",
   )
@@ -175,11 +175,11 @@ function erase(target: ErasureTarget, isForced: boolean): Promise<Erased> {
       render: createCommandRender(db, settings),
       publicUrl: settings.publicUrl ?? "",
     };
-    return eraseOnRequest({ ...services, now: new Date() }, { target, isForced });
+    return eraseBuyerOnRequest({ ...services, now: new Date() }, { target, isForced });
   });
 }
 
-interface Exporting extends Json {
+interface Exporting extends JsonOption {
   readonly merchant?: string;
   readonly from?: Date;
   readonly to?: Date;
@@ -204,8 +204,12 @@ function auditExport(): Command {
       "Writes what was done to standard output, oldest first: CSV, or one JSON object a line. From --from up to, and without, --to: where one export ends, the next begins. What is being done at this moment may be dated a little back: let --to lie a minute ago.",
     )
     .option("--merchant <id>", "only of this merchant; without it of all, and of the platform")
-    .option("--from <time>", "only what was done then or later, to the millisecond, RFC 3339", parseTime)
-    .option("--to <time>", "only what was done before, and not then, RFC 3339", parseTime)
+    .option(
+      "--from <time>",
+      "only what was done then or later, to the millisecond, RFC 3339",
+      parseTimeOption,
+    )
+    .option("--to <time>", "only what was done before, and not then, RFC 3339", parseTimeOption)
     .option("--json", "as JSON, one object a line")
     .exitOverride()
     .action(async ({ merchant, from, to, json }: Exporting) => {

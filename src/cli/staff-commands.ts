@@ -14,9 +14,9 @@ import {
 } from "#access/people/staff.ts";
 import { readKeyring } from "#app/encryption-keys.ts";
 import { printResult } from "./output.ts";
-import { command, type Json, withDatabase, write } from "./command.ts";
+import { createCommand, type JsonOption, withDatabase, runAccessChange } from "./command.ts";
 
-export function addPeopleCommands(program: Command): void {
+export function addStaffCommands(program: Command): void {
   program.addCommand(
     new Command("staff")
       .description("People of merchants.")
@@ -34,7 +34,7 @@ export function addPeopleCommands(program: Command): void {
 }
 
 function staffCreate(): Command {
-  return command(
+  return createCommand(
     "create",
     "Makes an account for a person of a merchant. Its password is made and shown once, or read.",
   )
@@ -42,11 +42,11 @@ function staffCreate(): Command {
     .requiredOption("--email <address>", "what the person signs in with")
     .requiredOption("--name <name>", "what the person is called")
     .option("--password-stdin", passwordStdinText)
-    .action(async (given: Json & PasswordStdin & { merchant: string; email: string; name: string }) => {
+    .action(async (given: JsonOption & PasswordStdin & { merchant: string; email: string; name: string }) => {
       const { merchant: merchantId, email, name } = given;
       const { password, shown } = await passwordOf(given);
       const person = await prepareStaffInput({ email, name, password });
-      await write(given, "staffCreate", async (transaction, access) => ({
+      await runAccessChange(given, "staffCreate", async (transaction, access) => ({
         id: await createStaff(transaction, access, { merchantId, ...person }),
         email,
         ...shown,
@@ -71,18 +71,18 @@ async function passwordOf({
 }
 
 function staffPassword(): Command {
-  return command(
+  return createCommand(
     "password",
     "Gives an account another password, made and shown once, or read. Whoever had signed in is asked again.",
   )
     .argument("<id>", "the account's id, stf_…")
     .option("--password-stdin", passwordStdinText)
     .option("--revoke-grants", "also end what the person granted to apps, which else stays in force")
-    .action(async (id: string, given: Json & PasswordStdin & { revokeGrants?: boolean }) => {
+    .action(async (id: string, given: JsonOption & PasswordStdin & { revokeGrants?: boolean }) => {
       const isRevokingGrants = given.revokeGrants === true;
       const { password, shown } = await passwordOf(given);
       const passwordHash = await preparePasswordHash(password);
-      await write(given, "staffPasswordSet", async (transaction, access) => {
+      await runAccessChange(given, "staffPasswordSet", async (transaction, access) => {
         await setStaffPassword(transaction, access, { staffId: id, passwordHash, isRevokingGrants });
         return { id, ...shown, ...(isRevokingGrants ? { grantsRevoked: true } : {}) };
       });
@@ -90,10 +90,10 @@ function staffPassword(): Command {
 }
 
 function staffDisable(): Command {
-  return command("disable", "Disables an account at once, and revokes the grants it gave.")
+  return createCommand("disable", "Disables an account at once, and revokes the grants it gave.")
     .argument("<id>", "the account's id, stf_…")
-    .action(async (id: string, given: Json) => {
-      await write(given, "staffDisable", async (transaction, access) => {
+    .action(async (id: string, given: JsonOption) => {
+      await runAccessChange(given, "staffDisable", async (transaction, access) => {
         await disableStaff(transaction, access, id);
         return { id, disabled: true };
       });
@@ -101,10 +101,13 @@ function staffDisable(): Command {
 }
 
 function staffEnable(): Command {
-  return command("enable", "Lets a disabled account sign in again. The grants that were revoked stay so.")
+  return createCommand(
+    "enable",
+    "Lets a disabled account sign in again. The grants that were revoked stay so.",
+  )
     .argument("<id>", "the account's id, stf_…")
-    .action(async (id: string, given: Json) => {
-      await write(given, "staffEnable", async (transaction, access) => {
+    .action(async (id: string, given: JsonOption) => {
+      await runAccessChange(given, "staffEnable", async (transaction, access) => {
         await enableStaff(transaction, access, id);
         return { id, disabled: false };
       });
@@ -112,9 +115,9 @@ function staffEnable(): Command {
 }
 
 function listOf(things: string, list: typeof selectStaffAccounts): Command {
-  return command("list", `Lists ${things}, those that are over included.`)
+  return createCommand("list", `Lists ${things}, those that are over included.`)
     .option("--merchant <id>", "only of this merchant")
-    .action(async ({ merchant, json }: Json & { merchant?: string }) => {
+    .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
       await withDatabase(async ({ db }) => {
         const rows = await list(db, merchant ?? null).execute();
         printResult(
@@ -126,11 +129,11 @@ function listOf(things: string, list: typeof selectStaffAccounts): Command {
 }
 
 function signingKeyRotate(): Command {
-  return command(
+  return createCommand(
     "rotate",
     "Makes new signing keys, which sign from a minute later on. Tokens of the old ones stay good until they end.",
-  ).action(async (given: Json) => {
-    await write(
+  ).action(async (given: JsonOption) => {
+    await runAccessChange(
       given,
       { name: "signingKeyRotate", targetType: "signing_key" },
       async (transaction, { now, settings }) => ({

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { countToRewrap, rewrapAll, sealedColumns } from "#app/rewrap.ts";
+import { countRowsToRewrap, rewrapSealedValues, sealedColumns } from "#app/rewrap.ts";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -54,7 +54,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
       for (let rounds = 0; rounds < 2 || !stop.signal.aborted; rounds += 1) await write(world);
     })();
     let seen = 0;
-    const results = await rewrapAll({ db, keyring: both, onProgress: (rows) => (seen += rows) });
+    const results = await rewrapSealedValues({ db, keyring: both, onProgress: (rows) => (seen += rows) });
     stop.abort();
     await writing;
     expect(results.flatMap(({ broken }) => broken)).toEqual([]);
@@ -74,8 +74,10 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     });
     expect(kept.length).toBeGreaterThan(10);
     for (const [now, then] of kept) expect(now).toBe(then);
-    expect(await countToRewrap({ db, keyring: both })).toBe(0);
-    expect((await rewrapAll({ db, keyring: both })).every(({ rewrapped }) => rewrapped === 0)).toBe(true);
+    expect(await countRowsToRewrap({ db, keyring: both })).toBe(0);
+    expect((await rewrapSealedValues({ db, keyring: both })).every(({ rewrapped }) => rewrapped === 0)).toBe(
+      true,
+    );
   });
 
   it("names what does not open and leaves it, and goes on with the rest", async () => {
@@ -90,7 +92,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     await sql`update idempotency_record set sealed = substring(sealed from 2) where idempotency_key = (select min(idempotency_key) from idempotency_record)`.execute(
       db,
     );
-    const results = await rewrapAll({ db, keyring: both });
+    const results = await rewrapSealedValues({ db, keyring: both });
     expect(results.flatMap(({ broken }) => broken)).toEqual([
       `webhook_secret.sealed of ${spoiled.rows[0]?.id} is too short to be what was encrypted.`,
       expect.stringMatching(/^idempotency_record\.sealed of \S+ \S+ does not decrypt/),
@@ -101,7 +103,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
       "idempotency_record",
     ]);
     expect(results.map(({ left }) => left)).toEqual(sealedColumns.map(() => 0));
-    expect(await countToRewrap({ db, keyring: both })).toBe(2);
+    expect(await countRowsToRewrap({ db, keyring: both })).toBe(2);
   });
 
   it("leaves what is erased meanwhile erased", async () => {
@@ -124,7 +126,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
         return both.rewrap(sealed, place);
       },
     };
-    const results = await rewrapAll({ db, keyring: meddled });
+    const results = await rewrapSealedValues({ db, keyring: meddled });
     await erasing;
     expect(results.map(({ broken, left }) => [broken, left])).toEqual(sealedColumns.map(() => [[], 0]));
     const row = await db
@@ -159,7 +161,7 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
         .execute();
     }
     let pages = 0;
-    const stopped = rewrapAll({
+    const stopped = rewrapSealedValues({
       db,
       keyring: both,
       onProgress: (rows) => {
@@ -169,9 +171,9 @@ describe.each(["pglite", "postgres"] as const)("rewrapping on %s", (engine) => {
     });
     await expect(stopped).rejects.toThrow("stopped");
     expect(pages).toBeGreaterThan(0);
-    const left = await countToRewrap({ db, keyring: both });
+    const left = await countRowsToRewrap({ db, keyring: both });
     expect(left).toBeGreaterThan(250);
-    const results = await rewrapAll({ db, keyring: both });
+    const results = await rewrapSealedValues({ db, keyring: both });
     expect(results.reduce((sum, { rewrapped }) => sum + rewrapped, 0)).toBe(left);
     const rows = await readSealedRows(db);
     expect(rows.filter((row) => row.open(onlyNew) === text)).toHaveLength(450);

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eraseOnRequest } from "#app/erase-buyers.ts";
+import { eraseBuyerOnRequest } from "#app/erase-buyers.ts";
 import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import {
@@ -70,7 +70,10 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
 
   const erase = (target: ErasureTarget, isForced = false) => {
     const { db, render } = world.app.services;
-    return eraseOnRequest({ db, keyring, render, publicUrl, now: world.clock.now() }, { target, isForced });
+    return eraseBuyerOnRequest(
+      { db, keyring, render, publicUrl, now: world.clock.now() },
+      { target, isForced },
+    );
   };
   /**
    * Columns in which one of the markers is: each that can hold text, also bytes, and those that are sealed

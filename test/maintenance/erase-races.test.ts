@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { eraseOnRequest } from "#app/erase-buyers.ts";
+import { eraseBuyerOnRequest } from "#app/erase-buyers.ts";
 import type { Database, RunScript } from "#database/connect.ts";
 import { createKeyring, type Keyring } from "#foundation/encryption.ts";
 import { type Checkout, drive, openCheckout, submitted } from "#test/commerce/payments/checkouts.ts";
@@ -46,7 +46,7 @@ describe("while an order is placed", () => {
 
   const erase = (cartId: string, isForced: boolean) => {
     const { db, render } = world().app.services;
-    return eraseOnRequest(
+    return eraseBuyerOnRequest(
       { db, keyring, render, publicUrl, now: world().clock.now() },
       { target: { by: "cart", value: cartId }, isForced },
     );
@@ -130,7 +130,7 @@ describe("while it is looked for", () => {
       value: buyer,
       merchantId: world().demo.merchants.first.id,
     } as const;
-    return eraseOnRequest(
+    return eraseBuyerOnRequest(
       { db: slow, keyring, render, publicUrl, now: world().clock.now() },
       { target, isForced: false },
     );
@@ -224,7 +224,7 @@ describe("answers that were kept for retries", () => {
     };
     const watchedDb = onTransaction(db, () => Promise.resolve((where = "inside")));
     const services = { db: watchedDb, keyring: watched, render, publicUrl, now: world().clock.now() };
-    const erased = await eraseOnRequest(services, {
+    const erased = await eraseBuyerOnRequest(services, {
       target: { by: "cart", value: cart.id },
       isForced: false,
     });
