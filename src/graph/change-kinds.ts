@@ -82,7 +82,7 @@ export const cartChange: ChangeKind<CartCommandContext, "cartId"> = {
 
 const toSession = (base: CommandContext, request: GraphContext): SessionCommandContext => ({
   ...toCart(base, request),
-  causedBy: causeOf(request).actor,
+  cancelActor: causeOf(request).actor,
   tokenId: tokenIdOf(request),
 });
 
@@ -106,7 +106,7 @@ export const sessionPaymentChange: ChangeKind<SessionCommandContext & OrderComma
   ...sessionChange,
   context: ofMerchant((base, request) => {
     const session = toSession(base, request);
-    return { ...session, actor: session.causedBy === "buyer" ? "buyer" : "merchant" };
+    return { ...session, actor: session.cancelActor === "buyer" ? "buyer" : "merchant" };
   }),
   idempotency: "required",
 };

@@ -124,18 +124,18 @@ export interface SavedAddressRemoveInput {
  */
 export async function removeSavedAddress(
   transaction: Transaction,
-  tenant: SavedAddressContext,
+  context: SavedAddressContext,
   input: SavedAddressRemoveInput,
 ): Promise<SavedAddressRemoveInput> {
   const row = await transaction
     .selectFrom("personalData")
     .select("id")
     .where("id", "=", toId(input.savedAddressId))
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .where("buyerReference", "=", input.buyerReference)
     .where("erasedAt", "is", null)
     .executeTakeFirst();
   if (row === undefined) throw fail("resource_not_found");
-  await erasePersonalData(transaction, [row.id], tenant.now);
+  await erasePersonalData(transaction, [row.id], context.now);
   return input;
 }

@@ -26,12 +26,12 @@ export interface CartPromotionApplyInput extends ExpectedVersionInput {
 
 export async function applyCartPromotion(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartPromotionApplyInput & { readonly cartId: string },
 ): Promise<PromotionStateView> {
-  const { plan, replaced } = planPromotionCode(input, tenant);
-  const cart = await changeCart(transaction, tenant, { target: input, plan });
-  return toPromotionStateView(withoutExpiredAddress(cart, tenant.now), { replaced: replaced() });
+  const { plan, replaced } = planPromotionCode(input, context);
+  const cart = await changeCart(transaction, context, { target: input, plan });
+  return toPromotionStateView(withoutExpiredAddress(cart, context.now), { replaced: replaced() });
 }
 
 export interface PromotionCodePlan {
@@ -43,7 +43,7 @@ export interface PromotionCodePlan {
 /** Also for a cart that is being checked out. */
 export function planPromotionCode(
   input: Pick<CartPromotionApplyInput, "code" | "onExisting">,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
 ): PromotionCodePlan {
   const codeNormalized = normalizeCode(input.code);
   if (codeNormalized === undefined) {
@@ -52,20 +52,20 @@ export function planPromotionCode(
   }
   let replaced: string | null = null;
   const plan: PlanCartChange = (before) => {
-    if (before.lines.length === 0) throw cartFailure("cart_empty", before, tenant);
+    if (before.lines.length === 0) throw cartFailure("cart_empty", before, context);
     const present = findCodePromotion(before);
     const isSame = present !== undefined && normalizeCode(present.code ?? "") === codeNormalized;
     if (isSame && present.state === "applied") return null;
     if (present !== undefined && !isSame) {
-      if (input.onExisting === "reject") throw cartFailure("promotion_already_applied", before, tenant);
+      if (input.onExisting === "reject") throw cartFailure("promotion_already_applied", before, context);
       replaced = present.code;
     }
-    return planNewCode(before, codeNormalized, tenant);
+    return planNewCode(before, codeNormalized, context);
   };
   return { plan, replaced: () => replaced };
 }
 
-function planNewCode(cart: CartAggregate, codeNormalized: string, tenant: CartCommandContext): CartPlan {
+function planNewCode(cart: CartAggregate, codeNormalized: string, context: CartCommandContext): CartPlan {
   const draft = toCartDraft(cart);
   return {
     event: null,
@@ -83,7 +83,7 @@ function planNewCode(cart: CartAggregate, codeNormalized: string, tenant: CartCo
       return { ...draft, promotionCodeId: code.code.id };
     },
     accept: ({ currency }, refusal) => {
-      if (refusal !== null) throw promotionNotApplicable(cart, refusal, { tenant, currency });
+      if (refusal !== null) throw promotionNotApplicable(cart, refusal, { context, currency });
     },
   };
 }
@@ -92,7 +92,7 @@ function planNewCode(cart: CartAggregate, codeNormalized: string, tenant: CartCo
 function promotionNotApplicable(
   cart: CartAggregate,
   { reason, data }: Refusal,
-  { tenant, currency }: { readonly tenant: CartCommandContext; readonly currency: string },
+  { context, currency }: { readonly context: CartCommandContext; readonly currency: string },
 ): Error {
   const { requiredAmountMinor, missingAmountMinor, ...quantities } = data;
   const amounts =
@@ -106,7 +106,7 @@ function promotionNotApplicable(
   return fail("promotion_not_applicable", {
     message,
     details: [{ in: "body", field: "/code", code: reason, message }],
-    conflict: cartConflict(cart, { now: tenant.now, reason, data: { ...amounts, ...quantities } }),
+    conflict: cartConflict(cart, { now: context.now, reason, data: { ...amounts, ...quantities } }),
   });
 }
 
@@ -129,14 +129,14 @@ const refusalMessages: Readonly<Record<Refusal["reason"], string>> = {
 
 export async function removeCartPromotion(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: ExpectedVersionInput & { readonly cartId: string },
 ): Promise<PromotionStateView> {
-  const cart = await changeCart(transaction, tenant, {
+  const cart = await changeCart(transaction, context, {
     target: input,
-    plan: planPromotionRemoval(tenant.now),
+    plan: planPromotionRemoval(context.now),
   });
-  return toPromotionStateView(withoutExpiredAddress(cart, tenant.now));
+  return toPromotionStateView(withoutExpiredAddress(cart, context.now));
 }
 
 /** Also for a cart that is being checked out. */

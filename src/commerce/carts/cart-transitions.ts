@@ -46,18 +46,18 @@ export interface CartTransitionInput {
 
 export async function revokeCart(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartTransitionInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   requireNoFaults(textFaults("/note", input.note, { min: 0, max: cartRevocationNoteMax, lines: "many" }));
-  const cart = await lockCart(transaction, tenant, input.cartId);
-  requireChangeableCart(cart, input, tenant.now);
-  if (cart.status === "locked") await expireCartSession(transaction, tenant, cart);
-  return endAndPublish(transaction, tenant, {
+  const cart = await lockCart(transaction, context, input.cartId);
+  requireChangeableCart(cart, input, context.now);
+  if (cart.status === "locked") await expireCartSession(transaction, context, cart);
+  return endAndPublish(transaction, context, {
     cart,
     status: "revoked",
     revocation: { reason: input.reason ?? "other", note: input.note ?? null },
-    now: tenant.now,
+    now: context.now,
   });
 }
 
@@ -71,7 +71,7 @@ type CartEventContext = Parameters<typeof publishCartEvents>[0];
  */
 async function endAndPublish(
   transaction: Transaction,
-  teller: CartEventContext,
+  context: CartEventContext,
   ending: CartEnd,
 ): Promise<CartAggregate> {
   const { cart, status, now } = ending;
@@ -79,7 +79,7 @@ async function endAndPublish(
   await schedulePersonalDataErasure(transaction, cart, now);
   const after = await readSavedCart(transaction, cart.id, now);
   publishCartEvents(
-    teller,
+    context,
     [...(cart.status === "locked" ? (["cart.unlocked"] as const) : []), `cart.${status}`],
     {
       before: cart,
@@ -202,7 +202,7 @@ async function findDueCarts(
 async function expireCart(
   transaction: Transaction,
   cartId: string,
-  teller: CartEventContext & { readonly merchantId: string },
+  context: CartEventContext & { readonly merchantId: string },
 ): Promise<boolean> {
   const locked = await transaction
     .selectFrom("cart")
@@ -212,47 +212,47 @@ async function expireCart(
     .skipLocked()
     .executeTakeFirst();
   const cart =
-    locked === undefined ? undefined : (await findCarts(transaction, [cartId], teller.now)).get(cartId);
+    locked === undefined ? undefined : (await findCarts(transaction, [cartId], context.now)).get(cartId);
   if (
     cart === undefined ||
     (cart.status !== "active" && cart.status !== "locked") ||
-    cartStatusAt(cart, teller.now) !== "expired"
+    cartStatusAt(cart, context.now) !== "expired"
   )
     return false;
-  if (cart.status === "locked") await expireCartSession(transaction, teller, cart);
-  await endAndPublish(transaction, teller, { cart, status: "expired", now: teller.now });
+  if (cart.status === "locked") await expireCartSession(transaction, context, cart);
+  await endAndPublish(transaction, context, { cart, status: "expired", now: context.now });
   return true;
 }
 
 type CartUnlockContext = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
 /**
- * `isAsked`: somebody did it, and the lives of cart, address and e-mail begin anew as with any change; by the
- * clock alone they go on.
+ * `isRequested`: somebody did it, and the lives of cart, address and e-mail begin anew as with any change; by
+ * the clock alone they go on.
  */
 export async function unlockCart(
   transaction: Transaction,
-  tenant: CartUnlockContext,
-  { cart, isAsked }: { readonly cart: CartAggregate; readonly isAsked: boolean },
+  context: CartUnlockContext,
+  { cart, isRequested }: { readonly cart: CartAggregate; readonly isRequested: boolean },
 ): Promise<CartAggregate> {
-  const { now } = tenant;
+  const { now } = context;
   const expiresAt = new Date(now.getTime() + cartLifetimeMs);
   const addressExpiresAt = new Date(now.getTime() + cartAddressLifetimeMs);
   const emailEraseAfter = new Date(now.getTime() + buyerEmailRetentionMs);
   const { rows } = await sql`
     with email as (
       update personal_data set erase_after = ${emailEraseAfter}::timestamptz
-      where ${isAsked} and id = ${cart.buyerEmail?.id ?? null}::text and erased_at is null returning 1)
+      where ${isRequested} and id = ${cart.buyerEmail?.id ?? null}::text and erased_at is null returning 1)
     update cart set status = 'active', version = version + 1, updated_at = ${now}::timestamptz,
-      expires_at = case when ${isAsked} then ${expiresAt}::timestamptz else expires_at end,
-      address_expires_at = case when ${isAsked} and address_id is not null then least(${addressExpiresAt}::timestamptz, address_expires_at_max)
+      expires_at = case when ${isRequested} then ${expiresAt}::timestamptz else expires_at end,
+      address_expires_at = case when ${isRequested} and address_id is not null then least(${addressExpiresAt}::timestamptz, address_expires_at_max)
         else address_expires_at end
     where id = ${cart.id} and version = ${cart.version} and status = 'locked' returning id`.execute(
     transaction,
   );
   requireOneRowSaved(rows, cart);
   const after = await readSavedCart(transaction, cart.id, now);
-  publishCartEvents(tenant, ["cart.unlocked"], { before: cart, after });
+  publishCartEvents(context, ["cart.unlocked"], { before: cart, after });
   return after;
 }
 
@@ -262,10 +262,10 @@ export async function unlockCart(
  */
 export async function completeCart(
   transaction: Transaction,
-  tenant: CartUnlockContext,
+  context: CartUnlockContext,
   { cart, orderId }: { readonly cart: CartAggregate; readonly orderId: string },
 ): Promise<CartAggregate> {
-  const { now } = tenant;
+  const { now } = context;
   const { rows } = await sql`
     update cart set status = 'completed', version = version + 1, updated_at = ${now}::timestamptz, ended_at = ${now}::timestamptz, order_id = ${orderId},
       address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max = null, delivery_options = null
@@ -275,7 +275,7 @@ export async function completeCart(
   requireOneRowSaved(rows, cart);
   await keepPersonalDataForOrder(transaction, personalDataIds(cart));
   const after = await readSavedCart(transaction, cart.id, now);
-  publishCartEvents(tenant, ["cart.completed"], { before: cart, after });
+  publishCartEvents(context, ["cart.completed"], { before: cart, after });
   return after;
 }
 
@@ -294,17 +294,17 @@ interface CartMergeInput extends ExpectedVersionInput {
  */
 export async function mergeCarts(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartMergeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { cartId, sourceCartId } = input;
   if (cartId === sourceCartId)
     requireNoFaults([faultAt("/sourceCartId", "not_allowed", "A cart cannot be merged into itself.")]);
-  const { now } = tenant;
+  const { now } = context;
   // Always in the same order: two merges of the same carts must not wait for each other.
   const locked = new Map<string, CartAggregate>();
   for (const id of [cartId, sourceCartId].map(toId).toSorted())
-    locked.set(id, await lockCart(transaction, tenant, id));
+    locked.set(id, await lockCart(transaction, context, id));
   const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
   if (target === undefined || source === undefined) throw new Error("Both carts were locked.");
   requireChangeableCart(target, input, now);
@@ -315,12 +315,12 @@ export async function mergeCarts(
     target.buyerReference !== source.buyerReference
   )
     requireNoFaults([faultAt("/sourceCartId", "not_allowed", "The two carts belong to different buyers.")]);
-  const merged = await applyCartPlan(transaction, tenant, {
+  const merged = await applyCartPlan(transaction, context, {
     cart: target,
     plan: () => ({ event: "cart.updated", draft: toMergedDraft(target, source) }),
   });
-  if (source.status === "locked") await expireCartSession(transaction, tenant, source);
-  await endAndPublish(transaction, tenant, {
+  if (source.status === "locked") await expireCartSession(transaction, context, source);
+  await endAndPublish(transaction, context, {
     cart: source,
     status: "merged",
     mergedIntoCartId: merged.id,

@@ -68,21 +68,21 @@ export interface CartChange {
 
 export async function changeCart(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   { target, plan }: CartChange,
 ): Promise<CartAggregate> {
-  const cart = await lockCart(transaction, tenant, target.cartId);
-  requireChangeableCart(cart, target, tenant.now);
-  return applyCartPlan(transaction, tenant, { cart, plan });
+  const cart = await lockCart(transaction, context, target.cartId);
+  requireChangeableCart(cart, target, context.now);
+  return applyCartPlan(transaction, context, { cart, plan });
 }
 
 /** The newest there is of it, and nobody else changes it until the end of the transaction. */
 export async function lockCart(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate> {
-  const cart = await tryLockCart(transaction, tenant, cartId);
+  const cart = await tryLockCart(transaction, context, cartId);
   if (cart === undefined) throw fail("cart_not_found");
   return cart;
 }
@@ -90,7 +90,7 @@ export async function lockCart(
 /** Undefined: there is none for the asker. */
 export async function tryLockCart(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate | undefined> {
   const id = toId(cartId);
@@ -99,13 +99,13 @@ export async function tryLockCart(
   const lock = prepareStatement(transaction, {
     form: "lock cart",
     write: lockStatement,
-    values: { id, merchantId: tenant.merchantId },
+    values: { id, merchantId: context.merchantId },
   });
-  const [locked, read] = await runPipelined(transaction, [lock, cartsQuery(transaction, [id], tenant.now)]);
+  const [locked, read] = await runPipelined(transaction, [lock, cartsQuery(transaction, [id], context.now)]);
   const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartRow[]) : [];
   const cart = found?.cart;
-  if (cart === undefined || tenant.isSystem === true) return cart;
-  return isCartPastRetention(cart, tenant.now) || belongsToOtherBuyer(cart, tenant.buyerReference)
+  if (cart === undefined || context.isSystem === true) return cart;
+  return isCartPastRetention(cart, context.now) || belongsToOtherBuyer(cart, context.buyerReference)
     ? undefined
     : cart;
 }
@@ -130,20 +130,20 @@ export interface PlannedCartChange {
 
 export async function applyCartPlan(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   { cart, plan, holder }: PlannedCartChange,
 ): Promise<CartAggregate> {
   const planned = plan(cart);
   if (planned === null) return cart;
   const { draft, event, codeNormalized, review, accept } = planned;
-  const offer = await loadOffer(transaction, toOfferRequest(tenant, draft, { codeNormalized, holder }));
-  const basis = { before: cart, offer, now: tenant.now, isHeld: isLockedBefore(holder) };
+  const offer = await loadOffer(transaction, toOfferRequest(context, draft, { codeNormalized, holder }));
+  const basis = { before: cart, offer, now: context.now, isInCheckout: isLockedBefore(holder) };
   const { next, refusal } = repriceOrFail(review === undefined ? draft : review(offer), basis);
   accept?.(next, refusal);
   const isFree = cart.status === "active" && holder === undefined;
   if ((isFree || isLockedBefore(holder)) && isCartUnchanged(cart, next))
     return withCurrentWarnings(cart, next.warnings);
-  return saveCartChange(transaction, tenant, { cart, holder, next, event });
+  return saveCartChange(transaction, context, { cart, holder, next, event });
 }
 
 /** By a session that had it before. */
@@ -159,13 +159,13 @@ interface ChangeToSave {
 
 async function saveCartChange(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   { cart, holder, next, event }: ChangeToSave,
 ): Promise<CartAggregate> {
-  const { now, merchantId } = tenant;
+  const { now, merchantId } = context;
   // What a session has locked that is over is free again by the clock; now that is written.
   const isUnlocked = cart.status === "locked" && !isLockedBefore(holder);
-  if (isUnlocked) await expireCartSession(transaction, tenant, cart);
+  if (isUnlocked) await expireCartSession(transaction, context, cart);
   await holder?.begin?.(next);
   const status = holder === undefined ? "active" : "locked";
   const after = await updateCart(transaction, {
@@ -182,7 +182,7 @@ async function saveCartChange(
     ...(event === null ? [] : [event]),
   ];
   // A session that keeps the cart may still change in this transaction, and the cart shows it.
-  publishCartEvents(tenant, types, { before: cart, after, isLast: !isLockedBefore(holder) });
+  publishCartEvents(context, types, { before: cart, after, isFinal: !isLockedBefore(holder) });
   return after;
 }
 
@@ -210,7 +210,7 @@ export function repriceOrFail(
     readonly before: CartAggregate | undefined;
     readonly offer: CartOffer;
     readonly now: Date;
-    readonly isHeld?: boolean;
+    readonly isInCheckout?: boolean;
   },
 ): ReturnType<typeof repriceCart> {
   try {
@@ -265,7 +265,7 @@ function promotionCodeEvents(before: CartAggregate, after: CartAggregate): Event
 }
 
 /**
- * Each with what was different before. `isLast`: no more of what it shows changes in this transaction, so
+ * Each with what was different before. `isFinal`: no more of what it shows changes in this transaction, so
  * that it need not be read again.
  */
 export function publishCartEvents(
@@ -274,10 +274,10 @@ export function publishCartEvents(
   {
     before,
     after,
-    isLast = true,
-  }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isLast?: boolean },
+    isFinal = true,
+  }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isFinal?: boolean },
 ): void {
   const previous = before === null ? null : previousCartFields({ before, after }, { now, publicUrl });
   for (const type of types)
-    outbox.append({ type, id: after.id, previous, ...(isLast ? { thing: after } : {}) });
+    outbox.append({ type, id: after.id, previous, ...(isFinal ? { thing: after } : {}) });
 }

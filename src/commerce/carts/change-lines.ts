@@ -34,11 +34,11 @@ export interface CartLinesAddInput extends ExpectedVersionInput {
 /** What is in the cart already becomes more. */
 export async function addCartLines(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartLinesAddInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   requireNoFaults(cartLineFaults(input.lines, { min: 1, max: changedLinesMax }));
-  return changeCart(transaction, tenant, {
+  return changeCart(transaction, context, {
     target: input,
     plan: (cart) => {
       const draft = toCartDraft(cart);
@@ -49,7 +49,7 @@ export async function addCartLines(
         draft: { ...draft, lines: [...draft.lines, ...added] },
         review: (offer) => ({
           ...draft,
-          lines: addToDraftLines(input.lines, { lines: draft.lines, offer, now: tenant.now }),
+          lines: addToDraftLines(input.lines, { lines: draft.lines, offer, now: context.now }),
         }),
       };
     },
@@ -131,7 +131,7 @@ export interface CartLinesUpdateInput extends ExpectedVersionInput {
 
 export async function updateCartLines(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartLinesUpdateInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lines } = input;
@@ -145,7 +145,7 @@ export async function updateCartLines(
       (index) => `/lines/${index}/lineId`,
     ),
   ]);
-  return changeCart(transaction, tenant, {
+  return changeCart(transaction, context, {
     target: input,
     plan: (cart) => {
       const draft = toCartDraft(cart);
@@ -171,7 +171,7 @@ export interface CartLinesRemoveInput extends ExpectedVersionInput {
 
 export async function removeCartLines(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartLinesRemoveInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lineIds } = input;
@@ -179,7 +179,7 @@ export async function removeCartLines(
     ...countFaults("/lineIds", lineIds, { min: 1, max: cartLinesMax }),
     ...repeatFaults(lineIds, (index) => `/lineIds/${index}`),
   ]);
-  return changeCart(transaction, tenant, {
+  return changeCart(transaction, context, {
     target: input,
     plan: (cart) => {
       const draft = toCartDraft(cart);

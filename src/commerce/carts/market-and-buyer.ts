@@ -40,19 +40,19 @@ export interface CartCreateInput {
 
 export async function createCart(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartCreateInput,
 ): Promise<CartAggregate> {
-  requireNoFaults(cartCreateFaults(input, tenant));
-  const { merchantId, now } = tenant;
-  const market = await requireMarketOfCountry(transaction, tenant, input.market);
+  requireNoFaults(cartCreateFaults(input, context));
+  const { merchantId, now } = context;
+  const market = await requireMarketOfCountry(transaction, context, input.market);
   const cartId = createId("cart", now.getTime());
   const draft = newCartDraft({
     marketId: market.id,
     country: input.market,
     locale:
       input.locale === null || input.locale === undefined ? market.defaultLocale : toLocale(input.locale),
-    buyerReference: input.buyerReference ?? tenant.buyerReference,
+    buyerReference: input.buyerReference ?? context.buyerReference,
   });
   const wanted = input.lines ?? [];
   const variantIds = wanted.map(({ variantId }) => variantId);
@@ -71,20 +71,20 @@ export async function createCart(
     { before: undefined, offer, now },
   );
   const after = await insertCart(transaction, { cartId, merchantId, next, now });
-  publishCartEvents(tenant, ["cart.created"], { before: null, after });
+  publishCartEvents(context, ["cart.created"], { before: null, after });
   return after;
 }
 
 function cartCreateFaults(
   { market, locale, buyerReference, lines }: CartCreateInput,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
 ): Faults {
   return [
     ...(isCountry(market)
       ? []
       : [faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]),
     ...(locale === null || locale === undefined ? [] : localeFaults("/locale", locale)),
-    ...buyerReferenceFaults(buyerReference, tenant),
+    ...buyerReferenceFaults(buyerReference, context),
     ...(lines === null || lines === undefined ? [] : cartLineFaults(lines, { min: 0, max: cartLinesMax })),
   ];
 }
@@ -144,24 +144,24 @@ interface CartMarketChangeInput extends ExpectedVersionInput {
  */
 export async function changeCartMarket(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartMarketChangeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   if (!isCountry(input.market))
     requireNoFaults([
       faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals."),
     ]);
-  const cart = await lockCart(transaction, tenant, input.cartId);
-  requireChangeableCart(cart, input, tenant.now);
-  const market = await requireMarketOfCountry(transaction, tenant, input.market);
+  const cart = await lockCart(transaction, context, input.cartId);
+  requireChangeableCart(cart, input, context.now);
+  const market = await requireMarketOfCountry(transaction, context, input.market);
   // An address in another country than the cart's would be taxed as neither: it ends, and is erased at once.
   const ended =
     cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
-  if (ended !== null) await erasePersonalData(transaction, [ended.id], tenant.now);
+  if (ended !== null) await erasePersonalData(transaction, [ended.id], context.now);
   const draft = toCartDraft(cart);
   const address = ended === null ? draft.address : null;
   const warnings = ended === null ? [] : [cartWarning("address_expired", null, {})];
-  return applyCartPlan(transaction, tenant, {
+  return applyCartPlan(transaction, context, {
     cart,
     plan: () => ({
       event: "cart.updated",
@@ -181,14 +181,14 @@ const emailMax = 254;
 
 export async function setCartBuyer(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartBuyerSetInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  requireNoFaults(buyerFaults(input, tenant));
-  const cart = await lockCart(transaction, tenant, input.cartId);
-  requireChangeableCart(cart, input, tenant.now);
-  const buyerEmailId = await replaceBuyerEmail(transaction, tenant, { cart, email: input.email ?? null });
-  return applyCartPlan(transaction, tenant, {
+  requireNoFaults(buyerFaults(input, context));
+  const cart = await lockCart(transaction, context, input.cartId);
+  requireChangeableCart(cart, input, context.now);
+  const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email: input.email ?? null });
+  return applyCartPlan(transaction, context, {
     cart,
     plan: () => ({
       event: "cart.updated",
@@ -197,8 +197,8 @@ export async function setCartBuyer(
   });
 }
 
-function buyerFaults({ buyerReference, email }: CartBuyerSetInput, tenant: CartCommandContext): Faults {
-  return [...buyerReferenceFaults(buyerReference, tenant), ...emailFaults("/email", email)];
+function buyerFaults({ buyerReference, email }: CartBuyerSetInput, context: CartCommandContext): Faults {
+  return [...buyerReferenceFaults(buyerReference, context), ...emailFaults("/email", email)];
 }
 
 export function emailFaults(field: string, email: string | null | undefined): Faults {

@@ -112,10 +112,10 @@ interface LineOfferContext {
 function offerSoldLine(
   line: CartDraftLine,
   variant: OfferedVariant & { readonly priceMinor: number },
-  circumstances: LineOfferContext,
+  context: LineOfferContext,
 ): OfferedLineResult {
   const { id, before } = line;
-  const { draft, offer, isMarketNew } = circumstances;
+  const { draft, offer, isMarketNew } = context;
   const orderable = orderableQuantity(variant);
   const quantity = orderable === 0 ? line.quantity : Math.min(line.quantity, orderable);
   const warnings: StoredCartWarning[] = [];

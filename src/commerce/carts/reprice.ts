@@ -32,14 +32,20 @@ export interface RepriceInput {
   readonly offer: CartOffer;
   readonly now: Date;
   /** A checkout under way keeps its address, however long it takes. */
-  readonly isHeld?: boolean;
+  readonly isInCheckout?: boolean;
 }
 
-export function repriceCart({ draft, before, offer, now, isHeld = false }: RepriceInput): RepriceResult {
+export function repriceCart({
+  draft,
+  before,
+  offer,
+  now,
+  isInCheckout = false,
+}: RepriceInput): RepriceResult {
   const { market } = offer;
   const isMarketNew = before !== undefined && before.marketId !== market.id;
   const offered = applyOfferToLines(draft, offer, { isMarketNew });
-  const address = currentAddress(draft.address, market, { now, isHeld });
+  const address = currentAddress(draft.address, market, { now, isInCheckout });
   const options = address === null ? null : offeredDeliveryOptions(offered.lines, draft, offer);
   const chosen = options?.find(({ id }) => id === draft.deliveryMethodId);
   const choice = chooseCartPromotions(draft, offer, {
@@ -106,10 +112,10 @@ function keptExpiryWarnings(
 function currentAddress(
   address: StoredCartAddress | null,
   market: OfferedMarket,
-  { now, isHeld }: { readonly now: Date; readonly isHeld: boolean },
+  { now, isInCheckout }: { readonly now: Date; readonly isInCheckout: boolean },
 ): StoredCartAddress | null {
   if (address === null || !market.countries.includes(address.masked.countryCode)) return null;
-  if (!isHeld && new Date(address.expiresAt) <= now) return null;
+  if (!isInCheckout && new Date(address.expiresAt) <= now) return null;
   const expiresAt = new Date(
     Math.min(now.getTime() + cartAddressLifetimeMs, Date.parse(address.expiresAtMax)),
   );

@@ -68,14 +68,14 @@ const erasureDelayMs = 24 * 3_600_000;
 
 export async function setCartAddress(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartAddressSetInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
   const checked = checkAddressInput(input);
-  const cart = await lockCart(transaction, tenant, input.cartId);
-  requireChangeableCart(cart, input, tenant.now);
-  await saveAddressForBuyer(transaction, tenant, { cart, input, checked });
-  return saveCartAddress(transaction, tenant, { cart, ...checked });
+  const cart = await lockCart(transaction, context, input.cartId);
+  requireChangeableCart(cart, input, context.now);
+  await saveAddressForBuyer(transaction, context, { cart, input, checked });
+  return saveCartAddress(transaction, context, { cart, ...checked });
 }
 
 export interface CheckedCartAddress {
@@ -96,7 +96,7 @@ export function checkAddressInput({
 /** Where that is asked for. */
 export async function saveAddressForBuyer(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   {
     cart,
     input,
@@ -114,7 +114,7 @@ export async function saveAddressForBuyer(
       code: "buyer_required",
       message: "Only an address of a cart with a buyer can be kept.",
     });
-  await saveBuyerAddress(transaction, tenant, {
+  await saveBuyerAddress(transaction, context, {
     buyerReference,
     address: checked.address,
     level: checked.level,
@@ -126,13 +126,13 @@ export type CartAddressToSave = CheckedCartAddress & { readonly cart: CartAggreg
 /** For a cart that is locked and may be changed. */
 export async function saveCartAddress(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   save: CartAddressToSave,
 ): Promise<CartAddressToken> {
   const { level, corrected, cart } = save;
-  const { token, plan } = await storeCartAddress(transaction, tenant, save);
-  const after = await applyCartPlan(transaction, tenant, { cart, plan });
-  return toCartAddressToken(after, { token, level, corrected, now: tenant.now });
+  const { token, plan } = await storeCartAddress(transaction, context, save);
+  const after = await applyCartPlan(transaction, context, { cart, plan });
+  return toCartAddressToken(after, { token, level, corrected, now: context.now });
 }
 
 export interface StoredAddressPlan {
@@ -147,10 +147,10 @@ export interface StoredAddressPlan {
  */
 export async function storeCartAddress(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   { cart, address, level }: CartAddressToSave,
 ): Promise<StoredAddressPlan> {
-  const { merchantId, now } = tenant;
+  const { merchantId, now } = context;
   const masked = maskAddress(address);
   if (!cart.countries.includes(masked.countryCode)) {
     throw cartFailure("address_market_mismatch", cart, {
@@ -164,7 +164,7 @@ export async function storeCartAddress(
     new Date(now.getTime() + life).toISOString(),
   );
   const eraseAfter = new Date(now.getTime() + addressLifetimeMsMax + erasureDelayMs);
-  const row = sealPersonalData(tenant.keyring, {
+  const row = sealPersonalData(context.keyring, {
     id,
     merchantId,
     cartId: cart.id,
@@ -246,26 +246,26 @@ interface CartSavedAddressSetInput extends ExpectedVersionInput {
 /** Sets a saved address of the buyer. The cart gets a copy of its own, which is erased with the cart. */
 export async function setCartSavedAddress(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartSavedAddressSetInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
-  const cart = await lockCart(transaction, tenant, input.cartId);
-  requireChangeableCart(cart, input, tenant.now);
+  const cart = await lockCart(transaction, context, input.cartId);
+  requireChangeableCart(cart, input, context.now);
   const row = await transaction
     .selectFrom("personalData")
     .selectAll()
     .where("id", "=", toId(input.savedAddressId))
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .where("buyerReference", "=", cart.buyerReference)
     .executeTakeFirst();
-  const kept = row === undefined ? undefined : openPersonalData(tenant.keyring, row);
+  const kept = row === undefined ? undefined : openPersonalData(context.keyring, row);
   if (kept?.kind !== "address") {
     throw refuseAt("resource_not_found", "/savedAddressId", {
       code: "unknown",
       message: "The cart's buyer keeps no such address.",
     });
   }
-  return saveCartAddress(transaction, tenant, {
+  return saveCartAddress(transaction, context, {
     cart,
     address: kept.address,
     level: kept.level,
@@ -281,10 +281,10 @@ export interface CartDeliveryOptionSelectInput extends ExpectedVersionInput {
 /** Chooses one of the delivery options that are offered for the address of the cart. */
 export function selectCartDelivery(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartDeliveryOptionSelectInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  return changeCart(transaction, tenant, { target: input, plan: planDeliverySelection(input, tenant.now) });
+  return changeCart(transaction, context, { target: input, plan: planDeliverySelection(input, context.now) });
 }
 
 /** Also for a cart that is being checked out. */

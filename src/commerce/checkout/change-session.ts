@@ -43,16 +43,16 @@ export interface LockedSession {
 /** Locks the cart and the session until the end of the transaction, then reads both. */
 export async function lockSession(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   sessionId: string,
 ): Promise<LockedSession> {
   const found = await transaction
     .selectFrom("hostedCheckoutSession")
     .select(["id", "cartId"])
     .where("id", "=", toId(sessionId))
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .executeTakeFirst();
-  const cart = found === undefined ? undefined : await tryLockCart(transaction, tenant, found.cartId);
+  const cart = found === undefined ? undefined : await tryLockCart(transaction, context, found.cartId);
   if (found === undefined || cart === undefined) throw fail("checkout_session_not_found");
   await transaction
     .selectFrom("hostedCheckoutSession")
@@ -190,7 +190,7 @@ export interface SessionRepriceResult {
  */
 export async function repriceSessionCart(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   { cart, session, plan = planNoChange }: SessionRepriceInput,
 ): Promise<SessionRepriceResult> {
   let warnings: readonly StoredCartWarning[] = cart.warnings;
@@ -206,18 +206,18 @@ export async function repriceSessionCart(
           },
         };
   };
-  const after = await applyCartPlan(transaction, tenant, {
+  const after = await applyCartPlan(transaction, context, {
     cart,
     plan: noting,
     holder: { sessionId: session.id },
   });
-  const shortages = await holdStock(transaction, tenant, {
+  const shortages = await holdStock(transaction, context, {
     sessionId: session.id,
     expiresAt: new Date(session.expiresAt),
     lines: sellableLines(after.lines, warnings),
   });
   // Named as the caller knows it: what was saved of it is taken back with the refusal.
-  requireStockHeld({ ...after, version: cart.version }, shortages, tenant.now);
+  requireStockHeld({ ...after, version: cart.version }, shortages, context.now);
   return { cart: after, warnings, isChanged: after.version !== cart.version };
 }
 
@@ -241,12 +241,12 @@ export interface SessionChange {
 /** By the session's own page, while it is open. */
 export async function changeSession(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   { target, work }: SessionChange,
 ): Promise<LockedSession> {
-  const { cart, session } = await lockSession(transaction, tenant, target.sessionId);
-  requireOpenSession(session, target, tenant.now);
-  const { cart: after, isChanged } = await repriceSessionCart(transaction, tenant, {
+  const { cart, session } = await lockSession(transaction, context, target.sessionId);
+  requireOpenSession(session, target, context.now);
+  const { cart: after, isChanged } = await repriceSessionCart(transaction, context, {
     cart,
     session,
     plan: await work(cart, session),
@@ -254,13 +254,13 @@ export async function changeSession(
   if (!isChanged) return { cart: after, session };
   return {
     cart: after,
-    session: await saveSession(transaction, tenant, { session, patch: sessionFieldsOfCart(after) }),
+    session: await saveSession(transaction, context, { session, patch: sessionFieldsOfCart(after) }),
   };
 }
 
 /** The context of commands that create or cancel sessions. */
 export interface SessionCommandContext extends CartCommandContext {
-  readonly causedBy: SessionCancelActor;
+  readonly cancelActor: SessionCancelActor;
   /** The internal token of the request; null if it has another credential. */
   readonly tokenId: string | null;
 }

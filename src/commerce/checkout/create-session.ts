@@ -44,22 +44,22 @@ export const sessionLifetimeMinutes = { min: 30, max: 1440, usual: 60 } as const
 
 export async function createSession(
   transaction: Transaction,
-  tenant: SessionCommandContext,
+  context: SessionCommandContext,
   input: SessionCreateInput,
 ): Promise<LockedSession> {
   requireNoFaults(sessionCreateFaults(input));
-  const { now } = tenant;
-  const cart = await lockCart(transaction, tenant, input.cartId);
+  const { now } = context;
+  const cart = await lockCart(transaction, context, input.cartId);
   requireUnlockedCart(cart, now);
   requireChangeableCart(cart, input, now);
   if (cart.lines.length === 0) throw cartFailure("cart_empty", cart, { now });
-  await requirePaymentProvider(transaction, tenant, cart);
-  await requireTokenOfCart(transaction, tenant, { cart, addressToken: input.addressToken ?? null });
+  await requirePaymentProvider(transaction, context, cart);
+  await requireTokenOfCart(transaction, context, { cart, addressToken: input.addressToken ?? null });
   const sessionId = createId("checkoutSession", now.getTime());
   const expiresAt = new Date(
     now.getTime() + (input.lifetimeMinutes ?? sessionLifetimeMinutes.usual) * 60_000,
   );
-  const after = await applyCartPlan(transaction, tenant, {
+  const after = await applyCartPlan(transaction, context, {
     cart,
     plan: () => ({
       event: "cart.locked",
@@ -71,10 +71,10 @@ export async function createSession(
     }),
     holder: {
       sessionId,
-      begin: (next) => startSession(transaction, tenant, { cart, next, input, sessionId, expiresAt }),
+      begin: (next) => startSession(transaction, context, { cart, next, input, sessionId, expiresAt }),
     },
   });
-  tenant.outbox.append({ type: "checkout_session.created", id: sessionId });
+  context.outbox.append({ type: "checkout_session.created", id: sessionId });
   return { cart: after, session: await readSession(transaction, sessionId) };
 }
 
@@ -134,13 +134,13 @@ interface NewSession {
 
 async function startSession(
   transaction: Transaction,
-  tenant: SessionCommandContext,
+  context: SessionCommandContext,
   beginning: NewSession,
 ): Promise<void> {
   const { cart, next, sessionId, expiresAt } = beginning;
-  await insertSession(transaction, tenant, beginning);
+  await insertSession(transaction, context, beginning);
   const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
-  requireStockHeld(cart, await holdStock(transaction, tenant, { sessionId, expiresAt, lines }), tenant.now);
+  requireStockHeld(cart, await holdStock(transaction, context, { sessionId, expiresAt, lines }), context.now);
   const { address, buyerEmailId } = next;
   await keepUntilSessionEnd(
     transaction,
@@ -153,10 +153,10 @@ const secretBytes = 32;
 
 async function insertSession(
   transaction: Transaction,
-  tenant: SessionCommandContext,
+  context: SessionCommandContext,
   { cart, next, input, sessionId, expiresAt }: NewSession,
 ): Promise<void> {
-  const { merchantId, now, keyring, tokenId } = tenant;
+  const { merchantId, now, keyring, tokenId } = context;
   const secret = randomBytes(secretBytes).toString("base64url");
   const { sealed, dataKey, keyId } = keyring.seal(secret, sessionSecretSealContext(sessionId));
   await transaction

@@ -78,16 +78,16 @@ export interface SessionEventContext extends StockOwner {
 /** Expires the session of the cart if it is still stored as open. */
 export async function expireCartSession(
   transaction: Transaction,
-  teller: SessionEventContext,
+  context: SessionEventContext,
   { session, version }: CartAggregate,
 ): Promise<void> {
   if (session === null || session.status !== "open") return;
-  const sessionVersion = await endSession(transaction, teller, { sessionId: session.id, status: "expired" });
+  const sessionVersion = await endSession(transaction, context, { sessionId: session.id, status: "expired" });
   const previous = {
     version: sessionVersion - 1,
     status: session.status,
     cartVersion: version,
     cartStatus: "locked",
   };
-  teller.outbox.append({ type: "checkout_session.expired", id: session.id, previous });
+  context.outbox.append({ type: "checkout_session.expired", id: session.id, previous });
 }

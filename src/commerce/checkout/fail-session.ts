@@ -26,22 +26,22 @@ export interface SessionFailInput extends ExpectedVersionInput {
 /** Nobody waits for the provider's answer any more. Should it say later that it was paid, the money goes back. */
 export async function failSession(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: SessionFailInput,
 ): Promise<LockedSession> {
-  const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
-  requireProcessingSession(session, input, tenant.now);
+  const { cart, session } = await lockSession(transaction, context, input.sessionId);
+  requireProcessingSession(session, input, context.now);
   const payment = await livePaymentOf(transaction, session.id);
   if (payment === undefined)
-    throw sessionFailure("invalid_state", session, { now: tenant.now, reason: "no_payment" });
+    throw sessionFailure("invalid_state", session, { now: context.now, reason: "no_payment" });
   if (payment.status !== "pending")
-    throw sessionFailure("invalid_state", session, { now: tenant.now, reason: "payment_authorized" });
-  return failLockedPayment(transaction, tenant, {
+    throw sessionFailure("invalid_state", session, { now: context.now, reason: "payment_authorized" });
+  return failLockedPayment(transaction, context, {
     cart,
     session,
     payment,
     failureCode: input.reason,
-    isKnown: false,
+    isDeclined: false,
   });
 }
 
@@ -49,28 +49,28 @@ export interface FailedPaymentInput extends LockedSession {
   readonly payment: PaymentRow;
   readonly failureCode: string;
   /** The provider has declined it; else it may still succeed there, and is asked to forget it. */
-  readonly isKnown: boolean;
+  readonly isDeclined: boolean;
 }
 
 export async function failLockedPayment(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   failed: FailedPaymentInput,
 ): Promise<LockedSession> {
-  const { cart, session, payment, failureCode, isKnown } = failed;
-  const { now } = tenant;
-  if (isKnown) {
+  const { cart, session, payment, failureCode, isDeclined } = failed;
+  const { now } = context;
+  if (isDeclined) {
     await savePayment(transaction, { payment, patch: { status: "failed", failureCode }, now });
-    tenant.outbox.append({ type: "payment.failed", id: payment.id, previous: { status: payment.status } });
+    context.outbox.append({ type: "payment.failed", id: payment.id, previous: { status: payment.status } });
   } else {
-    await abandonPayment(transaction, tenant, { payment, failureCode });
+    await abandonPayment(transaction, context, { payment, failureCode });
   }
   await giveBackUses(transaction, { sessionId: session.id, now });
   const expiresAt = new Date(session.expiresAt);
   await keepAfterFailedPayment(transaction, { cart, expiresAt, now });
   return expiresAt <= now
-    ? expireSessionAfterFailure(transaction, tenant, failed)
-    : reopenSession(transaction, tenant, failed);
+    ? expireSessionAfterFailure(transaction, context, failed)
+    : reopenSession(transaction, context, failed);
 }
 
 /** The provider is asked to forget it, and for as long as it cannot tell it is asked what became of it. */
@@ -94,28 +94,28 @@ export async function abandonPayment(
 
 async function reopenSession(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   { cart, session }: LockedSession,
 ): Promise<LockedSession> {
   await setHoldsEnd(transaction, { sessionId: session.id, expiresAt: new Date(session.expiresAt) });
-  const after = await saveSession(transaction, tenant, {
+  const after = await saveSession(transaction, context, {
     session,
     patch: { status: "open", submittedAt: null },
   });
-  publishSessionEvent(tenant, "checkout_session.payment_failed", { before: session, after });
+  publishSessionEvent(context, "checkout_session.payment_failed", { before: session, after });
   return { cart, session: after };
 }
 
 /** Its time ran out while it was paid for. */
 async function expireSessionAfterFailure(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   { cart, session }: LockedSession,
 ): Promise<LockedSession> {
-  tenant.outbox.append({
+  context.outbox.append({
     type: "checkout_session.payment_failed",
     id: session.id,
     previous: { status: session.status },
   });
-  return releaseSession(transaction, tenant, { cart, session, status: "expired" });
+  return releaseSession(transaction, context, { cart, session, status: "expired" });
 }

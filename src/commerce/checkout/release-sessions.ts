@@ -77,7 +77,7 @@ async function findDueSessions(
 
 async function expireDueSession(
   transaction: Transaction,
-  tenant: Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">,
+  context: Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">,
   { id, cartId }: Pick<DueSession, "id" | "cartId">,
 ): Promise<boolean> {
   const locked = await transaction
@@ -95,10 +95,10 @@ async function expireDueSession(
     .forNoKeyUpdate()
     .execute();
   const session = await readSession(transaction, id);
-  const cart = (await findCarts(transaction, [cartId], tenant.now)).get(cartId);
-  if (cart === undefined || session.status !== "open" || new Date(session.expiresAt) > tenant.now)
+  const cart = (await findCarts(transaction, [cartId], context.now)).get(cartId);
+  if (cart === undefined || session.status !== "open" || new Date(session.expiresAt) > context.now)
     return false;
-  await releaseSession(transaction, tenant, { cart, session, status: "expired" });
+  await releaseSession(transaction, context, { cart, session, status: "expired" });
   return true;
 }
 
@@ -116,22 +116,22 @@ type SessionReleaseContext = Pick<CartCommandContext, "merchantId" | "outbox" | 
  */
 export async function releaseSession(
   transaction: Transaction,
-  tenant: SessionReleaseContext,
+  context: SessionReleaseContext,
   release: SessionRelease,
 ): Promise<LockedSession> {
   const { cart, session, status } = release;
   const sessionId = session.id;
   await endSession(
     transaction,
-    tenant,
+    context,
     status === "canceled" ? { sessionId, status, cancellation: release.cancellation } : { sessionId, status },
   );
   const after = await readSession(transaction, sessionId);
-  const unlocked: CartAggregate = await unlockCart(transaction, tenant, {
+  const unlocked: CartAggregate = await unlockCart(transaction, context, {
     cart,
-    isAsked: status === "canceled",
+    isRequested: status === "canceled",
   });
-  publishSessionEvent(tenant, `checkout_session.${status}`, {
+  publishSessionEvent(context, `checkout_session.${status}`, {
     before: session,
     after,
     carts: { before: cart, after: unlocked },
@@ -149,12 +149,12 @@ export const sessionCancelNoteMax = 500;
 /** Cancels a session that has not been submitted yet. */
 export async function cancelSession(
   transaction: Transaction,
-  tenant: SessionCommandContext,
+  context: SessionCommandContext,
   input: SessionCancelInput & { readonly sessionId: string },
 ): Promise<LockedSession> {
   requireNoFaults(textFaults("/note", input.note, { min: 0, max: sessionCancelNoteMax, lines: "many" }));
-  const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
-  requireOpenSession(session, input, tenant.now);
-  const cancellation = { reason: input.reason, note: input.note ?? null, actor: tenant.causedBy };
-  return releaseSession(transaction, tenant, { cart, session, status: "canceled", cancellation });
+  const { cart, session } = await lockSession(transaction, context, input.sessionId);
+  requireOpenSession(session, input, context.now);
+  const cancellation = { reason: input.reason, note: input.note ?? null, actor: context.cancelActor };
+  return releaseSession(transaction, context, { cart, session, status: "canceled", cancellation });
 }

@@ -30,19 +30,19 @@ export interface SessionAddressSetInput extends CartAddressSetInput, SessionTarg
 
 export function setSessionAddress(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: SessionAddressSetInput,
 ): Promise<LockedSession> {
   const checked = checkAddressInput(input);
   const email = input.contactEmail ?? null;
   requireNoFaults(emailFaults("/contactEmail", email));
-  return changeSession(transaction, tenant, {
+  return changeSession(transaction, context, {
     target: input,
     work: async (cart, { expiresAt }) => {
-      await saveAddressForBuyer(transaction, tenant, { cart, input, checked });
-      const { plan } = await storeCartAddress(transaction, tenant, { cart, ...checked });
+      await saveAddressForBuyer(transaction, context, { cart, input, checked });
+      const { plan } = await storeCartAddress(transaction, context, { cart, ...checked });
       if (email === null) return plan;
-      const buyerEmailId = await replaceBuyerEmail(transaction, tenant, { cart, email });
+      const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email });
       await keepUntilSessionEnd(
         transaction,
         buyerEmailId === null ? [] : [buyerEmailId],
@@ -67,14 +67,14 @@ export interface SessionContactSetInput extends SessionTarget {
 
 export function setSessionContact(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: SessionContactSetInput,
 ): Promise<LockedSession> {
   requireNoFaults(emailFaults("/email", input.email));
-  return changeSession(transaction, tenant, {
+  return changeSession(transaction, context, {
     target: input,
     work: async (cart, { expiresAt }) => {
-      const buyerEmailId = await replaceBuyerEmail(transaction, tenant, { cart, email: input.email });
+      const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email: input.email });
       await keepUntilSessionEnd(
         transaction,
         buyerEmailId === null ? [] : [buyerEmailId],
@@ -87,28 +87,31 @@ export function setSessionContact(
 
 export function selectSessionDelivery(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartDeliveryOptionSelectInput & SessionTarget,
 ): Promise<LockedSession> {
-  return changeSession(transaction, tenant, {
+  return changeSession(transaction, context, {
     target: input,
-    work: () => planDeliverySelection(input, tenant.now),
+    work: () => planDeliverySelection(input, context.now),
   });
 }
 
 export function applySessionPromotion(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: CartPromotionApplyInput & SessionTarget,
 ): Promise<LockedSession> {
-  const { plan } = planPromotionCode(input, tenant);
-  return changeSession(transaction, tenant, { target: input, work: () => plan });
+  const { plan } = planPromotionCode(input, context);
+  return changeSession(transaction, context, { target: input, work: () => plan });
 }
 
 export function removeSessionPromotion(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: SessionTarget,
 ): Promise<LockedSession> {
-  return changeSession(transaction, tenant, { target: input, work: () => planPromotionRemoval(tenant.now) });
+  return changeSession(transaction, context, {
+    target: input,
+    work: () => planPromotionRemoval(context.now),
+  });
 }

@@ -45,33 +45,33 @@ export interface SessionSubmitResult extends LockedSession {
 
 export async function submitSession(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   input: SessionSubmitInput,
 ): Promise<SessionSubmitResult> {
   requireNoFaults(submitFaults(input));
-  const locked = await lockSession(transaction, tenant, input.sessionId);
+  const locked = await lockSession(transaction, context, input.sessionId);
   const { session } = locked;
-  requireOpenSession(session, input, tenant.now);
+  requireOpenSession(session, input, context.now);
   // Before the stock, as everybody does who needs both; and what is priced now is still so when the uses are
   // taken.
   await lockPromotions(
     transaction,
     locked.cart.promotions.map(({ promotionId }) => promotionId),
   );
-  const { cart, warnings, isChanged } = await repriceSessionCart(transaction, tenant, locked);
+  const { cart, warnings, isChanged } = await repriceSessionCart(transaction, context, locked);
   // A refusal takes back what was saved of it: its version is the one that the caller knows.
   requireReadyToPay(
     { cart: { ...cart, version: locked.cart.version }, session, warnings },
     input,
-    tenant.now,
+    context.now,
   );
-  await takePromotionUses(transaction, tenant, { cart, session });
+  await takePromotionUses(transaction, context, { cart, session });
   await setHoldsEnd(transaction, { sessionId: session.id, expiresAt: null });
   await keepPersonalDataForOrder(transaction, personalDataIds(cart));
-  await startSessionPayment(transaction, tenant, { cart, session, token: input.paymentToken ?? null });
-  const patch = { ...sessionFieldsOfCart(cart), status: "processing", submittedAt: tenant.now } as const;
-  const after = await saveSession(transaction, tenant, { session, patch });
-  publishSessionEvent(tenant, "checkout_session.processing", {
+  await startSessionPayment(transaction, context, { cart, session, token: input.paymentToken ?? null });
+  const patch = { ...sessionFieldsOfCart(cart), status: "processing", submittedAt: context.now } as const;
+  const after = await saveSession(transaction, context, { session, patch });
+  publishSessionEvent(context, "checkout_session.processing", {
     before: session,
     after,
     carts: { before: locked.cart, after: cart },
@@ -162,7 +162,7 @@ function promotionFailure(session: SessionAggregate, refused: Parameters<typeof 
 
 async function takePromotionUses(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  context: CartCommandContext,
   { cart, session }: LockedSession,
 ): Promise<void> {
   const { buyerReference } = cart;
@@ -170,8 +170,14 @@ async function takePromotionUses(
     .filter(({ state }) => state === "applied")
     .map(({ promotionId, promotionCodeId }) => ({ promotionId, promotionCodeId }));
   const refusal = (reason: RefusalReason, promotionId: string): Failure =>
-    promotionFailure(session, { now: tenant.now, reason, data: { promotionId } });
-  await takeUses(transaction, { tenant, sessionId: session.id, buyerReference, promotions, refusal });
+    promotionFailure(session, { now: context.now, reason, data: { promotionId } });
+  await takeUses(transaction, {
+    tenant: context,
+    sessionId: session.id,
+    buyerReference,
+    promotions,
+    refusal,
+  });
 }
 
 async function startSessionPayment(

@@ -115,7 +115,7 @@ function tenantsAt(now: Date, { entry, stage }: Pick<Playing, "entry" | "stage">
     publicUrl,
     actor,
     buyerReference: actor === "buyer" ? entry.buyer.reference : null,
-    causedBy: actor === "merchant" ? "staff" : actor,
+    cancelActor: actor === "merchant" ? "staff" : actor,
     tokenId: null,
     outbox: { append: () => undefined, appendLast: () => undefined },
     events: createServiceEvents(),

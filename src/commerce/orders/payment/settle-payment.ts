@@ -93,7 +93,7 @@ async function settleAuthorization(
     session,
     payment,
     failureCode: failureCode ?? "other",
-    isKnown: outcome.outcome === "declined",
+    isDeclined: outcome.outcome === "declined",
   });
 }
 
