@@ -11,7 +11,7 @@ import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
 import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireSessions } from "#commerce/checkout/release-sessions.ts";
-import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-life.ts";
+import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
 import { indexProducts, refreshDue, refreshPopularity } from "#commerce/search/index-products.ts";
 import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { sweepSearchCounts } from "#commerce/search/search-counts.ts";

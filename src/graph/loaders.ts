@@ -37,8 +37,8 @@ import {
   countPromotionCodes,
   type PromotionCodePage,
   type PromotionCodeRow,
-  promotionCodePages,
-  promotionPageKey,
+  loadPromotionCodePages,
+  promotionCodePageKey,
 } from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -182,8 +182,8 @@ const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Load
       (ids) => findPolicies(db, ids),
     ),
   promotionCodes: ({ db }) =>
-    new DataLoader((pages) => promotionCodePages(db, pages), {
-      cacheKeyFn: (page) => `${page.promotionId} ${promotionPageKey(page)}`,
+    new DataLoader((pages) => loadPromotionCodePages(db, pages), {
+      cacheKeyFn: (page) => `${page.promotionId} ${promotionCodePageKey(page)}`,
     }),
   promotionCodeCounts: ({ db }) =>
     new DataLoader(async (ids) => {

@@ -1,7 +1,7 @@
 /** Stock never falls below zero nor below what is promised, and its movements add up to its level. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { holdStock } from "#commerce/inventory/reservations.ts";
-import { adjustStock, setStock } from "#commerce/inventory/stock.ts";
+import { holdStock } from "#commerce/inventory/stock-holds.ts";
+import { adjustStock, setCountedStock } from "#commerce/inventory/adjust-stock.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -125,7 +125,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
       return { variantId, sessionId };
     };
     const count = (transaction: Transaction, tenant: CommandContext, variantId: string) =>
-      setStock(transaction, tenant, [{ variantId, onHand: 1, isNew: false }]);
+      setCountedStock(transaction, tenant, [{ variantId, onHand: 1, isNew: false }]);
     const limit = (transaction: Transaction, tenant: CommandContext, variantId: string) =>
       saveStockSettings(transaction, tenant, [
         { variantId, isNew: false, backorderLimit: 0, lowStockThreshold: null },

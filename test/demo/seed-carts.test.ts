@@ -6,7 +6,7 @@ import { openPersonalData } from "#commerce/addresses/personal-data.ts";
 import { addressOf, demoSales } from "#demo/carts/draw-carts.ts";
 import { cartNames, type DemoFile } from "#demo/demo-file.ts";
 import { stories } from "#demo/orders/stories.ts";
-import { ruleFaults, noValues } from "#commerce/promotions/promotion-fields.ts";
+import { promotionRuleFaults, emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
 import { isId } from "#foundation/ids.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
@@ -16,7 +16,7 @@ const dayMs = 86_400_000;
 it.each(demoSales().promotions)(
   "the demo has promotions that a merchant could have made: $titles.en",
   ({ kind, values, titles }) => {
-    expect(ruleFaults(kind, { ...noValues, ...values })).toEqual([]);
+    expect(promotionRuleFaults(kind, { ...emptyPromotionValues, ...values })).toEqual([]);
     expect(Object.keys(titles)).toEqual(["en", "de", "ja"]);
   },
 );

@@ -14,7 +14,7 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { restock } from "#commerce/inventory/reservations.ts";
+import { restockReturnedUnits } from "#commerce/inventory/stock-holds.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import {
   reduceReplacement,
@@ -174,7 +174,7 @@ async function inspectLockedReturn(
   const cut = sendsReplacement(found)
     ? await reduceReplacement(transaction, context, { order, found, keep: accepted })
     : [];
-  await restock(transaction, context, toStock(order.lines, input.lines), order.number);
+  await restockReturnedUnits(transaction, context, toStock(order.lines, input.lines), order.number);
   return { happenings: [{ type: "return.inspected", id }, ...cut] };
 }
 

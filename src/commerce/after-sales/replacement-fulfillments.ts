@@ -3,7 +3,7 @@
  * moment the return is approved. It is no part of what was ordered, so the order's lines count nothing of it.
  * Sent once the thing is there; whatever of it is refused then is not sent.
  */
-import { giveBackStock, reserveStock } from "#commerce/inventory/reservations.ts";
+import { releaseOrderStock, reserveStock } from "#commerce/inventory/stock-holds.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
@@ -111,7 +111,7 @@ export async function reduceReplacement(
     lineId,
     quantity: quantity - unreserved,
   }));
-  await giveBackStock(
+  await releaseOrderStock(
     transaction,
     context,
     toReleasedStock(fulfillment, replacementStock(order, found, promised)),

@@ -5,7 +5,7 @@
  * a sweep writes it.
  */
 import type { Translated } from "#commerce/catalog/read-products.ts";
-import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
+import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTable } from "#database/tables.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
@@ -90,7 +90,7 @@ export interface StoredCartPromotion {
   readonly trigger: "code" | "automatic";
   readonly promotionCodeId: string | null;
   readonly state: "applied" | "suspended";
-  readonly suspendedReason: RefusalReason | null;
+  readonly suspendedReason: PromotionRefusalReason | null;
   readonly discountMinor: number;
   /** A line's, or off the shipping. */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];

@@ -4,7 +4,11 @@
  */
 import { failAt, fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
-import { codeLengthMax, normalizeCode, type Refusal } from "#commerce/promotions/choose-promotions.ts";
+import {
+  promotionCodeLengthMax,
+  normalizePromotionCode,
+  type PromotionRefusal,
+} from "#commerce/promotions/choose-promotions.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
   withoutExpiredAddress,
@@ -45,16 +49,16 @@ export function planPromotionCode(
   input: Pick<CartPromotionApplyInput, "code" | "onExisting">,
   context: CartCommandContext,
 ): PromotionCodePlan {
-  const codeNormalized = normalizeCode(input.code);
+  const codeNormalized = normalizePromotionCode(input.code);
   if (codeNormalized === undefined) {
-    const message = `A code has 1 to ${codeLengthMax} letters, digits, _ and -, and begins with a letter or digit.`;
+    const message = `A code has 1 to ${promotionCodeLengthMax} letters, digits, _ and -, and begins with a letter or digit.`;
     throw failAt("invalid_field", { in: "body", field: "/code", code: "pattern_mismatch", message });
   }
   let replaced: string | null = null;
   const plan: PlanCartChange = (before) => {
     if (before.lines.length === 0) throw cartFailure("cart_empty", before, context);
     const present = findCodePromotion(before);
-    const isSame = present !== undefined && normalizeCode(present.code ?? "") === codeNormalized;
+    const isSame = present !== undefined && normalizePromotionCode(present.code ?? "") === codeNormalized;
     if (isSame && present.state === "applied") return null;
     if (present !== undefined && !isSame) {
       if (input.onExisting === "reject") throw cartFailure("promotion_already_applied", before, context);
@@ -91,7 +95,7 @@ function planNewCode(cart: CartAggregate, codeNormalized: string, context: CartC
 /** Which condition, and how far the cart is from it: the one thing that shoppers ask. */
 function promotionNotApplicable(
   cart: CartAggregate,
-  { reason, data }: Refusal,
+  { reason, data }: PromotionRefusal,
   { context, currency }: { readonly context: CartCommandContext; readonly currency: string },
 ): Error {
   const { requiredAmountMinor, missingAmountMinor, ...quantities } = data;
@@ -110,7 +114,7 @@ function promotionNotApplicable(
   });
 }
 
-const refusalMessages: Readonly<Record<Refusal["reason"], string>> = {
+const refusalMessages: Readonly<Record<PromotionRefusal["reason"], string>> = {
   not_started: "The promotion has not begun yet.",
   ended: "The promotion has ended.",
   paused: "The promotion is paused.",

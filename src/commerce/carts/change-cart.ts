@@ -6,7 +6,7 @@
 import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
 import { AmountOutOfRange } from "#commerce/pricing/discounts.ts";
-import type { Refusal } from "#commerce/promotions/choose-promotions.ts";
+import type { PromotionRefusal } from "#commerce/promotions/choose-promotions.ts";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
 import { runPipelined, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -55,7 +55,7 @@ export interface CartPlan {
   /** Sees what there is for sale, and may refuse or want something else. */
   readonly review?: (offer: CartOffer) => CartDraft;
   /** Sees what came of it, and may refuse. */
-  readonly accept?: (next: NextCart, refusal: Refusal | null) => void;
+  readonly accept?: (next: NextCart, refusal: PromotionRefusal | null) => void;
 }
 
 /** Null: nothing is to be done. */

@@ -11,7 +11,7 @@ import {
   type PromotionJson,
   promotionRuleJson,
   toPromotionRule,
-  usedByBuyer,
+  promotionUsesByBuyer,
 } from "#commerce/promotions/read-promotions.ts";
 import { prepareStatement, paddedInTemplate, parameter } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -177,11 +177,11 @@ const variantsJson = (wanted: RawBuilder<boolean>): RawBuilder<readonly OfferedV
 const buyerParameter = parameter<string | null>("buyerReference");
 
 const automaticPromotionsJson = sql<OfferRow["automatic"]>`coalesce((
-  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${usedByBuyer(buyerParameter)}) order by p.priority desc, p.id)
+  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${promotionUsesByBuyer(buyerParameter)}) order by p.priority desc, p.id)
   from promotion p where p.merchant_id = m.id and p.trigger = 'automatic' and p.status = 'active'), '[]'::json)`;
 
 const promotionCodeJsonWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow["code"]> => sql`(
-  select json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${usedByBuyer(buyerParameter)}, 'code', ${promotionCodeJson})
+  select json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${promotionUsesByBuyer(buyerParameter)}, 'code', ${promotionCodeJson})
     from promotion_code c join promotion p on p.id = c.promotion_id where c.merchant_id = m.id and ${which})`;
 
 const promotionCodeJsonBy = {

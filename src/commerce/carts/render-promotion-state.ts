@@ -2,7 +2,7 @@
  * The totals and the promotions of a cart as the contract shows them: the code with its amounts, the
  * automatic promotions beside it.
  */
-import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
+import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import { type Money, money } from "#foundation/money.ts";
 import { type CartAggregate, findCodePromotion, type CartPromotionWithRule } from "./cart-aggregate.ts";
@@ -22,7 +22,7 @@ export interface PromotionStateView {
   readonly cartId: string;
   readonly cartVersion: number;
   readonly state: "none" | "applied" | "suspended";
-  readonly suspendedReason: RefusalReason | null;
+  readonly suspendedReason: PromotionRefusalReason | null;
   readonly promotion: CartPromotionView | null;
   readonly automatic: readonly { readonly id: string; readonly title: string; readonly discount: Money }[];
   readonly discount: Money;

@@ -3,7 +3,11 @@
  * and warning of it. Pure: every change of a cart goes through here, so that it is never half re-priced.
  */
 import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
-import { type Choice, choosePromotions, type Refusal } from "#commerce/promotions/choose-promotions.ts";
+import {
+  type PromotionChoice,
+  choosePromotions,
+  type PromotionRefusal,
+} from "#commerce/promotions/choose-promotions.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import {
   type CartAggregate,
@@ -22,7 +26,7 @@ import { type OfferedCartLine, applyOfferToLines } from "./price-lines.ts";
 export interface RepriceResult {
   readonly next: NextCart;
   /** Why its code does not apply now; null where it has none, or it does. */
-  readonly refusal: Refusal | null;
+  readonly refusal: PromotionRefusal | null;
 }
 
 export interface RepriceInput {
@@ -83,16 +87,16 @@ export function repriceCart({
 }
 
 /** What does not come back by itself leaves the cart; anything else stays suspended. */
-const permanentRefusals: ReadonlySet<Refusal["reason"]> = new Set([
+const permanentRefusals: ReadonlySet<PromotionRefusal["reason"]> = new Set([
   "ended",
   "usage_limit_reached",
   "customer_usage_limit_reached",
 ]);
 
-const isPermanent = (refusal: Refusal | null): boolean =>
+const isPermanent = (refusal: PromotionRefusal | null): boolean =>
   refusal !== null && permanentRefusals.has(refusal.reason);
 
-function refusalWarning(refusal: Refusal, before: CartAggregate | undefined): StoredCartWarning {
+function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undefined): StoredCartWarning {
   const { reason } = refusal;
   if (!isPermanent(refusal)) return cartWarning("promotion_suspended", null, { reason });
   const code = before === undefined ? undefined : findCodePromotion(before)?.code;
@@ -178,7 +182,7 @@ function chooseCartPromotions(
   draft: CartDraft,
   { market, automatic, code }: CartOffer,
   { now, lines, shippingMinor, address }: PromotionChoiceInput,
-): Choice {
+): PromotionChoice {
   const pricing = {
     taxIncluded: market.taxIncluded,
     lines,
@@ -218,7 +222,7 @@ function toStoredLine(
   return { ...stored, ...amounts, position };
 }
 
-function toStoredPromotions({ automatic, code, priced }: Choice): StoredCartPromotion[] {
+function toStoredPromotions({ automatic, code, priced }: PromotionChoice): StoredCartPromotion[] {
   const taken = (promotionId: string): Pick<StoredCartPromotion, "discountMinor" | "allocations"> =>
     priced.discounts.find((discount) => discount.promotionId === promotionId) ?? {
       discountMinor: 0,

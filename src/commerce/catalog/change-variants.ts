@@ -7,7 +7,7 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { type StockChange, tellStock } from "#commerce/inventory/stock-levels.ts";
+import { type StockChange, publishStockEvents } from "#commerce/inventory/stock-levels.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
@@ -46,7 +46,7 @@ export async function upsertVariant(
     await recordProductChange(transaction, tenant, {
       changed: [{ before: product.before, types: ["product.updated"] }],
     });
-  tellStock(tenant, stockChanges);
+  publishStockEvents(tenant, stockChanges);
   const [variantId] = variantIds;
   if (variantId === undefined) throw new Error("A variant was saved without an id.");
   return { productId: product.id, variantId };

@@ -3,7 +3,7 @@
  * given fields. Fields that are left out stay unchanged. Throws a failure if the item is refused.
  */
 import { sql } from "kysely";
-import { setStock } from "#commerce/inventory/stock.ts";
+import { setCountedStock } from "#commerce/inventory/adjust-stock.ts";
 import type { StockChange } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -128,7 +128,7 @@ export async function importItem(
   const saved = await saveVariants(transaction, tenant, { product, variants });
   const arePricesChanged =
     (await savePrices(transaction, tenant, pricesOf(item, context, saved.variantIds))).length > 0;
-  const counted = await setStock(transaction, tenant, countsOf(item.variants, saved));
+  const counted = await setCountedStock(transaction, tenant, countsOf(item.variants, saved));
   const status = await changeStatus(transaction, tenant, { product, status: item.status ?? product.status });
   const types: ProductEvent[] = [
     ...(areFieldsChanged || areCategoriesChanged || saved.isChanged ? (["product.updated"] as const) : []),

@@ -4,7 +4,7 @@
  * `Failure`) aborts the whole import.
  */
 import { sql } from "kysely";
-import { tellStock } from "#commerce/inventory/stock-levels.ts";
+import { publishStockEvents } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure, type FailureCode, type FailureConflict, type FailureDetail } from "#foundation/failure.ts";
 import { catalogBounds } from "./catalog-fields.ts";
@@ -161,7 +161,7 @@ async function recordImport(
     ...new Set(imported.filter(({ needsIndexing }) => needsIndexing).map(({ productId }) => productId)),
   ].toSorted();
   for (const id of created) tellCreated(tenant, id, imported);
-  tellStock(
+  publishStockEvents(
     tenant,
     imported.flatMap(({ stockChanges }) => stockChanges),
   );

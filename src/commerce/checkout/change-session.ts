@@ -19,7 +19,7 @@ import {
   type PlanCartChange,
   tryLockCart,
 } from "#commerce/carts/change-cart.ts";
-import { holdStock, type Shortage } from "#commerce/inventory/reservations.ts";
+import { holdStock, type StockShortage } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
@@ -307,7 +307,7 @@ export function requireFullQuantities(
   if (lines.length > 0) throw insufficientStockFailure(cart, lines, now);
 }
 
-export function requireStockHeld(cart: CartAggregate, shortages: readonly Shortage[], now: Date): void {
+export function requireStockHeld(cart: CartAggregate, shortages: readonly StockShortage[], now: Date): void {
   if (shortages.length === 0) return;
   const lines = shortages.map(({ variantId, wanted, available }) => ({
     lineId: cart.lines.find((line) => line.variantId === variantId)?.id ?? null,

@@ -16,7 +16,7 @@ import { toCartDraft, type NextCart } from "#commerce/carts/cart-draft.ts";
 import { applyCartPlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
-import { holdStock } from "#commerce/inventory/reservations.ts";
+import { holdStock } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toId } from "#foundation/ids.ts";
 import {

@@ -3,8 +3,8 @@
  * secret of its page. The caller writes the cart: a change of a cart whose session has run out ends the
  * session, and so do the commands in release-sessions.ts.
  */
-import { releaseHolds } from "#commerce/inventory/reservations.ts";
-import type { StockOwner } from "#commerce/inventory/stock-levels.ts";
+import { releaseStockHolds } from "#commerce/inventory/stock-holds.ts";
+import type { StockCommandContext } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Outbox } from "#webhooks/outbox.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
@@ -37,7 +37,7 @@ export type SessionEnd =
 /** Returns the new version. The caller has locked the cart and has checked that the session has not ended. */
 export async function endSession(
   transaction: Transaction,
-  owner: StockOwner,
+  owner: StockCommandContext,
   end: SessionEnd,
 ): Promise<number> {
   const { sessionId, status } = end;
@@ -67,11 +67,11 @@ export async function endSession(
     .returning("version")
     .executeTakeFirst();
   if (ended === undefined) throw new Error(`Session ${sessionId} was locked with its cart, and has ended.`);
-  await releaseHolds(transaction, owner, { sessionId });
+  await releaseStockHolds(transaction, owner, { sessionId });
   return ended.version;
 }
 
-export interface SessionEventContext extends StockOwner {
+export interface SessionEventContext extends StockCommandContext {
   readonly outbox: Outbox;
 }
 

@@ -5,10 +5,10 @@
  */
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
-import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
+import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import { endAuthorizations, queueOperation } from "#commerce/payments/payment-operations.ts";
 import { livePaymentOf, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";
-import { giveBackUses } from "#commerce/promotions/promotion-uses.ts";
+import { releasePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type LockedSession, lockSession, saveSession, publishSessionEvent } from "./change-session.ts";
 import { releaseSession } from "./release-sessions.ts";
@@ -65,7 +65,7 @@ export async function failLockedPayment(
   } else {
     await abandonPayment(transaction, context, { payment, failureCode });
   }
-  await giveBackUses(transaction, { sessionId: session.id, now });
+  await releasePromotionUses(transaction, { sessionId: session.id, now });
   const expiresAt = new Date(session.expiresAt);
   await keepAfterFailedPayment(transaction, { cart, expiresAt, now });
   return expiresAt <= now
@@ -97,7 +97,7 @@ async function reopenSession(
   context: CartCommandContext,
   { cart, session }: LockedSession,
 ): Promise<LockedSession> {
-  await setHoldsEnd(transaction, { sessionId: session.id, expiresAt: new Date(session.expiresAt) });
+  await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: new Date(session.expiresAt) });
   const after = await saveSession(transaction, context, {
     session,
     patch: { status: "open", submittedAt: null },

@@ -11,10 +11,10 @@ import type {
 } from "#commerce/carts/cart-aggregate.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import { type Faults, faultAt, integerFaults, requireNoFaults } from "#foundation/faults.ts";
-import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
+import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import { startPayment } from "#commerce/payments/payment-rows.ts";
-import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import { lockPromotions, takeUses } from "#commerce/promotions/promotion-uses.ts";
+import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
+import { lockPromotions, takePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Failure, failAt } from "#foundation/failure.ts";
 import { amountMinorMax, isCurrency, money } from "#foundation/money.ts";
@@ -66,7 +66,7 @@ export async function submitSession(
     context.now,
   );
   await takePromotionUses(transaction, context, { cart, session });
-  await setHoldsEnd(transaction, { sessionId: session.id, expiresAt: null });
+  await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: null });
   await keepPersonalDataForOrder(transaction, personalDataIds(cart));
   await startSessionPayment(transaction, context, { cart, session, token: input.paymentToken ?? null });
   const patch = { ...sessionFieldsOfCart(cart), status: "processing", submittedAt: context.now } as const;
@@ -138,7 +138,7 @@ function requireDeliveryChosen(cart: CartAggregate, session: SessionAggregate, n
     });
 }
 
-const usageLimitReasons: ReadonlySet<unknown> = new Set<RefusalReason>([
+const usageLimitReasons: ReadonlySet<unknown> = new Set<PromotionRefusalReason>([
   "usage_limit_reached",
   "customer_usage_limit_reached",
 ]);
@@ -169,9 +169,9 @@ async function takePromotionUses(
   const promotions = cart.promotions
     .filter(({ state }) => state === "applied")
     .map(({ promotionId, promotionCodeId }) => ({ promotionId, promotionCodeId }));
-  const refusal = (reason: RefusalReason, promotionId: string): Failure =>
+  const refusal = (reason: PromotionRefusalReason, promotionId: string): Failure =>
     promotionFailure(session, { now: context.now, reason, data: { promotionId } });
-  await takeUses(transaction, {
+  await takePromotionUses(transaction, {
     tenant: context,
     sessionId: session.id,
     buyerReference,

@@ -12,7 +12,7 @@ import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 
 /** The owner of the stock, the time, and the outbox for its events. */
-export type StockOwner = Pick<CommandContext, "merchantId" | "now" | "outbox">;
+export type StockCommandContext = Pick<CommandContext, "merchantId" | "now" | "outbox">;
 
 export interface StockLevel extends Stock {
   readonly variantId: string;
@@ -27,9 +27,9 @@ export interface StockChange {
 }
 
 /** By variant; of one that was deleted, or is another merchant's, there is none. */
-export async function lockLevels(
+export async function lockStockLevels(
   transaction: Transaction,
-  { merchantId }: Pick<StockOwner, "merchantId">,
+  { merchantId }: Pick<StockCommandContext, "merchantId">,
   variantIds: readonly string[],
 ): Promise<Map<string, StockLevel>> {
   if (variantIds.length === 0) return new Map();
@@ -42,23 +42,23 @@ export async function lockLevels(
 }
 
 /** What changes of a level that is locked. */
-export interface StockMove {
+export interface StockLevelMove {
   readonly level: StockLevel;
   readonly onHand?: number;
   readonly reserved?: number;
 }
 
 /** What its movements say; what only promises more or less leaves none. */
-export interface MoveCause {
+export interface StockMovementCause {
   readonly reason: "sold" | "canceled" | "returned";
   readonly note: string;
 }
 
 /** Gives the levels as they are now. A move that would promise more than there is, is a fault of the caller. */
-export async function moveStock(
+export async function moveStockLevels(
   transaction: Transaction,
-  owner: StockOwner,
-  { moves, cause }: { readonly moves: readonly StockMove[]; readonly cause: MoveCause | null },
+  owner: StockCommandContext,
+  { moves, cause }: { readonly moves: readonly StockLevelMove[]; readonly cause: StockMovementCause | null },
 ): Promise<StockLevel[]> {
   const { merchantId, now } = owner;
   const moved = moves.filter(({ onHand = 0, reserved = 0 }) => onHand !== 0 || reserved !== 0);
@@ -93,26 +93,28 @@ export async function moveStock(
       reserved: level.reserved + reserved,
     },
   }));
-  tellStock(owner, changes);
+  publishStockEvents(owner, changes);
   // Who reads takes off what has ended by the clock, which is not in these figures: then any move may be
   // another word.
   const uncertain = new Set(
     changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])),
   );
-  await putDown(
+  await queueForSearchIndex(
     transaction,
     changes
-      .filter(({ before, after }) => uncertain.has(after.variantId) || isOtherwise(before, after, now))
+      .filter(
+        ({ before, after }) => uncertain.has(after.variantId) || hasOtherAvailability(before, after, now),
+      )
       .map(({ after }) => after.productId),
   );
   return changes.map(({ after }) => after);
 }
 
-const isOtherwise = (before: Stock, after: Stock, now: Date): boolean =>
+const hasOtherAvailability = (before: Stock, after: Stock, now: Date): boolean =>
   availabilityOf(before, now) !== availabilityOf(after, now);
 
 /** A row for each change, which is there when the change is: whoever takes it sees what it is about. */
-async function putDown(transaction: Transaction, productIds: readonly string[]): Promise<void> {
+async function queueForSearchIndex(transaction: Transaction, productIds: readonly string[]): Promise<void> {
   if (productIds.length === 0) return;
   await sql`insert into search_due (product_id) select distinct id from unnest(${productIds}::text[]) as p(id)`.execute(
     transaction,
@@ -125,14 +127,14 @@ export interface VariantQuantity {
 }
 
 /** How many of each, where one stands there several times. */
-export function quantitiesOf(lines: readonly VariantQuantity[]): Map<string, number> {
+export function sumQuantitiesByVariant(lines: readonly VariantQuantity[]): Map<string, number> {
   const quantities = new Map<string, number>();
   for (const { variantId, quantity } of lines)
     quantities.set(variantId, (quantities.get(variantId) ?? 0) + quantity);
   return quantities;
 }
 
-export interface StockFigures {
+export interface StockLevelFigures {
   readonly variantId: string;
   readonly onHand: number;
   readonly reserved: number;
@@ -140,59 +142,62 @@ export interface StockFigures {
 }
 
 /** The refusal of every change that would leave less stock than is promised. */
-export function insufficientStock(
-  { variantId, onHand, reserved, backorderLimit }: StockFigures,
+export function insufficientStockFailure(
+  { variantId, onHand, reserved, backorderLimit }: StockLevelFigures,
   asked: Readonly<Record<string, number>> = {},
 ): Failure {
-  return refusal(variantId, "insufficient_stock", { onHand, reserved, backorderLimit, ...asked });
+  return stockFailure(variantId, "insufficient_stock", { onHand, reserved, backorderLimit, ...asked });
 }
 
-export function stockLimitReached(variantId: string, data: Readonly<Record<string, number>>): Failure {
-  return refusal(variantId, "stock_limit_reached", data);
+export function stockLimitFailure(variantId: string, data: Readonly<Record<string, number>>): Failure {
+  return stockFailure(variantId, "stock_limit_reached", data);
 }
 
-function refusal(variantId: string, reason: string, data: Readonly<Record<string, number>>): Failure {
+function stockFailure(variantId: string, reason: string, data: Readonly<Record<string, number>>): Failure {
   return fail("invalid_state", {
     conflict: { resource: "variant", id: variantId, currentStatus: null, currentVersion: null, reason, data },
   });
 }
 
 /** Changes by variant, of transactions that are under way. */
-const untold = new WeakMap<Outbox, Map<string, StockChange>>();
+const pendingChanges = new WeakMap<Outbox, Map<string, StockChange>>();
 
 /**
  * Publishes events for crossed thresholds: sold out, low, back in stock; one for everything that a
  * transaction does to a variant. Other changes publish nothing. The caller has the levels locked, so a change
  * starts from where the one before ended.
  */
-export function tellStock({ outbox, now }: StockOwner, changes: readonly StockChange[]): void {
+export function publishStockEvents(
+  { outbox, now }: StockCommandContext,
+  changes: readonly StockChange[],
+): void {
   if (changes.length === 0) return;
-  const collected = untold.get(outbox) ?? new Map<string, StockChange>();
+  const collected = pendingChanges.get(outbox) ?? new Map<string, StockChange>();
   for (const { before, after } of changes)
     collected.set(after.variantId, { before: collected.get(after.variantId)?.before ?? before, after });
-  if (untold.has(outbox)) return;
-  untold.set(outbox, collected);
+  if (pendingChanges.has(outbox)) return;
+  pendingChanges.set(outbox, collected);
   outbox.appendLast(() => {
-    untold.delete(outbox);
-    return [...collected.values()].flatMap((change) => crossingOf(change, now));
+    pendingChanges.delete(outbox);
+    return [...collected.values()].flatMap((change) => thresholdEvents(change, now));
   });
 }
 
-function crossingOf({ before, after }: StockChange, now: Date): DomainEvent[] {
-  const type = eventOf(standingOf(before), standingOf(after));
+function thresholdEvents({ before, after }: StockChange, now: Date): DomainEvent[] {
+  const type = eventOf(stockStateOf(before), stockStateOf(after));
   return type === null ? [] : [{ type, id: after.variantId, previous: previousOf({ before, after }, now) }];
 }
 
-type Standing = "out" | "low" | "enough";
+type StockState = "out" | "low" | "enough";
 
 /** As buyers have it: what may be ordered beyond what there is counts as long as it lasts. */
-function standingOf({ onHand, reserved, backorderLimit, lowStockThreshold }: StockLevel): Standing {
+function stockStateOf({ onHand, reserved, backorderLimit, lowStockThreshold }: StockLevel): StockState {
   const free = onHand - reserved;
   if (free + backorderLimit <= 0) return "out";
   return free <= lowStockThreshold ? "low" : "enough";
 }
 
-function eventOf(was: Standing, is: Standing): DomainEvent["type"] | null {
+function eventOf(was: StockState, is: StockState): DomainEvent["type"] | null {
   if (was === is) return null;
   if (is === "out") return "variant.out_of_stock";
   if (was === "out") return "variant.back_in_stock";

@@ -6,15 +6,15 @@ import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
-  insufficientStock,
-  lockLevels,
+  insufficientStockFailure,
+  lockStockLevels,
   type StockChange,
-  type StockFigures,
+  type StockLevelFigures,
   type StockLevel,
 } from "./stock-levels.ts";
-import { releaseEndedHolds } from "./reservations.ts";
+import { releaseExpiredStockHolds } from "./stock-holds.ts";
 
-export interface StockSettings {
+export interface StockSettingsInput {
   readonly variantId: string;
   readonly isNew: boolean;
   /** Null: as it is, 0 where it is new. */
@@ -25,7 +25,7 @@ export interface StockSettings {
 
 const lowStockThresholdDefault = 5;
 
-export interface StockSettingsSaved {
+export interface StockSettingsResult {
   readonly isChanged: boolean;
   /** Of levels that were there before: to be told when the change stands. */
   readonly stockChanges: readonly StockChange[];
@@ -35,8 +35,8 @@ export interface StockSettingsSaved {
 export async function saveStockSettings(
   transaction: Transaction,
   tenant: CommandContext,
-  settings: readonly StockSettings[],
-): Promise<StockSettingsSaved> {
+  settings: readonly StockSettingsInput[],
+): Promise<StockSettingsResult> {
   const fresh = settings.filter(({ isNew }) => isNew);
   if (fresh.length > 0) await openStockLevels(transaction, tenant, fresh);
   const given = settings.filter(
@@ -50,7 +50,7 @@ export async function saveStockSettings(
 async function openStockLevels(
   transaction: Transaction,
   tenant: CommandContext,
-  settings: readonly StockSettings[],
+  settings: readonly StockSettingsInput[],
 ): Promise<void> {
   await sql`
     insert into stock_level (variant_id, merchant_id, on_hand, reserved, backorder_limit, low_stock_threshold, updated_at)
@@ -62,37 +62,37 @@ async function openStockLevels(
 async function changeSettings(
   transaction: Transaction,
   tenant: CommandContext,
-  settings: readonly StockSettings[],
+  settings: readonly StockSettingsInput[],
 ): Promise<StockChange[]> {
-  await lockLevels(
+  await lockStockLevels(
     transaction,
     tenant,
     settings.map(({ variantId }) => variantId),
   );
   const changes = await writeSettings(transaction, tenant, settings);
-  const refused = await findRefused(transaction, settings);
+  const refused = await findRefusedSettings(transaction, settings);
   if (refused.length === 0) return changes;
   const refusedIds = refused.map(({ variantId }) => variantId);
-  if (await releaseEndedHolds(transaction, tenant, refusedIds))
+  if (await releaseExpiredStockHolds(transaction, tenant, refusedIds))
     changes.push(...(await writeSettings(transaction, tenant, settings)));
-  const [first] = await findRefused(transaction, settings);
-  if (first !== undefined) throw insufficientStock(first);
+  const [first] = await findRefusedSettings(transaction, settings);
+  if (first !== undefined) throw insufficientStockFailure(first);
   return changes;
 }
 
-const wantedOf = (settings: readonly StockSettings[]): RawBuilder<unknown> =>
+const settingsRecordset = (settings: readonly StockSettingsInput[]): RawBuilder<unknown> =>
   sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int, "lowStockThreshold" int)`;
 
 /** Passes over what is promised to buyers already. */
 async function writeSettings(
   transaction: Transaction,
   tenant: CommandContext,
-  settings: readonly StockSettings[],
+  settings: readonly StockSettingsInput[],
 ): Promise<StockChange[]> {
-  const { rows } = await sql<StockLevel & Was>`
+  const { rows } = await sql<StockLevel & PreviousSettings>`
     update stock_level s set backorder_limit = coalesce(w."backorderLimit", s.backorder_limit),
       low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), version = s.version + 1, updated_at = ${tenant.now}
-    from ${wantedOf(settings)} join stock_level was on was.variant_id = w."variantId" join variant v on v.id = was.variant_id
+    from ${settingsRecordset(settings)} join stock_level was on was.variant_id = w."variantId" join variant v on v.id = was.variant_id
     where s.variant_id = w."variantId" and s.reserved <= s.on_hand + coalesce(w."backorderLimit", s.backorder_limit)
       and (s.backorder_limit, s.low_stock_threshold)
         is distinct from (coalesce(w."backorderLimit", s.backorder_limit), coalesce(w."lowStockThreshold", s.low_stock_threshold))
@@ -111,18 +111,18 @@ async function writeSettings(
   }));
 }
 
-interface Was {
+interface PreviousSettings {
   readonly backorderLimitWas: number;
   readonly lowStockThresholdWas: number;
 }
 
 /** What was passed over has another limit than wanted. */
-async function findRefused(
+async function findRefusedSettings(
   transaction: Transaction,
-  settings: readonly StockSettings[],
-): Promise<readonly StockFigures[]> {
-  const { rows } = await sql<StockFigures>`
-    select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s join ${wantedOf(settings)} on s.variant_id = w."variantId"
+  settings: readonly StockSettingsInput[],
+): Promise<readonly StockLevelFigures[]> {
+  const { rows } = await sql<StockLevelFigures>`
+    select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s join ${settingsRecordset(settings)} on s.variant_id = w."variantId"
     where s.backorder_limit <> w."backorderLimit" order by s.variant_id`.execute(transaction);
   return rows;
 }

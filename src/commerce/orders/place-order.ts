@@ -8,12 +8,15 @@ import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { completeCart } from "#commerce/carts/cart-transitions.ts";
 import { type LockedSession, saveSession, publishSessionEvent } from "#commerce/checkout/change-session.ts";
-import { sellHeld } from "#commerce/inventory/reservations.ts";
+import { sellHeldStock } from "#commerce/inventory/stock-holds.ts";
 import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
-import { redeemUses } from "#commerce/promotions/promotion-uses.ts";
+import { redeemPromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { conditionsOf, type PromotionConditions } from "#commerce/promotions/choose-promotions.ts";
+import {
+  promotionConditionsOfLines,
+  type PromotionConditions,
+} from "#commerce/promotions/choose-promotions.ts";
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import type { OrderCommandContext } from "./change-order.ts";
 import { type OrderEvent, publishOrder, writeTimeline } from "./order-events.ts";
@@ -41,8 +44,8 @@ export async function placeOrder(
   const { now } = context;
   const orderId = createId("order", now.getTime());
   const number = createOrderNumber();
-  await redeemUses(transaction, { sessionId: session.id, orderId, now });
-  const allocated = await sellHeld(transaction, context, { sessionId: session.id, note: number });
+  await redeemPromotionUses(transaction, { sessionId: session.id, orderId, now });
+  const allocated = await sellHeldStock(transaction, context, { sessionId: session.id, note: number });
   const lines = toOrderLines(cart, { allocated, categories: await categoriesOf(transaction, cart), now });
   await insertOrder(transaction, context, {
     id: orderId,
@@ -288,7 +291,8 @@ async function placedPromotions(
   }));
   return applied.map(({ promotionId, trigger, kind, code, titles, discountMinor, allocations }) => {
     const rule = rules.get(promotionId);
-    const { boughtLineIds, minimum } = rule === undefined ? noConditions : conditionsOf(rule, conditionLines);
+    const { boughtLineIds, minimum } =
+      rule === undefined ? noConditions : promotionConditionsOfLines(rule, conditionLines);
     return {
       promotionId,
       trigger,

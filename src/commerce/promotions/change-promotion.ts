@@ -11,14 +11,19 @@ import { fail, type FailureDetail } from "#foundation/failure.ts";
 import { createId, toId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { money } from "#foundation/money.ts";
-import { conflictOf, lockLivingPromotion, type PromotionTransitionInput, startOf } from "./promotion-life.ts";
 import {
-  fieldFaults,
-  mergeFields,
-  noValues,
+  promotionConflict,
+  lockUnendedPromotion,
+  type PromotionTransitionInput,
+  promotionStartTime,
+} from "./promotion-status.ts";
+import {
+  promotionFieldFaults,
+  mergePromotionFields,
+  emptyPromotionValues,
   type PromotionFields,
   type PromotionValues,
-  ruleFaults,
+  promotionRuleFaults,
 } from "./promotion-fields.ts";
 import { type PromotionKind, promotionKinds, type PromotionRule } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
@@ -39,16 +44,16 @@ export async function createPromotion(
   input: PromotionCreateInput,
 ): Promise<{ promotionId: string }> {
   const { trigger, kind } = input;
-  const values = mergeFields(noValues, input);
+  const values = mergePromotionFields(emptyPromotionValues, input);
   requireNoFaults([
     ...choiceFaults("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
     ...choiceFaults("/kind", kind, { allowed: promotionKinds, noun: "value" }),
-    ...fieldFaults(input),
-    ...(promotionKinds.includes(kind) ? ruleFaults(kind, values) : []),
+    ...promotionFieldFaults(input),
+    ...(promotionKinds.includes(kind) ? promotionRuleFaults(kind, values) : []),
   ]);
   await requireMerchant(transaction, tenant);
-  await requireOwnThings(transaction, tenant, input);
-  await requireOwnCurrency(transaction, tenant, values);
+  await requireMerchantReferences(transaction, tenant, input);
+  await requireMarketCurrency(transaction, tenant, values);
   const promotionId = createId("promotion", tenant.now.getTime());
   const { merchantId, now } = tenant;
   await transaction
@@ -71,19 +76,19 @@ export async function updatePromotion(
   tenant: CommandContext,
   input: PromotionUpdateInput,
 ): Promise<{ promotionId: string }> {
-  requireNoFaults(fieldFaults(input));
-  const promotion = await lockLivingPromotion(transaction, tenant, input);
+  requireNoFaults(promotionFieldFaults(input));
+  const promotion = await lockUnendedPromotion(transaction, tenant, input);
   const before = toValues(promotion);
-  const values = mergeFields(before, input);
-  requireNoFaults(ruleFaults(promotion.kind, values));
+  const values = mergePromotionFields(before, input);
+  requireNoFaults(promotionRuleFaults(promotion.kind, values));
   if (isDeepStrictEqual(values, before)) return { promotionId: promotion.id };
   requireLimitAboveUsed(promotion, values);
-  await requireOwnThings(transaction, tenant, input);
+  await requireMerchantReferences(transaction, tenant, input);
   if (values.currency !== before.currency || input.marketIds !== undefined)
-    await requireOwnCurrency(transaction, tenant, values);
+    await requireMarketCurrency(transaction, tenant, values);
   const startedAt =
     promotion.status === "active"
-      ? startOf({ ...values, startedAt: promotion.startedAt }, tenant.now)
+      ? promotionStartTime({ ...values, startedAt: promotion.startedAt }, tenant.now)
       : promotion.startedAt;
   const after = await transaction
     .updateTable("promotion")
@@ -94,7 +99,7 @@ export async function updatePromotion(
   tenant.outbox.append({
     type: "promotion.updated",
     id: promotion.id,
-    previous: previousOf(promotion, after),
+    previous: changedFieldsBefore(promotion, after),
   });
   if (promotion.startedAt === null && startedAt !== null && promotion.status === "active")
     tenant.outbox.append({ type: "promotion.started", id: promotion.id, previous: {} });
@@ -118,14 +123,14 @@ function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: Promotio
   throw fail("invalid_state", {
     message,
     details: [faultAt("/usageLimit", "too_small", message)],
-    conflict: conflictOf(promotion, "usage_limit_below_used", { used, usageLimit }),
+    conflict: promotionConflict(promotion, "usage_limit_below_used", { used, usageLimit }),
   });
 }
 
 function toValues(row: PromotionRow): PromotionValues {
   const values: PromotionValues = { ...row, titles: row.titles as PromotionValues["titles"] };
   // Only the fields a merchant sets.
-  return mergeFields(values, {});
+  return mergePromotionFields(values, {});
 }
 
 function toColumns({ titles, ...values }: PromotionValues): Columns {
@@ -149,7 +154,7 @@ type Columns = {
   readonly titles: string;
 };
 
-const lists = [
+const referenceLists = [
   { name: "entitledProductIds", table: "product", thing: "product" },
   { name: "entitledCategoryIds", table: "category", thing: "category" },
   { name: "buyProductIds", table: "product", thing: "product" },
@@ -158,31 +163,32 @@ const lists = [
 ] as const;
 
 /** Only what was given is looked up: what was deleted since does not stand in the way of another change. */
-async function requireOwnThings(
+async function requireMerchantReferences(
   transaction: Transaction,
   tenant: CommandContext,
   input: PromotionFields,
 ): Promise<void> {
   const missing: FailureDetail[] = [];
-  for (const { name, table, thing } of lists) {
+  for (const { name, table, thing } of referenceLists) {
     const ids = input[name] ?? [];
-    if (ids.length > 0) missing.push(...(await missingOf(transaction, tenant, { ids, table, name, thing })));
+    if (ids.length > 0)
+      missing.push(...(await missingReferenceFaults(transaction, tenant, { ids, table, name, thing })));
   }
   const [first] = missing;
   if (first !== undefined) throw fail("resource_not_found", { message: first.message, details: missing });
 }
 
-interface Named {
+interface ReferenceList {
   readonly ids: readonly string[];
-  readonly table: (typeof lists)[number]["table"];
+  readonly table: (typeof referenceLists)[number]["table"];
   readonly name: string;
   readonly thing: string;
 }
 
-async function missingOf(
+async function missingReferenceFaults(
   transaction: Transaction,
   tenant: CommandContext,
-  { ids, table, name, thing }: Named,
+  { ids, table, name, thing }: ReferenceList,
 ): Promise<Faults> {
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(table)} where merchant_id = ${tenant.merchantId} and id = any(${ids.map(toId)}::text[])`.execute(
@@ -195,7 +201,7 @@ async function missingOf(
 }
 
 /** Of one of the promotion's markets, or it would never apply. */
-async function requireOwnCurrency(
+async function requireMarketCurrency(
   transaction: Transaction,
   tenant: CommandContext,
   { currency, marketIds }: PromotionValues,
@@ -217,7 +223,7 @@ async function requireOwnCurrency(
  * The promotion in the words of its public document, without the buyers it is for: events give the former
  * values of changed fields.
  */
-function documentOf(row: PromotionRow): Readonly<Record<string, unknown>> {
+function toEventDocument(row: PromotionRow): Readonly<Record<string, unknown>> {
   const toMoney = (amountMinor: number | null): unknown =>
     amountMinor === null || row.currency === null ? null : money(amountMinor, row.currency);
   return {
@@ -246,9 +252,9 @@ function documentOf(row: PromotionRow): Readonly<Record<string, unknown>> {
 }
 
 /** What the fields that differ were. */
-function previousOf(before: PromotionRow, after: PromotionRow): Readonly<Record<string, unknown>> {
-  const now = documentOf(after);
+function changedFieldsBefore(before: PromotionRow, after: PromotionRow): Readonly<Record<string, unknown>> {
+  const now = toEventDocument(after);
   return Object.fromEntries(
-    Object.entries(documentOf(before)).filter(([name, was]) => !isDeepStrictEqual(was, now[name])),
+    Object.entries(toEventDocument(before)).filter(([name, was]) => !isDeepStrictEqual(was, now[name])),
   );
 }

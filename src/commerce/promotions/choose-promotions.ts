@@ -18,9 +18,9 @@ import {
   quantityOf,
   sumMinor,
 } from "#commerce/pricing/discounts.ts";
-import type { PromotionRule, RefusalReason } from "./promotion-rule.ts";
+import type { PromotionRule, PromotionRefusalReason } from "./promotion-rule.ts";
 
-export interface CartFacts {
+export interface PromotionCartFacts {
   readonly marketId: string;
   readonly currency: string;
   readonly buyerReference: string | null;
@@ -28,8 +28,8 @@ export interface CartFacts {
   readonly pricing: Omit<PricingInput, "discounts">;
 }
 
-export interface Refusal {
-  readonly reason: RefusalReason;
+export interface PromotionRefusal {
+  readonly reason: PromotionRefusalReason;
   /** What a minimum asks, and how far the cart is from it. */
   readonly data: {
     readonly requiredAmountMinor?: number;
@@ -39,32 +39,36 @@ export interface Refusal {
   };
 }
 
-export interface Choice {
+export interface PromotionChoice {
   /** Those that take something off, in order of application. */
   readonly automatic: readonly PromotionRule[];
   /** Applied after them where its refusal is null, even while it takes nothing off. */
-  readonly code: { readonly rule: PromotionRule; readonly refusal: Refusal | null } | null;
+  readonly code: { readonly rule: PromotionRule; readonly refusal: PromotionRefusal | null } | null;
   readonly priced: PricedCart;
 }
 
-export interface OfferedPromotions {
+export interface CandidatePromotions {
   readonly automatic: readonly PromotionRule[];
   readonly code: PromotionRule | null;
 }
 
-export function choosePromotions(facts: CartFacts, offered: OfferedPromotions): Choice {
+export function choosePromotions(facts: PromotionCartFacts, offered: CandidatePromotions): PromotionChoice {
   const automatic = chooseAutomatic(facts, offered.automatic);
-  if (offered.code === null) return choice(facts, automatic, null);
+  if (offered.code === null) return toPromotionChoice(facts, automatic, null);
   const rule = offered.code;
   const refusal = findRefusal(rule, facts);
-  if (refusal !== null) return choice(facts, automatic, { rule, refusal });
-  const rivalry = rivalryOf(rule, automatic, facts);
-  if (rivalry === "together") return choice(facts, automatic, { rule, refusal: null });
-  if (rivalry === "code_alone") return choice(facts, [], { rule, refusal: null });
-  return choice(facts, automatic, { rule, refusal: { reason: rivalry, data: {} } });
+  if (refusal !== null) return toPromotionChoice(facts, automatic, { rule, refusal });
+  const rivalry = resolveCombination(rule, automatic, facts);
+  if (rivalry === "together") return toPromotionChoice(facts, automatic, { rule, refusal: null });
+  if (rivalry === "code_alone") return toPromotionChoice(facts, [], { rule, refusal: null });
+  return toPromotionChoice(facts, automatic, { rule, refusal: { reason: rivalry, data: {} } });
 }
 
-function choice(facts: CartFacts, automatic: readonly PromotionRule[], code: Choice["code"]): Choice {
+function toPromotionChoice(
+  facts: PromotionCartFacts,
+  automatic: readonly PromotionRule[],
+  code: PromotionChoice["code"],
+): PromotionChoice {
   return {
     automatic,
     code,
@@ -73,7 +77,10 @@ function choice(facts: CartFacts, automatic: readonly PromotionRule[], code: Cho
 }
 
 /** An exclusive one takes part only as the first that takes something off, and then alone. */
-function chooseAutomatic(facts: CartFacts, offered: readonly PromotionRule[]): readonly PromotionRule[] {
+function chooseAutomatic(
+  facts: PromotionCartFacts,
+  offered: readonly PromotionRule[],
+): readonly PromotionRule[] {
   const eligible = offered.filter((rule) => findRefusal(rule, facts) === null).toSorted(byPrecedence);
   const first = eligible.find((rule) => priceWith(facts, [rule]).discountMinor > 0);
   if (first === undefined) return [];
@@ -88,10 +95,10 @@ function byPrecedence(a: PromotionRule, b: PromotionRule): number {
 }
 
 /** How a code that would apply by itself stands to the automatic ones that were taken. */
-function rivalryOf(
+function resolveCombination(
   code: PromotionRule,
   automatic: readonly PromotionRule[],
-  facts: CartFacts,
+  facts: PromotionCartFacts,
 ): "together" | "code_alone" | "superseded_by_better_deal" | "combination_disallowed" {
   const [first] = automatic;
   if (first === undefined) return "together";
@@ -103,15 +110,15 @@ function rivalryOf(
   return code.priority > first.priority ? "code_alone" : "combination_disallowed";
 }
 
-function priceWith(facts: CartFacts, rules: readonly PromotionRule[]): PricedCart {
+function priceWith(facts: PromotionCartFacts, rules: readonly PromotionRule[]): PricedCart {
   return priceCart({ ...facts.pricing, discounts: rules.map(({ discount }) => discount) });
 }
 
-type Condition = (rule: PromotionRule, facts: CartFacts) => Refusal | null;
+type Condition = (rule: PromotionRule, facts: PromotionCartFacts) => PromotionRefusal | null;
 
-const unless = (
-  isBroken: (rule: PromotionRule, facts: CartFacts) => boolean,
-  reason: RefusalReason,
+const refuseIf = (
+  isBroken: (rule: PromotionRule, facts: PromotionCartFacts) => boolean,
+  reason: PromotionRefusalReason,
 ): Condition => {
   return (rule, facts) => (isBroken(rule, facts) ? { reason, data: {} } : null);
 };
@@ -121,30 +128,33 @@ const unless = (
  * it back, as it may for a pause.
  */
 const conditions: readonly Condition[] = [
-  unless((rule, { now }) => rule.status === "ended" || (rule.endsAt !== null && rule.endsAt <= now), "ended"),
-  unless((rule) => rule.status === "paused", "paused"),
-  unless(
+  refuseIf(
+    (rule, { now }) => rule.status === "ended" || (rule.endsAt !== null && rule.endsAt <= now),
+    "ended",
+  ),
+  refuseIf((rule) => rule.status === "paused", "paused"),
+  refuseIf(
     (rule, { now }) => rule.status === "draft" || (rule.startsAt !== null && rule.startsAt > now),
     "not_started",
   ),
-  unless(
+  refuseIf(
     (rule, { marketId }) => rule.marketIds.length > 0 && !rule.marketIds.includes(marketId),
     "market_not_eligible",
   ),
-  unless((rule, { currency }) => rule.currency !== null && rule.currency !== currency, "currency_mismatch"),
-  unless((rule) => isUsedUp(rule) || (rule.code !== null && isUsedUp(rule.code)), "usage_limit_reached"),
-  unless((rule, { buyerReference }) => buyerReference === null && needsBuyer(rule), "sign_in_required"),
-  unless((rule) => !rule.isForThisBuyer, "customer_not_eligible"),
-  unless(
+  refuseIf((rule, { currency }) => rule.currency !== null && rule.currency !== currency, "currency_mismatch"),
+  refuseIf((rule) => isUsedUp(rule) || (rule.code !== null && isUsedUp(rule.code)), "usage_limit_reached"),
+  refuseIf((rule, { buyerReference }) => buyerReference === null && needsBuyer(rule), "sign_in_required"),
+  refuseIf((rule) => !rule.isForThisBuyer, "customer_not_eligible"),
+  refuseIf(
     (rule) => rule.perBuyerLimit !== null && rule.usedByBuyer >= rule.perBuyerLimit,
     "customer_usage_limit_reached",
   ),
-  unless((rule, facts) => entitledLinesOf(rule, facts).length === 0, "no_entitled_lines"),
+  refuseIf((rule, facts) => entitledLinesOf(rule, facts).length === 0, "no_entitled_lines"),
   requireMinimumSubtotal,
   requireMinimumQuantity,
 ];
 
-function findRefusal(rule: PromotionRule, facts: CartFacts): Refusal | null {
+function findRefusal(rule: PromotionRule, facts: PromotionCartFacts): PromotionRefusal | null {
   for (const condition of conditions) {
     const refusal = condition(rule, facts);
     if (refusal !== null) return refusal;
@@ -166,12 +176,12 @@ function needsBuyer(rule: PromotionRule): boolean {
   return rule.requiresSignIn || rule.perBuyerLimit !== null || rule.isForSomeBuyers;
 }
 
-function entitledLinesOf(rule: PromotionRule, { pricing }: CartFacts): PricingLine[] {
+function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartFacts): PricingLine[] {
   return pricing.lines.filter(entitledTo(rule.discount.entitled));
 }
 
 /** Before discounts: one promotion must not take away what another was promised for. */
-function requireMinimumSubtotal(rule: PromotionRule, facts: CartFacts): Refusal | null {
+function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartFacts): PromotionRefusal | null {
   const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;
   const subtotals = entitledLinesOf(rule, facts).map(({ unitPriceMinor, quantity }) =>
     multiplyMinor(unitPriceMinor, quantity),
@@ -186,7 +196,7 @@ function requireMinimumSubtotal(rule: PromotionRule, facts: CartFacts): Refusal 
  * Of entitled units; "buy X, get Y" asks besides for what one application needs. Told is what is missing for
  * both.
  */
-function requireMinimumQuantity(rule: PromotionRule, facts: CartFacts): Refusal | null {
+function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartFacts): PromotionRefusal | null {
   const minimum = rule.minimumQuantity ?? 0;
   const asked = [
     { requiredQuantity: minimum, missingQuantity: minimum - quantityOf(entitledLinesOf(rule, facts)) },
@@ -206,15 +216,15 @@ function requireMinimumQuantity(rule: PromotionRule, facts: CartFacts): Refusal 
  * Codes are compared as people read them: without case, without the compatibility forms of Unicode, without
  * space around.
  */
-export const codeLengthMax = 64;
+export const promotionCodeLengthMax = 64;
 const codePattern = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u;
 
 /** What a code is found by; undefined when the text cannot be one. */
-export function normalizeCode(text: string): string | undefined {
+export function normalizePromotionCode(text: string): string | undefined {
   // Upper case first: some letters fold only that way (ß and SS are one).
   const normalized = text.trim().normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
   return normalized.length > 0 &&
-    Array.from(normalized).length <= codeLengthMax &&
+    Array.from(normalized).length <= promotionCodeLengthMax &&
     codePattern.test(normalized)
     ? normalized
     : undefined;
@@ -236,7 +246,10 @@ export interface PromotionConditions {
 }
 
 /** The lines that a promotion was given for; an order keeps them for later cancellations and returns. */
-export function conditionsOf(rule: PromotionRule, lines: readonly ConditionLine[]): PromotionConditions {
+export function promotionConditionsOfLines(
+  rule: PromotionRule,
+  lines: readonly ConditionLine[],
+): PromotionConditions {
   const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
   const entitled = lines.filter(entitledTo(discount.entitled)).map(({ id }) => id);
   const minimum =

@@ -9,9 +9,9 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { conflictOf, lockLivingPromotion } from "./promotion-life.ts";
+import { promotionConflict, lockUnendedPromotion } from "./promotion-status.ts";
 import { promotionBounds as bounds } from "./promotion-fields.ts";
-import { codeLengthMax, normalizeCode } from "./choose-promotions.ts";
+import { promotionCodeLengthMax, normalizePromotionCode } from "./choose-promotions.ts";
 import type { PromotionCodeRow } from "./read-promotions.ts";
 
 /** Either `count`, with what belongs to drawing, or `codes`. */
@@ -27,40 +27,43 @@ export interface PromotionCodesGenerateInput {
   readonly usageLimit?: number | null | undefined;
 }
 
-export interface PromotionCodesGenerated {
+export interface PromotionCodesResult {
   readonly promotionId: string;
   readonly codes: readonly PromotionCodeRow[];
 }
 
 /** No two that look alike in print or by hand, and no vowels, so that no words come about. */
-const signs = "3479CDFGHJKMNPQRTWXY";
+const codeAlphabet = "3479CDFGHJKMNPQRTWXY";
 /** That this many draws in a row are taken does not happen by chance. */
-const roundsMax = 10;
+const drawRoundsMax = 10;
 
 export async function generatePromotionCodes(
   transaction: Transaction,
   tenant: CommandContext,
   input: PromotionCodesGenerateInput,
-): Promise<PromotionCodesGenerated> {
+): Promise<PromotionCodesResult> {
   requireNoFaults(generateFaults(input));
-  const promotion = await lockLivingPromotion(transaction, tenant, { promotionId: input.promotionId });
+  const promotion = await lockUnendedPromotion(transaction, tenant, { promotionId: input.promotionId });
   if (promotion.trigger !== "code")
-    throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_is_automatic") });
+    throw fail("invalid_state", { conflict: promotionConflict(promotion, "promotion_is_automatic") });
   const batch = { promotionId: promotion.id, usageLimit: input.usageLimit ?? null };
   const codes =
     input.codes === null || input.codes === undefined
-      ? await saveDrawn(transaction, tenant, {
+      ? await saveRandomCodes(transaction, tenant, {
           ...batch,
           count: input.count ?? 0,
           draw: () => drawCode(input),
         })
-      : await saveGiven(transaction, tenant, { ...batch, texts: input.codes.map((code) => code.trim()) });
+      : await saveMerchantCodes(transaction, tenant, {
+          ...batch,
+          texts: input.codes.map((code) => code.trim()),
+        });
   return { promotionId: promotion.id, codes };
 }
 
 function generateFaults({ count, prefix, length, codes, usageLimit }: PromotionCodesGenerateInput): Faults {
   return [
-    ...choiceFaults({ count, prefix, length, codes }),
+    ...codeSourceFaults({ count, prefix, length, codes }),
     ...integerFaults("/count", count, { min: 1, max: bounds.codesMax }),
     ...integerFaults("/length", length, { min: bounds.drawnLengthMin, max: bounds.drawnLengthMax }),
     ...prefixFaults(prefix),
@@ -69,7 +72,7 @@ function generateFaults({ count, prefix, length, codes, usageLimit }: PromotionC
   ];
 }
 
-function choiceFaults({
+function codeSourceFaults({
   count,
   prefix,
   length,
@@ -90,7 +93,7 @@ function choiceFaults({
 /** A prefix is a code itself, so that whatever is drawn behind it makes one. */
 function prefixFaults(prefix: string | null | undefined): Faults {
   if (prefix === null || prefix === undefined) return [];
-  const normalized = prefix.trim() === prefix ? normalizeCode(prefix) : undefined;
+  const normalized = prefix.trim() === prefix ? normalizePromotionCode(prefix) : undefined;
   if (
     normalized !== undefined &&
     Math.max(Array.from(prefix).length, Array.from(normalized).length) <= bounds.prefixMax
@@ -110,13 +113,13 @@ function codesFaults(codes: readonly string[] | undefined): Faults {
   const seen = new Set<string>();
   const faults = codes.flatMap((code, index) => {
     const field = `/codes/${index}`;
-    const normalized = normalizeCode(code);
-    if (normalized === undefined || Array.from(code.trim()).length > codeLengthMax) {
+    const normalized = normalizePromotionCode(code);
+    if (normalized === undefined || Array.from(code.trim()).length > promotionCodeLengthMax) {
       return [
         faultAt(
           field,
           "pattern_mismatch",
-          `A code has 1–${codeLengthMax} letters, digits, - or _, and begins with a letter or digit.`,
+          `A code has 1–${promotionCodeLengthMax} letters, digits, - or _, and begins with a letter or digit.`,
         ),
       ];
     }
@@ -129,44 +132,44 @@ function codesFaults(codes: readonly string[] | undefined): Faults {
 
 function drawCode({ prefix, length }: Pick<PromotionCodesGenerateInput, "prefix" | "length">): string {
   const drawn = Array.from({ length: length ?? bounds.drawnLengthDefault }, () =>
-    signs.charAt(randomInt(signs.length)),
+    codeAlphabet.charAt(randomInt(codeAlphabet.length)),
   ).join("");
   return `${prefix ?? ""}${drawn}`;
 }
 
-interface Batch {
+interface CodeBatch {
   readonly promotionId: string;
   readonly usageLimit: number | null;
 }
 
-async function saveDrawn(
+async function saveRandomCodes(
   transaction: Transaction,
   tenant: CommandContext,
-  { count, draw, ...batch }: Batch & { readonly count: number; readonly draw: () => string },
+  { count, draw, ...batch }: CodeBatch & { readonly count: number; readonly draw: () => string },
 ): Promise<PromotionCodeRow[]> {
   const saved: PromotionCodeRow[] = [];
   for (let round = 0; saved.length < count; round += 1) {
-    if (round === roundsMax) throw new Error(`Only ${saved.length} of ${count} codes could be drawn.`);
+    if (round === drawRoundsMax) throw new Error(`Only ${saved.length} of ${count} codes could be drawn.`);
     const texts = Array.from({ length: count - saved.length }, draw);
     saved.push(...(await insertCodes(transaction, tenant, { ...batch, texts })));
   }
   return saved;
 }
 
-async function saveGiven(
+async function saveMerchantCodes(
   transaction: Transaction,
   tenant: CommandContext,
-  { texts, ...batch }: Batch & { readonly texts: readonly string[] },
+  { texts, ...batch }: CodeBatch & { readonly texts: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const saved = new Map(
     (await insertCodes(transaction, tenant, { ...batch, texts })).map((row) => [row.code, row]),
   );
   const taken = texts.flatMap((code, index) => (saved.has(code) ? [] : [{ code, index }]));
-  if (taken.length > 0) throw alreadyTaken(taken);
+  if (taken.length > 0) throw codesTakenFailure(taken);
   return texts.flatMap((code) => saved.get(code) ?? []);
 }
 
-function alreadyTaken(taken: readonly { readonly code: string; readonly index: number }[]): Failure {
+function codesTakenFailure(taken: readonly { readonly code: string; readonly index: number }[]): Failure {
   const details = taken.map(({ code, index }) =>
     faultAt(`/codes/${index}`, "already_exists", `The merchant has the code ${code} already.`),
   );
@@ -191,13 +194,13 @@ function alreadyTaken(taken: readonly { readonly code: string; readonly index: n
 async function insertCodes(
   transaction: Transaction,
   tenant: CommandContext,
-  { promotionId, usageLimit, texts }: Batch & { readonly texts: readonly string[] },
+  { promotionId, usageLimit, texts }: CodeBatch & { readonly texts: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const rows = texts
     .map((code) => ({
       id: createId("promotionCode", tenant.now.getTime()),
       code,
-      codeNormalized: normalizeCode(code) ?? "",
+      codeNormalized: normalizePromotionCode(code) ?? "",
     }))
     .toSorted((one, other) => (one.codeNormalized < other.codeNormalized ? -1 : 1));
   const inserted = await sql<PromotionCodeRow>`

@@ -97,7 +97,7 @@ export interface PromotionValues {
   readonly isExclusive: boolean;
 }
 
-export const noValues: PromotionValues = {
+export const emptyPromotionValues: PromotionValues = {
   titles: {},
   basisPoints: null,
   amountMinor: null,
@@ -121,23 +121,26 @@ export const noValues: PromotionValues = {
   isExclusive: false,
 };
 
-const names = Object.keys(noValues) as (keyof PromotionValues)[];
+const fieldNames = Object.keys(emptyPromotionValues) as (keyof PromotionValues)[];
 
 /** What was given in place of what there is; null is what a promotion without it has. */
-export function mergeFields(values: PromotionValues, fields: PromotionFields): PromotionValues {
+export function mergePromotionFields(values: PromotionValues, fields: PromotionFields): PromotionValues {
   const { titles } = fields;
   const given = {
     ...fields,
     titles: titles === null || titles === undefined ? titles : toLocalizedMap(titles),
   };
   const merged = Object.fromEntries(
-    names.map((name) => [name, given[name] === undefined ? values[name] : (given[name] ?? noValues[name])]),
+    fieldNames.map((name) => [
+      name,
+      given[name] === undefined ? values[name] : (given[name] ?? emptyPromotionValues[name]),
+    ]),
   ) as unknown as PromotionValues;
   const hasAmount = merged.amountMinor !== null || merged.minimumSubtotalMinor !== null;
   return hasAmount || typeof fields.currency === "string" ? merged : { ...merged, currency: null };
 }
 
-export function fieldFaults(input: PromotionFields): Faults {
+export function promotionFieldFaults(input: PromotionFields): Faults {
   return [
     ...(input.titles === undefined
       ? []
@@ -192,17 +195,17 @@ const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[
   gift: ["getQuantity"],
 };
 
-export function ruleFaults(kind: PromotionKind, values: PromotionValues): Faults {
+export function promotionRuleFaults(kind: PromotionKind, values: PromotionValues): Faults {
   const needed = fieldsOfKind[kind];
   const { startsAt, endsAt } = values;
   return [
     ...kindFields.flatMap((name) =>
       values[name] === null
         ? requiredFaults(name, kind, needed.includes(name))
-        : strangeFaults(name, kind, needed.includes(name)),
+        : notAllowedFaults(name, kind, needed.includes(name)),
     ),
     ...(["buyProductIds", "buyCategoryIds"] as const).flatMap((name) =>
-      values[name].length === 0 ? [] : strangeFaults(name, kind, kind === "buy_x_get_y"),
+      values[name].length === 0 ? [] : notAllowedFaults(name, kind, kind === "buy_x_get_y"),
     ),
     ...moneyFaults(values),
     ...(startsAt !== null && endsAt !== null && endsAt <= startsAt
@@ -214,7 +217,7 @@ export function ruleFaults(kind: PromotionKind, values: PromotionValues): Faults
 const requiredFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
   isNeeded ? [faultAt(`/${name}`, "required", `A promotion of the kind ${kind} needs it.`)] : [];
 
-const strangeFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
+const notAllowedFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
   isNeeded ? [] : [faultAt(`/${name}`, "not_allowed", `A promotion of the kind ${kind} has none.`)];
 
 function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: PromotionValues): Faults {

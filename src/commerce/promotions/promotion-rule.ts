@@ -8,7 +8,7 @@ export const promotionStatuses = ["draft", "active", "paused", "ended"] as const
 export type PromotionStatus = (typeof promotionStatuses)[number];
 
 /** Why a promotion does not apply, in the contract's words. */
-export const refusalReasons = [
+export const promotionRefusalReasons = [
   "not_started",
   "ended",
   "paused",
@@ -24,7 +24,7 @@ export const refusalReasons = [
   "combination_disallowed",
   "superseded_by_better_deal",
 ] as const;
-export type RefusalReason = (typeof refusalReasons)[number];
+export type PromotionRefusalReason = (typeof promotionRefusalReasons)[number];
 
 export interface PromotionRule {
   readonly id: string;

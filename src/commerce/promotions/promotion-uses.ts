@@ -8,28 +8,28 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import type { RefusalReason } from "./promotion-rule.ts";
+import type { PromotionRefusalReason } from "./promotion-rule.ts";
 
-export interface UsesToTake {
+export interface PromotionUsesInput {
   readonly tenant: CommandContext;
   readonly sessionId: string;
   /** Null: nobody known, whose uses cannot be counted. */
   readonly buyerReference: string | null;
   readonly promotions: readonly { readonly promotionId: string; readonly promotionCodeId: string | null }[];
   /** What to throw; the transaction must not be committed after it. */
-  readonly refusal: (reason: RefusalReason, promotionId: string) => Failure;
+  readonly refusal: (reason: PromotionRefusalReason, promotionId: string) => Failure;
 }
 
 /** All or none. A session that holds a use of one of them already is a fault of the caller. */
-export async function takeUses(transaction: Transaction, uses: UsesToTake): Promise<void> {
+export async function takePromotionUses(transaction: Transaction, uses: PromotionUsesInput): Promise<void> {
   if (uses.promotions.length === 0) return;
   await lockPromotions(
     transaction,
     uses.promotions.map(({ promotionId }) => promotionId),
   );
-  await countPromotions(transaction, uses);
-  await countCodes(transaction, uses);
-  await countBuyer(transaction, uses);
+  await incrementPromotionUses(transaction, uses);
+  await incrementCodeUses(transaction, uses);
+  await incrementBuyerUses(transaction, uses);
   await transaction
     .insertInto("promotionUse")
     .values(
@@ -61,9 +61,9 @@ export async function lockPromotions(
  * The last use raises the version as well: to who follows the promotion it is another one when it is
  * exhausted.
  */
-async function countPromotions(
+async function incrementPromotionUses(
   transaction: Transaction,
-  { tenant, promotions, buyerReference, refusal }: UsesToTake,
+  { tenant, promotions, buyerReference, refusal }: PromotionUsesInput,
 ): Promise<void> {
   const { rows } = await sql<{
     id: string;
@@ -89,7 +89,10 @@ async function countPromotions(
   }
 }
 
-async function countCodes(transaction: Transaction, { promotions, refusal }: UsesToTake): Promise<void> {
+async function incrementCodeUses(
+  transaction: Transaction,
+  { promotions, refusal }: PromotionUsesInput,
+): Promise<void> {
   const withCode = promotions.flatMap(({ promotionId, promotionCodeId }) =>
     promotionCodeId === null ? [] : [{ promotionId, promotionCodeId }],
   );
@@ -108,9 +111,9 @@ async function countCodes(transaction: Transaction, { promotions, refusal }: Use
  * Counted whether there is a limit or not: a limit that is set later holds for what the buyer has had before,
  * and giving back needs no memory.
  */
-async function countBuyer(
+async function incrementBuyerUses(
   transaction: Transaction,
-  { buyerReference, promotions, refusal }: UsesToTake,
+  { buyerReference, promotions, refusal }: PromotionUsesInput,
 ): Promise<void> {
   if (buyerReference === null) return;
   const { rows } = await sql<{ promotionId: string }>`
@@ -125,7 +128,7 @@ async function countBuyer(
 }
 
 /** What the session holds and no order has; nothing the second time. */
-export async function giveBackUses(
+export async function releasePromotionUses(
   transaction: Transaction,
   { sessionId, now }: { readonly sessionId: string; readonly now: Date },
 ): Promise<void> {
@@ -137,11 +140,11 @@ export async function giveBackUses(
     .where("redeemedAt", "is", null)
     .returning(["promotionId", "promotionCodeId", "buyerReference"])
     .execute();
-  await countBack(transaction, held);
+  await decrementUses(transaction, held);
 }
 
 /** What an order had and no longer has, the whole of it being canceled; nothing the second time. */
-export async function restoreUses(
+export async function restorePromotionUses(
   transaction: Transaction,
   { orderId, now }: { readonly orderId: string; readonly now: Date },
 ): Promise<void> {
@@ -153,16 +156,16 @@ export async function restoreUses(
     .where("restoredAt", "is", null)
     .returning(["promotionId", "promotionCodeId", "buyerReference"])
     .execute();
-  await countBack(transaction, redeemed);
+  await decrementUses(transaction, redeemed);
 }
 
-interface CountedUse {
+interface PromotionUseRow {
   readonly promotionId: string;
   readonly promotionCodeId: string | null;
   readonly buyerReference: string | null;
 }
 
-async function countBack(transaction: Transaction, uses: readonly CountedUse[]): Promise<void> {
+async function decrementUses(transaction: Transaction, uses: readonly PromotionUseRow[]): Promise<void> {
   if (uses.length === 0) return;
   const promotionIds = uses.map(({ promotionId }) => promotionId);
   const codeIds = uses.flatMap(({ promotionCodeId }) => promotionCodeId ?? []);
@@ -180,7 +183,7 @@ async function countBack(transaction: Transaction, uses: readonly CountedUse[]):
 }
 
 /** What the session holds belongs to the order for good. */
-export async function redeemUses(
+export async function redeemPromotionUses(
   transaction: Transaction,
   { sessionId, orderId, now }: { readonly sessionId: string; readonly orderId: string; readonly now: Date },
 ): Promise<void> {

@@ -10,7 +10,7 @@ import type { Reader } from "#database/transaction.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
 
 /** What a kind does not have is null in the row: the table's checks see to it. */
-type Value =
+type PromotionDiscountJson =
   | { readonly kind: "percentage"; readonly basisPoints: number }
   | { readonly kind: "fixed_amount"; readonly amountMinor: number }
   | { readonly kind: "free_shipping" }
@@ -23,7 +23,7 @@ type Value =
   | { readonly kind: "gift"; readonly getQuantity: number };
 
 /** A promotion's row as `promotionRuleJson` writes it. */
-export type PromotionJson = Value & {
+export type PromotionJson = PromotionDiscountJson & {
   readonly id: string;
   readonly trigger: "code" | "automatic";
   readonly status: PromotionStatus;
@@ -70,7 +70,7 @@ export const promotionRuleJson = (
   'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority, 'isExclusive', p.is_exclusive)`;
 
 /** How often the buyer has used `promotion as p`; nobody known has never. */
-export const usedByBuyer = (buyerReference: Buyer): RawBuilder<number> =>
+export const promotionUsesByBuyer = (buyerReference: Buyer): RawBuilder<number> =>
   sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id and b.buyer_reference = ${buyerReference}), 0)`;
 
 /** Over the table `promotion_code as c`: the code's own limit. */
@@ -156,7 +156,7 @@ export interface PromotionFilter {
 
 /* The lists are queries still to be paged or counted; the graph says which. */
 
-export function promotionList(
+export function selectPromotions(
   reader: Reader,
   { merchantId, id, status, trigger }: PromotionFilter,
 ): SelectQueryBuilder<Tables, "promotion", PromotionRow> {
@@ -201,16 +201,16 @@ export async function countPromotionCodes(
 /** A page of the codes of one promotion. */
 export type PromotionCodePage = Page & { readonly promotionId: string };
 
-export const promotionPageKey = ({ after, before, limit, isInverted }: Page): string =>
+export const promotionCodePageKey = ({ after, before, limit, isInverted }: Page): string =>
   JSON.stringify([after, before, limit, isInverted]);
 
 /** Promotions of one list are asked for the same page, so that one statement serves them all. */
-export async function promotionCodePages(
+export async function loadPromotionCodePages(
   db: Reader,
   pages: readonly PromotionCodePage[],
 ): Promise<PromotionCodeRow[][]> {
   const found = new Map<PromotionCodePage, PromotionCodeRow[]>();
-  for (const alike of Map.groupBy(pages, promotionPageKey).values()) {
+  for (const alike of Map.groupBy(pages, promotionCodePageKey).values()) {
     const [first] = alike;
     if (first === undefined) continue;
     const rows = await findPromotionCodePages(db, {

@@ -21,7 +21,7 @@ export interface ReportMarkets {
   readonly timeZone: string | null;
 }
 
-interface MarketsAsked {
+interface ReportMarketsQuery {
   readonly merchantId: string | null;
   /** An id or a handle; null: all of them. */
   readonly market: string | null;
@@ -30,7 +30,7 @@ interface MarketsAsked {
 /** With a token of the platform a handle may name a market of several merchants. */
 export async function findReportMarkets(
   reader: Reader,
-  { merchantId, market }: MarketsAsked,
+  { merchantId, market }: ReportMarketsQuery,
 ): Promise<ReportMarkets> {
   const ofMerchant = merchantId === null ? sql`true` : sql`merchant_id = ${merchantId}`;
   if (market === null) {
@@ -54,7 +54,7 @@ export async function findReportMarkets(
 }
 
 /** A condition on a row of that name that has a merchant, a market and the moment by which it counts. */
-export function isInScope(
+export function reportScopeCondition(
   { merchantId, marketIds, period }: ReportScope,
   row: string,
   moment: string,
@@ -66,11 +66,11 @@ export function isInScope(
 }
 
 /** The number of its bucket, from 1. */
-export const bucketOf = (moment: string, buckets: readonly Bucket[]): RawBuilder<number> =>
+export const reportBucketNumber = (moment: string, buckets: readonly Bucket[]): RawBuilder<number> =>
   sql<number>`width_bucket(${sql.ref(moment)}, ${buckets.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[])`;
 
 /** A sum as the database gives it, in digits. */
-export function toAmount(digits: string | null | undefined): number {
+export function toSafeAmount(digits: string | null | undefined): number {
   const amountMinor = Number(digits ?? 0);
   if (Number.isSafeInteger(amountMinor)) return amountMinor;
   throw fail("invalid_field", {

@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Reader } from "#database/transaction.ts";
-import { isInScope, type ReportScope, toAmount } from "./report-scope.ts";
+import { reportScopeCondition, type ReportScope, toSafeAmount } from "./report-scope.ts";
 
 export interface ReturnFigures {
   readonly currency: string;
@@ -26,11 +26,11 @@ export interface ReturnReport {
   readonly reasons: readonly (ReturnFigures & { readonly kind: ReturnKind; readonly reason: ReturnReason })[];
 }
 
-interface ReturnsAsked extends ReportScope {
+interface ReturnReportQuery extends ReportScope {
   readonly currencies: readonly string[];
 }
 
-export async function readReturns(reader: Reader, asked: ReturnsAsked): Promise<ReturnReport> {
+export async function readReturnReport(reader: Reader, asked: ReturnReportQuery): Promise<ReturnReport> {
   const { rows } = await returnStatement(asked).execute(reader);
   const totals = new Map(rows.flatMap((row) => (row.kind === null ? [[row.currency, row]] : [])));
   return {
@@ -43,7 +43,7 @@ export async function readReturns(reader: Reader, asked: ReturnsAsked): Promise<
   };
 }
 
-interface Row {
+interface ReturnReportRow {
   readonly currency: string;
   /** Null: any. */
   readonly kind: ReturnKind | null;
@@ -60,14 +60,14 @@ interface Row {
 }
 
 /** Units and refunds are added up by return before returns are: one with two of them is one return. */
-function returnStatement(scope: ReturnsAsked): RawBuilder<Row> {
-  return sql<Row>`
+function returnStatement(scope: ReturnReportQuery): RawBuilder<ReturnReportRow> {
+  return sql<ReturnReportRow>`
     with asked as (
       select r.currency, r.kind, r.reason, r.status, r.status not in ('declined', 'canceled') as is_wanted, r.refund_minor, r.fee_minor,
         (select sum(l.quantity) from return_line l where l.return_id = r.id) as units,
         (select sum(m.amount_minor) from refund m where m.order_id = r.order_id and m.return_id = r.id and m.status = 'succeeded') as refunded
       from (select o.currency, o.market_id, r.* from order_return r join sales_order o on o.id = r.order_id) as r
-      where ${isInScope(scope, "r", "requested_at")})
+      where ${reportScopeCondition(scope, "r", "requested_at")})
     select currency, kind, reason, count(*)::int as returns, count(*) filter (where status = 'declined')::int as declined,
       count(*) filter (where status = 'canceled')::int as canceled, count(*) filter (where status = 'closed')::int as closed,
       sum(units)::text as units, sum(refund_minor) filter (where is_wanted)::text as promised, sum(fee_minor) filter (where is_wanted)::text as fee,
@@ -75,7 +75,7 @@ function returnStatement(scope: ReturnsAsked): RawBuilder<Row> {
     from asked group by grouping sets ((currency), (currency, kind, reason)) order by returns desc, currency, kind, reason`;
 }
 
-const nothing = {
+const emptyReturnRow = {
   returns: 0,
   declined: 0,
   canceled: 0,
@@ -88,18 +88,18 @@ const nothing = {
 
 function toFigures(
   currency: string,
-  row: Omit<Row, "currency" | "kind" | "reason"> = nothing,
+  row: Omit<ReturnReportRow, "currency" | "kind" | "reason"> = emptyReturnRow,
 ): ReturnFigures {
   const { returns, declined, canceled, closed } = row;
   return {
     currency,
     returns,
-    units: toAmount(row.units),
+    units: toSafeAmount(row.units),
     declined,
     canceled,
     closed,
-    promisedMinor: toAmount(row.promised),
-    feeMinor: toAmount(row.fee),
-    refundedMinor: toAmount(row.refunded),
+    promisedMinor: toSafeAmount(row.promised),
+    feeMinor: toSafeAmount(row.fee),
+    refundedMinor: toSafeAmount(row.refunded),
   };
 }

@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import type { Bucket } from "#foundation/period.ts";
-import { bucketOf, isInScope, type ReportScope, toAmount } from "./report-scope.ts";
+import { reportBucketNumber, reportScopeCondition, type ReportScope, toSafeAmount } from "./report-scope.ts";
 
 type Amount = "gross" | "reduced" | "refunded" | "discount" | "shipping" | "tax";
 
@@ -19,19 +19,22 @@ export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>>
   readonly averageOrderMinor: number | null;
 }
 
-export interface SalesOfCurrency {
+export interface CurrencySales {
   readonly currency: string;
   readonly totals: SalesFigures;
   readonly buckets: readonly (SalesFigures & Bucket)[];
 }
 
-interface SalesAsked extends ReportScope {
+interface SalesReportQuery extends ReportScope {
   readonly buckets: readonly Bucket[];
   /** Those that are shown even where nothing was sold. */
   readonly currencies: readonly string[];
 }
 
-export async function readSales(reader: Reader, asked: SalesAsked): Promise<readonly SalesOfCurrency[]> {
+export async function readSalesReport(
+  reader: Reader,
+  asked: SalesReportQuery,
+): Promise<readonly CurrencySales[]> {
   const { rows } = await salesStatement(asked).execute(reader);
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
   return [...new Set([...asked.currencies, ...byCurrency.keys()])].toSorted().map((currency) => {
@@ -48,7 +51,7 @@ export async function readSales(reader: Reader, asked: SalesAsked): Promise<read
 }
 
 /** Sums of nothing are null. */
-interface Row extends Readonly<Record<Amount | "units", string | null>> {
+interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
   readonly currency: string;
   /** Null: of the whole time. */
   readonly bucket: number | null;
@@ -60,11 +63,11 @@ interface Row extends Readonly<Record<Amount | "units", string | null>> {
  * Refunds and units are added up by themselves before they meet their orders: an order with two of them is
  * one order.
  */
-function salesStatement({ buckets, ...scope }: SalesAsked): RawBuilder<Row> {
-  return sql<Row>`
+function salesStatement({ buckets, ...scope }: SalesReportQuery): RawBuilder<SalesRow> {
+  return sql<SalesRow>`
     with placed as materialized (
-      select o.id, ${bucketOf("o.placed_at", buckets)} as bucket, o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.shipping_minor, o.tax_minor
-      from sales_order o where ${isInScope(scope, "o", "placed_at")}),
+      select o.id, ${reportBucketNumber("o.placed_at", buckets)} as bucket, o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.shipping_minor, o.tax_minor
+      from sales_order o where ${reportScopeCondition(scope, "o", "placed_at")}),
     counted as (
       select currency, bucket, count(*) as orders, count(*) filter (where status = 'canceled') as canceled_orders, sum(total_minor) as gross,
         sum(reduced_minor) as reduced, sum(discount_minor) as discount, sum(shipping_minor) as shipping, sum(tax_minor) as tax, 0 as units, 0 as refunded
@@ -80,7 +83,7 @@ function salesStatement({ buckets, ...scope }: SalesAsked): RawBuilder<Row> {
     from counted group by grouping sets ((currency), (currency, bucket))`;
 }
 
-const nothing = {
+const emptySalesRow = {
   orders: 0,
   canceledOrders: 0,
   gross: "0",
@@ -92,32 +95,35 @@ const nothing = {
   units: "0",
 };
 
-function toFigures(currency: string, row: Omit<Row, "currency" | "bucket"> = nothing): SalesFigures {
+function toFigures(
+  currency: string,
+  row: Omit<SalesRow, "currency" | "bucket"> = emptySalesRow,
+): SalesFigures {
   const { orders, canceledOrders } = row;
-  const [grossMinor, reducedMinor] = [toAmount(row.gross), toAmount(row.reduced)];
+  const [grossMinor, reducedMinor] = [toSafeAmount(row.gross), toSafeAmount(row.reduced)];
   return {
     currency,
     orders,
     canceledOrders,
-    units: toAmount(row.units),
+    units: toSafeAmount(row.units),
     grossMinor,
     reducedMinor,
     netMinor: grossMinor - reducedMinor,
-    refundedMinor: toAmount(row.refunded),
-    discountMinor: toAmount(row.discount),
-    shippingMinor: toAmount(row.shipping),
-    taxMinor: toAmount(row.tax),
-    averageOrderMinor: orders === 0 ? null : halfUp(grossMinor, orders),
+    refundedMinor: toSafeAmount(row.refunded),
+    discountMinor: toSafeAmount(row.discount),
+    shippingMinor: toSafeAmount(row.shipping),
+    taxMinor: toSafeAmount(row.tax),
+    averageOrderMinor: orders === 0 ? null : divideHalfUp(grossMinor, orders),
   };
 }
 
 /** In whole numbers, since a quotient of doubles may be rounded twice. */
-function halfUp(amountMinor: number, parts: number): number {
+function divideHalfUp(amountMinor: number, parts: number): number {
   return Number((BigInt(amountMinor) * 2n + BigInt(parts)) / (BigInt(parts) * 2n));
 }
 
 /** The orders with a promotion: how many, what it took off, and what these orders came to. */
-export interface PromotedFigures {
+export interface PromotionSalesFigures {
   readonly currency: string;
   readonly orders: number;
   readonly canceledOrders: number;
@@ -128,16 +134,19 @@ export interface PromotedFigures {
 
 export interface PromotionReport {
   /** With any promotion; an order with two of them counts once. */
-  readonly totals: readonly PromotedFigures[];
-  readonly promotions: readonly (PromotedFigures & { readonly promotionId: string })[];
+  readonly totals: readonly PromotionSalesFigures[];
+  readonly promotions: readonly (PromotionSalesFigures & { readonly promotionId: string })[];
 }
 
-interface PromotionsAsked extends ReportScope {
+interface PromotionReportQuery extends ReportScope {
   readonly first: number;
   readonly currencies: readonly string[];
 }
 
-export async function readPromotions(reader: Reader, asked: PromotionsAsked): Promise<PromotionReport> {
+export async function readPromotionReport(
+  reader: Reader,
+  asked: PromotionReportQuery,
+): Promise<PromotionReport> {
   const { rows } = await promotionStatement(asked).execute(reader);
   const totals = new Map(rows.flatMap((row) => (row.promotionId === null ? [[row.currency, row]] : [])));
   return {
@@ -152,7 +161,7 @@ export async function readPromotions(reader: Reader, asked: PromotionsAsked): Pr
   };
 }
 
-interface PromotionRow {
+interface PromotionReportRow {
   /** Null: any. */
   readonly promotionId: string | null;
   readonly currency: string;
@@ -164,13 +173,13 @@ interface PromotionRow {
 }
 
 /** An order keeps what its promotions took off as they were when it was placed. */
-function promotionStatement({ first, ...scope }: PromotionsAsked): RawBuilder<PromotionRow> {
+function promotionStatement({ first, ...scope }: PromotionReportQuery): RawBuilder<PromotionReportRow> {
   const figures = sql`count(*)::int as orders, count(*) filter (where status = 'canceled')::int as canceled_orders, sum(discount_minor)::text as discount,
     sum(total_minor)::text as gross, sum(total_minor - reduced_minor)::text as net`;
-  return sql<PromotionRow>`
+  return sql<PromotionReportRow>`
     with placed as materialized (
       select o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.promotions from sales_order o
-      where ${isInScope(scope, "o", "placed_at")} and o.promotions <> '[]'),
+      where ${reportScopeCondition(scope, "o", "placed_at")} and o.promotions <> '[]'),
     applied as (
       select a."promotionId" as promotion_id, p.currency, p.status, p.total_minor, p.reduced_minor, a."discountMinor" as discount_minor
       from placed p cross join lateral jsonb_to_recordset(p.promotions) as a("promotionId" text, "discountMinor" bigint)),
@@ -180,13 +189,13 @@ function promotionStatement({ first, ...scope }: PromotionsAsked): RawBuilder<Pr
     select * from ranked`;
 }
 
-function toPromotedFigures(currency: string, row: PromotionRow | undefined): PromotedFigures {
+function toPromotedFigures(currency: string, row: PromotionReportRow | undefined): PromotionSalesFigures {
   return {
     currency,
     orders: row?.orders ?? 0,
     canceledOrders: row?.canceledOrders ?? 0,
-    discountMinor: toAmount(row?.discount),
-    grossMinor: toAmount(row?.gross),
-    netMinor: toAmount(row?.net),
+    discountMinor: toSafeAmount(row?.discount),
+    grossMinor: toSafeAmount(row?.gross),
+    netMinor: toSafeAmount(row?.net),
   };
 }

@@ -8,23 +8,23 @@ import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
 import type { Reader } from "#database/transaction.ts";
 import type { Bucket } from "#foundation/period.ts";
-import { bucketOf, isInScope, type ReportScope, toAmount } from "./report-scope.ts";
+import { reportBucketNumber, reportScopeCondition, type ReportScope, toSafeAmount } from "./report-scope.ts";
 
-type Step = "carts" | "checkouts" | "submittedCheckouts" | "orders";
+type FunnelStep = "carts" | "checkouts" | "submittedCheckouts" | "orders";
 
-export interface SessionOutcome {
+export interface SessionOutcomeCount {
   readonly status: SessionStatus;
   /** Where it was canceled. */
   readonly reason: SessionCancelReason | null;
   readonly sessions: number;
 }
 
-export interface FunnelFigures extends Readonly<Record<Step, number>> {
+export interface FunnelFigures extends Readonly<Record<FunnelStep, number>> {
   readonly sessions: number;
   /** Orders of all carts, 0 to 1; null: there were no carts. */
   readonly conversionRate: number | null;
   /** The most frequent first. */
-  readonly outcomes: readonly SessionOutcome[];
+  readonly outcomes: readonly SessionOutcomeCount[];
 }
 
 export interface FunnelReport {
@@ -32,12 +32,12 @@ export interface FunnelReport {
   readonly buckets: readonly (FunnelFigures & Bucket)[];
 }
 
-interface FunnelAsked extends ReportScope {
+interface FunnelReportQuery extends ReportScope {
   readonly buckets: readonly Bucket[];
   readonly now: Date;
 }
 
-export async function readFunnel(reader: Reader, asked: FunnelAsked): Promise<FunnelReport> {
+export async function readFunnelReport(reader: Reader, asked: FunnelReportQuery): Promise<FunnelReport> {
   const { rows } = await funnelStatement(asked).execute(reader);
   const byBucket = Map.groupBy(rows, ({ bucket }) => bucket);
   return {
@@ -51,7 +51,7 @@ export async function readFunnel(reader: Reader, asked: FunnelAsked): Promise<Fu
 
 interface FunnelRow {
   readonly bucket: number;
-  readonly step: Step | "sessions";
+  readonly step: FunnelStep | "sessions";
   /** Of sessions. */
   readonly status: SessionStatus | null;
   readonly reason: SessionCancelReason | null;
@@ -62,10 +62,10 @@ interface FunnelRow {
  * A session that ran out is expired from that moment on, written or not. One whose payment failed is open
  * again, and was submitted all the same: its payment tells.
  */
-function funnelStatement({ buckets, now, ...scope }: FunnelAsked): RawBuilder<FunnelRow> {
+function funnelStatement({ buckets, now, ...scope }: FunnelReportQuery): RawBuilder<FunnelRow> {
   return sql<FunnelRow>`
     with made as materialized (
-      select c.id, ${bucketOf("c.created_at", buckets)} as bucket from cart c where ${isInScope(scope, "c", "created_at")} and c.status <> 'merged'),
+      select c.id, ${reportBucketNumber("c.created_at", buckets)} as bucket from cart c where ${reportScopeCondition(scope, "c", "created_at")} and c.status <> 'merged'),
     checkout as materialized (
       select m.bucket, s.cart_id, case when s.status = 'open' and s.expires_at <= ${now}::timestamptz then 'expired' else s.status end as status,
         s.cancel_reason, s.submitted_at is not null or exists (select from payment p where p.session_id = s.id) as is_submitted
@@ -96,9 +96,9 @@ function toFunnelFigures(rows: readonly FunnelRow[]): FunnelFigures {
   };
 }
 
-function toOutcomes(rows: readonly FunnelRow[]): SessionOutcome[] {
+function toOutcomes(rows: readonly FunnelRow[]): SessionOutcomeCount[] {
   const groups = Map.groupBy(rows, ({ status, reason }) => `${status} ${reason}`);
-  const outcomes = [...groups.values()].flatMap(([first, ...others]): SessionOutcome[] =>
+  const outcomes = [...groups.values()].flatMap(([first, ...others]): SessionOutcomeCount[] =>
     first === undefined || first.status === null
       ? []
       : [
@@ -127,7 +127,7 @@ export interface SearchReport {
   readonly withoutResults: readonly (SearchFigures & { readonly query: string })[];
 }
 
-interface SearchesAsked {
+interface SearchReportQuery {
   /** Null: everybody's. What was searched for among all merchants' products is everybody's. */
   readonly merchantId: string | null;
   /** Null: all of them. */
@@ -138,7 +138,7 @@ interface SearchesAsked {
   readonly first: number;
 }
 
-export async function readSearches(reader: Reader, asked: SearchesAsked): Promise<SearchReport> {
+export async function readSearchReport(reader: Reader, asked: SearchReportQuery): Promise<SearchReport> {
   const { rows } = await searchStatement(asked).execute(reader);
   const listed = (list: SearchRow["list"]): SearchReport["top"] =>
     rows.flatMap((row) =>
@@ -160,7 +160,7 @@ interface SearchRow {
   readonly queries: number | null;
 }
 
-function searchStatement({ merchantId, country, from, to, first }: SearchesAsked): RawBuilder<SearchRow> {
+function searchStatement({ merchantId, country, from, to, first }: SearchReportQuery): RawBuilder<SearchRow> {
   return sql<SearchRow>`
     with counted as materialized (
       select query, sum(searches) as searches, sum(empty) as empty from search_query_day
@@ -176,5 +176,5 @@ function searchStatement({ merchantId, country, from, to, first }: SearchesAsked
 }
 
 function toSearchFigures(row: SearchRow | undefined): SearchFigures {
-  return { searches: toAmount(row?.searches), empty: toAmount(row?.empty) };
+  return { searches: toSafeAmount(row?.searches), empty: toSafeAmount(row?.empty) };
 }

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { loadOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
-import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
+import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import {
   promotionKinds,
   type PromotionRule,
@@ -213,7 +213,7 @@ async function openShelves(
       offers.get(market.id) ??
       (await loadOffer(transaction, { ...asked, variantIds: [...own.values()], code: null }));
     offers.set(market.id, offer);
-    const normalized = code === undefined ? undefined : normalizeCode(promotionCodes[code]);
+    const normalized = code === undefined ? undefined : normalizePromotionCode(promotionCodes[code]);
     const rule =
       normalized === undefined
         ? undefined

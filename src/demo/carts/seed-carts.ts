@@ -6,8 +6,8 @@
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoFile, PromotionCodes } from "#demo/demo-file.ts";
 import { type CartLife, cartRows, insertCarts, type NewCart } from "#demo/rows/cart-rows.ts";
-import { noValues } from "#commerce/promotions/promotion-fields.ts";
-import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
+import { emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
+import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import { insertRows, type Row } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import {
@@ -117,11 +117,12 @@ async function seedPromotions(transaction: Transaction, given: Given): Promise<P
   ) as PromotionCodes;
 }
 
-const keyOf = (merchantId: string, code: string): string => `${merchantId} ${normalizeCode(code) ?? ""}`;
+const keyOf = (merchantId: string, code: string): string =>
+  `${merchantId} ${normalizePromotionCode(code) ?? ""}`;
 
 async function findCodes(transaction: Transaction, { first, second }: DemoOwners): Promise<Set<string>> {
   const texts = demoSales().promotions.flatMap(({ code }) =>
-    code === null ? [] : [normalizeCode(code.text) ?? ""],
+    code === null ? [] : [normalizePromotionCode(code.text) ?? ""],
   );
   const rows = await transaction
     .selectFrom("promotionCode")
@@ -146,7 +147,7 @@ function rowsOf(
   );
   const id = createId("promotion", at.getTime());
   const promotion: Row<"promotion"> = {
-    ...noValues,
+    ...emptyPromotionValues,
     ...values,
     id,
     merchantId,
@@ -184,7 +185,7 @@ function codeRow(
     merchantId,
     promotionId,
     code,
-    codeNormalized: normalizeCode(code) ?? "",
+    codeNormalized: normalizePromotionCode(code) ?? "",
     usageLimit: null,
     createdAt,
   };

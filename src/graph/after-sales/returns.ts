@@ -25,7 +25,7 @@ import { showPart } from "#graph/orders/orders.ts";
 import { ReturnRef } from "#graph/refs.ts";
 import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
 
-const ofReturn =
+const returnVersionDescription =
   "The version of the return the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
 
 const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
@@ -57,7 +57,7 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
 
 const ReturnTransitionInput = builder.inputType("ReturnTransitionInput", {
   description: "A return that shall go on.",
-  fields: (t) => ({ expectedVersion: t.int({ description: ofReturn }) }),
+  fields: (t) => ({ expectedVersion: t.int({ description: returnVersionDescription }) }),
 });
 
 const ReturnDeclineInput = builder.inputType("ReturnDeclineInput", {
@@ -67,7 +67,7 @@ const ReturnDeclineInput = builder.inputType("ReturnDeclineInput", {
       required: true,
       description: `Why, for the buyer to read. 1 to ${declineReasonLengthMax} characters.`,
     }),
-    expectedVersion: t.int({ description: ofReturn }),
+    expectedVersion: t.int({ description: returnVersionDescription }),
   }),
 });
 
@@ -87,7 +87,7 @@ const ReturnReceiveInput = builder.inputType("ReturnReceiveInput", {
       required: true,
       description: "Every line of the return, each once.",
     }),
-    expectedVersion: t.int({ description: ofReturn }),
+    expectedVersion: t.int({ description: returnVersionDescription }),
   }),
 });
 
@@ -115,11 +115,11 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
       description: "Every line of the return, each once.",
     }),
     note: t.string({ description: `What there is to say about it. 1 to ${noteMax} characters.` }),
-    expectedVersion: t.int({ description: ofReturn }),
+    expectedVersion: t.int({ description: returnVersionDescription }),
   }),
 });
 
-const answer = (_context: GraphContext, { order, id }: ChangedPart): ReturnView =>
+const returnToAnswer = (_context: GraphContext, { order, id }: ChangedPart): ReturnView =>
   showPart(order, "returns", id);
 
 changeMutation({
@@ -131,7 +131,7 @@ changeMutation({
   input: ReturnRequestInput,
   type: ReturnRef,
   run: requestReturn,
-  answer,
+  answer: returnToAnswer,
 });
 
 changeMutation({
@@ -142,7 +142,7 @@ changeMutation({
   input: ReturnTransitionInput,
   type: ReturnRef,
   run: approveReturn,
-  answer,
+  answer: returnToAnswer,
 });
 
 changeMutation({
@@ -152,7 +152,7 @@ changeMutation({
   input: ReturnDeclineInput,
   type: ReturnRef,
   run: declineReturn,
-  answer,
+  answer: returnToAnswer,
 });
 
 changeMutation({
@@ -162,7 +162,7 @@ changeMutation({
   input: ReturnTransitionInput,
   type: ReturnRef,
   run: trackReturn,
-  answer,
+  answer: returnToAnswer,
 });
 
 changeMutation({
@@ -172,7 +172,7 @@ changeMutation({
   input: ReturnReceiveInput,
   type: ReturnRef,
   run: receiveReturn,
-  answer,
+  answer: returnToAnswer,
 });
 
 changeMutation({
@@ -183,7 +183,7 @@ changeMutation({
   input: ReturnInspectInput,
   type: ReturnRef,
   run: inspectReturn,
-  answer,
+  answer: returnToAnswer,
 });
 
 changeMutation({
@@ -194,7 +194,7 @@ changeMutation({
   input: ReturnTransitionInput,
   type: ReturnRef,
   run: closeReturn,
-  answer,
+  answer: returnToAnswer,
 });
 
 changeMutation({
@@ -205,5 +205,5 @@ changeMutation({
   input: ReturnTransitionInput,
   type: ReturnRef,
   run: cancelReturn,
-  answer,
+  answer: returnToAnswer,
 });

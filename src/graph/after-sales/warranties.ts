@@ -17,7 +17,7 @@ import { orderVersion } from "#graph/orders/order-inputs.ts";
 import { showPart } from "#graph/orders/orders.ts";
 import { WarrantyRef } from "#graph/refs.ts";
 
-const ofWarranty =
+const warrantyVersionDescription =
   "The version of the warranty the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
 
 const WarrantyClaimOutcomeEnum = defineEnum<WarrantyClaimOutcome>("WarrantyClaimOutcome", {
@@ -47,7 +47,7 @@ const WarrantyClaimOpenInput = builder.inputType("WarrantyClaimOpenInput", {
       required: true,
       description: `What is wrong. 1 to ${warrantyClaimTextLengthMax} characters.`,
     }),
-    expectedVersion: t.int({ description: ofWarranty }),
+    expectedVersion: t.int({ description: warrantyVersionDescription }),
   }),
 });
 
@@ -63,11 +63,11 @@ const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput",
       required: true,
       description: `The decision in words. 1 to ${warrantyClaimTextLengthMax} characters.`,
     }),
-    expectedVersion: t.int({ description: ofWarranty }),
+    expectedVersion: t.int({ description: warrantyVersionDescription }),
   }),
 });
 
-const answer = (_context: GraphContext, { order, id }: ChangedPart): WarrantyView =>
+const warrantyToAnswer = (_context: GraphContext, { order, id }: ChangedPart): WarrantyView =>
   showPart(order, "warranties", id);
 
 changeMutation({
@@ -79,7 +79,7 @@ changeMutation({
   input: WarrantyRegisterInput,
   type: WarrantyRef,
   run: registerWarranty,
-  answer,
+  answer: warrantyToAnswer,
 });
 
 changeMutation({
@@ -90,7 +90,7 @@ changeMutation({
   input: WarrantyClaimOpenInput,
   type: WarrantyRef,
   run: openWarrantyClaim,
-  answer,
+  answer: warrantyToAnswer,
 });
 
 changeMutation({
@@ -100,5 +100,5 @@ changeMutation({
   input: WarrantyClaimResolveInput,
   type: WarrantyRef,
   run: resolveWarrantyClaim,
-  answer,
+  answer: warrantyToAnswer,
 });

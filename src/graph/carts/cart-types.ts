@@ -7,10 +7,10 @@ import { addressLengthMax as lengths } from "#commerce/addresses/postal-address.
 import { cartRevocationNoteMax } from "#commerce/carts/cart-aggregate.ts";
 import { cartLinesMax } from "#commerce/carts/change-lines.ts";
 import { cartLineQuantityMax } from "#commerce/carts/price-lines.ts";
-import { codeLengthMax } from "#commerce/promotions/choose-promotions.ts";
+import { promotionCodeLengthMax } from "#commerce/promotions/choose-promotions.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import type { CartStatus, CartRevocationReason, CartWarningCode } from "#commerce/carts/cart-aggregate.ts";
-import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";
+import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 
 export const CartStatusEnum = defineEnum<CartStatus>("CartStatus", {
   description: "Where a cart is in its life.",
@@ -51,7 +51,7 @@ export const CartRevocationReasonEnum = defineEnum<CartRevocationReason>("CartTr
   },
 });
 
-export const PromotionRefusalReasonEnum = defineEnum<RefusalReason>("PromotionRefusalReason", {
+export const PromotionRefusalReasonEnum = defineEnum<PromotionRefusalReason>("PromotionRefusalReason", {
   description: "Why a promotion does not apply to a cart.",
   values: {
     not_started: "It has not begun yet.",
@@ -202,8 +202,8 @@ export const CartPromotionApplyInputType = builder.inputType("PublicCartPromotio
   fields: (t) => ({
     code: t.string({
       required: true,
-      description: `What the buyer typed; case and space around it do not matter. 1 to ${codeLengthMax} letters, digits, _ and - after trimming.`,
-      validate: textSchema(4 * codeLengthMax),
+      description: `What the buyer typed; case and space around it do not matter. 1 to ${promotionCodeLengthMax} letters, digits, _ and - after trimming.`,
+      validate: textSchema(4 * promotionCodeLengthMax),
     }),
     onExisting: t.field({
       type: OnExistingPromotionEnum,

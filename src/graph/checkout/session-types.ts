@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { sessionCancelNoteMax } from "#commerce/checkout/release-sessions.ts";
 import { sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
-import { codeLengthMax } from "#commerce/promotions/choose-promotions.ts";
+import { promotionCodeLengthMax } from "#commerce/promotions/choose-promotions.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import {
   AddressValidationEnum,
@@ -162,7 +162,7 @@ export const SessionPromotionApplyInputType = builder.inputType("HostedCheckoutS
   fields: (t) => ({
     code: t.string({
       required: true,
-      description: `What the buyer typed; case and space around it do not matter. 1 to ${codeLengthMax} letters, digits, _ and - after trimming.`,
+      description: `What the buyer typed; case and space around it do not matter. 1 to ${promotionCodeLengthMax} letters, digits, _ and - after trimming.`,
     }),
     onExisting: t.field({
       type: OnExistingPromotionEnum,

@@ -2,7 +2,7 @@
  * Graph mutations of markets, tax rates, delivery methods, policies and stock. Every upsert replaces the
  * whole record.
  */
-import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/stock.ts";
+import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/adjust-stock.ts";
 import { upsertDeliveryMethod, upsertTaxRate } from "#commerce/markets/delivery-and-tax.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { upsertPolicy } from "#commerce/markets/change-policy.ts";

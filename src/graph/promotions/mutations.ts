@@ -1,10 +1,10 @@
 /** Changes of promotions. Left out means that it stays as it is, null that there is none any more. */
 import type { InputFieldBuilder } from "@pothos/core";
 import { promotionBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
-import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-life.ts";
+import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import {
   type PromotionCodeRow,
-  promotionList,
+  selectPromotions,
   type PromotionRow,
 } from "#commerce/promotions/read-promotions.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
@@ -18,12 +18,12 @@ import type { GraphContext } from "#graph/context.ts";
 import { PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 import { PromotionKindEnum, PromotionTriggerEnum } from "./promotions.ts";
 
-type Fields = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
+type PromotionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
 
-const titlesText = `What buyers read, by locale, at least one; each 1 to ${bounds.titleMax} characters.`;
+const titlesDescription = `What buyers read, by locale, at least one; each 1 to ${bounds.titleMax} characters.`;
 
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
-const conditions = (t: Fields) => ({
+const promotionInputFields = (t: PromotionInputFieldBuilder) => ({
   basisPoints: t.int({
     description: `The share taken off, in hundredths of a percent: 2000 is 20 %. Needed by percentage and buy X get Y, which alone have it. 1 to ${bounds.basisPointsMax}.`,
   }),
@@ -102,8 +102,8 @@ const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
       description: "How it comes to a cart; fixed.",
     }),
     kind: t.field({ type: PromotionKindEnum, required: true, description: "What it takes off; fixed." }),
-    titles: t.field({ type: [LocalizedText], required: true, description: titlesText }),
-    ...conditions(t),
+    titles: t.field({ type: [LocalizedText], required: true, description: titlesDescription }),
+    ...promotionInputFields(t),
   }),
 });
 
@@ -112,8 +112,8 @@ const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
   fields: (t) => ({
     promotionId: t.id({ required: true, description: "The promotion." }),
     expectedVersion: t.int({ description: expectedVersion }),
-    titles: t.field({ type: [LocalizedText], description: titlesText }),
-    ...conditions(t),
+    titles: t.field({ type: [LocalizedText], description: titlesDescription }),
+    ...promotionInputFields(t),
   }),
 });
 
@@ -161,11 +161,11 @@ const PromotionCodesGenerated = builder
     }),
   });
 
-async function changedPromotion(
+async function loadChangedPromotion(
   { db }: GraphContext,
   { promotionId }: { readonly promotionId: string },
 ): Promise<PromotionRow> {
-  const promotion = await promotionList(db, { merchantId: null, id: promotionId }).executeTakeFirst();
+  const promotion = await selectPromotions(db, { merchantId: null, id: promotionId }).executeTakeFirst();
   if (promotion === undefined) throw fail("resource_not_found");
   return promotion;
 }
@@ -177,7 +177,7 @@ changeMutation({
   input: PromotionCreateInput,
   type: PromotionRef,
   run: createPromotion,
-  answer: changedPromotion,
+  answer: loadChangedPromotion,
 });
 
 changeMutation({
@@ -187,7 +187,7 @@ changeMutation({
   input: PromotionUpdateInput,
   type: PromotionRef,
   run: updatePromotion,
-  answer: changedPromotion,
+  answer: loadChangedPromotion,
 });
 
 changeMutation({
@@ -197,7 +197,7 @@ changeMutation({
   input: PromotionTransitionInput,
   type: PromotionRef,
   run: activatePromotion,
-  answer: changedPromotion,
+  answer: loadChangedPromotion,
 });
 
 changeMutation({
@@ -207,7 +207,7 @@ changeMutation({
   input: PromotionTransitionInput,
   type: PromotionRef,
   run: pausePromotion,
-  answer: changedPromotion,
+  answer: loadChangedPromotion,
 });
 
 changeMutation({
@@ -217,7 +217,7 @@ changeMutation({
   input: PromotionTransitionInput,
   type: PromotionRef,
   run: endPromotion,
-  answer: changedPromotion,
+  answer: loadChangedPromotion,
 });
 
 changeMutation({
@@ -230,6 +230,6 @@ changeMutation({
   answer: async (context, { promotionId, codes }) => {
     context.loaders.promotionCodes.clearAll();
     context.loaders.promotionCodeCounts.clearAll();
-    return { promotion: await changedPromotion(context, { promotionId }), codes };
+    return { promotion: await loadChangedPromotion(context, { promotionId }), codes };
   },
 });

@@ -5,7 +5,7 @@
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import { requireNoFaults, integerFaults } from "#foundation/faults.ts";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
-import { type PromotionCodeRow, promotionList } from "#commerce/promotions/read-promotions.ts";
+import { type PromotionCodeRow, selectPromotions } from "#commerce/promotions/read-promotions.ts";
 import { money } from "#foundation/money.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, ownerOf, readers, staff } from "#graph/context.ts";
@@ -104,7 +104,7 @@ PromotionRef.implement({
         type: PromotionCodeRef,
         description: "Its codes, oldest first. An automatic promotion has none.",
         complexity: pageCost,
-        resolve: ({ id }, args, { loaders }) => codesOf(id, args, loaders),
+        resolve: ({ id }, args, { loaders }) => resolveCodes(id, args, loaders),
       },
       ...listTypes("PromotionCode", "codes of a promotion"),
     ),
@@ -206,7 +206,7 @@ builder.objectFields(PromotionRef, (t) => ({
 }));
 
 /** Through loaders: the codes of a whole page of promotions are one statement. */
-async function codesOf(
+async function resolveCodes(
   promotionId: string,
   args: DefaultConnectionArguments,
   loaders: GraphContext["loaders"],
@@ -228,7 +228,7 @@ builder.queryFields((t) => ({
     authScopes: { callers: [...readers, "system"] },
     args: { id: t.arg.id({ required: true, description: "The promotion's id." }) },
     resolve: async (_root, { id }, context) =>
-      (await promotionList(context.db, { merchantId: ownerOf(context), id }).executeTakeFirst()) ?? null,
+      (await selectPromotions(context.db, { merchantId: ownerOf(context), id }).executeTakeFirst()) ?? null,
   }),
   promotions: t.connection(
     {
@@ -246,7 +246,7 @@ builder.queryFields((t) => ({
       resolve: (_root, { status, trigger, ...args }, context) =>
         connectionOf(args, {
           db: context.db,
-          query: promotionList(context.db, { merchantId: ownerOf(context), status, trigger }),
+          query: selectPromotions(context.db, { merchantId: ownerOf(context), status, trigger }),
           column: "promotion.id",
         }),
     },

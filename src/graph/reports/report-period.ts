@@ -16,7 +16,7 @@ import {
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, listedOwner } from "#graph/context.ts";
 
-export const IntervalEnum = defineEnum<Interval>("ReportInterval", {
+export const ReportIntervalEnum = defineEnum<Interval>("ReportInterval", {
   description: "What a report's time is cut into.",
   values: {
     hour: `Hours, each day's counted from its beginning: a day on which the clocks change has 23 or 25, where they change by half an hour 24 or 25, of which the last is shorter. For ${hourlyDaysMax} days at most.`,
@@ -41,7 +41,7 @@ export const reportArgs = builder.args((t) => ({
   }),
 }));
 
-export const zoneArgs = builder.args((t) => ({
+export const timeZoneArgs = builder.args((t) => ({
   timeZone: t.string({
     description:
       "The time zone in which days begin, a name of the IANA database, `Europe/Berlin`; UTC unless told.",
@@ -51,7 +51,7 @@ export const zoneArgs = builder.args((t) => ({
 /** For reports over time. */
 export const intervalArgs = builder.args((t) => ({
   interval: t.field({
-    type: IntervalEnum,
+    type: ReportIntervalEnum,
     required: true,
     defaultValue: "day",
     description: "What the time is cut into.",
@@ -62,13 +62,13 @@ export const intervalArgs = builder.args((t) => ({
  * As they were sent: variables are not checked yet when the cost is found, and enums of theirs are still
  * names.
  */
-interface Spread {
+interface UncheckedPeriodArgs {
   readonly from: unknown;
   readonly to: unknown;
   readonly interval: unknown;
 }
 
-const daysOfBucket: ReadonlyMap<string, number> = new Map([
+const daysPerBucket: ReadonlyMap<string, number> = new Map([
   ["hour", 1 / 25],
   ["day", 1],
   ["week", 7],
@@ -79,33 +79,39 @@ const daysOfBucket: ReadonlyMap<string, number> = new Map([
  * Of every report, so that a query has fewer than twenty of them: each is one reading of what may be two
  * years of orders.
  */
-export const reportCost = 1_000;
+export const reportBaseCost = 1_000;
 
 /** What stands below a report is asked of every bucket. What is refused later costs what a day does. */
-export function spreadCost({ from, to, interval }: Spread): { field: number; multiplier: number } {
+export function bucketedReportCost({ from, to, interval }: UncheckedPeriodArgs): {
+  field: number;
+  multiplier: number;
+} {
   const hasDays = typeof from === "string" && typeof to === "string" && isDay(from) && isDay(to);
   const days = hasDays ? Math.min(Math.max(daysBetween(from, to), 1), periodDaysMax) : 1;
-  const perBucket = daysOfBucket.get(String(interval).toLowerCase()) ?? 1;
-  return { field: reportCost, multiplier: Math.ceil(days / perBucket) + 1 };
+  const perBucket = daysPerBucket.get(String(interval).toLowerCase()) ?? 1;
+  return { field: reportBaseCost, multiplier: Math.ceil(days / perBucket) + 1 };
 }
 
 /** Figures of the whole time are counted with the buckets'. */
-export const totalsCost = { field: 1, multiplier: 0 };
+export const reportTotalsCost = { field: 1, multiplier: 0 };
 /** The buckets were counted with the report itself. */
-export const bucketsCost = { field: 1, multiplier: 1 };
+export const reportListCost = { field: 1, multiplier: 1 };
 
-interface Asked {
+interface ReportPeriodInput {
   readonly from: string;
   readonly to: string;
   readonly timeZone?: string | null | undefined;
   readonly interval?: Interval | undefined;
 }
 
-export function periodOf({ from, to, timeZone, interval }: Asked, otherwise = "UTC"): Period {
+export function parseReportPeriod(
+  { from, to, timeZone, interval }: ReportPeriodInput,
+  otherwise = "UTC",
+): Period {
   return toPeriod({ from, to, timeZone: timeZone ?? otherwise, interval });
 }
 
-export const PeriodRef = builder.objectRef<Period>("ReportPeriod").implement({
+export const ReportPeriodRef = builder.objectRef<Period>("ReportPeriod").implement({
   description: "The time that a report is about.",
   fields: (t) => ({
     from: t.expose("from", { type: "Date", description: "The first day." }),
@@ -121,7 +127,7 @@ export const PeriodRef = builder.objectRef<Period>("ReportPeriod").implement({
   }),
 });
 
-export const BucketRef = builder.interfaceRef<Bucket>("ReportBucket").implement({
+export const ReportBucketRef = builder.interfaceRef<Bucket>("ReportBucket").implement({
   description:
     "A piece of a report's time. There is one for each hour, day, week or month, also where nothing happened.",
   fields: (t) => ({
@@ -143,31 +149,35 @@ export const marketArgs = builder.args((t) => ({
   }),
 }));
 
-const firstMax = 100;
+const listLengthMax = 100;
 
 /** For reports with lists. */
-export const firstArgs = builder.args((t) => ({
+export const listLengthArgs = builder.args((t) => ({
   first: t.int({
     required: true,
     defaultValue: 20,
-    description: `How many are listed, 1 to ${firstMax}.`,
-    validate: z.int().min(1).max(firstMax),
+    description: `How many are listed, 1 to ${listLengthMax}.`,
+    validate: z.int().min(1).max(listLengthMax),
   }),
 }));
 
 /** What stands below a list is asked of each of its places. */
-export const firstCost = ({ first }: { readonly first: unknown }): { field: number; multiplier: number } => ({
-  field: reportCost,
-  multiplier: typeof first === "number" && first >= 1 ? Math.min(first, firstMax) : 1,
+export const listReportCost = ({
+  first,
+}: {
+  readonly first: unknown;
+}): { field: number; multiplier: number } => ({
+  field: reportBaseCost,
+  multiplier: typeof first === "number" && first >= 1 ? Math.min(first, listLengthMax) : 1,
 });
 
-interface ShopAsked extends Asked {
+interface ShopReportInput extends ReportPeriodInput {
   readonly merchantId?: string | null | undefined;
   readonly market?: string | null | undefined;
 }
 
 /** What a report of the shop is given. */
-export interface ShopScope extends ReportScope {
+export interface ShopReportScope extends ReportScope {
   /** Those of its markets. */
   readonly currencies: readonly string[];
   readonly buckets: readonly Bucket[];
@@ -176,14 +186,14 @@ export interface ShopScope extends ReportScope {
 /** What is asked wrongly is refused before anything is read; the time zone is known once the market is. */
 export function readShopReport<Result>(
   context: GraphContext,
-  args: ShopAsked,
-  read: (reader: Reader, scope: ShopScope) => Promise<Result>,
+  args: ShopReportInput,
+  read: (reader: Reader, scope: ShopReportScope) => Promise<Result>,
 ): Promise<Result & { readonly period: Period }> {
-  periodOf(args);
+  parseReportPeriod(args);
   const merchantId = listedOwner(context, args.merchantId);
   return context.services.readOnly(async (reader) => {
     const markets = await findReportMarkets(reader, { merchantId, market: args.market ?? null });
-    const period = periodOf(args, markets.timeZone ?? undefined);
+    const period = parseReportPeriod(args, markets.timeZone ?? undefined);
     const buckets = args.interval === undefined ? [] : bucketsOf(period, args.interval);
     const scope = { merchantId, marketIds: markets.ids, currencies: markets.currencies, period, buckets };
     return { ...(await read(reader, scope)), period };

@@ -1,11 +1,11 @@
 /** The report on what comes back. */
-import { readReturns, type ReturnFigures, type ReturnReport } from "#commerce/reports/return-report.ts";
+import { readReturnReport, type ReturnFigures, type ReturnReport } from "#commerce/reports/return-report.ts";
 import type { Period } from "#foundation/period.ts";
 import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
 import { builder } from "#graph/builder.ts";
 import { readers } from "#graph/context.ts";
 import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
-import { PeriodRef, readShopReport, reportCost, marketArgs, reportArgs } from "./report-period.ts";
+import { ReportPeriodRef, readShopReport, reportBaseCost, marketArgs, reportArgs } from "./report-period.ts";
 
 const Figures = builder.interfaceRef<ReturnFigures>("ReturnFigures").implement({
   description:
@@ -60,7 +60,7 @@ const OfReason = builder.objectRef<ReturnReport["reasons"][number]>("ReturnRepor
 const Report = builder.objectRef<ReturnReport & { readonly period: Period }>("ReturnReport").implement({
   description: "What came back, and why.",
   fields: (t) => ({
-    period: t.expose("period", { type: PeriodRef, description: "The time that it is about." }),
+    period: t.expose("period", { type: ReportPeriodRef, description: "The time that it is about." }),
     totals: t.field({
       type: [Totals],
       description: "All returns, by currency; amounts of two currencies are never added.",
@@ -82,8 +82,8 @@ builder.queryField("returnReport", (t) =>
     description:
       "What came back in a time, by kind, reason and currency. A return counts when it was asked for.",
     authScopes: { callers: readers },
-    complexity: { field: reportCost },
+    complexity: { field: reportBaseCost },
     args: { ...reportArgs, ...marketArgs },
-    resolve: (_root, args, context) => readShopReport(context, args, readReturns),
+    resolve: (_root, args, context) => readShopReport(context, args, readReturnReport),
   }),
 );

@@ -1,11 +1,11 @@
 /** The reports on selling: sales by currency, the funnel from cart to order, and what promotions brought. */
 import {
-  type PromotedFigures,
+  type PromotionSalesFigures,
   type PromotionReport,
-  readPromotions,
-  readSales,
+  readPromotionReport,
+  readSalesReport,
   type SalesFigures,
-  type SalesOfCurrency,
+  type CurrencySales,
 } from "#commerce/reports/sales-report.ts";
 import type { Bucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
@@ -13,19 +13,19 @@ import { readers } from "#graph/context.ts";
 import {
   type FunnelFigures,
   type FunnelReport,
-  readFunnel,
-  type SessionOutcome,
+  readFunnelReport,
+  type SessionOutcomeCount,
 } from "#commerce/reports/shopping-report.ts";
 import { SessionCancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
 import {
-  BucketRef,
-  bucketsCost,
-  firstCost,
-  PeriodRef,
+  ReportBucketRef,
+  reportListCost,
+  listReportCost,
+  ReportPeriodRef,
   readShopReport,
-  spreadCost,
-  totalsCost,
-  firstArgs,
+  bucketedReportCost,
+  reportTotalsCost,
+  listLengthArgs,
   intervalArgs,
   marketArgs,
   reportArgs,
@@ -93,22 +93,26 @@ const SalesTotals = builder
 
 const SalesBucket = builder.objectRef<SalesFigures & Bucket>("SalesBucket").implement({
   description: "What was sold in a piece of the time.",
-  interfaces: [BucketRef, SalesFiguresType],
+  interfaces: [ReportBucketRef, SalesFiguresType],
 });
 
-const OfCurrency = builder.objectRef<SalesOfCurrency>("SalesOfCurrency").implement({
+const OfCurrency = builder.objectRef<CurrencySales>("SalesOfCurrency").implement({
   description: "What was sold in one currency. Amounts of two currencies are never added.",
   fields: (t) => ({
     currency: t.expose("currency", {
       type: "CurrencyCode",
-      complexity: totalsCost,
+      complexity: reportTotalsCost,
       description: "The currency.",
     }),
-    totals: t.expose("totals", { type: SalesTotals, complexity: totalsCost, description: "The whole time." }),
+    totals: t.expose("totals", {
+      type: SalesTotals,
+      complexity: reportTotalsCost,
+      description: "The whole time.",
+    }),
     buckets: t.field({
       type: [SalesBucket],
       description: "Each piece of the time, in order, also where nothing was sold.",
-      complexity: bucketsCost,
+      complexity: reportListCost,
       resolve: ({ buckets }) => buckets,
     }),
   }),
@@ -116,22 +120,22 @@ const OfCurrency = builder.objectRef<SalesOfCurrency>("SalesOfCurrency").impleme
 
 interface SalesReport {
   readonly period: Period;
-  readonly currencies: readonly SalesOfCurrency[];
+  readonly currencies: readonly CurrencySales[];
 }
 
 const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement({
   description: "What was sold, by currency and over time.",
   fields: (t) => ({
     period: t.expose("period", {
-      type: PeriodRef,
-      complexity: totalsCost,
+      type: ReportPeriodRef,
+      complexity: reportTotalsCost,
       description: "The time that it is about.",
     }),
     currencies: t.field({
       type: [OfCurrency],
       description:
         "Each currency that is sold in, or was, by its code; one in which nothing was sold has zeros.",
-      complexity: bucketsCost,
+      complexity: reportListCost,
       resolve: ({ currencies }) => currencies,
     }),
   }),
@@ -143,17 +147,17 @@ builder.queryField("salesReport", (t) =>
     description:
       "What was sold: orders, units and amounts, by currency and over time. An order counts when it was placed.",
     authScopes: { callers: readers },
-    complexity: spreadCost,
+    complexity: bucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
     resolve: (_root, args, context) =>
       readShopReport(context, args, async (reader, scope) => ({
-        currencies: await readSales(reader, scope),
+        currencies: await readSalesReport(reader, scope),
       })),
   }),
 );
 
 /** The report on how far carts come. */
-const FunnelOutcome = builder.objectRef<SessionOutcome>("FunnelOutcome").implement({
+const FunnelOutcome = builder.objectRef<SessionOutcomeCount>("FunnelOutcome").implement({
   description: "Where checkout sessions are, and why they ended.",
   fields: (t) => ({
     status: t.expose("status", {
@@ -208,7 +212,7 @@ const FunnelTotals = builder.objectRef<FunnelFigures>("FunnelTotals").implement(
 
 const FunnelBucket = builder.objectRef<FunnelFigures & Bucket>("FunnelBucket").implement({
   description: "How far the carts of a piece of the time came.",
-  interfaces: [BucketRef, FunnelFiguresType],
+  interfaces: [ReportBucketRef, FunnelFiguresType],
 });
 
 const FunnelReportType = builder
@@ -217,19 +221,19 @@ const FunnelReportType = builder
     description: "How far carts came: to a checkout, to its submission, to an order.",
     fields: (t) => ({
       period: t.expose("period", {
-        type: PeriodRef,
-        complexity: totalsCost,
+        type: ReportPeriodRef,
+        complexity: reportTotalsCost,
         description: "The time that it is about: that in which the carts were made.",
       }),
       totals: t.expose("totals", {
         type: FunnelTotals,
-        complexity: totalsCost,
+        complexity: reportTotalsCost,
         description: "The whole time.",
       }),
       buckets: t.field({
         type: [FunnelBucket],
         description: "Each piece of the time, in order, also where no cart was made.",
-        complexity: bucketsCost,
+        complexity: reportListCost,
         resolve: ({ buckets }) => buckets,
       }),
     }),
@@ -241,17 +245,17 @@ builder.queryField("funnelReport", (t) =>
     description:
       "How far carts came, over time: carts, checkouts, submissions, orders; and why checkouts ended. A cart counts when it was made.",
     authScopes: { callers: readers },
-    complexity: spreadCost,
+    complexity: bucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
     resolve: (_root, args, context) =>
       readShopReport(context, args, (reader, scope) =>
-        readFunnel(reader, { ...scope, now: context.clock.now() }),
+        readFunnelReport(reader, { ...scope, now: context.clock.now() }),
       ),
   }),
 );
 
 /** The report on what promotions did. */
-const PromotionFiguresType = builder.interfaceRef<PromotedFigures>("PromotionFigures").implement({
+const PromotionFiguresType = builder.interfaceRef<PromotionSalesFigures>("PromotionFigures").implement({
   description:
     "Orders of a time that had a promotion, in one currency. An order counts when it was placed, with the promotions that it had then.",
   fields: (t) => ({
@@ -280,7 +284,7 @@ const PromotionFiguresType = builder.interfaceRef<PromotedFigures>("PromotionFig
   }),
 });
 
-const PromotionTotals = builder.objectRef<PromotedFigures>("PromotionTotals").implement({
+const PromotionTotals = builder.objectRef<PromotionSalesFigures>("PromotionTotals").implement({
   description: "Orders with any promotion, in one currency; one with two of them counts once.",
   interfaces: [PromotionFiguresType],
 });
@@ -298,20 +302,20 @@ const PromotionReportType = builder
     description: "What promotions took off the orders of a time.",
     fields: (t) => ({
       period: t.expose("period", {
-        type: PeriodRef,
-        complexity: totalsCost,
+        type: ReportPeriodRef,
+        complexity: reportTotalsCost,
         description: "The time that it is about.",
       }),
       totals: t.field({
         type: [PromotionTotals],
         description: "Orders with any promotion, by currency; amounts of two currencies are never added.",
-        complexity: totalsCost,
+        complexity: reportTotalsCost,
         resolve: ({ totals }) => totals,
       }),
       promotions: t.field({
         type: [OfPromotion],
         description: "By promotion and currency, those with the most orders first.",
-        complexity: bucketsCost,
+        complexity: reportListCost,
         resolve: ({ promotions }) => promotions,
       }),
     }),
@@ -323,11 +327,11 @@ builder.queryField("promotionReport", (t) =>
     description:
       "What promotions took off the orders of a time: by promotion and currency. An order counts when it was placed.",
     authScopes: { callers: readers },
-    complexity: firstCost,
-    args: { ...reportArgs, ...marketArgs, ...firstArgs },
+    complexity: listReportCost,
+    args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
     resolve: (_root, args, context) =>
       readShopReport(context, args, (reader, scope) =>
-        readPromotions(reader, { ...scope, first: args.first }),
+        readPromotionReport(reader, { ...scope, first: args.first }),
       ),
   }),
 );

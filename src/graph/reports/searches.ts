@@ -1,16 +1,20 @@
 /** The report on what was searched for. */
-import { readSearches, type SearchFigures, type SearchReport } from "#commerce/reports/shopping-report.ts";
+import {
+  readSearchReport,
+  type SearchFigures,
+  type SearchReport,
+} from "#commerce/reports/shopping-report.ts";
 import { clientsMin } from "#commerce/search/search-counts.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { listedOwner, readers } from "#graph/context.ts";
 import {
-  bucketsCost,
-  firstCost,
-  PeriodRef,
-  periodOf,
-  totalsCost,
-  firstArgs,
+  reportListCost,
+  listReportCost,
+  ReportPeriodRef,
+  parseReportPeriod,
+  reportTotalsCost,
+  listLengthArgs,
   reportArgs,
 } from "./report-period.ts";
 
@@ -46,21 +50,21 @@ const Report = builder.objectRef<SearchReport & { readonly period: Period }>("Se
     "What was searched for. Of a merchant: among its products, and among all merchants' at once; what was searched for among another's alone is that one's.",
   fields: (t) => ({
     period: t.expose("period", {
-      type: PeriodRef,
-      complexity: totalsCost,
+      type: ReportPeriodRef,
+      complexity: reportTotalsCost,
       description: "The time that it is about: days of UTC.",
     }),
-    totals: t.expose("totals", { type: Totals, complexity: totalsCost, description: "All together." }),
+    totals: t.expose("totals", { type: Totals, complexity: reportTotalsCost, description: "All together." }),
     top: t.field({
       type: [OfQuery],
       description: "The most frequent queries, the most frequent first.",
-      complexity: bucketsCost,
+      complexity: reportListCost,
       resolve: ({ top }) => top,
     }),
     withoutResults: t.field({
       type: [OfQuery],
       description: "The queries that most often found nothing, the most frequent of them first.",
-      complexity: bucketsCost,
+      complexity: reportListCost,
       resolve: ({ withoutResults }) => withoutResults,
     }),
   }),
@@ -79,16 +83,16 @@ builder.queryField("searchReport", (t) =>
     description:
       "What was searched for most, and what was not found, by days of UTC. Searches are counted within ten seconds.",
     authScopes: { callers: readers },
-    complexity: firstCost,
+    complexity: listReportCost,
     args: {
       ...reportArgs,
-      ...firstArgs,
+      ...listLengthArgs,
       ...utcArgs,
       market: t.arg({ type: "CountryCode", description: "Only searches for what is sold to this country." }),
     },
     resolve: async (_root, { market, first, ...args }, context) => {
-      periodOf(args);
-      const period = periodOf({ ...args, timeZone: "UTC" });
+      parseReportPeriod(args);
+      const period = parseReportPeriod({ ...args, timeZone: "UTC" });
       const { from, to } = period;
       const asked = {
         merchantId: listedOwner(context, args.merchantId),
@@ -97,7 +101,7 @@ builder.queryField("searchReport", (t) =>
         to,
         first,
       };
-      return { period, ...(await context.services.readOnly((reader) => readSearches(reader, asked))) };
+      return { period, ...(await context.services.readOnly((reader) => readSearchReport(reader, asked))) };
     },
   }),
 );

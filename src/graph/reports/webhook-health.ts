@@ -11,15 +11,15 @@ import {
   readHealth,
 } from "#webhooks/health-report.ts";
 import {
-  BucketRef,
-  bucketsCost,
-  PeriodRef,
-  periodOf,
-  spreadCost,
-  totalsCost,
+  ReportBucketRef,
+  reportListCost,
+  ReportPeriodRef,
+  parseReportPeriod,
+  bucketedReportCost,
+  reportTotalsCost,
   intervalArgs,
   reportArgs,
-  zoneArgs,
+  timeZoneArgs,
 } from "./report-period.ts";
 
 const FailureCount = builder
@@ -71,7 +71,7 @@ const Totals = builder.objectRef<HealthFigures>("WebhookHealthTotals").implement
 
 const HealthBucket = builder.objectRef<HealthFigures & Bucket>("WebhookHealthBucket").implement({
   description: "How attempts fared in a piece of the time.",
-  interfaces: [BucketRef, Figures],
+  interfaces: [ReportBucketRef, Figures],
 });
 
 const OfEndpoint = builder.objectRef<HealthReport["endpoints"][number]>("WebhookHealthOfEndpoint").implement({
@@ -97,25 +97,25 @@ const Report = builder
       "How the deliveries of webhooks fared. Attempts are kept for as long as their event: what is more than 30 days ago is not known any more.",
     fields: (t) => ({
       period: t.expose("period", {
-        type: PeriodRef,
-        complexity: totalsCost,
+        type: ReportPeriodRef,
+        complexity: reportTotalsCost,
         description: "The time that it is about.",
       }),
       totals: t.expose("totals", {
         type: Totals,
-        complexity: totalsCost,
+        complexity: reportTotalsCost,
         description: "All attempts together.",
       }),
       buckets: t.field({
         type: [HealthBucket],
         description: "Each piece of the time, in order, also where there were no attempts.",
-        complexity: bucketsCost,
+        complexity: reportListCost,
         resolve: ({ buckets }) => buckets,
       }),
       endpoints: t.field({
         type: [OfEndpoint],
         description: `Each endpoint with attempts, the most failures first, ${endpointsShownMax} at most.`,
-        complexity: bucketsCost,
+        complexity: reportListCost,
         resolve: ({ endpoints }) => endpoints,
       }),
     }),
@@ -127,10 +127,10 @@ builder.queryField("webhookHealthReport", (t) =>
     description:
       "How the deliveries of webhooks fared: attempts, failures by their reason and durations, over time and by endpoint.",
     authScopes: { callers: readers },
-    complexity: spreadCost,
+    complexity: bucketedReportCost,
     args: {
       ...reportArgs,
-      ...zoneArgs,
+      ...timeZoneArgs,
       ...intervalArgs,
       endpointId: t.arg.id({
         description: "Only this endpoint, `whe_…`; one that there is not has no attempts.",
@@ -141,7 +141,7 @@ builder.queryField("webhookHealthReport", (t) =>
       }),
     },
     resolve: async (_root, { endpointId = null, installationId = null, ...args }, context) => {
-      const period = periodOf(args);
+      const period = parseReportPeriod(args);
       const buckets = bucketsOf(period, args.interval);
       const asked = {
         merchantId: listedOwner(context, args.merchantId),

@@ -7,14 +7,14 @@ import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   allocateStock,
-  giveBackStock,
+  releaseOrderStock,
   holdStock,
-  releaseHolds,
+  releaseStockHolds,
   reserveStock,
-  restock,
-  sellHeld,
-  setHoldsEnd,
-} from "#commerce/inventory/reservations.ts";
+  restockReturnedUnits,
+  sellHeldStock,
+  setStockHoldExpiry,
+} from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
@@ -187,7 +187,7 @@ describeOnBoth("reservations", (open) => {
     const sessionId = await held(variantId, 2);
     const release = () =>
       world.run(
-        (transaction, tenant, id: string) => releaseHolds(transaction, tenant, { sessionId: id }),
+        (transaction, tenant, id: string) => releaseStockHolds(transaction, tenant, { sessionId: id }),
         sessionId,
       );
     await release();
@@ -198,7 +198,9 @@ describeOnBoth("reservations", (open) => {
   it("are given another end", async () => {
     const variantId = await stocked(5);
     const sessionId = await held(variantId, 2);
-    await inTransaction(world.db, (transaction) => setHoldsEnd(transaction, { sessionId, expiresAt: null }));
+    await inTransaction(world.db, (transaction) =>
+      setStockHoldExpiry(transaction, { sessionId, expiresAt: null }),
+    );
     expect(await holdsOf(sessionId)).toEqual([{ variantId, quantity: 2, expiresAt: null }]);
   });
 
@@ -206,7 +208,7 @@ describeOnBoth("reservations", (open) => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
     const sold = await world.run(
-      (transaction, tenant, note: string) => sellHeld(transaction, tenant, { sessionId, note }),
+      (transaction, tenant, note: string) => sellHeldStock(transaction, tenant, { sessionId, note }),
       "N-1",
     );
     expect([...sold]).toEqual([[variantId, 3]]);
@@ -220,7 +222,7 @@ describeOnBoth("reservations", (open) => {
     expect(await allocate()).toEqual([{ variantId, wanted: 2, available: 0 }]);
     await world.run(
       (transaction, tenant, quantity: number) =>
-        restock(transaction, tenant, [{ variantId, quantity }], "N-0"),
+        restockReturnedUnits(transaction, tenant, [{ variantId, quantity }], "N-0"),
       4,
     );
     expect(await allocate()).toEqual([]);
@@ -236,12 +238,12 @@ describeOnBoth("reservations", (open) => {
     const variantId = await stocked(3, 10);
     const sessionId = await held(variantId, 5, null);
     await world.run(
-      (transaction, tenant, note: string) => sellHeld(transaction, tenant, { sessionId, note }),
+      (transaction, tenant, note: string) => sellHeldStock(transaction, tenant, { sessionId, note }),
       "N-2",
     );
     await world.run(
       (transaction, tenant, line: { waiting: number; allocated: number }) =>
-        giveBackStock(transaction, tenant, [{ variantId, ...line }], "N-2"),
+        releaseOrderStock(transaction, tenant, [{ variantId, ...line }], "N-2"),
       { waiting: 1, allocated: 2 },
     );
     expect(await levelOf(variantId)).toEqual({ onHand: 2, reserved: 1 });
@@ -270,15 +272,15 @@ describeOnBoth("reservations", (open) => {
     const sessionId = await held(variantId, 2, null);
     await world.db.deleteFrom("variant").where("id", "=", variantId).execute();
     const sold = await world.run(
-      (transaction, tenant, note: string) => sellHeld(transaction, tenant, { sessionId, note }),
+      (transaction, tenant, note: string) => sellHeldStock(transaction, tenant, { sessionId, note }),
       "N-3",
     );
     expect([...sold]).toEqual([]);
     await world.run(
       async (transaction, tenant, line: VariantQuantity) => {
         expect(await allocateStock(transaction, tenant, [line], "N-3")).toEqual([]);
-        await giveBackStock(transaction, tenant, [{ variantId, waiting: 1, allocated: 1 }], "N-3");
-        await restock(transaction, tenant, [line], "N-3");
+        await releaseOrderStock(transaction, tenant, [{ variantId, waiting: 1, allocated: 1 }], "N-3");
+        await restockReturnedUnits(transaction, tenant, [line], "N-3");
       },
       { variantId, quantity: 1 },
     );
@@ -339,15 +341,16 @@ type Act = (transaction: Transaction, tenant: CommandContext, step: Step) => Pro
 const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" | "restock", Act>> = {
   hold: (transaction, tenant, { sessionId, ...line }) =>
     holdStock(transaction, tenant, { sessionId, expiresAt: inAnHour, lines: [line] }),
-  release: (transaction, tenant, { sessionId }) => releaseHolds(transaction, tenant, { sessionId }),
-  restock: (transaction, tenant, line) => restock(transaction, tenant, [line], "r"),
+  release: (transaction, tenant, { sessionId }) => releaseStockHolds(transaction, tenant, { sessionId }),
+  restock: (transaction, tenant, line) => restockReturnedUnits(transaction, tenant, [line], "r"),
   sell: async (transaction, tenant, { sessionId, variantId, order }) => {
     const hold = await transaction
       .selectFrom("stockHold")
       .select("quantity")
       .where("sessionId", "=", sessionId)
       .executeTakeFirst();
-    const allocated = (await sellHeld(transaction, tenant, { sessionId, note: "s" })).get(variantId) ?? 0;
+    const allocated =
+      (await sellHeldStock(transaction, tenant, { sessionId, note: "s" })).get(variantId) ?? 0;
     order.allocated += allocated;
     order.waiting += (hold?.quantity ?? 0) - allocated;
   },
@@ -356,7 +359,7 @@ const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" 
       waiting: Math.min(quantity, order.waiting),
       allocated: Math.min(quantity, order.allocated),
     };
-    await giveBackStock(transaction, tenant, [{ variantId, ...back }], "c");
+    await releaseOrderStock(transaction, tenant, [{ variantId, ...back }], "c");
     order.waiting -= back.waiting;
     order.allocated -= back.allocated;
   },

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { holdStock, releaseHolds } from "#commerce/inventory/reservations.ts";
+import { holdStock, releaseStockHolds } from "#commerce/inventory/stock-holds.ts";
 import { refreshDue } from "#commerce/search/index-products.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
@@ -69,7 +69,9 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
     const sessionId = await hold(variantId, 1);
     await refreshDue(world.db, world.tenant.now);
     expect(await foundAs(productId)).toBe("out_of_stock");
-    await inTransaction(world.db, (transaction) => releaseHolds(transaction, world.tenant, { sessionId }));
+    await inTransaction(world.db, (transaction) =>
+      releaseStockHolds(transaction, world.tenant, { sessionId }),
+    );
     await refreshDue(world.db, world.tenant.now);
     expect([await foundAs(productId), await due()]).toEqual(["low_stock", []]);
   });

@@ -1,7 +1,7 @@
 /** A merchant has so many automatic promotions at once: each change of a cart looks at all of them. */
 import { beforeAll, expect, it } from "vitest";
 import { promotionBounds } from "#commerce/promotions/promotion-fields.ts";
-import { activatePromotion, pausePromotion } from "#commerce/promotions/promotion-life.ts";
+import { activatePromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import { createWorld, type World } from "#test/commerce/writes-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { makePromotion } from "./promotions-world.ts";

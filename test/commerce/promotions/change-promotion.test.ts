@@ -3,7 +3,7 @@
  * what is the merchant's own.
  */
 import { beforeAll, describe, expect, it } from "vitest";
-import { endPromotion } from "#commerce/promotions/promotion-life.ts";
+import { endPromotion } from "#commerce/promotions/promotion-status.ts";
 import {
   createPromotion,
   type PromotionCreateInput,

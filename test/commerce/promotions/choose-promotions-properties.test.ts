@@ -6,7 +6,11 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { entitledTo } from "#commerce/pricing/discounts.ts";
 import { priceCart } from "#commerce/pricing/price-cart.ts";
-import { type CartFacts, type Choice, choosePromotions } from "#commerce/promotions/choose-promotions.ts";
+import {
+  type PromotionCartFacts,
+  type PromotionChoice,
+  choosePromotions,
+} from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import { discountRule, randomCart } from "#test/commerce/pricing/random-carts.ts";
 
@@ -67,13 +71,13 @@ const situation = fc.record({
   code: fc.option(promotion("code", "code"), { freq: 4 }),
 });
 
-const appliedOf = ({ automatic, code }: Choice): PromotionRule[] => [
+const appliedOf = ({ automatic, code }: PromotionChoice): PromotionRule[] => [
   ...automatic,
   ...(code?.refusal === null ? [code.rule] : []),
 ];
 
 /** All conditions at once and in no order: not how the module asks them. */
-function isBroken(rule: PromotionRule, facts: CartFacts): boolean {
+function isBroken(rule: PromotionRule, facts: PromotionCartFacts): boolean {
   return [isNotNow(rule), isNotForBuyer(rule, facts.buyerReference), isNotForCart(rule, facts)].includes(
     true,
   );
@@ -94,7 +98,7 @@ function isNotForBuyer(rule: PromotionRule, buyer: string | null): boolean {
   );
 }
 
-function isNotForCart(rule: PromotionRule, { marketId, currency, pricing }: CartFacts): boolean {
+function isNotForCart(rule: PromotionRule, { marketId, currency, pricing }: PromotionCartFacts): boolean {
   const entitled = pricing.lines.filter(entitledTo(rule.discount.entitled));
   const units = entitled.reduce((sum, { quantity }) => sum + quantity, 0);
   const subtotal = entitled.reduce((sum, { unitPriceMinor, quantity }) => sum + unitPriceMinor * quantity, 0);

@@ -2,8 +2,12 @@
 import { describe, expect, it } from "vitest";
 import type { BuyXGetYRule, DiscountRule } from "#commerce/pricing/discounts.ts";
 import type { PricingLine } from "#commerce/pricing/price-cart.ts";
-import { type CartFacts, choosePromotions, type Refusal } from "#commerce/promotions/choose-promotions.ts";
-import { type PromotionRule, refusalReasons } from "#commerce/promotions/promotion-rule.ts";
+import {
+  type PromotionCartFacts,
+  choosePromotions,
+  type PromotionRefusal,
+} from "#commerce/promotions/choose-promotions.ts";
+import { type PromotionRule, promotionRefusalReasons } from "#commerce/promotions/promotion-rule.ts";
 
 const now = new Date("2026-06-01T12:00:00Z");
 const before = new Date("2026-06-01T11:59:59.999Z");
@@ -27,11 +31,11 @@ function line(id: string, unitPriceMinor: number, quantity: number): PricingLine
 const lines = [line("shirt", 3000, 2), line("shoe", 4000, 1)];
 
 function facts(
-  change: Partial<CartFacts> & {
+  change: Partial<PromotionCartFacts> & {
     readonly lines?: readonly PricingLine[];
     readonly shippingMinor?: number;
   } = {},
-): CartFacts {
+): PromotionCartFacts {
   const pricing = {
     taxIncluded: true,
     lines: change.lines ?? lines,
@@ -85,8 +89,8 @@ const code = (change: Change = {}): PromotionRule =>
 /** What the cart gets, in order, with what each takes off; and what the code is refused for. */
 function chosen(
   offered: { readonly automatic?: readonly PromotionRule[]; readonly code?: PromotionRule },
-  cart: CartFacts = facts(),
-): { readonly applied: readonly [string, number][]; readonly refusal: Refusal | null } {
+  cart: PromotionCartFacts = facts(),
+): { readonly applied: readonly [string, number][]; readonly refusal: PromotionRefusal | null } {
   const choice = choosePromotions(cart, { automatic: offered.automatic ?? [], code: offered.code ?? null });
   const applied = choice.priced.discounts.map(({ promotionId, discountMinor }): [string, number] => [
     promotionId,
@@ -104,8 +108,8 @@ function chosen(
 
 interface Case {
   readonly rule: Change;
-  readonly cart?: CartFacts;
-  readonly data?: Refusal["data"];
+  readonly cart?: PromotionCartFacts;
+  readonly data?: PromotionRefusal["data"];
 }
 
 const bea = facts({ buyerReference: "bea" });
@@ -113,7 +117,7 @@ const bea = facts({ buyerReference: "bea" });
 const forThisBuyer = { isForSomeBuyers: true, isForThisBuyer: true };
 const forOthers = { isForSomeBuyers: true, isForThisBuyer: false };
 
-const refused: readonly (readonly [Refusal["reason"], string, Case])[] = [
+const refused: readonly (readonly [PromotionRefusal["reason"], string, Case])[] = [
   ["ended", "was ended", { rule: { status: "ended" } }],
   ["ended", "is at its end", { rule: { endsAt: now } }],
   ["ended", "is past its end, paused or not", { rule: { status: "paused", endsAt: before } }],
@@ -210,11 +214,11 @@ describe("a code is refused", () => {
       "combination_disallowed",
       "superseded_by_better_deal",
     ]);
-    expect(refusalReasons.filter((reason) => !met.has(reason))).toEqual([]);
+    expect(promotionRefusalReasons.filter((reason) => !met.has(reason))).toEqual([]);
   });
 
   it("for the first broken condition, in one order", () => {
-    const broken: readonly (readonly [Refusal["reason"], Change])[] = [
+    const broken: readonly (readonly [PromotionRefusal["reason"], Change])[] = [
       ["ended", { endsAt: before }],
       ["paused", { status: "paused" }],
       ["not_started", { startsAt: after }],
@@ -266,7 +270,7 @@ describe("a code applies to a cart", () => {
       bea,
     ],
     ["at its minimum", { currency: "EUR", minimumSubtotalMinor: 10_000, minimumQuantity: 3 }, facts()],
-  ] satisfies [string, Change, CartFacts][])("%s", (_, rule, cart) => {
+  ] satisfies [string, Change, PromotionCartFacts][])("%s", (_, rule, cart) => {
     expect(chosen({ code: code(rule) }, cart)).toEqual({ applied: [["code", 1000]], refusal: null });
   });
 

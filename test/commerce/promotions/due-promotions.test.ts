@@ -6,7 +6,7 @@ import {
   endPromotion,
   pausePromotion,
   startDuePromotions,
-} from "#commerce/promotions/promotion-life.ts";
+} from "#commerce/promotions/promotion-status.ts";
 import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createWorld, startOfWorld, type World } from "#test/commerce/writes-world.ts";

@@ -1,7 +1,7 @@
 /** Codes of promotions: drawn so that nobody guesses them, or given; one of a kind with their merchant. */
 import { beforeAll, expect, it } from "vitest";
-import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
-import { endPromotion } from "#commerce/promotions/promotion-life.ts";
+import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
+import { endPromotion } from "#commerce/promotions/promotion-status.ts";
 import {
   generatePromotionCodes,
   type PromotionCodesGenerateInput,
@@ -30,7 +30,7 @@ describeOnBoth("codes of promotions", (open, engine) => {
     expect(new Set(codes.map(({ codeNormalized }) => codeNormalized)).size).toBe(1000);
     for (const { code, codeNormalized } of codes) {
       expect(code).toMatch(/^[3479CDFGHJKMNPQRTWXY]{12}$/);
-      expect(codeNormalized).toBe(normalizeCode(code));
+      expect(codeNormalized).toBe(normalizePromotionCode(code));
     }
     // Every sign is drawn about 600 times of 12 000; 400 is eight deviations away.
     for (const sign of "3479CDFGHJKMNPQRTWXY")

@@ -1,6 +1,6 @@
 /** A promotion's life: every state × every move, each told once. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-life.ts";
+import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import type { PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

@@ -4,7 +4,11 @@
  */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { giveBackUses, redeemUses, restoreUses } from "#commerce/promotions/promotion-uses.ts";
+import {
+  releasePromotionUses,
+  redeemPromotionUses,
+  restorePromotionUses,
+} from "#commerce/promotions/promotion-uses.ts";
 import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -24,13 +28,15 @@ describeOnBoth("uses of promotions", (open, engine) => {
     promotionIds.map((promotionId) => ({ promotionId, promotionCodeId: null }));
   const take = (input: Taking) => world.run(taking, input);
   const giveBack = (sessionId: string) =>
-    inTransaction(world.db, (transaction) => giveBackUses(transaction, { sessionId, now }));
+    inTransaction(world.db, (transaction) => releasePromotionUses(transaction, { sessionId, now }));
   const redeem = (sessionId: string) =>
     inTransaction(world.db, (transaction) =>
-      redeemUses(transaction, { sessionId, orderId: `ord_${sessionId}`, now }),
+      redeemPromotionUses(transaction, { sessionId, orderId: `ord_${sessionId}`, now }),
     );
   const restore = (sessionId: string) =>
-    inTransaction(world.db, (transaction) => restoreUses(transaction, { orderId: `ord_${sessionId}`, now }));
+    inTransaction(world.db, (transaction) =>
+      restorePromotionUses(transaction, { orderId: `ord_${sessionId}`, now }),
+    );
   const usedOf = async (promotionId: string) => (await promotionRow(world, promotionId)).used;
   const codeUsed = async (id: string) =>
     (await world.db.selectFrom("promotionCode").select("used").where("id", "=", id).executeTakeFirstOrThrow())
@@ -239,7 +245,9 @@ describeOnBoth("uses of promotions", (open, engine) => {
         await alone((index) =>
           world.db
             .transaction()
-            .execute((transaction) => giveBackUses(transaction, { sessionId: sessions[index] ?? "", now })),
+            .execute((transaction) =>
+              releasePromotionUses(transaction, { sessionId: sessions[index] ?? "", now }),
+            ),
         );
         expect(await Promise.all(ids.map(usedOf))).toEqual([0, 0, 0, 0]);
       },

@@ -1,9 +1,9 @@
 /** Promotions ready to be used, and the sessions that use them. */
 import type { Transaction } from "#database/transaction.ts";
 import { createPromotion, type PromotionCreateInput } from "#commerce/promotions/change-promotion.ts";
-import { takeUses, type UsesToTake } from "#commerce/promotions/promotion-uses.ts";
+import { takePromotionUses, type PromotionUsesInput } from "#commerce/promotions/promotion-uses.ts";
 import type { PromotionRow } from "#commerce/promotions/read-promotions.ts";
-import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";
+import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -71,7 +71,7 @@ export async function makeSession(world: World): Promise<string> {
   return id;
 }
 
-export type Taking = Pick<UsesToTake, "sessionId" | "promotions"> & {
+export type Taking = Pick<PromotionUsesInput, "sessionId" | "promotions"> & {
   readonly buyerReference?: string | null;
 };
 
@@ -80,9 +80,10 @@ export const taking = (
   transaction: Transaction,
   tenant: CommandContext,
   { buyerReference = null, ...uses }: Taking,
-): Promise<void> => takeUses(transaction, { ...uses, tenant, buyerReference, refusal: notApplicable });
+): Promise<void> =>
+  takePromotionUses(transaction, { ...uses, tenant, buyerReference, refusal: notApplicable });
 
-const notApplicable: UsesToTake["refusal"] = (reason: RefusalReason, promotionId: string) =>
+const notApplicable: PromotionUsesInput["refusal"] = (reason: PromotionRefusalReason, promotionId: string) =>
   fail("promotion_not_applicable", {
     conflict: {
       resource: "cart",

@@ -2,8 +2,8 @@
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import { loadOffer, type CartOffer, type OfferRequest } from "#commerce/carts/load-offer.ts";
-import { activatePromotion } from "#commerce/promotions/promotion-life.ts";
-import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
+import { activatePromotion } from "#commerce/promotions/promotion-status.ts";
+import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
   type PromotionJson,
@@ -132,7 +132,7 @@ describeOnBoth("promotions as carts read them", (open) => {
       isExclusive: true,
       code: { id: code?.id, usageLimit: 4, used: 0 },
     };
-    expect(await byCode(normalizeCode(" GRÖSSE-20 ") ?? "")).toEqual(rule);
+    expect(await byCode(normalizePromotionCode(" GRÖSSE-20 ") ?? "")).toEqual(rule);
     expect(await byId(code?.id ?? "", "anna")).toEqual({ ...rule, isForThisBuyer: true });
     const promotions = [{ promotionId, promotionCodeId: code?.id ?? "" }];
     await world.run(taking, { sessionId: await makeSession(world), buyerReference: "anna", promotions });

@@ -5,8 +5,8 @@
  */
 import { sql } from "kysely";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { giveBackStock } from "#commerce/inventory/reservations.ts";
-import { restoreUses } from "#commerce/promotions/promotion-uses.ts";
+import { releaseOrderStock } from "#commerce/inventory/stock-holds.ts";
+import { restorePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
 import {
@@ -207,13 +207,13 @@ export async function cancelUnits(
 ): Promise<OrderOutcome> {
   const { order, lines, reason, note, actor } = cancellation;
   const value = cancellationValue(order, lines);
-  if (value.isWhole) await restoreUses(transaction, { orderId: order.id, now: context.now });
+  if (value.isWhole) await restorePromotionUses(transaction, { orderId: order.id, now: context.now });
   const stock = value.lines.map(({ variantId, waiting, unreserved, allocated }) => ({
     variantId,
     waiting: waiting - unreserved,
     allocated,
   }));
-  await giveBackStock(transaction, context, stock, order.number);
+  await releaseOrderStock(transaction, context, stock, order.number);
   const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
   await dropUnreserved(transaction, { order, returnId: null, lines: unreserved });
   await takeUnits(transaction, order.id, value.lines);

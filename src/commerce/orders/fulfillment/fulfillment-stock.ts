@@ -6,11 +6,11 @@
 import { sql } from "kysely";
 import {
   allocateStock,
-  giveBackStock,
-  promiseStock,
-  restock,
-  type Shortage,
-} from "#commerce/inventory/reservations.ts";
+  releaseOrderStock,
+  reserveAvailableStock,
+  restockReturnedUnits,
+  type StockShortage,
+} from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -81,7 +81,7 @@ export async function takeUnits(
   if (taken.has(fulfillment.status)) return;
   const waiting = fulfillment.returnId === null ? waitingUnits(moved) : replacementUnits(moved);
   if (waiting.length === 0) return;
-  requireStock(order, await promiseStock(transaction, context, unreservedOf(waiting)));
+  requireStock(order, await reserveAvailableStock(transaction, context, unreservedOf(waiting)));
   requireStock(order, await allocateStock(transaction, context, waiting, order.number));
   await dropUnreserved(transaction, { order, returnId: fulfillment.returnId, lines: unreservedOf(waiting) });
   await countUnits(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
@@ -139,7 +139,7 @@ export async function replaceLost(
   await markUnreserved(
     transaction,
     fulfillment.id,
-    missingOf(again, await promiseStock(transaction, context, again)),
+    missingOf(again, await reserveAvailableStock(transaction, context, again)),
   );
   return [];
 }
@@ -157,7 +157,7 @@ export async function takeBack(
   if (fulfillment.returnId === null) {
     const { again, settled } = splitLost(moved);
     await countUnits(transaction, { fulfillment, lines: again }, { shipped: -1 });
-    await restock(transaction, context, settled, order.number);
+    await restockReturnedUnits(transaction, context, settled, order.number);
     return [];
   }
   const back = replacementUnits(moved).map(({ variantId, quantity }) => ({
@@ -165,7 +165,7 @@ export async function takeBack(
     waiting: 0,
     allocated: quantity,
   }));
-  await giveBackStock(transaction, context, back, order.number);
+  await releaseOrderStock(transaction, context, back, order.number);
   return sendAgain(transaction, context, moved);
 }
 
@@ -189,7 +189,7 @@ function splitLost({ order, fulfillment }: Moved): {
 }
 
 /** Line by line, for as long as anything is missing of their variant. */
-function missingOf(lines: readonly LostUnits[], shortages: readonly Shortage[]): LineQuantity[] {
+function missingOf(lines: readonly LostUnits[], shortages: readonly StockShortage[]): LineQuantity[] {
   const missing = new Map(
     shortages.map(({ variantId, wanted, available }) => [variantId, wanted - available]),
   );
@@ -210,7 +210,7 @@ async function sendAgain(
   const { returnId, type, carrier } = fulfillment;
   const units = replacementUnits(moved);
   const missing = new Map(
-    missingOf(units, await promiseStock(transaction, context, units)).map(({ lineId, quantity }) => [
+    missingOf(units, await reserveAvailableStock(transaction, context, units)).map(({ lineId, quantity }) => [
       lineId,
       quantity,
     ]),
@@ -242,7 +242,7 @@ function lineOf({ id, lines }: OrderAggregate, lineId: string): OrderLine {
   return line;
 }
 
-function requireStock(order: OrderAggregate, shortages: readonly Shortage[]): void {
+function requireStock(order: OrderAggregate, shortages: readonly StockShortage[]): void {
   if (shortages.length === 0) return;
   const message = "There is not enough of it in stock.";
   throw refuseOrder("invalid_state", order, { reason: "insufficient_stock", data: { shortages }, message });

@@ -40,19 +40,19 @@ async function lockPromotion(
 }
 
 /** One that has ended stays as it was. State is checked before version (as in carts). */
-export async function lockLivingPromotion(
+export async function lockUnendedPromotion(
   transaction: Transaction,
   tenant: CommandContext,
   input: PromotionTransitionInput,
 ): Promise<PromotionRow> {
   const promotion = await lockPromotion(transaction, tenant, input.promotionId);
   if (promotion.status === "ended")
-    throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_ended") });
-  requireVersion(conflictOf(promotion), input.expectedVersion);
+    throw fail("invalid_state", { conflict: promotionConflict(promotion, "promotion_ended") });
+  requireVersion(promotionConflict(promotion), input.expectedVersion);
   return promotion;
 }
 
-export function conflictOf(
+export function promotionConflict(
   { id, status, version }: Pick<PromotionRow, "id" | "status" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
@@ -66,7 +66,7 @@ type Window = Pick<PromotionRow, "startsAt" | "endsAt" | "startedAt">;
  * When an active promotion began to apply, for its event: by activation, by a change of its window, or by the
  * clock. Null if it has not begun yet; a promotion whose window was moved into the future begins once more.
  */
-export function startOf({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
+export function promotionStartTime({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
   if (startsAt !== null && startsAt > now) return null;
   const isOver = endsAt !== null && endsAt <= now;
   return startedAt ?? (isOver ? null : now);
@@ -80,15 +80,15 @@ export async function activatePromotion(
 ): Promise<{ promotionId: string }> {
   // Of activations one at a time counts those there are. The merchant always comes before the promotion.
   await lockCatalog(transaction, tenant);
-  const promotion = await lockLivingPromotion(transaction, tenant, input);
+  const promotion = await lockUnendedPromotion(transaction, tenant, input);
   if (promotion.status === "active") return { promotionId: promotion.id };
   if (promotion.endsAt !== null && promotion.endsAt <= tenant.now) {
     throw fail("invalid_state", {
-      conflict: conflictOf(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }),
+      conflict: promotionConflict(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }),
     });
   }
-  if (promotion.trigger === "automatic") await requireRoom(transaction, promotion);
-  const startedAt = startOf({ ...promotion, startedAt: null }, tenant.now);
+  if (promotion.trigger === "automatic") await requireActiveLimitNotReached(transaction, promotion);
+  const startedAt = promotionStartTime({ ...promotion, startedAt: null }, tenant.now);
   return changeStatus(transaction, tenant, {
     promotion,
     to: "active",
@@ -98,7 +98,10 @@ export async function activatePromotion(
 }
 
 /** Every change of a cart looks at all of them. */
-async function requireRoom(transaction: Transaction, promotion: PromotionRow): Promise<void> {
+async function requireActiveLimitNotReached(
+  transaction: Transaction,
+  promotion: PromotionRow,
+): Promise<void> {
   const { count } = await transaction
     .selectFrom("promotion")
     .select((row) => row.fn.countAll<number>().as("count"))
@@ -108,7 +111,9 @@ async function requireRoom(transaction: Transaction, promotion: PromotionRow): P
     .executeTakeFirstOrThrow();
   if (count < promotionBounds.activeAutomaticMax) return;
   throw fail("invalid_state", {
-    conflict: conflictOf(promotion, "too_many_automatic", { limit: promotionBounds.activeAutomaticMax }),
+    conflict: promotionConflict(promotion, "too_many_automatic", {
+      limit: promotionBounds.activeAutomaticMax,
+    }),
   });
 }
 
@@ -117,10 +122,10 @@ export async function pausePromotion(
   tenant: CommandContext,
   input: PromotionTransitionInput,
 ): Promise<{ promotionId: string }> {
-  const promotion = await lockLivingPromotion(transaction, tenant, { promotionId: input.promotionId });
+  const promotion = await lockUnendedPromotion(transaction, tenant, { promotionId: input.promotionId });
   if (promotion.status === "draft")
-    throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_not_active") });
-  requireVersion(conflictOf(promotion), input.expectedVersion);
+    throw fail("invalid_state", { conflict: promotionConflict(promotion, "promotion_not_active") });
+  requireVersion(promotionConflict(promotion), input.expectedVersion);
   if (promotion.status === "paused") return { promotionId: promotion.id };
   return changeStatus(transaction, tenant, { promotion, to: "paused", type: "promotion.updated" });
 }
@@ -132,7 +137,7 @@ export async function endPromotion(
   input: PromotionTransitionInput,
 ): Promise<{ promotionId: string }> {
   const promotion = await lockPromotion(transaction, tenant, input.promotionId);
-  requireVersion(conflictOf(promotion), input.expectedVersion);
+  requireVersion(promotionConflict(promotion), input.expectedVersion);
   if (promotion.status === "ended") return { promotionId: promotion.id };
   return changeStatus(transaction, tenant, { promotion, to: "ended", type: "promotion.ended" });
 }
@@ -145,7 +150,7 @@ export async function startDuePromotion(
   promotionId: string,
 ): Promise<boolean> {
   const promotion = await lockPromotion(transaction, tenant, promotionId);
-  const startedAt = startOf(promotion, tenant.now);
+  const startedAt = promotionStartTime(promotion, tenant.now);
   if (promotion.status !== "active" || promotion.startedAt !== null || startedAt === null) return false;
   await changeStatus(transaction, tenant, { promotion, to: "active", type: "promotion.started", startedAt });
   return true;
@@ -163,7 +168,7 @@ export async function endDuePromotion(
   return true;
 }
 
-interface Move {
+interface PromotionStatusChange {
   readonly promotion: PromotionRow;
   readonly to: PromotionStatus;
   readonly type: EventType;
@@ -173,7 +178,7 @@ interface Move {
 async function changeStatus(
   transaction: Transaction,
   tenant: CommandContext,
-  { promotion, to, type, startedAt = promotion.startedAt }: Move,
+  { promotion, to, type, startedAt = promotion.startedAt }: PromotionStatusChange,
 ): Promise<{ promotionId: string }> {
   await transaction
     .updateTable("promotion")
@@ -202,18 +207,18 @@ interface DueServices {
 export function startDuePromotions(services: DueServices): Promise<number> {
   const { now } = services;
   const condition = sql<boolean>`status = 'active' and started_at is null and starts_at <= ${now} and (ends_at is null or ends_at > ${now})`;
-  return moveDue(services, { condition, move: startDuePromotion });
+  return changeDuePromotions(services, { condition, move: startDuePromotion });
 }
 
 /** Ends promotions whose window is over; returns how many. */
 export function endDuePromotions(services: DueServices): Promise<number> {
-  return moveDue(services, {
+  return changeDuePromotions(services, {
     condition: sql<boolean>`status in ('active', 'paused') and ends_at <= ${services.now}`,
     move: endDuePromotion,
   });
 }
 
-interface DueMove {
+interface DuePromotionChange {
   readonly condition: RawBuilder<boolean>;
   /** Asks again under its lock. */
   readonly move: (transaction: Transaction, tenant: CommandContext, promotionId: string) => Promise<boolean>;
@@ -222,7 +227,10 @@ interface DueMove {
 const cause = { operationId: null, actor: "system", requestId: null } as const;
 const reindex: CommandContext["reindex"] = () => Promise.resolve();
 
-function moveDue({ db, now, render, signal }: DueServices, { condition, move }: DueMove): Promise<number> {
+function changeDuePromotions(
+  { db, now, render, signal }: DueServices,
+  { condition, move }: DuePromotionChange,
+): Promise<number> {
   return handleDueRows({
     find: (after: { readonly id: string; readonly merchantId: string } | undefined, rowsMax) =>
       db

@@ -6,24 +6,24 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  lockLevels,
-  moveStock,
-  quantitiesOf,
+  lockStockLevels,
+  moveStockLevels,
+  sumQuantitiesByVariant,
   type StockLevel,
-  type StockMove,
-  type StockOwner,
+  type StockLevelMove,
+  type StockCommandContext,
   type VariantQuantity,
 } from "./stock-levels.ts";
 
 /** More was wanted than there is. */
-export interface Shortage {
+export interface StockShortage {
   readonly variantId: string;
   readonly wanted: number;
   /** So many there would be for the asker, what it holds already included. */
   readonly available: number;
 }
 
-export interface HoldsOfSession {
+export interface SessionStockHolds {
   readonly sessionId: string;
   /** Null: held without end. */
   readonly expiresAt: Date | null;
@@ -36,26 +36,26 @@ export interface HoldsOfSession {
  */
 export async function holdStock(
   transaction: Transaction,
-  tenant: StockOwner,
-  { sessionId, expiresAt, lines }: HoldsOfSession,
-): Promise<readonly Shortage[]> {
-  const wanted = quantitiesOf(lines);
-  const held = await heldBy(transaction, tenant, { sessionId, alsoLock: [...wanted.keys()] });
-  const { levels, shortages } = await levelsFor(transaction, tenant, { sessionId, wanted, held });
+  tenant: StockCommandContext,
+  { sessionId, expiresAt, lines }: SessionStockHolds,
+): Promise<readonly StockShortage[]> {
+  const wanted = sumQuantitiesByVariant(lines);
+  const held = await lockHeldStock(transaction, tenant, { sessionId, alsoLock: [...wanted.keys()] });
+  const { levels, shortages } = await checkStock(transaction, tenant, { sessionId, wanted, held });
   if (shortages.length > 0) return shortages;
   const variantIds = [...new Set([...wanted.keys(), ...held.holds.keys()])];
-  const moves = variantIds.flatMap((variantId): StockMove[] => {
+  const moves = variantIds.flatMap((variantId): StockLevelMove[] => {
     const level = levels.get(variantId);
     return level === undefined
       ? []
       : [{ level, reserved: (wanted.get(variantId) ?? 0) - (held.holds.get(variantId) ?? 0) }];
   });
-  await moveStock(transaction, tenant, { moves, cause: null });
+  await moveStockLevels(transaction, tenant, { moves, cause: null });
   await writeHolds(transaction, tenant, { sessionId, expiresAt, wanted });
   return [];
 }
 
-interface Held {
+interface HeldStock {
   /** The quantities that a session holds. */
   readonly holds: ReadonlyMap<string, number>;
   /** Locked: of those, and of what else was asked for. */
@@ -63,11 +63,11 @@ interface Held {
 }
 
 /** Holds are read after their levels are locked: who moves a hold has its level. */
-async function heldBy(
+async function lockHeldStock(
   transaction: Transaction,
-  tenant: StockOwner,
+  tenant: StockCommandContext,
   { sessionId, alsoLock = [] }: { readonly sessionId: string; readonly alsoLock?: readonly string[] },
-): Promise<Held> {
+): Promise<HeldStock> {
   const read = async (): Promise<Map<string, number>> => {
     const rows = await transaction
       .selectFrom("stockHold")
@@ -76,32 +76,41 @@ async function heldBy(
       .execute();
     return new Map(rows.map(({ variantId, quantity }) => [variantId, quantity]));
   };
-  const levels = await lockLevels(transaction, tenant, [...new Set([...alsoLock, ...(await read()).keys()])]);
+  const levels = await lockStockLevels(transaction, tenant, [
+    ...new Set([...alsoLock, ...(await read()).keys()]),
+  ]);
   return { levels, holds: await read() };
 }
 
-interface Wanted {
+interface StockDemand {
   /** Its own holds are not taken back. */
   readonly sessionId: string | null;
   readonly wanted: ReadonlyMap<string, number>;
-  readonly held: Held;
+  readonly held: HeldStock;
 }
 
 /** What is short is looked at again when what has ended by the clock was taken back. */
-async function levelsFor(
+async function checkStock(
   transaction: Transaction,
-  tenant: StockOwner,
-  { sessionId, wanted, held }: Wanted,
-): Promise<{ readonly levels: ReadonlyMap<string, StockLevel>; readonly shortages: readonly Shortage[] }> {
-  const short = shortagesOf(wanted, held);
+  tenant: StockCommandContext,
+  { sessionId, wanted, held }: StockDemand,
+): Promise<{
+  readonly levels: ReadonlyMap<string, StockLevel>;
+  readonly shortages: readonly StockShortage[];
+}> {
+  const short = findShortages(wanted, held);
   if (short.length === 0) return { levels: held.levels, shortages: [] };
   const variantIds = short.map(({ variantId }) => variantId);
-  const released = await releaseEnded(transaction, tenant, { sessionId, levels: held.levels, variantIds });
+  const released = await deleteExpiredHolds(transaction, tenant, {
+    sessionId,
+    levels: held.levels,
+    variantIds,
+  });
   const levels = new Map([...held.levels, ...released.map((level) => [level.variantId, level] as const)]);
-  return { levels, shortages: shortagesOf(wanted, { ...held, levels }) };
+  return { levels, shortages: findShortages(wanted, { ...held, levels }) };
 }
 
-function shortagesOf(wanted: Wanted["wanted"], { holds, levels }: Held): Shortage[] {
+function findShortages(wanted: StockDemand["wanted"], { holds, levels }: HeldStock): StockShortage[] {
   return [...wanted].flatMap(([variantId, quantity]) => {
     const level = levels.get(variantId);
     const available =
@@ -112,7 +121,7 @@ function shortagesOf(wanted: Wanted["wanted"], { holds, levels }: Held): Shortag
   });
 }
 
-interface ShortOf {
+interface ExpiredHoldsQuery {
   /** Whose own holds are not taken back. */
   readonly sessionId: string | null;
   readonly levels: ReadonlyMap<string, StockLevel>;
@@ -120,10 +129,10 @@ interface ShortOf {
 }
 
 /** The holds of these variants that have ended by the clock; their levels are locked. */
-async function releaseEnded(
+async function deleteExpiredHolds(
   transaction: Transaction,
-  tenant: StockOwner,
-  { sessionId, levels, variantIds }: ShortOf,
+  tenant: StockCommandContext,
+  { sessionId, levels, variantIds }: ExpiredHoldsQuery,
 ): Promise<StockLevel[]> {
   const { rows } = await sql<{ variantId: string; quantity: number }>`
     with ended as (
@@ -133,31 +142,36 @@ async function releaseEnded(
     select variant_id, sum(quantity)::int as quantity from ended group by variant_id order by variant_id`.execute(
     transaction,
   );
-  return moveStock(transaction, tenant, {
-    moves: movesOf(rows, levels, ({ quantity }) => ({ reserved: -quantity })),
+  return moveStockLevels(transaction, tenant, {
+    moves: toStockLevelMoves(rows, levels, ({ quantity }) => ({ reserved: -quantity })),
     cause: null,
   });
 }
 
 /** For who would be refused because of them. Says whether there were any. */
-export async function releaseEndedHolds(
+export async function releaseExpiredStockHolds(
   transaction: Transaction,
-  tenant: StockOwner,
+  tenant: StockCommandContext,
   variantIds: readonly string[],
 ): Promise<boolean> {
-  const levels = await lockLevels(transaction, tenant, variantIds);
+  const levels = await lockStockLevels(transaction, tenant, variantIds);
   return (
-    (await releaseEnded(transaction, tenant, { sessionId: null, levels, variantIds: [...levels.keys()] }))
-      .length > 0
+    (
+      await deleteExpiredHolds(transaction, tenant, {
+        sessionId: null,
+        levels,
+        variantIds: [...levels.keys()],
+      })
+    ).length > 0
   );
 }
 
 /** Of variants that are there; what was deleted has no stock to move. */
-function movesOf<Row extends { readonly variantId: string }>(
+function toStockLevelMoves<Row extends { readonly variantId: string }>(
   rows: readonly Row[],
   levels: ReadonlyMap<string, StockLevel>,
-  change: (row: Row, level: StockLevel) => Omit<StockMove, "level">,
-): StockMove[] {
+  change: (row: Row, level: StockLevel) => Omit<StockLevelMove, "level">,
+): StockLevelMove[] {
   return rows.flatMap((row) => {
     const level = levels.get(row.variantId);
     return level === undefined ? [] : [{ level, ...change(row, level) }];
@@ -166,12 +180,12 @@ function movesOf<Row extends { readonly variantId: string }>(
 
 async function writeHolds(
   transaction: Transaction,
-  { merchantId }: StockOwner,
+  { merchantId }: StockCommandContext,
   {
     sessionId,
     expiresAt,
     wanted,
-  }: { readonly sessionId: string; readonly expiresAt: Date | null; readonly wanted: Wanted["wanted"] },
+  }: { readonly sessionId: string; readonly expiresAt: Date | null; readonly wanted: StockDemand["wanted"] },
 ): Promise<void> {
   const [variantIds, quantities] = [[...wanted.keys()], [...wanted.values()]];
   await sql`
@@ -188,7 +202,7 @@ async function writeHolds(
  * Null: without end, while it is being paid. The caller has made sure, by `holdStock`, that they are still
  * there.
  */
-export async function setHoldsEnd(
+export async function setStockHoldExpiry(
   transaction: Transaction,
   { sessionId, expiresAt }: { readonly sessionId: string; readonly expiresAt: Date | null },
 ): Promise<void> {
@@ -196,22 +210,24 @@ export async function setHoldsEnd(
 }
 
 /** Nothing the second time. */
-export async function releaseHolds(
+export async function releaseStockHolds(
   transaction: Transaction,
-  tenant: StockOwner,
+  tenant: StockCommandContext,
   { sessionId }: { readonly sessionId: string },
 ): Promise<void> {
-  const held = await heldBy(transaction, tenant, { sessionId });
+  const held = await lockHeldStock(transaction, tenant, { sessionId });
   if (held.holds.size === 0) return;
-  await dropHolds(transaction, sessionId);
-  const moves = movesOf(rowsOf(held.holds), held.levels, ({ quantity }) => ({ reserved: -quantity }));
-  await moveStock(transaction, tenant, { moves, cause: null });
+  await deleteHolds(transaction, sessionId);
+  const moves = toStockLevelMoves(toVariantQuantities(held.holds), held.levels, ({ quantity }) => ({
+    reserved: -quantity,
+  }));
+  await moveStockLevels(transaction, tenant, { moves, cause: null });
 }
 
-const rowsOf = (quantities: ReadonlyMap<string, number>): VariantQuantity[] =>
+const toVariantQuantities = (quantities: ReadonlyMap<string, number>): VariantQuantity[] =>
   [...quantities].map(([variantId, quantity]) => ({ variantId, quantity }));
 
-async function dropHolds(transaction: Transaction, sessionId: string): Promise<void> {
+async function deleteHolds(transaction: Transaction, sessionId: string): Promise<void> {
   await transaction.deleteFrom("stockHold").where("sessionId", "=", sessionId).execute();
 }
 
@@ -219,31 +235,31 @@ async function dropHolds(transaction: Transaction, sessionId: string): Promise<v
  * The session's holds become an order's. Gives how many of each were on hand; the rest stays reserved, and
  * waits.
  */
-export async function sellHeld(
+export async function sellHeldStock(
   transaction: Transaction,
-  tenant: StockOwner,
+  tenant: StockCommandContext,
   { sessionId, note }: { readonly sessionId: string; readonly note: string },
 ): Promise<ReadonlyMap<string, number>> {
-  const { holds, levels } = await heldBy(transaction, tenant, { sessionId });
-  await dropHolds(transaction, sessionId);
-  const sold = rowsOf(holds).map(({ variantId, quantity }) => ({
+  const { holds, levels } = await lockHeldStock(transaction, tenant, { sessionId });
+  await deleteHolds(transaction, sessionId);
+  const sold = toVariantQuantities(holds).map(({ variantId, quantity }) => ({
     variantId,
     quantity: Math.min(quantity, levels.get(variantId)?.onHand ?? 0),
   }));
-  await moveStock(transaction, tenant, {
-    moves: movesOf(sold, levels, taken),
+  await moveStockLevels(transaction, tenant, {
+    moves: toStockLevelMoves(sold, levels, takeReservedUnits),
     cause: { reason: "sold", note },
   });
-  return quantitiesOf(sold);
+  return sumQuantitiesByVariant(sold);
 }
 
-const taken = ({ quantity }: VariantQuantity): Omit<StockMove, "level"> => ({
+const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelMove, "level"> => ({
   onHand: -quantity,
   reserved: -quantity,
 });
 
 /** Lines, and what their movements shall say: the order's number. */
-type Noted<Line> = readonly [lines: readonly Line[], note: string];
+type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
 
 /**
  * What an order's lines wait for is taken from what is on hand. Where that is too little nothing is taken,
@@ -251,88 +267,93 @@ type Noted<Line> = readonly [lines: readonly Line[], note: string];
  */
 export async function allocateStock(
   transaction: Transaction,
-  tenant: StockOwner,
-  ...[lines, note]: Noted<VariantQuantity>
-): Promise<readonly Shortage[]> {
-  const wanted = rowsOf(quantitiesOf(lines));
-  const levels = await lockLevels(
+  tenant: StockCommandContext,
+  ...[lines, note]: LinesWithNote<VariantQuantity>
+): Promise<readonly StockShortage[]> {
+  const wanted = toVariantQuantities(sumQuantitiesByVariant(lines));
+  const levels = await lockStockLevels(
     transaction,
     tenant,
     wanted.map(({ variantId }) => variantId),
   );
-  const shortages = wanted.flatMap(({ variantId, quantity }): Shortage[] => {
+  const shortages = wanted.flatMap(({ variantId, quantity }): StockShortage[] => {
     const level = levels.get(variantId);
     return level === undefined || quantity <= level.onHand
       ? []
       : [{ variantId, wanted: quantity, available: level.onHand }];
   });
   if (shortages.length > 0) return shortages;
-  await moveStock(transaction, tenant, {
-    moves: movesOf(wanted, levels, taken),
+  await moveStockLevels(transaction, tenant, {
+    moves: toStockLevelMoves(wanted, levels, takeReservedUnits),
     cause: { reason: "sold", note },
   });
   return [];
 }
 
 /** What an order gives up: units it waited for, and units that were taken for it. */
-export interface UnitsBack {
+export interface OrderUnitsToRelease {
   readonly variantId: string;
   readonly waiting: number;
   readonly allocated: number;
 }
 
-export async function giveBackStock(
+export async function releaseOrderStock(
   transaction: Transaction,
-  tenant: StockOwner,
-  ...[lines, note]: Noted<UnitsBack>
+  tenant: StockCommandContext,
+  ...[lines, note]: LinesWithNote<OrderUnitsToRelease>
 ): Promise<void> {
-  const waiting = quantitiesOf(lines.map(({ variantId, waiting: quantity }) => ({ variantId, quantity })));
-  const allocated = quantitiesOf(
+  const waiting = sumQuantitiesByVariant(
+    lines.map(({ variantId, waiting: quantity }) => ({ variantId, quantity })),
+  );
+  const allocated = sumQuantitiesByVariant(
     lines.map(({ variantId, allocated: quantity }) => ({ variantId, quantity })),
   );
-  const levels = await lockLevels(transaction, tenant, [...waiting.keys()]);
-  const moves = movesOf(rowsOf(waiting), levels, ({ variantId, quantity }) => ({
+  const levels = await lockStockLevels(transaction, tenant, [...waiting.keys()]);
+  const moves = toStockLevelMoves(toVariantQuantities(waiting), levels, ({ variantId, quantity }) => ({
     reserved: -quantity,
     onHand: allocated.get(variantId) ?? 0,
   }));
-  await moveStock(transaction, tenant, { moves, cause: { reason: "canceled", note } });
+  await moveStockLevels(transaction, tenant, { moves, cause: { reason: "canceled", note } });
 }
 
 /** What came back and can be sold again. */
-export async function restock(
+export async function restockReturnedUnits(
   transaction: Transaction,
-  tenant: StockOwner,
-  ...[lines, note]: Noted<VariantQuantity>
+  tenant: StockCommandContext,
+  ...[lines, note]: LinesWithNote<VariantQuantity>
 ): Promise<void> {
-  const back = rowsOf(quantitiesOf(lines));
-  const levels = await lockLevels(
+  const back = toVariantQuantities(sumQuantitiesByVariant(lines));
+  const levels = await lockStockLevels(
     transaction,
     tenant,
     back.map(({ variantId }) => variantId),
   );
-  await moveStock(transaction, tenant, {
-    moves: movesOf(back, levels, ({ quantity }) => ({ onHand: quantity })),
+  await moveStockLevels(transaction, tenant, {
+    moves: toStockLevelMoves(back, levels, ({ quantity }) => ({ onHand: quantity })),
     cause: { reason: "returned", note },
   });
 }
 
 /** Promises an order as much of it as there is, and gives what is missing. Of what was deleted nothing is. */
-export async function promiseStock(
+export async function reserveAvailableStock(
   transaction: Transaction,
-  tenant: StockOwner,
+  tenant: StockCommandContext,
   lines: readonly VariantQuantity[],
-): Promise<readonly Shortage[]> {
-  const wanted = quantitiesOf(lines);
-  const held: Held = { holds: new Map(), levels: await lockLevels(transaction, tenant, [...wanted.keys()]) };
-  const found = await levelsFor(transaction, tenant, { sessionId: null, wanted, held });
+): Promise<readonly StockShortage[]> {
+  const wanted = sumQuantitiesByVariant(lines);
+  const held: HeldStock = {
+    holds: new Map(),
+    levels: await lockStockLevels(transaction, tenant, [...wanted.keys()]),
+  };
+  const found = await checkStock(transaction, tenant, { sessionId: null, wanted, held });
   const shortages = found.shortages.filter(({ variantId }) => held.levels.has(variantId));
   const missing = new Map(shortages.map((short) => [short.variantId, short.wanted - short.available]));
-  const promised = rowsOf(wanted).map(({ variantId, quantity }) => ({
+  const promised = toVariantQuantities(wanted).map(({ variantId, quantity }) => ({
     variantId,
     quantity: quantity - (missing.get(variantId) ?? 0),
   }));
-  await moveStock(transaction, tenant, {
-    moves: movesOf(promised, found.levels, ({ quantity }) => ({ reserved: quantity })),
+  await moveStockLevels(transaction, tenant, {
+    moves: toStockLevelMoves(promised, found.levels, ({ quantity }) => ({ reserved: quantity })),
     cause: null,
   });
   return shortages;
@@ -344,15 +365,18 @@ export async function promiseStock(
  */
 export async function reserveStock(
   transaction: Transaction,
-  tenant: StockOwner,
+  tenant: StockCommandContext,
   lines: readonly VariantQuantity[],
-): Promise<readonly Shortage[]> {
-  const wanted = quantitiesOf(lines);
-  const held: Held = { holds: new Map(), levels: await lockLevels(transaction, tenant, [...wanted.keys()]) };
-  const { levels, shortages } = await levelsFor(transaction, tenant, { sessionId: null, wanted, held });
+): Promise<readonly StockShortage[]> {
+  const wanted = sumQuantitiesByVariant(lines);
+  const held: HeldStock = {
+    holds: new Map(),
+    levels: await lockStockLevels(transaction, tenant, [...wanted.keys()]),
+  };
+  const { levels, shortages } = await checkStock(transaction, tenant, { sessionId: null, wanted, held });
   if (shortages.length > 0) return shortages;
-  await moveStock(transaction, tenant, {
-    moves: movesOf(rowsOf(wanted), levels, ({ quantity }) => ({ reserved: quantity })),
+  await moveStockLevels(transaction, tenant, {
+    moves: toStockLevelMoves(toVariantQuantities(wanted), levels, ({ quantity }) => ({ reserved: quantity })),
     cause: null,
   });
   return [];

@@ -20,14 +20,14 @@ import { fail } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
 import {
-  insufficientStock,
-  lockLevels,
+  insufficientStockFailure,
+  lockStockLevels,
   type StockChange,
   type StockLevel,
-  stockLimitReached,
-  tellStock,
+  stockLimitFailure,
+  publishStockEvents,
 } from "./stock-levels.ts";
-import { releaseEndedHolds } from "./reservations.ts";
+import { releaseExpiredStockHolds } from "./stock-holds.ts";
 
 /** `sold` is not among them: only orders sell. */
 export const stockAdjustReasons = ["received", "correction", "damaged", "lost", "returned"] as const;
@@ -41,47 +41,47 @@ export interface StockAdjustInput {
   readonly note?: string | null | undefined;
 }
 
-export interface StockAdjusted {
+export interface StockAdjustmentResult {
   readonly variantId: string;
   readonly productId: string;
   readonly movementId: number;
   readonly onHand: number;
 }
 
-const noteMax = 500;
+const stockNoteLengthMax = 500;
 
 export async function adjustStock(
   transaction: Transaction,
   tenant: CommandContext,
   input: StockAdjustInput,
-): Promise<StockAdjusted> {
+): Promise<StockAdjustmentResult> {
   requireNoFaults(adjustFaults(input));
   const product = await lockProductOf(transaction, tenant, input.variantId);
-  let figures = await move(transaction, tenant, input);
-  if (figures === undefined && (await releaseEndedHolds(transaction, tenant, [input.variantId])))
-    figures = await move(transaction, tenant, input);
-  if (figures === undefined) throw await whyNot(transaction, input);
+  let figures = await updateOnHand(transaction, tenant, input);
+  if (figures === undefined && (await releaseExpiredStockHolds(transaction, tenant, [input.variantId])))
+    figures = await updateOnHand(transaction, tenant, input);
+  if (figures === undefined) throw await explainRefusal(transaction, input);
   const { movementId, ...moved } = figures;
   const { id: productId, status, ...variant } = product;
   const after: StockLevel = { variantId: input.variantId, productId, ...variant, ...moved };
-  tellStock(tenant, [
+  publishStockEvents(tenant, [
     { before: { ...after, version: after.version - 1, onHand: after.onHand - input.delta }, after },
   ]);
   if (status === "published") await reindexProducts(transaction, tenant, [productId]);
   return { variantId: input.variantId, productId, movementId, onHand: after.onHand };
 }
 
-type MovedLevel = Omit<StockLevel, "variantId" | "productId" | "discontinued" | "availableFrom"> & {
+type UpdatedStockLevel = Omit<StockLevel, "variantId" | "productId" | "discontinued" | "availableFrom"> & {
   readonly movementId: number;
 };
 
 /** Undefined: it would take what is not there, or is promised. */
-async function move(
+async function updateOnHand(
   transaction: Transaction,
   tenant: CommandContext,
   input: StockAdjustInput,
-): Promise<MovedLevel | undefined> {
-  const { rows } = await sql<MovedLevel>`
+): Promise<UpdatedStockLevel | undefined> {
+  const { rows } = await sql<UpdatedStockLevel>`
     with moved as (
       update stock_level set on_hand = on_hand + ${input.delta}::int, version = version + 1, updated_at = ${tenant.now}
       where variant_id = ${input.variantId} and merchant_id = ${tenant.merchantId}
@@ -102,7 +102,7 @@ function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
     ...integerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
     ...(delta === 0 ? [faultAt("/delta", "out_of_range", "It must not be zero.")] : []),
     ...choiceFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
-    ...textFaults("/note", note, { max: noteMax, lines: "many" }),
+    ...textFaults("/note", note, { max: stockNoteLengthMax, lines: "many" }),
   ];
 }
 
@@ -124,7 +124,10 @@ async function lockProductOf(
   return product;
 }
 
-async function whyNot(transaction: Transaction, { variantId, delta }: StockAdjustInput): Promise<Error> {
+async function explainRefusal(
+  transaction: Transaction,
+  { variantId, delta }: StockAdjustInput,
+): Promise<Error> {
   const level = await transaction
     .selectFrom("stockLevel")
     .select(["variantId", "onHand", "reserved", "backorderLimit"])
@@ -132,58 +135,58 @@ async function whyNot(transaction: Transaction, { variantId, delta }: StockAdjus
     .executeTakeFirst();
   const figures = level ?? { variantId, onHand: 0, reserved: 0, backorderLimit: 0 };
   if (figures.onHand + delta > catalogBounds.onHandMax)
-    return stockLimitReached(variantId, { onHand: figures.onHand, delta, limit: catalogBounds.onHandMax });
-  return insufficientStock(figures, { delta });
+    return stockLimitFailure(variantId, { onHand: figures.onHand, delta, limit: catalogBounds.onHandMax });
+  return insufficientStockFailure(figures, { delta });
 }
 
-export interface StockToSet {
+export interface StockCount {
   readonly variantId: string;
   readonly onHand: number;
   readonly isNew: boolean;
 }
 
-interface StockMove extends StockToSet {
+interface CountCorrection extends StockCount {
   readonly delta: number;
   readonly reason: "received" | "correction";
 }
 
 /** Sets what was counted, for imports. Gives what changed, to be told when the import stands. */
-export async function setStock(
+export async function setCountedStock(
   transaction: Transaction,
   tenant: CommandContext,
-  counts: readonly StockToSet[],
+  counts: readonly StockCount[],
 ): Promise<readonly StockChange[]> {
   if (counts.length === 0) return [];
   const ids = counts.map(({ variantId }) => variantId);
-  let levels = await lockLevels(transaction, tenant, ids);
+  let levels = await lockStockLevels(transaction, tenant, ids);
   const short = counts
-    .filter((count) => isTooLittle(count, levels.get(count.variantId)))
+    .filter((count) => isBelowReserved(count, levels.get(count.variantId)))
     .map(({ variantId }) => variantId);
-  if (short.length > 0 && (await releaseEndedHolds(transaction, tenant, short)))
-    levels = await lockLevels(transaction, tenant, ids);
+  if (short.length > 0 && (await releaseExpiredStockHolds(transaction, tenant, short)))
+    levels = await lockStockLevels(transaction, tenant, ids);
   const changes: StockChange[] = [];
-  const moves = counts.flatMap((count): StockMove[] => {
+  const moves = counts.flatMap((count): CountCorrection[] => {
     const before = levels.get(count.variantId);
     if (before === undefined || before.onHand === count.onHand) return [];
-    if (isTooLittle(count, before)) throw insufficientStock(before, { asked: count.onHand });
+    if (isBelowReserved(count, before)) throw insufficientStockFailure(before, { asked: count.onHand });
     changes.push({ before, after: { ...before, version: before.version + 1, onHand: count.onHand } });
     return [
       { ...count, delta: count.onHand - before.onHand, reason: count.isNew ? "received" : "correction" },
     ];
   });
-  if (moves.length > 0) await writeMoves(transaction, tenant, moves);
+  if (moves.length > 0) await writeCorrections(transaction, tenant, moves);
   return changes;
 }
 
 /** Less than is promised to buyers. */
-function isTooLittle({ onHand }: StockToSet, level: StockLevel | undefined): boolean {
+function isBelowReserved({ onHand }: StockCount, level: StockLevel | undefined): boolean {
   return level !== undefined && level.onHand !== onHand && level.reserved > onHand + level.backorderLimit;
 }
 
-async function writeMoves(
+async function writeCorrections(
   transaction: Transaction,
   tenant: CommandContext,
-  moves: readonly StockMove[],
+  moves: readonly CountCorrection[],
 ): Promise<void> {
   await sql`
     with moves as (select * from json_to_recordset(${JSON.stringify(moves)}::json) as m("variantId" text, "onHand" int, delta int, reason text)),
