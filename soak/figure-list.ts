@@ -1,6 +1,6 @@
 /**
- * What must be shown, each with the commands that show it at full size and the tests that show it in short.
- * docs/figures.md is this list and docs/figures.json.
+ * The measured guarantees: each with the commands that measure it at full size and the test files that check
+ * a short version. `npm run generate` writes docs/figures.md from this list and docs/figures.json.
  */
 import type { Measured } from "./record.ts";
 
@@ -8,18 +8,18 @@ export interface FigureEntry {
   readonly number: number;
   readonly promise: string;
   readonly shownBy: readonly Shown[];
-  /** In `npm test`. */
+  /** Test files of `npm test` that check a short version of the guarantee. */
   readonly shortForm: readonly string[];
 }
 
 export interface Shown {
-  /** The record's. */
+  /** The name of the measurement in docs/figures.json. */
   readonly name: string;
   readonly command: string;
   readonly engines: readonly Measured["engine"][];
-  /** How hard it has to be tried on all its engines together, by the names of the counts. */
+  /** Required counts, summed over all engines, by the names of the counts. */
   readonly atLeast?: Readonly<Record<string, number>>;
-  /** What has to be measured on each engine: no less, and no more. */
+  /** Bounds for the values of each engine: at least, and at most. */
   readonly atLeastEach?: Readonly<Record<string, number>>;
   readonly atMost?: Readonly<Record<string, number>>;
 }
@@ -43,7 +43,9 @@ export const figureList: readonly FigureEntry[] = [
   {
     number: 1,
     promise:
-      "50 times `kill -9` and 20 000 keys: no effect twice, no acknowledged change lost, no replay that differs from the first answer; also of two gateways and two workers behind nginx, PgBouncer and Redis.",
+      "The service survives 50 times `kill -9` during 20 000 changes: no change is made twice, no " +
+      "acknowledged change is lost, and every replay equals the first answer. The same holds for two " +
+      "gateways and two workers behind nginx, PgBouncer and Redis.",
     shownBy: [
       { ...soak("crash", 30), engines: both, atLeast: { kills: 50, keys: 20_000 } },
       { ...soak("scale-out", 10), engines: ["postgres"], atLeast: { copied: 200, kills: 20 } },
@@ -57,21 +59,24 @@ export const figureList: readonly FigureEntry[] = [
   {
     number: 2,
     promise:
-      "1 000 writes, each 50 times at the same moment: one effect each; all else is a replay with the same bytes or a 409.",
+      "1 000 writes are sent 50 times each at the same moment: each has one effect, and all other " +
+      "answers are replays with the same bytes or 409.",
     shownBy: [{ ...soak("duplicates", 10), engines: both, atLeast: { keys: 1_000 } }],
     shortForm: ["test/exactly-once/duplicates.test.ts"],
   },
   {
     number: 3,
     promise:
-      "100 clients who repeat one key: the 99th percentile of unrelated requests is at most twice that of a quiet spell, on PostgreSQL.",
+      "100 clients repeat one idempotency key: the 99th percentile of unrelated requests is at most " +
+      "twice that of a quiet period, on PostgreSQL.",
     shownBy: [{ ...soak("bystanders", 5), engines: ["postgres"], atMost: { "p99 ratio": 2 } }],
     shortForm: ["test/exactly-once/bystanders.test.ts"],
   },
   {
     number: 4,
     promise:
-      "PostgreSQL killed, or its connections cut at the commit, 200 times: no effect twice, and a retry settles every outcome.",
+      "PostgreSQL is killed, or its connections are cut at the commit, 200 times: no change is made " +
+      "twice, and a retry returns every outcome.",
     shownBy: [
       {
         ...soak("cuts", 5),
@@ -89,7 +94,8 @@ export const figureList: readonly FigureEntry[] = [
   {
     number: 5,
     promise:
-      "Every operation with every set of scopes; every foreign id at every operation, over REST and GraphQL: not found, and nothing is written.",
+      "Every operation is called with every set of scopes, and with ids of other merchants over REST " +
+      "and GraphQL: such ids are not found, and nothing is written.",
     shownBy: [suite("scopes")],
     shortForm: [
       "test/gateway/every-scope.test.ts",
@@ -100,42 +106,48 @@ export const figureList: readonly FigureEntry[] = [
   {
     number: 6,
     promise:
-      "8 writers with 10 000 operations each on the same carts: no version given twice or left out, every state that of a replay.",
+      "8 writers make 10 000 changes each on the same carts: no version is given twice or missing, and " +
+      "every state equals that of a replay of the changes.",
     shownBy: [{ ...soak("histories", 30), engines: both, atLeast: { operations: 80_000 } }],
     shortForm: ["test/exactly-once/histories.test.ts"],
   },
   {
     number: 7,
     promise:
-      "A code that may be used once, submitted by 20 checkouts at once: one gets it, and nobody else is asked for money. A cancel that races a submission, 1 000 times: never both.",
+      "20 checkouts submit a promotion code with one use at once: one gets the code, and no other " +
+      "payment is requested. A cancel and a submission race 1 000 times: never do both succeed.",
     shownBy: [{ ...soak("checkout", 10), engines: both, atLeast: { rounds: 1_000 } }],
     shortForm: ["test/exactly-once/checkout.test.ts", "test/exactly-once/checkout-crash.test.ts"],
   },
   {
     number: 8,
     promise:
-      "From an event's commit to its first byte at the receiver, at 100 events a second: half within 10 ms, 99 of 100 within 100 ms.",
+      "At 100 events per second, the time from the commit of an event to the first byte at the receiver" +
+      " is at most 10 ms for 50 % and 100 ms for 99 % of the deliveries.",
     shownBy: [{ ...soak("webhook-latency", 5), engines: both, atMost: { "p50 ms": 10, "p99 ms": 100 } }],
     shortForm: ["test/webhooks/dispatcher.test.ts"],
   },
   {
     number: 9,
     promise:
-      "50 kills beside a receiver that fails with three of ten: no event lost, and what comes twice has the same `webhook-id` and bytes.",
+      "50 kills beside a receiver that fails three of ten requests: no event is lost, and a repeated " +
+      "delivery has the same `webhook-id` and bytes.",
     shownBy: [{ ...soak("webhooks", 30), engines: both, atLeast: { kills: 50 } }],
     shortForm: ["test/exactly-once/webhooks.test.ts", "test/process/webhook-stop.test.ts"],
   },
   {
     number: 10,
     promise:
-      "One endpoint that never answers beside 99 that do: the 99th percentile of theirs rises by a fifth at most.",
+      "One endpoint that never answers beside 99 that do: the 99th percentile of the others rises by at" +
+      " most a fifth.",
     shownBy: [{ ...soak("webhook-latency", 5), engines: both, atMost: { "p99 ratio": 1.2 } }],
     shortForm: ["test/webhooks/dispatcher-fairness.test.ts"],
   },
   {
     number: 11,
     promise:
-      "Receivers that are slow, never answer, redirect, send 10 GB, gzip bombs or resets: cut off and written down; the retry table on a clock of its own.",
+      "Receivers that are slow, never answer, redirect, send 10 GB, gzip bombs or connection resets are" +
+      " cut off and logged. Retries follow the table of delays, tested with a simulated clock.",
     shownBy: [suite("receivers")],
     shortForm: [
       "test/webhooks/safe-request.test.ts",
@@ -146,14 +158,16 @@ export const figureList: readonly FigureEntry[] = [
   {
     number: 12,
     promise:
-      "43 addresses that lead inwards, and a name that changes where it leads: no connection to anything but a public address.",
+      "43 addresses that lead into private networks, and a name whose address changes: the service " +
+      "connects only to public addresses.",
     shownBy: [suite("ssrf")],
     shortForm: ["test/webhooks/blocked-targets.test.ts", "test/webhooks/safe-addresses.test.ts"],
   },
   {
     number: 13,
     promise:
-      "One code redeemed 20 times at once, 1 000 times: one token each. 25 kinds of wrong proofs: all refused with 401.",
+      "An authorization code is redeemed 20 times at once, 1 000 times: each gives one token. 25 kinds " +
+      "of wrong DPoP proofs are refused with 401.",
     shownBy: [
       {
         name: "oauth",
@@ -168,13 +182,14 @@ export const figureList: readonly FigureEntry[] = [
   {
     number: 14,
     promise:
-      "10 000 requests generated from the OpenAPI document, valid and broken: no 5xx, no status that is not declared, no answer that its schema does not allow.",
+      "10 000 valid and invalid requests are generated from the OpenAPI document: no 5xx, no undeclared" +
+      " status, and no answer that violates its schema.",
     shownBy: [{ ...soak("contract", 10), engines: both, atLeast: { requests: 10_000 } }],
     shortForm: ["test/contract/contract.test.ts"],
   },
   {
     number: 15,
-    promise: "200 hostile GraphQL documents: each is refused, within 20 ms.",
+    promise: "200 hostile GraphQL documents: each is refused within 20 ms.",
     shownBy: [
       {
         ...soak("hostile-documents", 1),
@@ -188,7 +203,8 @@ export const figureList: readonly FigureEntry[] = [
   {
     number: 16,
     promise:
-      "SIGTERM under load: no request fails. 30 minutes of load: resident memory grows by 1 MB a minute at most, and no descriptor is left open.",
+      "No request fails when the service gets SIGTERM under load. During 30 minutes of load, resident " +
+      "memory grows by at most 1 MB per minute, and no file descriptor stays open.",
     shownBy: [
       { ...soak("stop", 5), engines: both, atLeast: { stops: 20 }, atMost: { failed: 0 } },
       {
@@ -203,7 +219,8 @@ export const figureList: readonly FigureEntry[] = [
   {
     number: 17,
     promise:
-      "Of all small faults that are planted in idempotency, authentication, signing, guarded requests, eligibility and money, tests see 85 of 100.",
+      "Mutation tests: the tests detect 85 of 100 small faults in idempotency, authentication, signing," +
+      " webhook requests, eligibility and money.",
     shownBy: [
       "money",
       "signing",
@@ -218,6 +235,6 @@ export const figureList: readonly FigureEntry[] = [
   },
 ];
 
-/** Undefined: a measurement that no figure asks for. */
+/** The number of the guarantee that a measurement belongs to; undefined if no guarantee uses the measurement. */
 export const figureNumberOf = (name: string): number | undefined =>
   figureList.find(({ shownBy }) => shownBy.some((shown) => shown.name === name))?.number;
