@@ -15,5 +15,5 @@ const folder = fileURLToPath(new URL("../node_modules/.cache/node", import.meta.
 enableCompileCache(folder);
 // For the processes that this one starts: they then need not even what translates this file.
 process.env["NODE_COMPILE_CACHE"] ??= folder;
-const { run } = await import("#cli/run.ts");
-await run(process.argv);
+const { runCommandLine } = await import("#cli/run.ts");
+await runCommandLine(process.argv);

@@ -94,13 +94,13 @@ async function publishCommandEvents(
   { db, settings, now }: CommandServices,
 ): Promise<void> {
   if (happened.length === 0) return;
-  const [{ createCommandRender }, { tellAccess }] = await Promise.all([
+  const [{ createCommandRender }, { publishAccessEvents }] = await Promise.all([
     import("#app/services.ts"),
     import("#graph/access/access-events.ts"),
   ]);
   // Whoever has the shell is staff.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
-  await tellAccess(transaction, happened, { now, cause, render: createCommandRender(db, settings) });
+  await publishAccessEvents(transaction, happened, { now, cause, render: createCommandRender(db, settings) });
 }
 
 /** Opens the database of the settings, migrated, for the duration of a command. */

@@ -101,8 +101,8 @@ async function addOthers(program: Command): Promise<void> {
     { addSetupCommands, configCommand },
     { addAccessCommands },
     { addOauthCommands },
-    { addPeopleCommands },
-    { addUpkeepCommands },
+    { addStaffCommands },
+    { addMaintenanceCommands },
     { webhookCommand },
   ] = await Promise.all([
     import("./setup-commands.ts"),
@@ -115,8 +115,8 @@ async function addOthers(program: Command): Promise<void> {
   addSetupCommands(program);
   addAccessCommands(program);
   addOauthCommands(program);
-  addPeopleCommands(program);
-  addUpkeepCommands(program);
+  addStaffCommands(program);
+  addMaintenanceCommands(program);
   program.addCommand(webhookCommand());
   program.addCommand(configCommand());
 }
@@ -130,7 +130,7 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
   const log = createLog(settings.logLevel, process.stdout.isTTY ? await createPrettyOutput() : undefined);
   // Each role loads its own modules: the process that starts the others serves nothing.
   if (cluster.isWorker)
-    return (await import("./one-process.ts")).serveAsOneOfMany({
+    return (await import("./one-process.ts")).serveAsChildProcess({
       settings,
       role,
       log: log.child({ pid: process.pid }),
@@ -139,7 +139,7 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
     log.warn({ setting: given }, `${given} is no setting: is ${meant} meant?`);
   if (settings.processes > 1)
     return (await import("./processes.ts")).serveInProcesses({ settings, role, log });
-  return (await import("./one-process.ts")).serveAlone({ settings, role, log });
+  return (await import("./one-process.ts")).serveInOneProcess({ settings, role, log });
 }
 
 function requireDatabase(role: ProcessRole, { databaseUrl, processes }: Settings): void {

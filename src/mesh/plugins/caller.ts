@@ -14,7 +14,7 @@ export interface CallerContexts {
    * The context of the caller with this `Authorization` header. Throws a failure of the registry if its token
    * is not valid.
    */
-  readonly contextOf: (authorization: string) => Promise<GraphContext>;
+  readonly createDevContext: (authorization: string) => Promise<GraphContext>;
 }
 
 interface Options {
@@ -39,7 +39,7 @@ export default ({ contexts, baseDir, importFn }: Options): MeshDevPlugin => ({
     if (viewer !== undefined || authorization === undefined) return undefined;
     const extend = extendContext as (extension: MeshDevContext) => void;
     return importFn(join(baseDir, contexts))
-      .then(({ contextOf }) => contextOf(authorization))
+      .then(({ createDevContext }) => createDevContext(authorization))
       .then(extend, (error: unknown) => extend({ refusal: toFailure(error) }));
   },
 });
