@@ -65,7 +65,7 @@ export async function submitSession(
     input,
     context.now,
   );
-  await takePromotionUses(transaction, context, { cart, session });
+  await takeCartPromotionUses(transaction, context, { cart, session });
   await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: null });
   await keepPersonalDataForOrder(transaction, personalDataIds(cart));
   await startSessionPayment(transaction, context, { cart, session, token: input.paymentToken ?? null });
@@ -160,7 +160,7 @@ function promotionFailure(session: SessionAggregate, refused: Parameters<typeof 
   return sessionFailure("promotion_not_applicable", session, refused);
 }
 
-async function takePromotionUses(
+async function takeCartPromotionUses(
   transaction: Transaction,
   context: CartCommandContext,
   { cart, session }: LockedSession,
@@ -172,7 +172,7 @@ async function takePromotionUses(
   const refusal = (reason: PromotionRefusalReason, promotionId: string): Failure =>
     promotionFailure(session, { now: context.now, reason, data: { promotionId } });
   await takePromotionUses(transaction, {
-    tenant: context,
+    context,
     sessionId: session.id,
     buyerReference,
     promotions,

@@ -52,22 +52,22 @@ const stockNoteLengthMax = 500;
 
 export async function adjustStock(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: StockAdjustInput,
 ): Promise<StockAdjustmentResult> {
   requireNoFaults(adjustFaults(input));
-  const product = await lockProductOf(transaction, tenant, input.variantId);
-  let figures = await updateOnHand(transaction, tenant, input);
-  if (figures === undefined && (await releaseExpiredStockHolds(transaction, tenant, [input.variantId])))
-    figures = await updateOnHand(transaction, tenant, input);
+  const product = await lockProductOf(transaction, context, input.variantId);
+  let figures = await updateOnHand(transaction, context, input);
+  if (figures === undefined && (await releaseExpiredStockHolds(transaction, context, [input.variantId])))
+    figures = await updateOnHand(transaction, context, input);
   if (figures === undefined) throw await explainRefusal(transaction, input);
   const { movementId, ...moved } = figures;
   const { id: productId, status, ...variant } = product;
   const after: StockLevel = { variantId: input.variantId, productId, ...variant, ...moved };
-  publishStockEvents(tenant, [
+  publishStockEvents(context, [
     { before: { ...after, version: after.version - 1, onHand: after.onHand - input.delta }, after },
   ]);
-  if (status === "published") await reindexProducts(transaction, tenant, [productId]);
+  if (status === "published") await reindexProducts(transaction, context, [productId]);
   return { variantId: input.variantId, productId, movementId, onHand: after.onHand };
 }
 
@@ -78,18 +78,18 @@ type UpdatedStockLevel = Omit<StockLevel, "variantId" | "productId" | "discontin
 /** Undefined: it would take what is not there, or is promised. */
 async function updateOnHand(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: StockAdjustInput,
 ): Promise<UpdatedStockLevel | undefined> {
   const { rows } = await sql<UpdatedStockLevel>`
     with moved as (
-      update stock_level set on_hand = on_hand + ${input.delta}::int, version = version + 1, updated_at = ${tenant.now}
-      where variant_id = ${input.variantId} and merchant_id = ${tenant.merchantId}
+      update stock_level set on_hand = on_hand + ${input.delta}::int, version = version + 1, updated_at = ${context.now}
+      where variant_id = ${input.variantId} and merchant_id = ${context.merchantId}
         and on_hand + ${input.delta}::int between 0 and ${catalogBounds.onHandMax}::int and reserved <= on_hand + ${input.delta}::int + backorder_limit
       returning variant_id, version, on_hand, reserved, backorder_limit, low_stock_threshold),
     told as (
       insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
-      select ${tenant.merchantId}, variant_id, ${input.delta}::int, on_hand, ${input.reason}, ${input.note ?? null}::text, ${tenant.now}::timestamptz from moved
+      select ${context.merchantId}, variant_id, ${input.delta}::int, on_hand, ${input.reason}, ${input.note ?? null}::text, ${context.now}::timestamptz from moved
       returning id)
     select told.id as movement_id, version, on_hand, reserved, backorder_limit, low_stock_threshold from moved, told`.execute(
     transaction,
@@ -109,7 +109,7 @@ function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
 /** The product before the level, as everywhere; a product held still is indexed from what is true when it is. */
 async function lockProductOf(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   variantId: string,
 ): Promise<{ id: string; status: string; discontinued: boolean; availableFrom: Date | null }> {
   const product = await transaction
@@ -117,7 +117,7 @@ async function lockProductOf(
     .innerJoin("variant as v", "v.productId", "p.id")
     .select(["p.id", "p.status", "v.discontinued", "v.availableFrom"])
     .where("v.id", "=", toId(variantId))
-    .where("v.merchantId", "=", tenant.merchantId)
+    .where("v.merchantId", "=", context.merchantId)
     .forNoKeyUpdate("p")
     .executeTakeFirst();
   if (product === undefined) throw fail("resource_not_found");
@@ -153,17 +153,17 @@ interface CountCorrection extends StockCount {
 /** Sets what was counted, for imports. Gives what changed, to be told when the import stands. */
 export async function setCountedStock(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   counts: readonly StockCount[],
 ): Promise<readonly StockChange[]> {
   if (counts.length === 0) return [];
   const ids = counts.map(({ variantId }) => variantId);
-  let levels = await lockStockLevels(transaction, tenant, ids);
+  let levels = await lockStockLevels(transaction, context, ids);
   const short = counts
     .filter((count) => isBelowReserved(count, levels.get(count.variantId)))
     .map(({ variantId }) => variantId);
-  if (short.length > 0 && (await releaseExpiredStockHolds(transaction, tenant, short)))
-    levels = await lockStockLevels(transaction, tenant, ids);
+  if (short.length > 0 && (await releaseExpiredStockHolds(transaction, context, short)))
+    levels = await lockStockLevels(transaction, context, ids);
   const changes: StockChange[] = [];
   const moves = counts.flatMap((count): CountCorrection[] => {
     const before = levels.get(count.variantId);
@@ -174,7 +174,7 @@ export async function setCountedStock(
       { ...count, delta: count.onHand - before.onHand, reason: count.isNew ? "received" : "correction" },
     ];
   });
-  if (moves.length > 0) await writeCorrections(transaction, tenant, moves);
+  if (moves.length > 0) await writeCorrections(transaction, context, moves);
   return changes;
 }
 
@@ -185,15 +185,15 @@ function isBelowReserved({ onHand }: StockCount, level: StockLevel | undefined):
 
 async function writeCorrections(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   moves: readonly CountCorrection[],
 ): Promise<void> {
   await sql`
     with moves as (select * from json_to_recordset(${JSON.stringify(moves)}::json) as m("variantId" text, "onHand" int, delta int, reason text)),
     moved as (
-      update stock_level s set on_hand = m."onHand", version = s.version + 1, updated_at = ${tenant.now} from moves m where s.variant_id = m."variantId")
+      update stock_level s set on_hand = m."onHand", version = s.version + 1, updated_at = ${context.now} from moves m where s.variant_id = m."variantId")
     insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
-    select ${tenant.merchantId}, "variantId", delta, "onHand", reason, null, ${tenant.now}::timestamptz from moves`.execute(
+    select ${context.merchantId}, "variantId", delta, "onHand", reason, null, ${context.now}::timestamptz from moves`.execute(
     transaction,
   );
 }

@@ -36,12 +36,12 @@ export interface SessionStockHolds {
  */
 export async function holdStock(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   { sessionId, expiresAt, lines }: SessionStockHolds,
 ): Promise<readonly StockShortage[]> {
   const wanted = sumQuantitiesByVariant(lines);
-  const held = await lockHeldStock(transaction, tenant, { sessionId, alsoLock: [...wanted.keys()] });
-  const { levels, shortages } = await checkStock(transaction, tenant, { sessionId, wanted, held });
+  const held = await lockHeldStock(transaction, context, { sessionId, alsoLock: [...wanted.keys()] });
+  const { levels, shortages } = await checkStock(transaction, context, { sessionId, wanted, held });
   if (shortages.length > 0) return shortages;
   const variantIds = [...new Set([...wanted.keys(), ...held.holds.keys()])];
   const moves = variantIds.flatMap((variantId): StockLevelMove[] => {
@@ -50,8 +50,8 @@ export async function holdStock(
       ? []
       : [{ level, reserved: (wanted.get(variantId) ?? 0) - (held.holds.get(variantId) ?? 0) }];
   });
-  await moveStockLevels(transaction, tenant, { moves, cause: null });
-  await writeHolds(transaction, tenant, { sessionId, expiresAt, wanted });
+  await moveStockLevels(transaction, context, { moves, cause: null });
+  await writeHolds(transaction, context, { sessionId, expiresAt, wanted });
   return [];
 }
 
@@ -65,7 +65,7 @@ interface HeldStock {
 /** Holds are read after their levels are locked: who moves a hold has its level. */
 async function lockHeldStock(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   { sessionId, alsoLock = [] }: { readonly sessionId: string; readonly alsoLock?: readonly string[] },
 ): Promise<HeldStock> {
   const read = async (): Promise<Map<string, number>> => {
@@ -76,7 +76,7 @@ async function lockHeldStock(
       .execute();
     return new Map(rows.map(({ variantId, quantity }) => [variantId, quantity]));
   };
-  const levels = await lockStockLevels(transaction, tenant, [
+  const levels = await lockStockLevels(transaction, context, [
     ...new Set([...alsoLock, ...(await read()).keys()]),
   ]);
   return { levels, holds: await read() };
@@ -92,7 +92,7 @@ interface StockDemand {
 /** What is short is looked at again when what has ended by the clock was taken back. */
 async function checkStock(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   { sessionId, wanted, held }: StockDemand,
 ): Promise<{
   readonly levels: ReadonlyMap<string, StockLevel>;
@@ -101,7 +101,7 @@ async function checkStock(
   const short = findShortages(wanted, held);
   if (short.length === 0) return { levels: held.levels, shortages: [] };
   const variantIds = short.map(({ variantId }) => variantId);
-  const released = await deleteExpiredHolds(transaction, tenant, {
+  const released = await deleteExpiredHolds(transaction, context, {
     sessionId,
     levels: held.levels,
     variantIds,
@@ -131,18 +131,18 @@ interface ExpiredHoldsQuery {
 /** The holds of these variants that have ended by the clock; their levels are locked. */
 async function deleteExpiredHolds(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   { sessionId, levels, variantIds }: ExpiredHoldsQuery,
 ): Promise<StockLevel[]> {
   const { rows } = await sql<{ variantId: string; quantity: number }>`
     with ended as (
-      delete from stock_hold where variant_id = any(${variantIds}::text[]) and expires_at <= ${tenant.now}
+      delete from stock_hold where variant_id = any(${variantIds}::text[]) and expires_at <= ${context.now}
         and session_id is distinct from ${sessionId}::text
       returning variant_id, quantity)
     select variant_id, sum(quantity)::int as quantity from ended group by variant_id order by variant_id`.execute(
     transaction,
   );
-  return moveStockLevels(transaction, tenant, {
+  return moveStockLevels(transaction, context, {
     moves: toStockLevelMoves(rows, levels, ({ quantity }) => ({ reserved: -quantity })),
     cause: null,
   });
@@ -151,13 +151,13 @@ async function deleteExpiredHolds(
 /** For who would be refused because of them. Says whether there were any. */
 export async function releaseExpiredStockHolds(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   variantIds: readonly string[],
 ): Promise<boolean> {
-  const levels = await lockStockLevels(transaction, tenant, variantIds);
+  const levels = await lockStockLevels(transaction, context, variantIds);
   return (
     (
-      await deleteExpiredHolds(transaction, tenant, {
+      await deleteExpiredHolds(transaction, context, {
         sessionId: null,
         levels,
         variantIds: [...levels.keys()],
@@ -212,16 +212,16 @@ export async function setStockHoldExpiry(
 /** Nothing the second time. */
 export async function releaseStockHolds(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   { sessionId }: { readonly sessionId: string },
 ): Promise<void> {
-  const held = await lockHeldStock(transaction, tenant, { sessionId });
+  const held = await lockHeldStock(transaction, context, { sessionId });
   if (held.holds.size === 0) return;
   await deleteHolds(transaction, sessionId);
   const moves = toStockLevelMoves(toVariantQuantities(held.holds), held.levels, ({ quantity }) => ({
     reserved: -quantity,
   }));
-  await moveStockLevels(transaction, tenant, { moves, cause: null });
+  await moveStockLevels(transaction, context, { moves, cause: null });
 }
 
 const toVariantQuantities = (quantities: ReadonlyMap<string, number>): VariantQuantity[] =>
@@ -237,16 +237,16 @@ async function deleteHolds(transaction: Transaction, sessionId: string): Promise
  */
 export async function sellHeldStock(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   { sessionId, note }: { readonly sessionId: string; readonly note: string },
 ): Promise<ReadonlyMap<string, number>> {
-  const { holds, levels } = await lockHeldStock(transaction, tenant, { sessionId });
+  const { holds, levels } = await lockHeldStock(transaction, context, { sessionId });
   await deleteHolds(transaction, sessionId);
   const sold = toVariantQuantities(holds).map(({ variantId, quantity }) => ({
     variantId,
     quantity: Math.min(quantity, levels.get(variantId)?.onHand ?? 0),
   }));
-  await moveStockLevels(transaction, tenant, {
+  await moveStockLevels(transaction, context, {
     moves: toStockLevelMoves(sold, levels, takeReservedUnits),
     cause: { reason: "sold", note },
   });
@@ -267,13 +267,13 @@ type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
  */
 export async function allocateStock(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   ...[lines, note]: LinesWithNote<VariantQuantity>
 ): Promise<readonly StockShortage[]> {
   const wanted = toVariantQuantities(sumQuantitiesByVariant(lines));
   const levels = await lockStockLevels(
     transaction,
-    tenant,
+    context,
     wanted.map(({ variantId }) => variantId),
   );
   const shortages = wanted.flatMap(({ variantId, quantity }): StockShortage[] => {
@@ -283,7 +283,7 @@ export async function allocateStock(
       : [{ variantId, wanted: quantity, available: level.onHand }];
   });
   if (shortages.length > 0) return shortages;
-  await moveStockLevels(transaction, tenant, {
+  await moveStockLevels(transaction, context, {
     moves: toStockLevelMoves(wanted, levels, takeReservedUnits),
     cause: { reason: "sold", note },
   });
@@ -299,7 +299,7 @@ export interface OrderUnitsToRelease {
 
 export async function releaseOrderStock(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   ...[lines, note]: LinesWithNote<OrderUnitsToRelease>
 ): Promise<void> {
   const waiting = sumQuantitiesByVariant(
@@ -308,27 +308,27 @@ export async function releaseOrderStock(
   const allocated = sumQuantitiesByVariant(
     lines.map(({ variantId, allocated: quantity }) => ({ variantId, quantity })),
   );
-  const levels = await lockStockLevels(transaction, tenant, [...waiting.keys()]);
+  const levels = await lockStockLevels(transaction, context, [...waiting.keys()]);
   const moves = toStockLevelMoves(toVariantQuantities(waiting), levels, ({ variantId, quantity }) => ({
     reserved: -quantity,
     onHand: allocated.get(variantId) ?? 0,
   }));
-  await moveStockLevels(transaction, tenant, { moves, cause: { reason: "canceled", note } });
+  await moveStockLevels(transaction, context, { moves, cause: { reason: "canceled", note } });
 }
 
 /** What came back and can be sold again. */
 export async function restockReturnedUnits(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   ...[lines, note]: LinesWithNote<VariantQuantity>
 ): Promise<void> {
   const back = toVariantQuantities(sumQuantitiesByVariant(lines));
   const levels = await lockStockLevels(
     transaction,
-    tenant,
+    context,
     back.map(({ variantId }) => variantId),
   );
-  await moveStockLevels(transaction, tenant, {
+  await moveStockLevels(transaction, context, {
     moves: toStockLevelMoves(back, levels, ({ quantity }) => ({ onHand: quantity })),
     cause: { reason: "returned", note },
   });
@@ -337,22 +337,22 @@ export async function restockReturnedUnits(
 /** Promises an order as much of it as there is, and gives what is missing. Of what was deleted nothing is. */
 export async function reserveAvailableStock(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   lines: readonly VariantQuantity[],
 ): Promise<readonly StockShortage[]> {
   const wanted = sumQuantitiesByVariant(lines);
   const held: HeldStock = {
     holds: new Map(),
-    levels: await lockStockLevels(transaction, tenant, [...wanted.keys()]),
+    levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
-  const found = await checkStock(transaction, tenant, { sessionId: null, wanted, held });
+  const found = await checkStock(transaction, context, { sessionId: null, wanted, held });
   const shortages = found.shortages.filter(({ variantId }) => held.levels.has(variantId));
   const missing = new Map(shortages.map((short) => [short.variantId, short.wanted - short.available]));
   const promised = toVariantQuantities(wanted).map(({ variantId, quantity }) => ({
     variantId,
     quantity: quantity - (missing.get(variantId) ?? 0),
   }));
-  await moveStockLevels(transaction, tenant, {
+  await moveStockLevels(transaction, context, {
     moves: toStockLevelMoves(promised, found.levels, ({ quantity }) => ({ reserved: quantity })),
     cause: null,
   });
@@ -365,17 +365,17 @@ export async function reserveAvailableStock(
  */
 export async function reserveStock(
   transaction: Transaction,
-  tenant: StockCommandContext,
+  context: StockCommandContext,
   lines: readonly VariantQuantity[],
 ): Promise<readonly StockShortage[]> {
   const wanted = sumQuantitiesByVariant(lines);
   const held: HeldStock = {
     holds: new Map(),
-    levels: await lockStockLevels(transaction, tenant, [...wanted.keys()]),
+    levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
-  const { levels, shortages } = await checkStock(transaction, tenant, { sessionId: null, wanted, held });
+  const { levels, shortages } = await checkStock(transaction, context, { sessionId: null, wanted, held });
   if (shortages.length > 0) return shortages;
-  await moveStockLevels(transaction, tenant, {
+  await moveStockLevels(transaction, context, {
     moves: toStockLevelMoves(toVariantQuantities(wanted), levels, ({ quantity }) => ({ reserved: quantity })),
     cause: null,
   });

@@ -34,47 +34,47 @@ export interface StockSettingsResult {
 /** The merchant's row must be locked: nobody else changes settings meanwhile. */
 export async function saveStockSettings(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   settings: readonly StockSettingsInput[],
 ): Promise<StockSettingsResult> {
   const fresh = settings.filter(({ isNew }) => isNew);
-  if (fresh.length > 0) await openStockLevels(transaction, tenant, fresh);
+  if (fresh.length > 0) await openStockLevels(transaction, context, fresh);
   const given = settings.filter(
     ({ isNew, backorderLimit, lowStockThreshold }) =>
       !isNew && (backorderLimit !== null || lowStockThreshold !== null),
   );
-  const stockChanges = given.length > 0 ? await changeSettings(transaction, tenant, given) : [];
+  const stockChanges = given.length > 0 ? await changeSettings(transaction, context, given) : [];
   return { isChanged: fresh.length + stockChanges.length > 0, stockChanges };
 }
 
 async function openStockLevels(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   settings: readonly StockSettingsInput[],
 ): Promise<void> {
   await sql`
     insert into stock_level (variant_id, merchant_id, on_hand, reserved, backorder_limit, low_stock_threshold, updated_at)
-    select s."variantId", ${tenant.merchantId}, 0, 0, coalesce(s."backorderLimit", 0), coalesce(s."lowStockThreshold", ${lowStockThresholdDefault}::int), ${tenant.now}::timestamptz
+    select s."variantId", ${context.merchantId}, 0, 0, coalesce(s."backorderLimit", 0), coalesce(s."lowStockThreshold", ${lowStockThresholdDefault}::int), ${context.now}::timestamptz
     from json_to_recordset(${JSON.stringify(settings)}::json) as s("variantId" text, "backorderLimit" int, "lowStockThreshold" int)
     on conflict (variant_id) do nothing`.execute(transaction);
 }
 
 async function changeSettings(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   settings: readonly StockSettingsInput[],
 ): Promise<StockChange[]> {
   await lockStockLevels(
     transaction,
-    tenant,
+    context,
     settings.map(({ variantId }) => variantId),
   );
-  const changes = await writeSettings(transaction, tenant, settings);
+  const changes = await writeSettings(transaction, context, settings);
   const refused = await findRefusedSettings(transaction, settings);
   if (refused.length === 0) return changes;
   const refusedIds = refused.map(({ variantId }) => variantId);
-  if (await releaseExpiredStockHolds(transaction, tenant, refusedIds))
-    changes.push(...(await writeSettings(transaction, tenant, settings)));
+  if (await releaseExpiredStockHolds(transaction, context, refusedIds))
+    changes.push(...(await writeSettings(transaction, context, settings)));
   const [first] = await findRefusedSettings(transaction, settings);
   if (first !== undefined) throw insufficientStockFailure(first);
   return changes;
@@ -86,12 +86,12 @@ const settingsRecordset = (settings: readonly StockSettingsInput[]): RawBuilder<
 /** Passes over what is promised to buyers already. */
 async function writeSettings(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   settings: readonly StockSettingsInput[],
 ): Promise<StockChange[]> {
   const { rows } = await sql<StockLevel & PreviousSettings>`
     update stock_level s set backorder_limit = coalesce(w."backorderLimit", s.backorder_limit),
-      low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), version = s.version + 1, updated_at = ${tenant.now}
+      low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), version = s.version + 1, updated_at = ${context.now}
     from ${settingsRecordset(settings)} join stock_level was on was.variant_id = w."variantId" join variant v on v.id = was.variant_id
     where s.variant_id = w."variantId" and s.reserved <= s.on_hand + coalesce(w."backorderLimit", s.backorder_limit)
       and (s.backorder_limit, s.low_stock_threshold)

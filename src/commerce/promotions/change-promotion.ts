@@ -40,7 +40,7 @@ export type PromotionUpdateInput = PromotionFields & PromotionTransitionInput;
 
 export async function createPromotion(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: PromotionCreateInput,
 ): Promise<{ promotionId: string }> {
   const { trigger, kind } = input;
@@ -51,11 +51,11 @@ export async function createPromotion(
     ...promotionFieldFaults(input),
     ...(promotionKinds.includes(kind) ? promotionRuleFaults(kind, values) : []),
   ]);
-  await requireMerchant(transaction, tenant);
-  await requireMerchantReferences(transaction, tenant, input);
-  await requireMarketCurrency(transaction, tenant, values);
-  const promotionId = createId("promotion", tenant.now.getTime());
-  const { merchantId, now } = tenant;
+  await requireMerchant(transaction, context);
+  await requireMerchantReferences(transaction, context, input);
+  await requireMarketCurrency(transaction, context, values);
+  const promotionId = createId("promotion", context.now.getTime());
+  const { merchantId, now } = context;
   await transaction
     .insertInto("promotion")
     .values({
@@ -73,44 +73,44 @@ export async function createPromotion(
 
 export async function updatePromotion(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: PromotionUpdateInput,
 ): Promise<{ promotionId: string }> {
   requireNoFaults(promotionFieldFaults(input));
-  const promotion = await lockUnendedPromotion(transaction, tenant, input);
+  const promotion = await lockUnendedPromotion(transaction, context, input);
   const before = toValues(promotion);
   const values = mergePromotionFields(before, input);
   requireNoFaults(promotionRuleFaults(promotion.kind, values));
   if (isDeepStrictEqual(values, before)) return { promotionId: promotion.id };
   requireLimitAboveUsed(promotion, values);
-  await requireMerchantReferences(transaction, tenant, input);
+  await requireMerchantReferences(transaction, context, input);
   if (values.currency !== before.currency || input.marketIds !== undefined)
-    await requireMarketCurrency(transaction, tenant, values);
+    await requireMarketCurrency(transaction, context, values);
   const startedAt =
     promotion.status === "active"
-      ? promotionStartTime({ ...values, startedAt: promotion.startedAt }, tenant.now)
+      ? promotionStartTime({ ...values, startedAt: promotion.startedAt }, context.now)
       : promotion.startedAt;
   const after = await transaction
     .updateTable("promotion")
-    .set({ ...toColumns(values), startedAt, version: promotion.version + 1, updatedAt: tenant.now })
+    .set({ ...toColumns(values), startedAt, version: promotion.version + 1, updatedAt: context.now })
     .where("id", "=", promotion.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  tenant.outbox.append({
+  context.outbox.append({
     type: "promotion.updated",
     id: promotion.id,
     previous: changedFieldsBefore(promotion, after),
   });
   if (promotion.startedAt === null && startedAt !== null && promotion.status === "active")
-    tenant.outbox.append({ type: "promotion.started", id: promotion.id, previous: {} });
+    context.outbox.append({ type: "promotion.started", id: promotion.id, previous: {} });
   return { promotionId: promotion.id };
 }
 
-async function requireMerchant(transaction: Transaction, tenant: CommandContext): Promise<void> {
+async function requireMerchant(transaction: Transaction, context: CommandContext): Promise<void> {
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
-    .where("id", "=", tenant.merchantId)
+    .where("id", "=", context.merchantId)
     .forKeyShare()
     .executeTakeFirst();
   if (merchant === undefined) throw fail("merchant_not_found");
@@ -165,14 +165,14 @@ const referenceLists = [
 /** Only what was given is looked up: what was deleted since does not stand in the way of another change. */
 async function requireMerchantReferences(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: PromotionFields,
 ): Promise<void> {
   const missing: FailureDetail[] = [];
   for (const { name, table, thing } of referenceLists) {
     const ids = input[name] ?? [];
     if (ids.length > 0)
-      missing.push(...(await missingReferenceFaults(transaction, tenant, { ids, table, name, thing })));
+      missing.push(...(await missingReferenceFaults(transaction, context, { ids, table, name, thing })));
   }
   const [first] = missing;
   if (first !== undefined) throw fail("resource_not_found", { message: first.message, details: missing });
@@ -187,11 +187,11 @@ interface ReferenceList {
 
 async function missingReferenceFaults(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { ids, table, name, thing }: ReferenceList,
 ): Promise<Faults> {
   const { rows } = await sql<{ id: string }>`
-    select id from ${sql.table(table)} where merchant_id = ${tenant.merchantId} and id = any(${ids.map(toId)}::text[])`.execute(
+    select id from ${sql.table(table)} where merchant_id = ${context.merchantId} and id = any(${ids.map(toId)}::text[])`.execute(
     transaction,
   );
   const found = new Set(rows.map(({ id }) => id));
@@ -203,12 +203,12 @@ async function missingReferenceFaults(
 /** Of one of the promotion's markets, or it would never apply. */
 async function requireMarketCurrency(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { currency, marketIds }: PromotionValues,
 ): Promise<void> {
   if (currency === null) return;
   const { rows } = await sql`
-    select 1 from market where merchant_id = ${tenant.merchantId} and currency = ${currency}
+    select 1 from market where merchant_id = ${context.merchantId} and currency = ${currency}
       and (cardinality(${marketIds}::text[]) = 0 or id = any(${marketIds}::text[])) limit 1`.execute(
     transaction,
   );

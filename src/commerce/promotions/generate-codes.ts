@@ -39,22 +39,22 @@ const drawRoundsMax = 10;
 
 export async function generatePromotionCodes(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: PromotionCodesGenerateInput,
 ): Promise<PromotionCodesResult> {
   requireNoFaults(generateFaults(input));
-  const promotion = await lockUnendedPromotion(transaction, tenant, { promotionId: input.promotionId });
+  const promotion = await lockUnendedPromotion(transaction, context, { promotionId: input.promotionId });
   if (promotion.trigger !== "code")
     throw fail("invalid_state", { conflict: promotionConflict(promotion, "promotion_is_automatic") });
   const batch = { promotionId: promotion.id, usageLimit: input.usageLimit ?? null };
   const codes =
     input.codes === null || input.codes === undefined
-      ? await saveRandomCodes(transaction, tenant, {
+      ? await saveRandomCodes(transaction, context, {
           ...batch,
           count: input.count ?? 0,
           draw: () => drawCode(input),
         })
-      : await saveMerchantCodes(transaction, tenant, {
+      : await saveMerchantCodes(transaction, context, {
           ...batch,
           texts: input.codes.map((code) => code.trim()),
         });
@@ -144,25 +144,25 @@ interface CodeBatch {
 
 async function saveRandomCodes(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { count, draw, ...batch }: CodeBatch & { readonly count: number; readonly draw: () => string },
 ): Promise<PromotionCodeRow[]> {
   const saved: PromotionCodeRow[] = [];
   for (let round = 0; saved.length < count; round += 1) {
     if (round === drawRoundsMax) throw new Error(`Only ${saved.length} of ${count} codes could be drawn.`);
     const texts = Array.from({ length: count - saved.length }, draw);
-    saved.push(...(await insertCodes(transaction, tenant, { ...batch, texts })));
+    saved.push(...(await insertCodes(transaction, context, { ...batch, texts })));
   }
   return saved;
 }
 
 async function saveMerchantCodes(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { texts, ...batch }: CodeBatch & { readonly texts: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const saved = new Map(
-    (await insertCodes(transaction, tenant, { ...batch, texts })).map((row) => [row.code, row]),
+    (await insertCodes(transaction, context, { ...batch, texts })).map((row) => [row.code, row]),
   );
   const taken = texts.flatMap((code, index) => (saved.has(code) ? [] : [{ code, index }]));
   if (taken.length > 0) throw codesTakenFailure(taken);
@@ -193,19 +193,19 @@ function codesTakenFailure(taken: readonly { readonly code: string; readonly ind
  */
 async function insertCodes(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { promotionId, usageLimit, texts }: CodeBatch & { readonly texts: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const rows = texts
     .map((code) => ({
-      id: createId("promotionCode", tenant.now.getTime()),
+      id: createId("promotionCode", context.now.getTime()),
       code,
       codeNormalized: normalizePromotionCode(code) ?? "",
     }))
     .toSorted((one, other) => (one.codeNormalized < other.codeNormalized ? -1 : 1));
   const inserted = await sql<PromotionCodeRow>`
     insert into promotion_code (id, merchant_id, promotion_id, code, code_normalized, usage_limit, created_at)
-    select id, ${tenant.merchantId}, ${promotionId}, code, "codeNormalized", ${usageLimit}::int, ${tenant.now}::timestamptz
+    select id, ${context.merchantId}, ${promotionId}, code, "codeNormalized", ${usageLimit}::int, ${context.now}::timestamptz
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id text, code text, "codeNormalized" text)
     on conflict (merchant_id, code_normalized) do nothing
     returning *`.execute(transaction);

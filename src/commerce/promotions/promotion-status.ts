@@ -25,14 +25,14 @@ export interface PromotionTransitionInput {
 /** Locks the promotion while it is changed; checkouts that take a use of it wait for the change. */
 async function lockPromotion(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   promotionId: string,
 ): Promise<PromotionRow> {
   const promotion = await transaction
     .selectFrom("promotion")
     .selectAll()
     .where("id", "=", toId(promotionId))
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (promotion === undefined) throw fail("resource_not_found");
@@ -42,10 +42,10 @@ async function lockPromotion(
 /** One that has ended stays as it was. State is checked before version (as in carts). */
 export async function lockUnendedPromotion(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: PromotionTransitionInput,
 ): Promise<PromotionRow> {
-  const promotion = await lockPromotion(transaction, tenant, input.promotionId);
+  const promotion = await lockPromotion(transaction, context, input.promotionId);
   if (promotion.status === "ended")
     throw fail("invalid_state", { conflict: promotionConflict(promotion, "promotion_ended") });
   requireVersion(promotionConflict(promotion), input.expectedVersion);
@@ -75,21 +75,21 @@ export function promotionStartTime({ startsAt, endsAt, startedAt }: Window, now:
 /** Also before its window begins: it then applies by itself when it does, and is told as started only then. */
 export async function activatePromotion(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: PromotionTransitionInput,
 ): Promise<{ promotionId: string }> {
   // Of activations one at a time counts those there are. The merchant always comes before the promotion.
-  await lockCatalog(transaction, tenant);
-  const promotion = await lockUnendedPromotion(transaction, tenant, input);
+  await lockCatalog(transaction, context);
+  const promotion = await lockUnendedPromotion(transaction, context, input);
   if (promotion.status === "active") return { promotionId: promotion.id };
-  if (promotion.endsAt !== null && promotion.endsAt <= tenant.now) {
+  if (promotion.endsAt !== null && promotion.endsAt <= context.now) {
     throw fail("invalid_state", {
       conflict: promotionConflict(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }),
     });
   }
   if (promotion.trigger === "automatic") await requireActiveLimitNotReached(transaction, promotion);
-  const startedAt = promotionStartTime({ ...promotion, startedAt: null }, tenant.now);
-  return changeStatus(transaction, tenant, {
+  const startedAt = promotionStartTime({ ...promotion, startedAt: null }, context.now);
+  return changeStatus(transaction, context, {
     promotion,
     to: "active",
     type: startedAt === null ? "promotion.updated" : "promotion.started",
@@ -119,52 +119,52 @@ async function requireActiveLimitNotReached(
 
 export async function pausePromotion(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: PromotionTransitionInput,
 ): Promise<{ promotionId: string }> {
-  const promotion = await lockUnendedPromotion(transaction, tenant, { promotionId: input.promotionId });
+  const promotion = await lockUnendedPromotion(transaction, context, { promotionId: input.promotionId });
   if (promotion.status === "draft")
     throw fail("invalid_state", { conflict: promotionConflict(promotion, "promotion_not_active") });
   requireVersion(promotionConflict(promotion), input.expectedVersion);
   if (promotion.status === "paused") return { promotionId: promotion.id };
-  return changeStatus(transaction, tenant, { promotion, to: "paused", type: "promotion.updated" });
+  return changeStatus(transaction, context, { promotion, to: "paused", type: "promotion.updated" });
 }
 
 /** Ending what has ended changes nothing. */
 export async function endPromotion(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: PromotionTransitionInput,
 ): Promise<{ promotionId: string }> {
-  const promotion = await lockPromotion(transaction, tenant, input.promotionId);
+  const promotion = await lockPromotion(transaction, context, input.promotionId);
   requireVersion(promotionConflict(promotion), input.expectedVersion);
   if (promotion.status === "ended") return { promotionId: promotion.id };
-  return changeStatus(transaction, tenant, { promotion, to: "ended", type: "promotion.ended" });
+  return changeStatus(transaction, context, { promotion, to: "ended", type: "promotion.ended" });
 }
 
 /* By the clock. What was due may have been put off before it was locked: only what is due still is moved. Each gives whether it was. */
 
 export async function startDuePromotion(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   promotionId: string,
 ): Promise<boolean> {
-  const promotion = await lockPromotion(transaction, tenant, promotionId);
-  const startedAt = promotionStartTime(promotion, tenant.now);
+  const promotion = await lockPromotion(transaction, context, promotionId);
+  const startedAt = promotionStartTime(promotion, context.now);
   if (promotion.status !== "active" || promotion.startedAt !== null || startedAt === null) return false;
-  await changeStatus(transaction, tenant, { promotion, to: "active", type: "promotion.started", startedAt });
+  await changeStatus(transaction, context, { promotion, to: "active", type: "promotion.started", startedAt });
   return true;
 }
 
 export async function endDuePromotion(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   promotionId: string,
 ): Promise<boolean> {
-  const promotion = await lockPromotion(transaction, tenant, promotionId);
+  const promotion = await lockPromotion(transaction, context, promotionId);
   const isLiving = promotion.status === "active" || promotion.status === "paused";
-  if (!isLiving || promotion.endsAt === null || promotion.endsAt > tenant.now) return false;
-  await changeStatus(transaction, tenant, { promotion, to: "ended", type: "promotion.ended" });
+  if (!isLiving || promotion.endsAt === null || promotion.endsAt > context.now) return false;
+  await changeStatus(transaction, context, { promotion, to: "ended", type: "promotion.ended" });
   return true;
 }
 
@@ -177,15 +177,15 @@ interface PromotionStatusChange {
 
 async function changeStatus(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { promotion, to, type, startedAt = promotion.startedAt }: PromotionStatusChange,
 ): Promise<{ promotionId: string }> {
   await transaction
     .updateTable("promotion")
-    .set({ status: to, startedAt, version: promotion.version + 1, updatedAt: tenant.now })
+    .set({ status: to, startedAt, version: promotion.version + 1, updatedAt: context.now })
     .where("id", "=", promotion.id)
     .execute();
-  tenant.outbox.append({
+  context.outbox.append({
     type,
     id: promotion.id,
     previous: promotion.status === to ? {} : { status: promotion.status },
@@ -221,7 +221,7 @@ export function endDuePromotions(services: DueServices): Promise<number> {
 interface DuePromotionChange {
   readonly condition: RawBuilder<boolean>;
   /** Asks again under its lock. */
-  readonly move: (transaction: Transaction, tenant: CommandContext, promotionId: string) => Promise<boolean>;
+  readonly move: (transaction: Transaction, context: CommandContext, promotionId: string) => Promise<boolean>;
 }
 
 const cause = { operationId: null, actor: "system", requestId: null } as const;

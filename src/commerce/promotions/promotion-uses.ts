@@ -11,7 +11,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import type { PromotionRefusalReason } from "./promotion-rule.ts";
 
 export interface PromotionUsesInput {
-  readonly tenant: CommandContext;
+  readonly context: CommandContext;
   readonly sessionId: string;
   /** Null: nobody known, whose uses cannot be counted. */
   readonly buyerReference: string | null;
@@ -35,10 +35,10 @@ export async function takePromotionUses(transaction: Transaction, uses: Promotio
     .values(
       uses.promotions.map((promotion) => ({
         ...promotion,
-        merchantId: uses.tenant.merchantId,
+        merchantId: uses.context.merchantId,
         sessionId: uses.sessionId,
         buyerReference: uses.buyerReference,
-        takenAt: uses.tenant.now,
+        takenAt: uses.context.now,
       })),
     )
     .execute();
@@ -63,7 +63,7 @@ export async function lockPromotions(
  */
 async function incrementPromotionUses(
   transaction: Transaction,
-  { tenant, promotions, buyerReference, refusal }: PromotionUsesInput,
+  { context, promotions, buyerReference, refusal }: PromotionUsesInput,
 ): Promise<void> {
   const { rows } = await sql<{
     id: string;
@@ -73,8 +73,8 @@ async function incrementPromotionUses(
   }>`
     update promotion set used = used + 1,
       version = case when used + 1 = usage_limit then version + 1 else version end,
-      updated_at = case when used + 1 = usage_limit then ${tenant.now}::timestamptz else updated_at end
-    where id = any(${promotions.map(({ promotionId }) => promotionId)}::text[]) and merchant_id = ${tenant.merchantId}
+      updated_at = case when used + 1 = usage_limit then ${context.now}::timestamptz else updated_at end
+    where id = any(${promotions.map(({ promotionId }) => promotionId)}::text[]) and merchant_id = ${context.merchantId}
       and (usage_limit is null or used < usage_limit)
     returning id, used, usage_limit, per_buyer_limit`.execute(transaction);
   const counted = new Set(rows.map(({ id }) => id));
@@ -85,7 +85,7 @@ async function incrementPromotionUses(
   if (uncountable !== undefined) throw refusal("sign_in_required", uncountable.id);
   for (const { id, used, usageLimit } of rows) {
     if (used === usageLimit)
-      tenant.outbox.append({ type: "promotion.exhausted", id, previous: { used: used - 1 } });
+      context.outbox.append({ type: "promotion.exhausted", id, previous: { used: used - 1 } });
   }
 }
 

@@ -32,7 +32,7 @@ describe("what stands in the way", () => {
   });
 
   it("after the sale is one of these", () => {
-    expect(Object.keys(afterSales.afterSalesObstacles)).toEqual([
+    expect(Object.keys(afterSales.afterSalesObstacleMessages)).toEqual([
       "not_fulfilled",
       "not_delivered_yet",
       "already_returned",
@@ -65,7 +65,7 @@ describe("what stands in the way", () => {
 
   it.each([
     ["a cancellation", cancellation.cancellationObstacles],
-    ["after the sale", afterSales.afterSalesObstacles],
+    ["after the sale", afterSales.afterSalesObstacleMessages],
   ])("of %s is told in a sentence of its own", (_name, obstacles) => {
     const sentences = Object.values<string>(obstacles);
     for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].{8,}\.$/);
@@ -73,15 +73,19 @@ describe("what stands in the way", () => {
   });
 
   it("blocks unless told, and has no data unless told", () => {
-    const message = afterSales.afterSalesObstacles.gift_card;
-    expect(afterSales.obstacle("gift_card")).toEqual({
+    const message = afterSales.afterSalesObstacleMessages.gift_card;
+    expect(afterSales.afterSalesObstacle("gift_card")).toEqual({
       code: "gift_card",
       message,
       blocking: true,
       data: {},
     });
     const asked = { blocking: false, data: { limit: 1 } };
-    expect(afterSales.obstacle("gift_card", asked)).toEqual({ code: "gift_card", message, ...asked });
+    expect(afterSales.afterSalesObstacle("gift_card", asked)).toEqual({
+      code: "gift_card",
+      message,
+      ...asked,
+    });
     const over = cancellation.cancellationObstacles.order_completed;
     expect(cancellation.obstacle("order_completed")).toEqual({
       code: "order_completed",
@@ -148,7 +152,7 @@ describe("why", () => {
       replacement,
       return_refund: returned,
       withdrawal,
-    } = afterSales.reasonsByKind;
+    } = afterSales.returnReasonsByKind;
     // What never came, or is missing, cannot be sent back.
     const all = afterSales.returnReasons;
     expect(all.filter((reason) => !returned.includes(reason))).toEqual(["missing_item", "not_received"]);
@@ -167,9 +171,9 @@ describe("why", () => {
   });
 
   it("money is given back for what was lost: for that reason alone, and nothing is sent back", () => {
-    const { isLost } = afterSales;
-    expect(isLost({ kind: "refund_only", reason: "not_received" })).toBe(true);
-    expect(isLost({ kind: "refund_only", reason: "defective" })).toBe(false);
-    expect(isLost({ kind: "return_refund", reason: "not_received" })).toBe(false);
+    const { isUndeliveredRefund } = afterSales;
+    expect(isUndeliveredRefund({ kind: "refund_only", reason: "not_received" })).toBe(true);
+    expect(isUndeliveredRefund({ kind: "refund_only", reason: "defective" })).toBe(false);
+    expect(isUndeliveredRefund({ kind: "return_refund", reason: "not_received" })).toBe(false);
   });
 });

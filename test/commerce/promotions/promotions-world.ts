@@ -23,9 +23,9 @@ export const tenPercent: PromotionCreateInput = {
 export async function makePromotion(
   world: World,
   input: Partial<PromotionCreateInput> = {},
-  tenant?: CommandContext,
+  context?: CommandContext,
 ): Promise<string> {
-  const { promotionId } = await world.run(createPromotion, { ...tenPercent, ...input }, tenant);
+  const { promotionId } = await world.run(createPromotion, { ...tenPercent, ...input }, context);
   return promotionId;
 }
 
@@ -78,10 +78,10 @@ export type Taking = Pick<PromotionUsesInput, "sessionId" | "promotions"> & {
 /** The refusal as a cart would give it. */
 export const taking = (
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { buyerReference = null, ...uses }: Taking,
 ): Promise<void> =>
-  takePromotionUses(transaction, { ...uses, tenant, buyerReference, refusal: notApplicable });
+  takePromotionUses(transaction, { ...uses, context, buyerReference, refusal: notApplicable });
 
 const notApplicable: PromotionUsesInput["refusal"] = (reason: PromotionRefusalReason, promotionId: string) =>
   fail("promotion_not_applicable", {
