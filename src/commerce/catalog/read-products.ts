@@ -1,7 +1,7 @@
 /**
- * Reads products: whole ones, each with all that any view of it needs, in one statement for any number of
- * them; and a merchant's lists of products and categories. A whole product is the same for every locale and
- * market; the renderers choose among them, so that loads of many requests can be combined.
+ * Reads products, and a merchant's lists of products and categories. One statement loads any number of whole
+ * products, each with everything that any view needs. A loaded product contains all locales and markets, and
+ * the renderers select from them, so that loads of many requests can be combined.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import {
@@ -31,7 +31,10 @@ export interface PricePart {
   readonly marketId: string;
   readonly amountMinor: number;
   readonly compareAtMinor: number | null;
-  /** The lowest price of the 30 days before the present one began; null when there was none. */
+  /**
+   * Lowest price in the 30 days before the current price began, in minor units; null if the variant had no
+   * price then.
+   */
   readonly lowest30dMinor: number | null;
   readonly validFrom: string;
 }
@@ -52,7 +55,7 @@ export interface VariantPart {
   readonly reserved: number;
   readonly backorderLimit: number;
   readonly lowStockThreshold: number;
-  /** Rises with every change of its stock. */
+  /** Version of the stock; increases with every change of the stock. */
   readonly stockVersion: number;
   readonly prices: readonly PricePart[];
 }
@@ -112,8 +115,8 @@ export interface ProductAggregate {
 }
 
 /**
- * By id; a product that is not there is left out. Tenancy is the caller's: these ids came from its own rows.
- * The time says which holds of stock have ended.
+ * Loads products by ID; unknown IDs are left out. The caller must make sure that the IDs belong to the right
+ * merchant. `now` decides which stock holds have expired.
  */
 export async function findProductAggregates(
   reader: Reader,
@@ -133,7 +136,7 @@ export async function findProductAggregates(
   return new Map(rows.map(({ product }) => [product.id, product]));
 }
 
-/** The product of each variant, by the variant's id. */
+/** Finds the product ID of each variant, by variant ID. */
 export async function findProductsOf(
   reader: Reader,
   variantIds: readonly string[],
@@ -151,13 +154,13 @@ export interface PublicAddress {
 export interface PublicProductRow {
   readonly merchantSlug: string;
   readonly productSlug: string | null;
-  /** Null: the merchant is there, but has no such published product. */
+  /** The published product; null if the merchant exists but has no published product with this slug. */
   readonly product: ProductAggregate | null;
 }
 
 /**
- * By merchant and slug, old slugs included: a row for every address whose merchant sells; the product only
- * while it is published.
+ * Loads published products by merchant slug and product slug; former product slugs work too. Addresses of
+ * unknown or suspended merchants are left out.
  */
 export async function findPublicProducts(
   reader: Reader,
@@ -177,7 +180,7 @@ export async function findPublicProducts(
   return rows;
 }
 
-/** Fills up a list whose length the text says. */
+/** Fills the padded list up to its fixed length; matches no merchant. */
 const nobodys: PublicAddress = { merchantSlug: "", productSlug: "" };
 
 function publicProducts(length: number): RawBuilder<unknown> {
@@ -230,12 +233,12 @@ const aggregate = sql<ProductAggregate>`json_build_object(
   'policies', coalesce((select json_agg(json_build_object('marketId', po.market_id, 'type', po.type, 'summaries', po.summaries, 'url', po.url) order by po.type, po.id)
     from policy po where po.merchant_id = p.merchant_id), '[]'::json))`;
 
-/* The lists of products and categories are queries still to be paged or counted. */
+/* The lists of products and categories are returned as queries, which the caller pages or counts. */
 
 export type CategoryRow = Selectable<CategoryTable>;
 
 interface ProductFilter {
-  /** Null: of all merchants. */
+  /** Null selects products of all merchants. */
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
 }
@@ -268,10 +271,13 @@ export const findCategories = (reader: Reader, ids: readonly string[]): Promise<
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
 
-/** How many products the list without parameters has. */
+/** Maximum number of products in the list without paging. */
 export const listLimit = 500;
 
-/** The newest published products of a merchant, and what an integrator should know to read them. */
+/**
+ * The most recently published products of a merchant, with the locale, market and currency in which the list
+ * is shown.
+ */
 export interface ProductList {
   readonly ids: readonly string[];
   readonly total: number;
@@ -281,7 +287,7 @@ export interface ProductList {
   readonly catalogVersion: number;
 }
 
-/** By merchant, however many are asked for in one statement. */
+/** Loads the product lists of several merchants in one statement, by merchant ID. */
 export async function listPublishedProducts(
   reader: Reader,
   merchantIds: readonly string[],

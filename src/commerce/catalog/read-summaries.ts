@@ -1,15 +1,15 @@
 /**
- * What lists and search show of a product, as parts of a statement. What only changes with the catalogue is
- * kept ready, a text for each locale, written with the search index whenever that is; prices and what can be
- * bought are read when they are asked for. `toSummary` shows the same of a whole product; a test holds them
- * together.
+ * SQL parts of statements that return product summaries for lists and search. The parts of a summary that
+ * change only with the catalog are stored as JSON in the table `search_summary`, one row for each locale,
+ * written together with the search index. Prices and availability are read on every request. `toSummary`
+ * builds the same summary from a whole product; a test compares both.
  */
 import { type RawBuilder, sql } from "kysely";
 import { utc } from "#database/sql-fragments.ts";
 import { availabilityRank } from "./availability.ts";
 import type { Translated } from "./read-products.ts";
 
-/** What is kept: a product in a locale. */
+/** Stored part of a product summary in one locale. */
 export interface KeptSummary {
   readonly id: string;
   readonly slug: string;
@@ -21,7 +21,7 @@ export interface KeptSummary {
   readonly ratingCount: number | null;
   readonly publishedAt: string;
   readonly updatedAt: string;
-  /** Null: there is none. */
+  /** Categories of the product, the main category first; null if there are none. */
   readonly categories: readonly { readonly slug: string; readonly names: Translated }[] | null;
   readonly image: {
     readonly url: string;
@@ -31,14 +31,17 @@ export interface KeptSummary {
   } | null;
 }
 
-/** What is read: its merchant, its market in a country, and its variants there. */
+/**
+ * Row from which a product summary is rendered: the stored part, the merchant, the market of the requested
+ * country, and figures of the variants there.
+ */
 export interface SummaryRow {
   readonly kept: KeptSummary;
   readonly merchantId: string;
   readonly merchantSlug: string;
   readonly merchantName: string;
   readonly merchantLocale: string;
-  /** Null, as the currency: nothing is sold there. */
+  /** Default locale of the country's market; null, like `currency`, if the merchant does not sell there. */
   readonly marketLocale: string | null;
   readonly currency: string | null;
   readonly minMinor: number | null;
@@ -46,14 +49,17 @@ export interface SummaryRow {
   readonly minCompareMinor: number | null;
   readonly maxCompareMinor: number | null;
   readonly variantCount: number;
-  /** Places in `availabilities`: of all variants, and of those with a price there. */
+  /**
+   * Indexes into `availabilities`. `rank` is the best of all variants; `offeredRank` is the best of the
+   * variants that have a price in the market.
+   */
   readonly rank: number | null;
   readonly offeredRank: number | null;
 }
 
 /**
- * For a statement that has the product as `p` and its texts as `t`. Whatever changes one of these has the
- * product indexed.
+ * SQL expression for the stored part of a summary. The statement must name the product `p` and its
+ * translation `t`. Every change of one of these columns must reindex the product.
  */
 export const keptSummary = sql`json_build_object('id', p.id, 'slug', t.slug, 'locale', t.locale, 'title', t.title, 'summary', t.summary, 'brand', p.brand,
   'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
@@ -63,7 +69,7 @@ export const keptSummary = sql`json_build_object('id', p.id, 'slug', t.slug, 'lo
   'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height)
     from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id limit 1))`;
 
-/** The columns of `SummaryRow`, beside `summaryTables`. */
+/** Columns of `SummaryRow`; the statement must also contain the joins of `summaryTables`. */
 export const summaryColumns = sql`kept.summary as kept, m.id as "merchantId", m.slug as "merchantSlug", m.name as "merchantName",
   m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.*`;
 
@@ -72,7 +78,10 @@ export interface SummaryView {
   readonly now: RawBuilder<Date>;
 }
 
-/** What `summaryColumns` reads of the rows of `asked`, an alias with the columns `product_id` and `locale`. */
+/**
+ * SQL joins that `summaryColumns` reads from. `asked` is the alias of a row source with the columns
+ * `product_id` and `locale`.
+ */
 export function summaryTables(
   asked: RawBuilder<unknown>,
   { country, now }: SummaryView,

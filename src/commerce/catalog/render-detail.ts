@@ -1,6 +1,6 @@
 /**
- * One product in full: the summary and everything a product page shows, with the offers of every country it
- * is sold in.
+ * Renders the full view of a product for a product page: the summary, all texts, media, variants and
+ * attributes, and the offers of every country in which the product is sold.
  */
 import { exponentOf, type Money, money } from "#foundation/money.ts";
 import {
@@ -176,7 +176,10 @@ function toOffers(product: ProductAggregate): ProductDetail["offers"] {
 
 const shownPolicies = ["return", "warranty", "cancellation"];
 
-/** A market's own policy comes before the one for all markets. */
+/**
+ * Selects one policy of each type. The policy of the market takes precedence over the merchant's general
+ * policy.
+ */
 function toPolicies(
   product: ProductAggregate,
   market: MarketPart | undefined,
@@ -202,7 +205,10 @@ const schemaAvailability: Readonly<Record<Availability, string>> = {
   discontinued: "Discontinued",
 };
 
-/** JSON-LD of https://schema.org/Product; a page may put it into a script element after escaping `<`. */
+/**
+ * Builds the product as JSON-LD in the vocabulary https://schema.org/Product. A page must escape `<` before
+ * embedding it in a script element.
+ */
 function structuredDataOf(
   product: ProductAggregate,
   summary: ProductSummary,

@@ -1,6 +1,6 @@
 /**
- * Renders a product for a buyer in one locale and market: from the whole product, or from the row of a list
- * or search. Pure functions; no row is read here.
+ * Renders product summaries for a buyer in one locale and country: from a whole product, or from a row of a
+ * list or search. The functions are pure and read no data.
  */
 import { type Money, money } from "#foundation/money.ts";
 import { chooseLocale } from "#foundation/text.ts";
@@ -16,14 +16,14 @@ import type {
 } from "./read-products.ts";
 import type { SummaryRow } from "./read-summaries.ts";
 
-/** What a product is looked at through. */
+/** The buyer's locales and country, and other settings that rendering depends on. */
 export interface View {
-  /** Asked for, best first; may be empty. */
+  /** Requested locales, best first; may be empty. */
   readonly locales: readonly string[];
-  /** The country whose prices lead; the merchant's default market when the product is not sold there. */
+  /** The buyer's country. If the product is not sold there, the merchant's default market is used for texts. */
   readonly country: string;
   readonly now: Date;
-  /** Put before the paths of our own pictures. */
+  /** Base URL of this service, put before relative URLs of media. */
   readonly publicUrl: string;
 }
 
@@ -62,7 +62,7 @@ export function toSummary(product: ProductAggregate, view: View): ProductSummary
   const market = marketOf(product, view.country);
   const translation = translationOf(product, view, market);
   const names = namesIn(product, translation.locale, market);
-  // The prices of another market would be wrong here: none are better.
+  // Prices only come from the market of the buyer's country; prices of another market would be wrong.
   const sold = product.markets.find(({ countries }) => countries.includes(view.country));
   const offered = offersIn(product, sold);
   const image = product.media.find((media) => media.type === "image");
@@ -110,8 +110,8 @@ export function availabilityIn(variant: VariantPart, now: Date): Availability {
 }
 
 /**
- * The market whose locale is fallen back to: the country's, or where nothing is sold there the merchant's
- * default one.
+ * Returns the market whose default locale is the fallback: the market of the country, or the merchant's
+ * default market if the product is not sold there.
  */
 export function marketOf(product: ProductAggregate, country: string): MarketPart | undefined {
   return (
@@ -139,13 +139,13 @@ export function translationOf(
 
 export type Naming = (names: Translated) => string | null;
 
-/** Chooses among translated names the way the product's own translation was chosen. */
+/** Returns a function that selects a translated name by the same rules as the product's translation. */
 export function namesIn(product: ProductAggregate, locale: string, market: MarketPart | undefined): Naming {
   const fallbacks = [market?.defaultLocale, product.merchant.defaultLocale].filter(
     (tag) => tag !== undefined,
   );
   return (names) => {
-    // Where there is one in the locale itself nothing else is looked at.
+    // Shortcut for the most frequent case: the name exists in the locale itself.
     if (Object.hasOwn(names, locale)) return names[locale] ?? null;
     const chosen = chooseLocale(Object.keys(names), [locale], fallbacks);
     return chosen === undefined ? null : (names[chosen] ?? null);
@@ -185,7 +185,7 @@ export function rangeOf(amounts: readonly number[], market: MarketPart | undefin
   };
 }
 
-/** `publicUrl` is put before the paths of our own pictures. */
+/** Renders a summary from a row of a list or search. `publicUrl` is put before relative URLs of media. */
 export function renderSummary(row: SummaryRow, publicUrl: string): ProductSummary {
   const { kept, currency } = row;
   const { image, ratingAverage, ratingCount } = kept;
@@ -225,7 +225,7 @@ export function renderSummary(row: SummaryRow, publicUrl: string): ProductSummar
 function namesOf({ kept: { locale }, merchantLocale, marketLocale }: SummaryRow): Naming {
   const fallbacks = marketLocale === null ? [merchantLocale] : [marketLocale, merchantLocale];
   return (names) => {
-    // Most often it has the product's own.
+    // Shortcut for the most frequent case: the name exists in the locale itself.
     const own = names[locale];
     if (own !== undefined) return own;
     const chosen = chooseLocale(Object.keys(names), [locale], fallbacks);

@@ -1,7 +1,8 @@
 /**
- * A market is a set of countries that are sold to alike: one currency, one way to show tax, one default
- * locale. A country belongs to one market of its merchant at most, and the currency stays once there are
- * prices, because the amounts of the price history have no other.
+ * Creates and changes markets. A market is a set of countries with one currency, prices either including or
+ * excluding tax, and one default locale. A country belongs to at most one market of its merchant. The
+ * currency cannot change once the market has prices, because the amounts of the price history have no
+ * currency of their own.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -22,21 +23,21 @@ import { createId, toId } from "#foundation/ids.ts";
 import { isTimeZone } from "#foundation/period.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 
-/** The whole market: what stands here replaces what was. */
+/** All fields of a market; they replace the current values. */
 export interface MarketUpsertInput {
-  /** Without it the market is found by its handle, or made. */
+  /** Left out: the market is found by its handle, or created if none has the handle. */
   readonly marketId?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
   readonly handle: string;
   readonly name: string;
-  /** ISO 4217. */
+  /** ISO 4217 code. */
   readonly currency: string;
-  /** Whether the prices contain the tax. */
+  /** Whether prices include tax. */
   readonly taxIncluded: boolean;
   readonly defaultLocale: string;
-  /** A name of the IANA time zone database. */
+  /** IANA time zone name. */
   readonly timeZone: string;
-  /** ISO 3166-1 alpha-2; the first is the market's own. */
+  /** ISO 3166-1 alpha-2 codes; the first is the market's main country. */
   readonly countries: readonly string[];
 }
 
@@ -220,7 +221,7 @@ async function updateMarket(
   return rows.length > 0;
 }
 
-/** For a change of the countries alone. */
+/** Raises the market's version after a change of its countries only. */
 async function raiseMarketVersion(
   transaction: Transaction,
   tenant: CommandContext,
@@ -249,7 +250,10 @@ async function saveCountries(
   return (rows[0]?.changes ?? 0) > 0;
 }
 
-/** What is offered in the market, held still until it is indexed. */
+/**
+ * Finds and locks the published products with a price in the market, so that they do not change until they
+ * are indexed.
+ */
 async function publishedIn(transaction: Transaction, marketId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select p.id from product p
@@ -273,7 +277,10 @@ interface MarketOf {
   readonly countries: readonly string[];
 }
 
-/** A market of the merchant, for what belongs to it: policies, delivery methods, tax rates. */
+/**
+ * Loads a market of the merchant for a change of its policies, delivery methods or tax rates. Throws a
+ * failure if the merchant has no market with this ID.
+ */
 export async function requireMarket(
   transaction: Transaction,
   tenant: CommandContext,

@@ -1,7 +1,7 @@
 /**
- * What the merchant promises about cancellations, returns, withdrawals and warranty: once for all markets,
- * and for a market that has its own. Its version rises with every change, because orders keep the one they
- * were placed under. Rules that are left out have their defaults.
+ * Creates and changes a merchant's policies on cancellations, returns, withdrawals and warranty: one for all
+ * markets, and optionally another for a single market. Every change raises the policy's version, because
+ * orders keep the version that was valid when they were placed. Rules that are left out have their defaults.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -35,13 +35,13 @@ export const policyTypes = ["cancellation", "return", "withdrawal", "warranty"] 
 export type PolicyType = (typeof policyTypes)[number];
 
 export interface PolicyUpsertInput {
-  /** Left out or null: in force in every market that has none of its own. */
+  /** Null or left out: the policy applies to all markets without a policy of their own. */
   readonly marketId?: string | null | undefined;
   readonly type: PolicyType;
   readonly expectedVersion?: number | null | undefined;
   readonly summaries: readonly LocalizedTextInput[];
   readonly url?: string | null | undefined;
-  /** What eligibility is decided by; left out: the defaults. */
+  /** Rules by which eligibility is decided; the defaults if left out. */
   readonly rules?: PolicyRulesInput | null | undefined;
 }
 
@@ -77,7 +77,7 @@ export async function upsertPolicy(
   return { policyId };
 }
 
-/** Whether it is another policy than before. */
+/** Saves the policy; returns true if any value changed. */
 async function savePolicy(
   transaction: Transaction,
   { merchantId, now }: CommandContext,
@@ -113,10 +113,10 @@ function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInp
   ];
 }
 
-/** As it is written: left out or null is not said, but where null has a meaning of its own. */
+/** Rules as a merchant enters them. Null counts as left out, except for the rules listed in `nullable`. */
 type Given<Rules> = { readonly [Key in keyof Rules]?: Rules[Key] | null | undefined };
 
-/** One group, that of the policy's own type. */
+/** Rules grouped by policy type. Only the group of the policy's own type may be present. */
 type PolicyRulesInput = { readonly [Type in RuledType]?: Given<RulesByType[Type]> | null | undefined };
 
 const ruleBounds = {
@@ -197,7 +197,7 @@ function excludedFaults({ excludedCategoryIds, excludedCountries }: Given<Return
   ];
 }
 
-/** Amounts are in the currency of a market. */
+/** Refuses amounts in a policy without a market, because amounts are in the market's currency. */
 function amountFaults(rules: Given<ReturnRules>): Faults {
   return (["returnShippingMinor", "keepItemMinor"] as const).flatMap((name) =>
     (rules[name] ?? 0) === 0
@@ -215,7 +215,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
-/** Where null is a rule: no end, none, any number. */
+/** Rules for which null is a value: no time limit, no exchanges or no maximum. */
 const nullable: ReadonlySet<string> = new Set([
   "cancellation.windowMinutes",
   "return.windowDays",
@@ -225,7 +225,7 @@ const nullable: ReadonlySet<string> = new Set([
   "return.returnsPerBuyerMax",
 ]);
 
-/** Of what is without faults: what was said and nothing else. */
+/** Returns the validated rules without those left out. */
 function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredRules {
   const said = Object.entries(rules[type] ?? {}).filter(
     ([name, value]) => isSaid(value) || (value === null && nullable.has(`${type}.${name}`)),
@@ -233,7 +233,7 @@ function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): S
   return Object.fromEntries(said);
 }
 
-/** What is not taken back must be a category of the merchant. */
+/** Checks that all excluded categories belong to the merchant. */
 async function requireOwnCategories(
   transaction: Transaction,
   { merchantId }: CommandContext,

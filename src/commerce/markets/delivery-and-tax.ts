@@ -1,7 +1,7 @@
 /**
- * Creates and changes the delivery methods of a market, each found by its code, with prices in the market's
- * currency; and its tax rates, each found by its country and region, in basis points so that a rate is never
- * a float.
+ * Creates and changes the delivery methods and tax rates of a market. A delivery method is found by its code;
+ * its prices are in the market's currency. A tax rate is found by country and region; it is stored in basis
+ * points, so that no rate is a floating-point number.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -27,7 +27,7 @@ import { amountMinorMax } from "#foundation/money.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { requireMarket } from "./change-market.ts";
 
-/** The whole method: what stands here replaces what was. */
+/** All fields of a delivery method; they replace the current values. */
 export interface DeliveryMethodUpsertInput {
   readonly marketId: string;
   readonly code: string;
@@ -35,13 +35,13 @@ export interface DeliveryMethodUpsertInput {
   readonly carrier?: string | null | undefined;
   readonly pickup: boolean;
   readonly priceMinor: number;
-  /** From this subtotal on it costs nothing; null: never. */
+  /** Delivery is free if the subtotal is at least this amount, in minor units; null if delivery is never free. */
   readonly freeFromMinor?: number | null | undefined;
-  /** The market's; sent along, it is checked. */
+  /** ISO 4217 code. If present, it must be the market's currency. */
   readonly currency?: string | null | undefined;
   readonly minDays: number;
   readonly maxDays: number;
-  /** Offered; true unless told. */
+  /** Whether the method is offered to buyers; true if left out. */
   readonly active?: boolean | null | undefined;
   readonly position?: number | null | undefined;
 }
@@ -96,15 +96,15 @@ function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
   ];
 }
 
-/** The tax of a country, or of one of its regions. */
+/** Tax rate of a country or of one of its regions. */
 export interface TaxRateUpsertInput {
   readonly marketId: string;
-  /** One of the market's countries. */
+  /** ISO 3166-1 alpha-2 code of one of the market's countries. */
   readonly country: string;
-  /** ISO 3166-2 in that country; without it the rate of the whole country. */
+  /** ISO 3166-2 code of a region of the country; if left out, the rate applies to the whole country. */
   readonly regionCode?: string | null | undefined;
   readonly name: string;
-  /** 1900 is 19 %. */
+  /** Rate in basis points: 1900 means 19 %. */
   readonly basisPoints: number;
   readonly appliesToShipping: boolean;
 }
@@ -124,7 +124,7 @@ export async function upsertTaxRate(
     });
   }
   const { country, name, basisPoints, appliesToShipping } = input;
-  // The touch without a change makes `returning` speak of rows that stay as they are.
+  // `do update` also runs for unchanged rows, so that `returning` always returns the ID.
   const { rows } = await sql<{ id: string }>`
     insert into tax_rate as t (id, merchant_id, market_id, country, region_code, name, basis_points, applies_to_shipping, updated_at)
     values (${createId("taxRate", tenant.now.getTime())}, ${tenant.merchantId}, ${market.id}, ${country}, ${input.regionCode ?? null}::text,

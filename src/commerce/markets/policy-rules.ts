@@ -1,14 +1,14 @@
 /**
- * The rules of a policy, by which eligibility is decided: their types, the defaults for what a merchant
- * leaves out, and the minimum that the law of a country requires.
+ * The rules of policies, by which eligibility is decided: their types, the defaults of rules that a merchant
+ * leaves out, and the legal minimum in each country.
  */
 
-/** How somebody who asks is answered: at once, by the merchant, or never. */
+/** How a buyer's request is handled: granted at once, decided by the merchant, or not possible. */
 export type SelfService = "immediate" | "request" | "none";
 
 export interface CancellationRules {
   readonly mode: SelfService;
-  /** From the order on; null: until packing begins. */
+  /** Minutes after the order was placed; null: until packing begins. */
   readonly windowMinutes: number | null;
   readonly afterWindow: "request" | "deny";
 }
@@ -17,41 +17,47 @@ export type ReturnMethod = "mail" | "store" | "pickup" | "keep_item";
 
 export interface ReturnRules {
   readonly mode: SelfService;
-  /** From delivery on, to the end of the day in the market's time zone; null: for ever. */
+  /** Days after delivery, until the end of the day in the market's time zone; null: no time limit. */
   readonly windowDays: number | null;
-  /** Null: no exchanges. */
+  /** Days after delivery in which an exchange is possible; null: no exchanges. */
   readonly exchangeWindowDays: number | null;
   readonly methods: readonly ReturnMethod[];
-  /** Of what is refunded. */
+  /** Restocking fee in basis points of the refunded amount. */
   readonly restockingBasisPoints: number;
-  /** Taken off what is refunded, in the market's currency; 0: the merchant pays. */
+  /**
+   * Return shipping fee deducted from the refund, in minor units of the market's currency; 0 if the merchant
+   * pays.
+   */
   readonly returnShippingMinor: number;
-  /** Up to this much is refunded without the thing coming back; null: never. */
+  /**
+   * Goods worth up to this amount (in minor units) are refunded without being sent back; null: goods are
+   * always sent back.
+   */
   readonly keepItemMinor: number | null;
-  /** `YYYY-MM-DD`: no window ends before the end of this day. */
+  /** Date `YYYY-MM-DD`; no return limit ends before the end of this day. */
   readonly extendUntil: string | null;
   readonly excludedCategoryIds: readonly string[];
-  /** Countries that nothing comes back from. */
+  /** Countries from which nothing can be returned. */
   readonly excludedCountries: readonly string[];
-  /** Returns of one buyer in 365 days; null: any number. */
+  /** Maximum number of returns per buyer in 365 days; null: no maximum. */
   readonly returnsPerBuyerMax: number | null;
   readonly storeCredit: boolean;
   readonly photoRequired: boolean;
 }
 
 export interface WithdrawalRules {
-  /** From the delivery of the last line on; 0: none (outside of the EEA nothing else is asked for). */
+  /** Days after the delivery of the last line; 0: no right of withdrawal, except where the law requires one. */
   readonly windowDays: number;
 }
 
 export interface WarrantyRules {
-  /** From delivery on; 0: none. */
+  /** Duration in months after delivery; 0: no warranty, except where the law requires one. */
   readonly months: number;
   readonly repairs: number;
   readonly replacements: number;
 }
 
-/** As it stands in a snapshot: complete, and told apart by its policy's type. */
+/** Complete rules of one policy, as stored in an order's snapshot; the policy's type decides which kind. */
 export type PolicyRules = CancellationRules | ReturnRules | WithdrawalRules | WarrantyRules;
 
 export interface RulesByType {
@@ -63,12 +69,12 @@ export interface RulesByType {
 
 export type RuledType = keyof RulesByType;
 
-/** As a policy keeps them: what was left out is not there. */
+/** Rules as stored in a policy: rules that the merchant left out are absent. */
 export type StoredRules<Type extends RuledType = RuledType> = Partial<RulesByType[Type]>;
 
 /**
- * Where the consumer law of the European Union holds. Members as the Union lists them
- * (https://european-union.europa.eu/principles-countries-history/eu-countries_en); the European Economic Area
+ * Member states of the European Union
+ * (https://european-union.europa.eu/principles-countries-history/eu-countries_en). The European Economic Area
  * adds Iceland, Liechtenstein and Norway (https://www.efta.int/eea).
  */
 const europeanUnion = new Set(
@@ -76,15 +82,15 @@ const europeanUnion = new Set(
 );
 const economicArea = new Set([...europeanUnion, "IS", "LI", "NO"]);
 
-/** The legal guarantee of Directive (EU) 2019/771. */
+/** Returns true if the legal guarantee of Directive (EU) 2019/771 applies in the country. */
 export const isInUnion = (country: string): boolean => europeanUnion.has(country);
 
-/** The right of withdrawal of Directive 2011/83/EU. */
+/** Returns true if the right of withdrawal of Directive 2011/83/EU applies in the country. */
 const isInEconomicArea = (country: string): boolean => economicArea.has(country);
 
-/** By Directive 2011/83/EU, article 9; a merchant may give more. */
+/** Minimum withdrawal period by Directive 2011/83/EU, article 9; a merchant may grant more. */
 const withdrawalDaysMin = 14;
-/** By Directive (EU) 2019/771, article 10; a merchant may give more. */
+/** Minimum guarantee by Directive (EU) 2019/771, article 10; a merchant may grant more. */
 export const guaranteeMonthsMin = 24;
 const remediesDefault = 1;
 
@@ -110,8 +116,8 @@ export const defaultRules: RulesByType = {
 };
 
 /**
- * What a policy says for a buyer of a country: its own words, else the defaults, and nowhere less than the
- * law gives.
+ * Returns the complete rules for a buyer in a country: the merchant's rules, the defaults for the others, and
+ * at least the legal minimum.
  */
 export function completeRules<Type extends RuledType>(
   type: Type,

@@ -1,4 +1,4 @@
-/** Reads markets with their countries, and what is set up for them. */
+/** Reads markets with their countries, tax rates, delivery methods and policies. */
 import { type Selectable, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import type { DeliveryMethodTable, MarketTable, PolicyTable, TaxRateTable } from "#database/tables.ts";
@@ -8,7 +8,10 @@ export type TaxRateRow = Selectable<TaxRateTable>;
 export type DeliveryMethodRow = Selectable<DeliveryMethodTable>;
 export type PolicyRow = Selectable<PolicyTable>;
 
-/** The markets of some merchants, oldest first, each with its own country first. */
+/**
+ * Loads the markets of several merchants, oldest first. Each market's countries are in order, the main
+ * country first.
+ */
 export function findMarkets(reader: Reader, merchantIds: readonly string[]): Promise<MarketRow[]> {
   return reader
     .selectFrom("market as m")

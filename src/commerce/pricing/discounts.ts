@@ -1,47 +1,56 @@
 /**
- * The rules of promotions as arithmetic: which lines a rule is about, how often "buy X, get Y" applies, and
- * what a rule takes off a cart from which other rules may have taken something before. A rule never takes
- * more than is left of a line or of the shipping.
+ * Calculates the discounts of promotions: the lines that a rule applies to, how often "buy X, get Y" applies,
+ * and the amounts deducted from lines and shipping. Rules are applied one after the other; a rule never
+ * deducts more than the earlier rules have left.
  */
 import { amountMinorMax } from "#foundation/money.ts";
 
-/** X units that are bought make Y of the entitled cheaper, again and again; no unit counts twice. */
+/**
+ * "Buy X, get Y": for every X bought units, Y entitled units get cheaper. The rule applies repeatedly, and no
+ * unit counts twice.
+ */
 export interface BuyXGetY {
   readonly kind: "buy_x_get_y";
   readonly buyQuantity: number;
   readonly getQuantity: number;
-  /** Off each of the Y; the cheapest are taken. */
+  /** Discount on each of the Y units in basis points. The cheapest units are discounted. */
   readonly basisPoints: number;
-  /** Both lists empty: the same as what is entitled. */
+  /**
+   * Products and categories whose units count as bought. If both lists are empty, the entitled products
+   * count.
+   */
   readonly buy: Entitlement;
 }
 
-/** `id` is the promotion's. */
+/** A promotion's discount rule; `id` is the promotion's ID. */
 export type DiscountRule = { readonly id: string; readonly entitled: Entitlement } & (
   | { readonly kind: "percentage"; readonly basisPoints: number }
-  /** Off the entitled lines together. */
+  /** An amount in minor units, split over all entitled lines. */
   | { readonly kind: "fixed_amount"; readonly amountMinor: number }
   | { readonly kind: "free_shipping" }
   | BuyXGetY
-  /** So many of the entitled units, the cheapest, cost nothing. */
+  /** The cheapest entitled units, as many as `getQuantity`, are free. */
   | { readonly kind: "gift"; readonly getQuantity: number }
 );
 
-/** The lines that a promotion is about: lines of named products or categories, or all lines if it names none. */
+/** Products and categories that a promotion applies to. */
 export interface Entitlement {
-  /** Both empty: everything. */
+  /** If this list and `categoryIds` are empty, the promotion applies to all products. */
   readonly productIds: readonly string[];
   readonly categoryIds: readonly string[];
 }
 
 export interface EntitledLine {
   readonly productId: string;
-  /** Those it is in, with the categories above them. */
+  /** Categories of the product and all their ancestors. */
   readonly categoryIds: readonly string[];
   readonly quantity: number;
 }
 
-/** The answer for each line: asked of many lines, so what is named is looked up, not searched. */
+/**
+ * Returns a function that decides whether a line is entitled. The IDs are in sets, because many lines are
+ * checked.
+ */
 export function entitledTo({ productIds, categoryIds }: Entitlement): (line: EntitledLine) => boolean {
   if (productIds.length === 0 && categoryIds.length === 0) return () => true;
   const products = new Set(productIds);
@@ -53,23 +62,29 @@ export function quantityOf(lines: readonly EntitledLine[]): number {
   return lines.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
-/** Each unit is one of the X or one of the Y of one application, never both. */
+/**
+ * The rule with its entitled products. In one application, a unit counts either as bought (X) or as
+ * discounted (Y), never as both.
+ */
 export type BuyXGetYRule = BuyXGetY & { readonly entitled: Entitlement };
 
 interface Units {
   readonly entitled: number;
   readonly bought: number;
-  /** In either set; what is in both counts once. */
+  /** Units that are entitled or bought; a unit that is both counts once. */
   readonly either: number;
 }
 
-/** The X: what the rule names, or else the entitled lines themselves. */
+/** Returns a function that decides whether a line counts as bought (X). */
 export function boughtFor(rule: BuyXGetYRule): (line: EntitledLine) => boolean {
   const { productIds, categoryIds } = rule.buy;
   return entitledTo(productIds.length === 0 && categoryIds.length === 0 ? rule.entitled : rule.buy);
 }
 
-/** As many as can be filled at once: what is in both sets may serve either side, but each unit one side only. */
+/**
+ * Returns how many times the rule applies to the lines. Units in both sets can serve either side, but each
+ * unit serves only one.
+ */
 export function applicationsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
@@ -78,7 +93,10 @@ export function applicationsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[
   );
 }
 
-/** The fewest units, of the right kinds, that a cart lacks for its first application; 0 when it applies. */
+/**
+ * Returns the minimum number of units that must be added to the cart before the rule applies once; 0 if it
+ * already applies.
+ */
 export function missingUnitsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
@@ -99,14 +117,14 @@ const wholeBasisPoints = 10_000;
 
 export interface OpenCart {
   readonly lines: readonly EntitledLine[];
-  /** What is left of each line, in the same order. */
+  /** Remaining amount of each line in minor units, in the order of `lines`. */
   readonly linesMinor: readonly number[];
-  /** What is left of it; 0 while it is not known. */
+  /** Remaining shipping amount in minor units; 0 while shipping is unknown. */
   readonly shippingMinor: number;
 }
 
 export interface TakenOff {
-  /** Off each line, in the same order. */
+  /** Deduction from each line in minor units, in the order of the cart's lines. */
   readonly linesMinor: readonly number[];
   readonly shippingMinor: number;
 }
@@ -141,8 +159,8 @@ function takeOffLines(
 function takeOffTheGot(rule: BuyXGetYRule, cart: OpenCart): readonly number[] {
   const applications = applicationsOf(rule, cart.lines);
   const isBought = boughtFor(rule);
-  // What is bought must remain bought: of the units that could be either, only those beyond all the X may be
-  // among the Y.
+  // Bought units must stay undiscounted. Of the units that could serve either side, only those in excess of
+  // all X units may be discounted.
   let spare = quantityOf(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
   const offered: UnitGroup[] = [];
   for (const group of unitsOf(cart, entitledTo(rule.entitled))) {
@@ -158,7 +176,7 @@ function takeOffTheGot(rule: BuyXGetYRule, cart: OpenCart): readonly number[] {
   });
 }
 
-/** Units of one line that have the same price. */
+/** Units of one line with the same remaining price. */
 interface UnitGroup {
   readonly line: EntitledLine;
   readonly position: number;
@@ -167,9 +185,9 @@ interface UnitGroup {
 }
 
 /**
- * The units of the wanted lines, the cheapest first and of the same price the earlier line's. What is left of
- * a line counts as spread evenly over its units, whatever took the rest off: each has the whole part, and as
- * many as there are minor units over have one more.
+ * Returns the units of the wanted lines, the cheapest first; among units of the same price, those of earlier
+ * lines first. The remaining amount of a line is spread evenly over its units: every unit gets the quotient,
+ * and the remainder is distributed in single minor units.
  */
 function unitsOf({ lines, linesMinor }: OpenCart, isWanted: (line: EntitledLine) => boolean): UnitGroup[] {
   const groups: UnitGroup[] = [];
@@ -184,7 +202,10 @@ function unitsOf({ lines, linesMinor }: OpenCart, isWanted: (line: EntitledLine)
   return groups.toSorted((a, b) => a.unitMinor - b.unitMinor || a.position - b.position);
 }
 
-/** Rounded unit by unit: of equal units, each is as much cheaper as the next. */
+/**
+ * Deducts a percentage from the cheapest units. The deduction is rounded per unit, so that units of equal
+ * price get equal discounts.
+ */
 function takeOffUnits(
   cheapestFirst: readonly UnitGroup[],
   {
@@ -207,8 +228,8 @@ function takeOffUnits(
 }
 
 /**
- * Prices and quantities were allowed one by one, and their result is too large: the caller refuses what made
- * it so.
+ * Thrown if a calculated amount exceeds the allowed range, although each price and quantity is valid by
+ * itself. The caller refuses the input that caused it.
  */
 export class AmountOutOfRange extends Error {
   constructor() {
@@ -217,12 +238,16 @@ export class AmountOutOfRange extends Error {
   }
 }
 
-/** value × numerator ÷ denominator, a half to the even neighbour. */
+/**
+ * Returns value × numerator ÷ denominator, rounded to the nearest integer; halves are rounded to the even
+ * neighbour.
+ */
 export function mulDivHalfEven(value: number, numerator: number, denominator: number): number {
   if (denominator <= 0) throw new RangeError("The denominator must be positive.");
   const product = BigInt(value) * BigInt(numerator);
   const divisor = BigInt(denominator);
-  // BigInt cuts towards zero; a rest that is never negative lets one rule round both signs.
+  // BigInt division truncates towards zero. With a non-negative remainder, the same rounding rule works for
+  // both signs.
   const rest = ((product % divisor) + divisor) % divisor;
   const below = (product - rest) / divisor;
   const isUp = rest * 2n > divisor || (rest * 2n === divisor && below % 2n !== 0n);
@@ -230,9 +255,9 @@ export function mulDivHalfEven(value: number, numerator: number, denominator: nu
 }
 
 /**
- * Splits a total in proportion to weights: each share is rounded down, and the units left go one each to the
- * largest rests, the earlier position first. So no share is above its weight while the total is not above all
- * weights together.
+ * Splits a total in proportion to weights. Every share is rounded down; the remaining minor units go one each
+ * to the shares with the largest remainders, earlier positions first. If the total is at most the sum of all
+ * weights, no share exceeds its weight.
  */
 export function allocate(totalMinor: number, weights: readonly number[]): number[] {
   if (totalMinor < 0 || weights.some((weight) => weight < 0))

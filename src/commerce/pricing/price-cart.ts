@@ -1,6 +1,6 @@
 /**
- * A cart's whole money from its lines, its shipping, its tax and its promotions. Pure: the same input always
- * has the same answer, and total = subtotal − discount + shipping + the tax that prices do not include.
+ * Calculates all amounts of a cart from its lines, shipping, tax and promotions. A pure function. The total
+ * is subtotal − discount + shipping + tax that prices do not include.
  */
 import {
   type DiscountRule,
@@ -21,27 +21,27 @@ export interface PricingLine extends EntitledLine {
 
 export interface PricingInput {
   readonly taxIncluded: boolean;
-  /** In order of position. */
+  /** Lines in the order of their position in the cart. */
   readonly lines: readonly PricingLine[];
-  /** Null: not known, without an address or a delivery option. */
+  /** Shipping price in minor units; null if unknown because the cart has no address or delivery option. */
   readonly shippingMinor: number | null;
-  /** Null: not known, without an address. */
+  /** Tax rate; null if unknown because the cart has no address. */
   readonly tax: { readonly basisPoints: number; readonly appliesToShipping: boolean } | null;
-  /** In order of application: each takes off what those before it have left. */
+  /** Discount rules in the order of application; each deducts from the amounts that the earlier ones left. */
   readonly discounts: readonly DiscountRule[];
 }
 
 export interface PricedCart {
   readonly subtotalMinor: number;
-  /** Off the lines and off the shipping. */
+  /** Discount on lines and shipping together, in minor units. */
   readonly discountMinor: number;
-  /** Before its discount. */
+  /** Shipping price before its discount, in minor units; null if unknown. */
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
   readonly lines: readonly PricedLine[];
-  /** One for each of the input's, in the same order. */
+  /** One entry for each discount of the input, in the same order. */
   readonly discounts: readonly PricedDiscount[];
 }
 
@@ -57,7 +57,7 @@ export interface PricedLine {
 export interface PricedDiscount {
   readonly promotionId: string;
   readonly discountMinor: number;
-  /** `lineId` null: off the shipping. Nothing off is no entry. */
+  /** Amounts deducted from each line, without zero amounts. `lineId` is null for the deduction from shipping. */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
 }
 
@@ -149,7 +149,10 @@ function shippingTaxOf({ tax, taxIncluded }: PricingInput, netShippingMinor: num
   return tax?.appliesToShipping ? taxOn(netShippingMinor, tax.basisPoints, taxIncluded) : 0;
 }
 
-/** Included: the part of a price that is tax. Added: what comes on top. */
+/**
+ * Returns the tax on an amount: the part of the amount that is tax if prices include tax, otherwise the tax
+ * added to it.
+ */
 function taxOn(netMinor: number, basisPoints: number, isIncluded: boolean): number {
   return mulDivHalfEven(netMinor, basisPoints, isIncluded ? 10_000 + basisPoints : 10_000);
 }

@@ -1,8 +1,9 @@
 /**
- * Keeps the search index up to date. `indexProducts` rebuilds some products from the catalog, in the caller's
- * transaction, so that a change and its index are one; the number of statements depends on the number of
- * batches, not of products. The refreshes run in the background, in transactions of their own: products that
- * changed without their index, and the popularity that browsing is sorted by.
+ * Keeps the search index up to date. `indexProducts` rebuilds the index rows of given products in the
+ * caller's transaction, so that a change and its index rows are committed together. The number of statements
+ * depends on the number of batches, not of products. Two refreshes run in the background, in their own
+ * transactions: of products whose availability changed without a catalog change, and of the popularity used
+ * for sorting.
  */
 import { sql } from "kysely";
 import { keptSummary } from "#commerce/catalog/read-summaries.ts";
@@ -23,21 +24,25 @@ import { readStems } from "./stems.ts";
 
 const batchSize = 500;
 
-/** Products that are unpublished, gone, of a suspended merchant or offered nowhere lose their rows. */
+/**
+ * Rebuilds the index rows of the products. A product gets no rows if it is not published, is not offered in
+ * any market, or belongs to a suspended merchant.
+ */
 export async function indexProducts(
   handle: Transaction,
   productIds: readonly string[],
   now: Date,
 ): Promise<void> {
-  // In order, so that two who index the same products wait for each other rather than lock each other out.
+  // Products are locked in a fixed order, so that two transactions that index the same products wait for
+  // each other instead of deadlocking.
   const ids = [...new Set(productIds)].toSorted();
   for (let start = 0; start < ids.length; start += batchSize)
     await indexBatch(handle, ids.slice(start, start + batchSize), now);
 }
 
 async function indexBatch(handle: Transaction, ids: readonly string[], now: Date): Promise<void> {
-  // One at a time, and read after the wait: else the slower of two would put back what it had read before the
-  // other's change.
+  // Locks the products before reading them. Otherwise the slower of two transactions could overwrite the
+  // index with data read before the other's change.
   await sql`select id from product where id = any(${ids}::text[]) order by id for no key update`.execute(
     handle,
   );
@@ -74,7 +79,7 @@ function wordsByStemmer(drafts: readonly Draft[]): Map<string, Set<string>> {
   return wanted;
 }
 
-/** With what is shown of each. */
+/** Inserts the documents and the stored summaries of their products. */
 async function insertDocuments(handle: Transaction, rows: readonly DocumentRow[], now: Date): Promise<void> {
   const productIds = [...new Set(rows.map(({ productId }) => productId))];
   await sql`
@@ -104,8 +109,8 @@ async function insertOffers(handle: Transaction, rows: readonly OfferRow[]): Pro
 }
 
 /**
- * Only what is not there yet, in order: two who add the same words wait for each other rather than lock each
- * other out.
+ * Inserts only missing terms, in a fixed order, so that two transactions that add the same terms wait for
+ * each other instead of deadlocking.
  */
 async function insertTerms(
   handle: Transaction,
@@ -121,12 +126,15 @@ async function insertTerms(
 
 interface MerchantToIndex {
   readonly merchantId: string;
-  /** Only what has no document yet: what was published while the merchant was suspended. */
+  /**
+   * True indexes only products without index rows, for example those published while the merchant was
+   * suspended.
+   */
   readonly onlyMissing: boolean;
   readonly now: Date;
 }
 
-/** Indexes the published products of a merchant, after a change that all of its products depend on. */
+/** Indexes the published products of a merchant, after a change that affects all of them. */
 export async function reindexMerchant(
   transaction: Transaction,
   { merchantId, onlyMissing, now }: MerchantToIndex,
@@ -148,9 +156,9 @@ export async function reindexMerchant(
 const batchProductsMax = 500;
 
 /**
- * Indexes products that changed without their index: pre-orders whose date has passed, and products that
- * checkouts and orders sold out or brought back. Returns how many. Each product is indexed once per run; rows
- * added during the run are left for the next one.
+ * Indexes products whose availability changed without a catalog change: preorders whose date has passed, and
+ * products that orders or checkouts sold out or released. Returns the number of indexed products. Each
+ * product is indexed once per run; entries added during the run are left for the next run.
  */
 export async function refreshDue(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   let after = "";
@@ -166,7 +174,7 @@ export async function refreshDue(db: Database, now: Date, signal?: AbortSignal):
 
 interface BatchToRefresh {
   readonly now: Date;
-  /** The last product of the batch before. */
+  /** ID of the last product of the previous batch; the batch continues after it. */
   readonly after: string;
 }
 
@@ -184,7 +192,7 @@ async function refreshBatch(
 
 interface DueProduct {
   readonly id: string;
-  /** A pre-order no longer. */
+  /** True if the variant's `available_from` has passed since the product was indexed. */
   readonly hasArrived: boolean;
 }
 
@@ -203,8 +211,9 @@ async function findDue(
 }
 
 /**
- * What is read of a product afterwards includes the change that put it down: both were committed together.
- * What comes later has a row of its own. What another process has taken is left to it.
+ * Deletes the products' entries from `search_due` and returns their IDs. An entry is committed together with
+ * the change that caused it, so data read after the deletion includes that change; later changes have their
+ * own entries. Entries locked by another process are skipped, because that process handles them.
  */
 async function takePutDown(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -219,14 +228,14 @@ const batchRowsMax = 500;
 interface PopularityRound {
   readonly db: Database;
   readonly now: Date;
-  /** Ends it between two batches. */
+  /** Stops the refresh between two batches. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Writes the popularity of products, which is the units ordered in the last 30 days without canceled ones.
- * Only products whose count changed are written, one transaction per batch; returns how many. The orders are
- * counted once.
+ * Updates the popularity of products, which is the number of units ordered in the last 30 days without
+ * canceled units. Writes only products whose number changed, one transaction per batch, and returns how many.
+ * The orders are aggregated once for all batches.
  */
 export async function refreshPopularity({ db, now, signal }: PopularityRound): Promise<number> {
   const changed = await findChanged(db, now);
@@ -254,8 +263,8 @@ async function findChanged(db: Database, now: Date): Promise<readonly Counted[]>
 }
 
 /**
- * Products in the order of their ids, as whoever indexes them does. Nothing a client reads of a product
- * changes: its version stays.
+ * Writes popularities. Products are locked in the order of their IDs, as during indexing. The product's
+ * version does not change, because clients cannot read the popularity.
  */
 function writeCounts(db: Database, rows: readonly Counted[]): Promise<unknown> {
   const counts = sql`unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ units }) => units)}::int[]) as c(id, units)`;

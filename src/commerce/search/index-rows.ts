@@ -1,6 +1,6 @@
 /**
- * Makes the index's rows from what was loaded; pure. A word stands in a document once per field, at a
- * position that only carries the weight.
+ * Builds the rows of the search index from loaded products; a pure computation. A word occurs in a document
+ * once per field. Its tsvector position has no meaning; only its weight (A to D) names the field.
  */
 import { bestAvailability, type Availability } from "#commerce/catalog/availability.ts";
 import { chooseLocale } from "#foundation/text.ts";
@@ -45,17 +45,17 @@ export interface DocumentRow {
   readonly brand: string | null;
   readonly groupKey: string;
   readonly publishedAt: Date;
-  /** Country → key of its offer. */
+  /** Offer keys of the product: country → key. */
   readonly offers: Readonly<Record<string, string>>;
 }
 
-/** A document whose words are cut and not yet stemmed. */
+/** A document whose words are not stemmed yet. */
 export interface Draft {
   readonly row: Omit<DocumentRow, "words" | "head" | "titleStems">;
-  /** Lexemes that stand for what it belongs to, not for a word. */
+  /** Lexemes for filtering by merchant and category instead of by a word. */
   readonly marks: string;
   readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
-  /** What a misspelt word may be corrected to. */
+  /** Words to which a misspelt query word may be corrected. */
   readonly terms: ReadonlySet<string>;
 }
 
@@ -89,7 +89,10 @@ export function offerRows(product: IndexedProduct, markets: ReadonlyMap<string, 
   });
 }
 
-/** What is counted together: the merchant and the categories. */
+/**
+ * Key by which the facets of merchants and categories are counted: merchant ID, then category slugs,
+ * separated by spaces.
+ */
 const groupKeyOf = ({ merchantId, categories }: IndexedProduct): string =>
   [merchantId, ...categories.map(({ slug }) => slug)].join(" ");
 
@@ -157,7 +160,7 @@ export function finishDocument({ row, marks, fields }: Draft, stems: Stems): Doc
   };
 }
 
-/** The words of a draft that may have a stem. */
+/** Returns the words of a draft whose stems must be looked up. */
 export function wordsToStem({ fields: { title, brand, categories, text } }: Draft): string[] {
   return [...title, ...brand, ...categories, ...text];
 }
@@ -171,8 +174,8 @@ export function termRows(drafts: readonly Draft[]): { locale: string; term: stri
 }
 
 /**
- * The fields as text of a tsvector, weighted A, B, C, D in their order. Lexemes are letters and digits:
- * nothing in them needs escaping.
+ * Builds the text form of a tsvector; the fields get the weights A, B, C, D in their order. Lexemes contain
+ * only letters and digits, so nothing has to be escaped.
  */
 function vector(fields: readonly ReadonlySet<string>[]): string {
   const places = new Map<string, string>();
@@ -197,7 +200,7 @@ function stemmed(words: ReadonlySet<string>, known: ReadonlyMap<string, string>)
   return all;
 }
 
-/** A GTIN is the same number with and without leading zeros. */
+/** Returns the GTIN in all its lengths, because a GTIN means the same with and without leading zeros. */
 function gtinForms(gtin: string | null): string[] {
   if (gtin === null) return [];
   const digits = gtin.replace(/^0+/, "");

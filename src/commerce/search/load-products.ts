@@ -1,6 +1,6 @@
 /**
- * Reads what the index is made from: all about some products that a buyer may search by, in a fixed number of
- * statements.
+ * Loads the data from which search index rows are built, in a fixed number of statements for any number of
+ * products.
  */
 import { sql } from "kysely";
 import { type Availability, availabilityOf, reservedAt } from "#commerce/catalog/availability.ts";
@@ -15,13 +15,13 @@ export interface IndexedProduct {
   readonly publishedAt: Date;
   readonly translations: readonly Translation[];
   readonly codes: readonly { readonly sku: string; readonly gtin: string | null }[];
-  /** One per variant and market it has a price in. */
+  /** One entry for each variant and market in which the variant has a price. */
   readonly prices: readonly {
     readonly marketId: string;
     readonly amountMinor: number;
     readonly availability: Availability;
   }[];
-  /** Its own and all their ancestors. */
+  /** The product's categories and all their ancestors. */
   readonly categories: readonly Category[];
 }
 
@@ -47,7 +47,10 @@ export interface Market {
   readonly countries: readonly string[];
 }
 
-/** Published products of active merchants, and the markets of these merchants; the others are left out. */
+/**
+ * Loads the published products of active merchants, and the markets of these merchants. Other products are
+ * left out.
+ */
 export async function loadProducts(
   reader: Reader,
   ids: readonly string[],
@@ -151,7 +154,7 @@ async function loadCategories(reader: Reader, ids: readonly string[]): Promise<M
     .orderBy("categoryId")
     .execute();
   const wanted = [...new Set(links.map(({ categoryId }) => categoryId))];
-  // `union` without `all` ends even where the tree has a circle.
+  // `union` without `all` removes duplicates and therefore terminates even if the tree contains a cycle.
   const { rows } = await sql<Category>`
     with recursive up as (
       select id, parent_id, slug, names from category where id = any(${wanted}::text[])

@@ -1,7 +1,7 @@
 /**
- * What the buyer typed as PostgreSQL's tsquery. The text is made of folded words alone, letters and digits,
- * each quoted: nothing typed can be an operator. A document is matched by the words and stems of its own
- * language. Words that match no document are corrected to the most similar term of the vocabulary.
+ * Translates a buyer's search text into a PostgreSQL tsquery. The tsquery contains only quoted words of
+ * letters and digits, so the buyer's text can never act as an operator. A document matches by its words and
+ * by the stems of its language. Words that match no document are corrected to the most similar indexed word.
  */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
@@ -11,11 +11,14 @@ import { codeOf, cutDense, cutWords, pairsOf, phraseOf, trigramKey, type Word } 
 export interface ParsedQuery {
   readonly words: readonly Word[];
   readonly normalized: string;
-  /** The whole query as a SKU or GTIN would be written; null when it is too short to be one. */
+  /** The whole query in the form in which SKUs and GTINs are indexed; null if it is shorter than 3 characters. */
   readonly code: string | null;
 }
 
-/** D summary and description; the others as in search_document.head. */
+/**
+ * Field weights of the index: A for SKU and GTIN, B for title, C for brand, D for category names (column
+ * `head`) or for summary and description (column `words`). An empty string searches all fields.
+ */
 export type Weight = "A" | "B" | "C" | "D" | "";
 
 const codeLengthMin = 3;
@@ -31,19 +34,22 @@ export function parseQuery(q: string): ParsedQuery {
   };
 }
 
-/** The words whose stems are needed to write the query. A stop word is looked up with its accents as well. */
+/**
+ * Returns the words whose stems are needed. A word is also looked up with its accents, because stop words are
+ * listed with accents.
+ */
 export function wordsToStem({ words }: ParsedQuery): Set<string> {
   return new Set(words.filter(({ isDense }) => !isDense).flatMap(({ text, raw }) => [text, raw]));
 }
 
 /**
- * Finds the documents that hold every word, the last one as a prefix; written together (`t shirt`, parts of a
- * SKU) they count as well.
+ * Builds a tsquery for documents that contain every word; the last word may be a prefix. Documents that
+ * contain all words joined into one (`t shirt` → `tshirt`, parts of a SKU) match too.
  */
 export function allWords(query: ParsedQuery, stems: Stems, weight: Weight = ""): string {
   if (query.words.length === 0) return nothing;
   const clauses = termsOf(query, stems).map((term) => {
-    // What a language counts as no word, its documents need not hold.
+    // A document need not contain words that are stop words in the document's language.
     const excused = term.isLast ? [] : term.stopIn.map((stemmer) => `'${languageMark(stemmer)}'`);
     return either([...formsOf(term, weight), ...excused]);
   });
@@ -52,7 +58,7 @@ export function allWords(query: ParsedQuery, stems: Stems, weight: Weight = ""):
   return [clauses.join(" & "), ...joined].join(" | ");
 }
 
-/** Finds the documents that hold any of the words. */
+/** Builds a tsquery for documents that contain any of the words. */
 export function anyWord(query: ParsedQuery, stems: Stems, weight: Weight = ""): string {
   const clauses = termsOf(query, stems).map((term) => {
     const silent = term.isLast ? [] : term.stopIn.map((stemmer) => `!'${languageMark(stemmer)}'`);
@@ -61,33 +67,33 @@ export function anyWord(query: ParsedQuery, stems: Stems, weight: Weight = ""): 
   return clauses.length === 0 ? nothing : clauses.join(" | ");
 }
 
-/** Any form of any word in any language, without the languages' marks: what ts_rank counts. */
+/** Builds a tsquery of all forms of all words in all languages, used by `ts_rank` for scoring. */
 export function everyForm(query: ParsedQuery, stems: Stems): string {
   const terms = termsOf(query, stems).filter(({ isLast, stopIn }) => isLast || stopIn.length === 0);
   const stemmed = terms.flatMap((term) => term.stems.map(({ stem }) => lexeme(stem, "")));
   return terms.length === 0 ? nothing : [...terms.map((term) => plain(term, "")), ...stemmed].join(" | ");
 }
 
-/** A single word as it was typed. */
+/** Builds a tsquery for a single word as typed, without stems. */
 export function oneWord(word: Word, isLast: boolean): string {
   return plain({ word, isLast }, "");
 }
 
-/** Only punctuation was typed: no document holds it. */
+/** Matches no document; used if the query contains only punctuation. */
 const nothing = "'~'";
 
-// Lexemes that say what a document belongs to; no word contains their first character.
+// Lexemes that name a document's language, category or merchant. Words never contain their first character.
 export const languageMark = (stemmer: string): string => `~${stemmer}`;
 export const categoryMark = (slug: string): string => `#${slug}`;
 export const merchantMark = (id: string): string => `@${id}`;
 
 interface Term {
   readonly word: Word;
-  /** The last one may be the beginning of another. */
+  /** True for the last word of the query, which may be the beginning of a longer word. */
   readonly isLast: boolean;
-  /** Only the stems that differ from the word. */
+  /** Stems of the word that differ from the word itself. */
   readonly stems: readonly { readonly stemmer: string; readonly stem: string }[];
-  /** The languages that count it as no word. */
+  /** Stemmers of the languages in which the word is a stop word. */
   readonly stopIn: readonly string[];
 }
 
@@ -130,8 +136,8 @@ const either = (clauses: readonly string[]): string =>
   clauses.length === 1 ? clauses.join("") : `(${clauses.join(" | ")})`;
 
 /**
- * The pairs of each of its segments. A single kana beside others is a particle, that a product's text may
- * lack.
+ * Builds a clause of the character pairs of each segment. A single kana beside other segments is usually a
+ * particle, which a product's text may lack, so it is left out.
  */
 function denseClause(text: string, weight: Weight): string {
   const segments = cutDense(text);
@@ -152,10 +158,7 @@ const similarityMin = 0.35;
 const wordLengthMin = 3;
 const candidatesMax = 5;
 
-/**
- * The query with its unknown words corrected; undefined when there is nothing to correct, or nothing to
- * correct it to.
- */
+/** Returns the query with its unknown words corrected; undefined if no word can be corrected. */
 export async function correctQuery(
   reader: Reader,
   query: ParsedQuery,
@@ -170,7 +173,8 @@ export async function correctQuery(
     }))
     .filter(({ word }) => !word.isDense && word.text.length >= wordLengthMin);
   if (asked.length === 0) return undefined;
-  // A term's products may all be gone, so it is tried on the documents; the first five are enough.
+  // The products of a term may have been removed, so at most five candidates are checked against the
+  // documents.
   const { rows } = await sql<{ place: number; term: string }>`
     select w.place, c.term
     from json_to_recordset(${JSON.stringify(asked.map(({ place, key, match }) => ({ place, key, match })))}::json) as w(place int, key text, match text)

@@ -1,7 +1,7 @@
 /**
- * The matches of a search, as the first part of its statement. Without words: the first offers of the
- * requested order, read from their indexes. With words: the documents found by the index of words, scored and
- * counted from the documents alone.
+ * SQL for the matches of a search, the first part of its statement. Without words, the first offers in the
+ * requested order are read from an index on `search_offer`. With words, documents are found by the full-text
+ * index on `search_document`, and scored and counted without reading other tables.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -27,7 +27,7 @@ const mostPopular = sql`base where place <= ${sql.raw(String(matchesMax))}`;
 const newest = sql`o.published_at desc, o.product_id`;
 
 export function browsed(form: SearchForm): Base {
-  // The same currency in every order: that of the most popular.
+  // The main currency must not depend on the sort order, so it always comes from the most popular offers.
   const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity} limit ${sql.raw(String(matchesMax))}) as popular`;
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
   const main = mainCurrency(
@@ -38,7 +38,7 @@ export function browsed(form: SearchForm): Base {
   return { base: baseOf(form), main, order: sql`place` };
 }
 
-/** Without words everything is equally relevant. */
+/** Returns the offers of a search without words. All are equally relevant, so RELEVANCE sorts by popularity. */
 function baseOf(form: SearchForm): Sql {
   if (form.sort === "title_asc") return byTitle(form);
   if (form.sort === "price_asc") return byPrice(form, sql`asc`);
@@ -48,15 +48,15 @@ function baseOf(form: SearchForm): Sql {
   );
 }
 
-/** Rows are numbered as they come: in the order of what they are taken from. */
+/** Numbers the rows in the order in which the subquery returns them. */
 const placed = (rows: Sql): Sql => sql`select *, row_number() over () as place from (${rows}) as ordered`;
 
 const fixed = sql`o.product_id, o.group_key, o.brand, o.offer_key as offer`;
 const columns = sql`${fixed}, ${localeOf(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
 
 /**
- * The offers of the country that pass the filters, as what follows `from`; what is added must start with
- * `and`.
+ * Returns the offers of the country that pass the filters, as the text after `from`. Conditions that the
+ * caller appends must start with `and`.
  */
 function offers({ hasCategory, hasMerchant }: SearchForm, joined?: Sql): Sql {
   const filters = [sql`o.country = ${country}`, isSelling(sql`o.merchant_id`)];
@@ -66,7 +66,10 @@ function offers({ hasCategory, hasMerchant }: SearchForm, joined?: Sql): Sql {
   return sql`search_offer o ${joined === undefined ? sql`` : sql`on ${joined}`} where ${sql.join(filters, sql` and `)}`;
 }
 
-/** The last line decides; the one before says the same of most, from the document alone. */
+/**
+ * Reads documents in the order of titles. The last condition decides which document of a product is shown;
+ * the condition before only skips most others cheaply, without reading the offer.
+ */
 function byTitle(form: SearchForm): Sql {
   const chain = sql`array[${sql.join(Array.from({ length: chainLength }, (_, index) => parameter(`chain${index}`)))}]::text[]`;
   return placed(sql`
@@ -76,7 +79,10 @@ function byTitle(form: SearchForm): Sql {
     order by d.title_folded, d.product_id limit ${window}`);
 }
 
-/** Two ordered reads of the index; the second one only runs when the first has not filled the window. */
+/**
+ * Reads first the offers in the main currency, then those in other currencies; each read follows an index.
+ * The second read runs only if the first returns too few rows.
+ */
 function byPrice(form: SearchForm, direction: Sql): Sql {
   const main = sql`(select currency from main)`;
   const part = (number: 0 | 1, { among, order }: { among: Sql; order: Sql }): Sql => sql`
@@ -102,7 +108,8 @@ export function matched(form: SearchForm): Base {
     title_asc: sql`, d.title_folded`,
     popularity: sql`, o.popularity, d.published_at`,
   }[sort];
-  // What is bought of it is counted anew each hour, and stands with its offer alone.
+  // Popularity is recalculated every hour and stored only in `search_offer`, so sorting by popularity needs
+  // a join.
   const popularity =
     sort === "popularity"
       ? sql`join search_offer o on o.product_id = d.product_id and o.country = ${country}`
@@ -118,7 +125,10 @@ export function matched(form: SearchForm): Base {
   };
 }
 
-/** Whether this is the document its product is shown by. That of the asked locale always is. */
+/**
+ * Condition that a document is the one in whose locale its product is shown: the requested locale, or the
+ * fallback if the product lacks it.
+ */
 function isShown(key: Sql): Sql {
   const asked = sql`${parameter("chain0")}::text`;
   return sql`(d.locale = ${asked} or (not ${asked} = any(d.locales) and d.locale = ${localeOf(sql`d.locales`, fallbackLocaleIn(key))}))`;
@@ -136,9 +146,10 @@ const orders: Record<Sort, Sql> = {
 };
 
 /**
- * The words with the filters, so that the index does not give many matches to throw most of them away. A
- * subselect: PostgreSQL plans without looking at the words, and so always by their index; of common words it
- * would rather read all documents, and unpack each one's.
+ * Builds the tsquery of words and filters. With the filters in the tsquery, the index returns no matches that
+ * are discarded afterwards. The tsquery comes from a subselect, so that PostgreSQL plans without knowing the
+ * words and always uses the full-text index; for frequent words PostgreSQL would otherwise read and
+ * decompress all documents.
  */
 function query({ hasMerchant }: SearchForm): Sql {
   const words = parameter<string>("filtered");
@@ -147,8 +158,8 @@ function query({ hasMerchant }: SearchForm): Sql {
 }
 
 /**
- * The steps are further apart than everything below them together: what is in stock comes first within a
- * step, and only there.
+ * Score of a document. The distances between the steps exceed the sum of everything below them, so being in
+ * stock only matters among documents of the same step.
  */
 export function scoreOf({ hasCode }: SearchForm, inStock: Sql): Sql {
   const code = hasCode

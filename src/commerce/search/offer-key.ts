@@ -1,14 +1,18 @@
 /**
- * What a match is counted by, in one short text: grouping by it costs a third of grouping by its parts, and
- * there are few different ones. A digit for the availability, the currency, the step of the least price in
- * two digits; in a document followed by the locale fallen back to, a slash, the price.
+ * The offer key: a short text with the properties by which facets are counted. Grouping by one text is three
+ * times as fast as grouping by the separate columns, and there are few different keys. The key consists of
+ * one digit for the availability, the currency, and two digits for the price step of the lowest price. In a
+ * document, the fallback locale, a slash and the lowest price follow.
  */
 import { type RawBuilder, sql } from "kysely";
 import { availabilities, type Availability } from "#commerce/catalog/availability.ts";
 
 type Sql = RawBuilder<unknown>;
 
-/** 1, 2, 5, 10, … in minor units: steps that read as round prices in every currency. */
+/**
+ * Lower bounds of the price ranges in minor units: 1, 2, 5, 10, 20, 50 and so on, which look like round
+ * prices in every currency.
+ */
 export const priceSteps: readonly number[] = Array.from({ length: 16 }, (_, power) =>
   [1, 2, 5].map((digit) => digit * 10 ** power),
 ).flat();
@@ -20,7 +24,7 @@ export interface KeyedOffer {
   readonly fallbackLocale: string;
 }
 
-/** As a document has it. */
+/** Returns the full offer key, as stored in documents. */
 export function offerKey({ availability, currency, minMinor, fallbackLocale }: KeyedOffer): string {
   const step = priceSteps.filter((from) => from <= minMinor).length;
   return `${availabilities.indexOf(availability)}${currency}${String(step).padStart(2, "0")}${fallbackLocale}/${minMinor}`;
@@ -28,12 +32,12 @@ export function offerKey({ availability, currency, minMinor, fallbackLocale }: K
 
 const countedLength = 6;
 
-/** As an offer has it. */
+/** Returns the counted part of the offer key, as stored in offers. */
 export const countedKeyOf = (offer: KeyedOffer): string => offerKey(offer).slice(0, countedLength);
 
 const list = sql.raw(`array[${availabilities.map((availability) => `'${availability}'`).join(", ")}]`);
 
-/** The part of it that is counted. */
+/** SQL expression for the counted part of a full offer key. */
 export const countedKey = (key: Sql): Sql => sql`left(${key}, ${sql.raw(String(countedLength))})`;
 export const availabilityIn = (key: Sql): Sql => sql`(${list})[left(${key}, 1)::int + 1]`;
 export const currencyIn = (key: Sql): Sql => sql`substr(${key}, 2, 3)`;
@@ -42,6 +46,9 @@ export const fallbackLocaleIn = (key: Sql): Sql =>
   sql`split_part(substr(${key}, ${sql.raw(String(countedLength + 1))}), '/', 1)`;
 export const minMinorIn = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
 
-/** `in_stock` and `low_stock` come first in the list. */
+/**
+ * SQL condition that an offer is in stock: the first digit of the key is that of `in_stock` or `low_stock`,
+ * which come first in `availabilities`.
+ */
 export const isInStock = (key: Sql): Sql =>
   sql`${key} collate "C" < '${sql.raw(String(availabilities.indexOf("backorder")))}'`;

@@ -1,6 +1,6 @@
 /**
- * Renders what a search found: the hits with their highlighted titles, and the facets with labels and price
- * ranges. Pure.
+ * Renders search results: hits with highlighted titles, and facets with labels and price ranges. The
+ * functions are pure.
  */
 import { LRUCache } from "lru-cache";
 import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
@@ -22,10 +22,10 @@ export interface SearchHit {
 
 type MatchedField = "sku" | "title" | "brand" | "category" | "description";
 
-/** A row of the page, as the search statement returns it. */
+/** A row of the result page, as the search statement returns it. */
 export interface RawHit extends SummaryRow {
   readonly score: number;
-  /** With words alone, as all that follows. */
+  /** This field and the following ones are present only if the search has words. */
   readonly stemmer?: string;
   readonly titleStems?: readonly (string | null)[] | null;
   readonly inCode?: boolean;
@@ -75,7 +75,7 @@ export function toFacets(raw: RawFacets, locale: string, currency: string | null
     { key: "category", buckets: categories },
     { key: "merchant", buckets: raw.merchant.map(({ value, label, count }) => ({ value, label, count })) },
     { key: "brand", buckets: raw.brand.map(({ value, count }) => ({ value, label: value, count })) },
-    // The words of the contract; who shows them has the words of their own language.
+    // Labels are the API's availability codes; clients translate them.
     {
       key: "availability",
       buckets: raw.availability.map(({ value, count }) => ({ value, label: value, count })),
@@ -85,8 +85,8 @@ export function toFacets(raw: RawFacets, locale: string, currency: string | null
 }
 
 /**
- * `from-to` in minor units, `to` not included; what is beyond the twentieth range is in the last one, which
- * then is open.
+ * Builds price buckets with the value `from-to` in minor units, excluding `to`. After the twentieth range,
+ * the remaining counts are added to the last bucket, whose range then has no upper end.
  */
 function priceBuckets(counts: RawFacets["price"], locale: string, currency: string): Bucket[] {
   const shown = counts
@@ -106,12 +106,15 @@ function priceBuckets(counts: RawFacets["price"], locale: string, currency: stri
 
 interface PriceSpan {
   readonly from: number;
-  /** Undefined: it is open. */
+  /** Upper end of the range in minor units, exclusive; undefined if there is no upper end. */
   readonly to: number | undefined;
 }
 
 const labelsMax = 20_000;
-/** The same few ranges in the same few locales and currencies, and dear to write. */
+/**
+ * Cached labels of price ranges. The same few combinations of range, locale and currency recur, and
+ * `Intl.NumberFormat` is slow to create.
+ */
 const labels = new LRUCache<string, string>({ max: labelsMax });
 
 function labelOf(range: PriceSpan, locale: string, currency: string): string {
@@ -134,17 +137,17 @@ function writeLabel({ from, to }: PriceSpan, locale: string, currency: string): 
 }
 
 /**
- * Marks in a title what the query found in it. The title is cut the same way as for the index, so that word n
- * here is word n there.
+ * A title and its stems, for highlighting. The title is split into words in the same way as for the index, so
+ * that word n of the title has stem n.
  */
 export interface HighlightedTitle {
   readonly title: string;
   readonly stemmer: string;
-  /** The stem of each of its words; null where the language has no stemmer. */
+  /** Stem of each word of the title; null if the language has no stemmer. */
   readonly titleStems: readonly (string | null)[] | null;
 }
 
-/** The title as HTML with `<mark>`, or null when no word of it matched. */
+/** Returns the title as HTML with matching words in `<mark>`; null if no word matches. */
 export function highlightTitle(
   { title, stemmer, titleStems }: HighlightedTitle,
   query: ParsedQuery,
@@ -181,8 +184,8 @@ function isAsked(word: Word, { words, code }: ParsedQuery): boolean {
 const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * Where the segments of the query's dense words stand in it. Folding may change the length, so it is followed
- * cluster by cluster.
+ * Returns the parts of a dense word (a text run without spaces, as in Chinese) that match the query. Folding
+ * may change the length of a text, so positions are tracked by grapheme cluster.
  */
 function markDense(title: string, { start, end }: Word, query: ParsedQuery): Range[] {
   const parts = [...clusters.segment(title.slice(start, end))].map(({ segment, index }) => ({

@@ -1,7 +1,7 @@
 /**
- * Counts what buyers search for, by day, in memory; written down every ten seconds, and what fewer than three
- * clients searched for never. Nothing of it waits for the database, and nothing of it can fail a search. A
- * query that looks like personal data is not counted at all.
+ * Counts per day what buyers search for. Counts are collected in memory and written to the database every ten
+ * seconds. Queries that fewer than three clients searched for are never written, and queries that look like
+ * personal data are not counted. Counting never delays a search and never makes it fail.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -11,28 +11,40 @@ import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { isGtin } from "#commerce/catalog/catalog-fields.ts";
 
-/** What one client searches for says something about that client. */
+/**
+ * Minimum number of clients before a query is written; a query of a single client could reveal something
+ * about that client.
+ */
 export const clientsMin = 3;
 const flushMs = 10_000;
-/** Of queries that wait or were counted; beyond it the one that was not asked for longest goes. About 5 MB. */
+/**
+ * Maximum number of counted queries in memory, about 5 MB; beyond this number the least recently searched is
+ * dropped.
+ */
 const queriesMax = 10_000;
-/** Nobody types more to search a shop. */
+/** Longer queries are not counted, because buyers do not type such queries. */
 const queryLengthMax = 100;
 
 export interface CountedSearch {
-  /** Whoever searched, told apart by it: an address, or a buyer's name at a frontend. Kept as a hash alone. */
+  /**
+   * Distinguishes clients: an IP address, or the buyer reference sent by a frontend. Only a hash of the value
+   * is kept.
+   */
   readonly client: string;
-  /** Whose products alone were searched, by slug; undefined: everybody's. */
+  /** Slug of the merchant to which the search was limited; undefined if all merchants were searched. */
   readonly merchant: string | undefined;
   readonly country: string;
-  /** Folded and cut into words. */
+  /** Query in lower case without accents, split into words. */
   readonly query: string;
   readonly hasResults: boolean;
 }
 
 export interface SearchCounts {
   readonly note: (search: CountedSearch) => void;
-  /** Writes what may be written; what the database does not take is written the next time. */
+  /**
+   * Writes all counts that may be written. Counts that the database does not accept are written by the next
+   * flush.
+   */
   readonly flush: () => Promise<void>;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
@@ -49,16 +61,16 @@ interface Entry {
   readonly merchant: string | undefined;
   readonly country: string;
   readonly query: string;
-  /** Hashes, no more of them than are needed. */
+  /** Hashes of the clients that searched for the query, at most `clientsMin`. */
   readonly clients: Set<string>;
-  /** Since it was last written. */
+  /** Searches since the last write. */
   searches: number;
   empty: number;
 }
 
 export function createSearchCounts({ db, clock, log }: SearchCountsOptions): SearchCounts {
   const entries = new LRUCache<string, Entry>({ max: queriesMax });
-  /** Never leaves this process, and ends with it: nobody can find out who a hash is. */
+  /** Random key of this process; never stored, so that nobody can find the client of a hash. */
   const key = randomBytes(32);
   const hashOf = (client: string): string =>
     createHmac("sha256", key).update(client).digest("base64").slice(0, 16);
@@ -90,7 +102,7 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
       ({ clients, searches }) => clients.size >= clientsMin && searches > 0,
     );
     const taken = due.map((entry) => ({ ...entry }));
-    // What is counted while it is written is for the next time.
+    // Searches that arrive during the write are counted for the next write.
     for (const entry of due) entry.searches = entry.empty = 0;
     try {
       if (taken.length > 0) await save(db, taken);
@@ -124,13 +136,13 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
   };
 }
 
-/** A day that is over waits for nobody any more. */
+/** Drops entries of past days that have nothing left to write. */
 function forgetDays(entries: LRUCache<string, Entry>, today: string): void {
   for (const [name, { day, clients, searches }] of entries.entries())
     if (day < today && (clients.size < clientsMin || searches === 0)) entries.delete(name);
 }
 
-/** One statement, however many. A shop that there is not has no searches. */
+/** Writes all entries in one statement. Entries with an unknown merchant slug are skipped. */
 async function save(db: Database, entries: readonly Entry[]): Promise<void> {
   const column = <Value>(of: (entry: Entry) => Value): Value[] => entries.map((entry) => of(entry));
   await sql`
@@ -147,7 +159,7 @@ async function save(db: Database, entries: readonly Entry[]): Promise<void> {
   );
 }
 
-/** So many days are kept: the longest time that a report may be about, and the day that has begun. */
+/** Number of days for which counts are kept: the longest report period, plus the current day. */
 const keptDays = 732;
 const dayMs = 86_400_000;
 
@@ -157,15 +169,12 @@ export async function sweepSearchCounts(db: Database, now: Date): Promise<void> 
 }
 
 const mailAddress = /\S@\S/;
-/**
- * Nine digits or more, however they are grouped: telephone numbers, accounts, cards. With what letters stand
- * right beside them.
- */
+/** Nine or more digits, with separators and adjacent letters: telephone, account and card numbers. */
 const longNumber = /[\p{L}\p{Nd}]*\p{Nd}(?:[\s()/.\p{Pd}]{0,3}\p{Nd}){8,}[\p{L}\p{Nd}]*/gu;
 
 /**
- * Whether the query contains an e-mail address or a long number. Names cannot be recognized; a valid GTIN is
- * not personal.
+ * Returns true if the query contains an e-mail address or a long number other than a valid GTIN. Names of
+ * people cannot be recognized.
  */
 export function isPersonal(query: string): boolean {
   const text = query.normalize("NFKC");

@@ -1,6 +1,6 @@
 /**
- * What a search's text depends on, and what of it is a value: the same form is the same text, whatever is
- * searched for.
+ * Separates a search into its form, which determines the SQL text (filters and sort order), and the values
+ * bound as parameters. Searches of the same form share one prepared statement.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -14,11 +14,11 @@ export type Sort = (typeof sorts)[number];
 export const matchesMax = 10_000;
 export const pageSizeMax = 100;
 
-/** Already validated. */
+/** A validated search request. */
 export interface SearchInput {
   readonly q: string;
   readonly locale: string;
-  /** A country. */
+  /** ISO 3166-1 alpha-2 code of the country. */
   readonly market: string;
   readonly category?: string | undefined;
   readonly merchant?: string | undefined;
@@ -28,9 +28,9 @@ export interface SearchInput {
 }
 
 export interface SearchForm {
-  /** Without words everything there is. */
+  /** False if the query is empty; then all products match. */
   readonly hasWords: boolean;
-  /** The words may be a SKU or GTIN. */
+  /** True if the words may be a SKU or GTIN. */
   readonly hasCode: boolean;
   readonly hasCategory: boolean;
   readonly hasMerchant: boolean;
@@ -40,14 +40,14 @@ export interface SearchForm {
 export const formKey = ({ hasWords, hasCode, hasCategory, hasMerchant, sort }: SearchForm): string =>
   `search ${Number(hasWords)}${Number(hasCode)}${Number(hasCategory)}${Number(hasMerchant)} ${sort}`;
 
-/** A base of matches, and how it is read. */
+/** SQL of the matches of a search. */
 export interface Base {
   readonly base: RawBuilder<unknown>;
-  /** Of one row at most. */
+  /** Subquery with the main currency; returns at most one row. */
   readonly main: RawBuilder<unknown>;
   /**
-   * Of the base's rows; it ends with the product's id or its place, so that pages neither overlap nor leave
-   * anything out.
+   * Sort order of the matches. The last sort key is unique (product ID or row number), so that pages neither
+   * overlap nor omit a product.
    */
   readonly order: RawBuilder<unknown>;
 }
@@ -57,8 +57,8 @@ export const country = parameter<string>("country");
 export const chainLength = 3;
 
 /**
- * What is asked for and the two most general it falls back to, always three: another length would be another
- * text for PostgreSQL to keep.
+ * Returns the requested locale and its two most general fallbacks. The list always has three entries, because
+ * another length would need another prepared statement.
  */
 export function chainOf(locale: string): readonly string[] {
   const chain = localeChain(locale);
@@ -66,8 +66,8 @@ export function chainOf(locale: string): readonly string[] {
 }
 
 /**
- * The locale a product is shown and searched in: the first of the asked ones that it has, else what it falls
- * back to.
+ * SQL expression for the locale in which a product is searched and shown: the first requested locale that the
+ * product has, or else the fallback.
  */
 export function localeOf(locales: RawBuilder<unknown>, fallback: RawBuilder<unknown>): RawBuilder<unknown> {
   const asked = Array.from({ length: chainLength }, (_, index) => {
@@ -78,13 +78,17 @@ export function localeOf(locales: RawBuilder<unknown>, fallback: RawBuilder<unkn
 }
 
 /**
- * Most often no merchant is suspended, and nothing is asked per match. The few that are stand in a hash
- * table; a join may be planned as every match with every merchant.
+ * SQL condition that the merchant is not suspended. Usually no merchant is suspended and nothing is checked
+ * per match. PostgreSQL keeps the few suspended merchants in a hash table; a join could be planned as a
+ * comparison of every match with every merchant.
  */
 export const isSelling = (merchantId: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(not exists (select from merchant where status = 'suspended') or ${merchantId} not in (select id from merchant where status = 'suspended'))`;
 
-/** Where everything in a country is sold in one currency it is that one, and nothing has to be counted. */
+/**
+ * SQL for the main currency. If all offers of the country have the same currency, that currency is used
+ * without counting.
+ */
 export const mainCurrency = (counted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select case when first = last then first else (${counted}) end as currency
   from (select (select currency from search_offer where country = ${country} order by currency limit 1) as first,
@@ -103,7 +107,7 @@ interface Searched {
 
 export type SearchValues = Readonly<Record<string, unknown>>;
 
-/** The values of the statement's slots. */
+/** Returns the parameter values of the search statement. */
 export function searchValues(input: SearchInput, { query, stems, now }: Searched): SearchValues {
   const { market, locale, category, merchant, page, pageSize } = input;
   const offset = (page - 1) * pageSize;
@@ -120,7 +124,7 @@ export function searchValues(input: SearchInput, { query, stems, now }: Searched
   };
 }
 
-/** Texts of tsquery, and what is looked for in texts. */
+/** Returns the parameters that depend on the words: tsquery texts, and texts compared with `strpos`. */
 function wordValues(query: ParsedQuery, stems: Stems, category: string | undefined): SearchValues {
   const { words, normalized, code } = query;
   const all = allWords(query, stems);
@@ -135,7 +139,8 @@ function wordValues(query: ParsedQuery, stems: Stems, category: string | undefin
     anyBrand: anyWord(query, stems, "C"),
     anyCategory: anyText,
     anyText,
-    // A dense word may begin anywhere in the title's run.
+    // A dense word (without spaces around it) may begin anywhere in the title; another word must follow a
+    // space.
     phrase: words[0]?.isDense === true ? normalized : ` ${normalized}`,
     code: ` ${code} `,
     codeStart: ` ${code}`,

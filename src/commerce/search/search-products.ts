@@ -1,7 +1,7 @@
 /**
- * Finds products: by words, by filters, or all of them in an order. Only products that an active merchant
- * offers in the country; each product once, in the requested locale or its fallback. The counts of a search
- * without words are cached until a product changes.
+ * Searches products by words and filters in a sort order. Finds only products that an active merchant offers
+ * in the country, each product once, in the requested locale or its fallback. The totals and facets of a
+ * search without words are cached until a product changes.
  */
 import type { RawBuilder } from "kysely";
 import { LRUCache } from "lru-cache";
@@ -24,12 +24,12 @@ import { knownPageStatement, type RawFacets, searchStatement } from "./search-st
 
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
-  /** What is shown of each hit. */
+  /** Summary rows of the hits, in the same order. */
   readonly summaries: readonly SummaryRow[];
   readonly totalItems: number;
   readonly totalItemsRelation: "exact" | "at_least";
   readonly currency: string | null;
-  /** The locale most matches are shown in; the asked one where there are none. */
+  /** Locale in which most matches are shown; the requested locale if nothing was found. */
   readonly localeResolved: string;
   readonly facets: readonly Facet[];
   readonly query: { readonly normalized: string; readonly corrected: string | null };
@@ -53,7 +53,7 @@ interface Run {
   readonly input: SearchInput;
   readonly query: ParsedQuery;
   readonly now: Date;
-  /** The languages were others than it was searched in. */
+  /** True if the search is repeated because the indexed languages had changed since the stems were cached. */
   readonly isAgain?: true;
 }
 
@@ -72,7 +72,7 @@ async function run(reader: Reader, { input, query, now, isAgain }: Run): Promise
   const row = hasWords
     ? await search()
     : await browse(reader, { key: frameKey(form, values), values, count: search });
-  // The first document in a language: its words have other stems.
+  // The indexed languages have changed, so the stems of the query's words are looked up again.
   if (hasWords && !areStemsCurrent(reader, row.usedLocales ?? []) && isAgain === undefined)
     return run(reader, { input, query, now, isAgain: true });
   return {
@@ -106,7 +106,7 @@ async function browse(reader: Reader, { key, values, count }: Browse): Promise<R
   };
   const page = await known();
   if (page !== undefined) return page;
-  // Of those who find that something has changed, the first one counts.
+  // If several callers find the cache outdated, the first one counts and the others wait for its result.
   const counted = frames.pending.has(key) ? await known() : undefined;
   return counted ?? keepFrame(frames, key, count);
 }
@@ -117,7 +117,7 @@ const toFrame = ({ total, currency, locale, facets, first = [], snapshot = "" }:
   snapshot,
 });
 
-/** Undefined: it is beyond what is known, or something has changed. */
+/** Reads a page whose products are cached; undefined if the page is not cached or a product has changed. */
 async function readKnownPage(reader: Reader, frame: Frame, values: SearchValues): Promise<Row | undefined> {
   const { counted, first, snapshot } = frame;
   const end = Math.min(Number(values["offset"]) + Number(values["limit"]), counted.total);
@@ -131,7 +131,10 @@ async function readKnownPage(reader: Reader, frame: Frame, values: SearchValues)
   return page.isCurrent ? { ...counted, hits: page.hits, indexedAt: page.indexedAt } : undefined;
 }
 
-/** Something that was typed but holds no word is searched for all the same: nothing can be found by it. */
+/**
+ * Returns the form of a search. A query of punctuation only still counts as a search with words, and finds
+ * nothing.
+ */
 function formOf({ q, category, merchant, sort }: SearchInput, { code }: ParsedQuery): SearchForm {
   return {
     hasWords: q.trim() !== "",
@@ -144,18 +147,19 @@ function formOf({ q, category, merchant, sort }: SearchInput, { code }: ParsedQu
 
 interface Row extends Counted {
   readonly hits: readonly RawHit[];
-  /** With words alone. */
+  /** Locales of the indexed documents; present only if the search has words. */
   readonly usedLocales?: readonly (string | null)[] | null;
   readonly indexedAt: Date | null;
-  /** Without words alone. */
+  /** First products of the sort order; present only if the search has no words. */
   readonly first?: readonly KnownPlace[];
   readonly snapshot?: string;
 }
 
 /*
- * The counts of a browse are the same for every caller, and expensive: 10 000 products for a page of 20. They are cached together with the
- * snapshot they were taken in, and the statement of each page checks whether anything has changed since that snapshot. The counts shown are
- * never older than the page.
+ * Totals and facets of a search without words are the same for every caller, and expensive: 10 000 products
+ * are counted for a page of 20. They are cached with the PostgreSQL snapshot in which they were counted. The
+ * statement of each page checks whether any product has changed since that snapshot, so the counts are never
+ * older than the page.
  */
 
 interface KnownPlace {
@@ -163,7 +167,7 @@ interface KnownPlace {
   readonly locale: string;
 }
 
-/** What stays the same on every page. */
+/** The results that are the same on every page. */
 interface Counted {
   readonly total: number;
   readonly currency: string | null;
@@ -173,7 +177,7 @@ interface Counted {
 
 interface Frame {
   readonly counted: Counted;
-  /** The first products of the order. */
+  /** First products in the sort order. */
   readonly first: readonly KnownPlace[];
   readonly snapshot: string;
 }
@@ -182,13 +186,16 @@ const framesMax = 500;
 
 interface Frames {
   readonly kept: LRUCache<string, Frame>;
-  /** Counts under way: other callers with the same key wait for them. */
+  /** Running counts by cache key; callers with the same key wait for them. */
   readonly pending: Map<string, Promise<unknown>>;
 }
 
 const framesBy = new WeakMap<Reader, Frames>();
 
-/** Nothing is cached inside a transaction, because it sees uncommitted changes. */
+/**
+ * Returns the cache of a database connection; undefined inside a transaction, because a transaction sees
+ * uncommitted changes.
+ */
 function framesOf(reader: Reader): Frames | undefined {
   if (reader.isTransaction) return undefined;
   const known = framesBy.get(reader);
@@ -203,7 +210,7 @@ async function findFrame({ kept, pending }: Frames, key: string): Promise<Frame 
   return kept.get(key);
 }
 
-/** Counts, and caches the result. */
+/** Counts the matches and caches the result. */
 async function keepFrame({ kept, pending }: Frames, key: string, count: () => Promise<Row>): Promise<Row> {
   const counting = count();
   pending.set(key, counting);

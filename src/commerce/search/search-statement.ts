@@ -1,7 +1,8 @@
 /**
- * The one statement of a search: matches, their order, the facets, and the page with what is shown of its
- * products. One text per combination of filters and sort, never a filter that may be null, so that
- * PostgreSQL's generic plan of it stays a good one. From each product exactly one document takes part.
+ * The SQL statement of a search. A single statement finds the matches, sorts them, counts the facets and
+ * returns the page with product summaries. Every combination of filters and sort order has its own SQL text
+ * without optional conditions, so that PostgreSQL's generic plan stays efficient. Exactly one document of
+ * each product takes part.
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
@@ -12,14 +13,15 @@ import { availabilityIn, currencyIn, isInStock, stepIn } from "./offer-key.ts";
 
 type Sql = RawBuilder<unknown>;
 
-/** How many products of a browse are cached with its counts. */
+/** Number of products cached with the counts of a search without words. */
 const firstMax = 200;
 
 const max = sql.raw(String(matchesMax));
 
 /**
- * `base`: every match of the words; of a browse, the first of its order. `found`: what is counted. `main`:
- * the currency that most of the matches are sold in, in which alone amounts are compared.
+ * Builds the statement. `base` contains all matches of the words or, without words, the first matches in the
+ * sort order. `found` contains the counted matches. `main` contains the currency of most matches; only prices
+ * in that currency are compared.
  */
 export function searchStatement(form: SearchForm): Sql {
   const { base, main, order } = form.hasWords ? matched(form) : browsed(form);
@@ -38,13 +40,13 @@ export function searchStatement(form: SearchForm): Sql {
 
 const indexedAt = sql`(select max(indexed_at) from search_document)`;
 
-/** What a browse is kept with: its first products, and what it has seen. */
+/** Additional columns of a search without words, for the cache: the first products and the snapshot. */
 const kept = sql`(select coalesce(json_agg(json_build_object('product_id', product_id, 'locale', locale) order by place), '[]')
     from base where place <= ${sql.raw(String(firstMax))}) as first, pg_current_snapshot()::text as snapshot`;
 
 /**
- * A page of a browse whose products are known, and whether they still are these: nothing was changed that the
- * snapshot has not seen.
+ * Builds the statement for a page whose products are cached. `is_current` is false if a product has changed
+ * since the cached snapshot.
  */
 export function knownPageStatement(): Sql {
   const snapshot = sql`${parameter("snapshot")}::text::pg_snapshot`;
@@ -55,7 +57,10 @@ export function knownPageStatement(): Sql {
         and not pg_visible_in_snapshot(xid::text::xid8, ${snapshot})) as is_current, ${indexedAt} as indexed_at`;
 }
 
-/** All matches, or the best of them. Only one of the two is read: which, is known before either is begun. */
+/**
+ * Returns all matches, or the best ones if there are more than the limit. PostgreSQL evaluates the conditions
+ * on `size` first and reads only one of the two branches.
+ */
 function bestOf(order: Sql): Sql {
   return sql`
       select * from base where (select total from size) <= ${max}
@@ -64,8 +69,8 @@ function bestOf(order: Sql): Sql {
 }
 
 /**
- * The locales there are documents in. It steps from locale to locale in the index instead of reading the
- * vocabulary.
+ * Lists the locales of the indexed documents. The recursion jumps from locale to locale in the index instead
+ * of reading all terms.
  */
 function usedLocales({ hasWords }: SearchForm): Sql {
   if (!hasWords) return sql``;
@@ -76,20 +81,23 @@ function usedLocales({ hasWords }: SearchForm): Sql {
     ),`;
 }
 
-/* The page: its products, where the words were found in them, and their summaries. */
+/* SQL of the page: its products, the fields in which the words were found, and the summaries. */
 
 const isIn = (name: string, column: "head" | "words"): Sql =>
   sql`d.${sql.raw(column)} @@ ${parameter(name)}::tsquery`;
 
 const tables = summaryTables(sql`f`, { country, now: sql`${parameter<Date>("now")}::timestamptz` });
 
-/** Products that are known already, as JSON: a list whose length is no part of the plan. */
+/** The cached products of a page as JSON; as a single parameter its length does not affect the SQL text. */
 const knownPage = sql`
   select f.place, 0 as score, ${summaryColumns}
   from (select product_id, locale, row_number() over () as place from json_to_recordset(${parameter("known")}::json) as r(product_id text, locale text)) as f
   ${tables}`;
 
-/** `limit` twice: how long a page can be is known when it is planned, how long it is when it is asked for. */
+/**
+ * The constant outer `limit` informs PostgreSQL's planner of the maximum page size; the inner `limit` is a
+ * parameter.
+ */
 function pageOf(form: SearchForm, order: Sql): Sql {
   const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
   const asked = sql`
@@ -105,10 +113,11 @@ function pageOf(form: SearchForm, order: Sql): Sql {
 }
 
 /*
- * The facets: one pass over the matches counts them by their common properties, and all facets are added up from these counts.
+ * SQL of the facets. One pass groups the matches by their common properties, and all facets are summed from
+ * these groups.
  */
 
-/** Only the largest values of each facet are returned. */
+/** Maximum number of buckets of a facet; only the largest are returned. */
 export const bucketsMax = 20;
 
 export interface RawFacets {
@@ -121,15 +130,15 @@ export interface RawFacets {
   readonly merchant: readonly { value: string; label: string; count: number }[];
   readonly brand: readonly { value: string; count: number }[];
   readonly availability: readonly { value: string; count: number }[];
-  /** The step its prices are at or above; 0 is below the first. */
+  /** `step` is the number of the highest price step that is not above the price; 0 means below the first step. */
   readonly price: readonly { step: number; count: number }[];
 }
 
 const buckets = sql.raw(String(bucketsMax));
 
 /**
- * Rows of three kinds, told apart by `kind`: by merchant and categories, by brand, by locale and offer. There
- * are few different ones of each.
+ * Counts the matches in three groupings, distinguished by `kind`: by merchant and categories, by brand, and
+ * by locale and offer key. Each grouping has few different values.
  */
 function countedIn(found: Sql): Sql {
   return sql`
@@ -142,7 +151,7 @@ const byBrand = sql`counted where kind = 2`;
 const byOffer = sql`(select locale, ${availabilityIn(sql`offer`)} as availability, ${currencyIn(sql`offer`)} as currency, ${stepIn(sql`offer`)} as step, count
   from counted where kind = 3)`;
 
-/** The locale most of what was found is shown in. */
+/** Locale in which most of the found products are shown. */
 const mostUsedLocale = sql`(select locale from ${byOffer} as o group by locale order by sum(count) desc, locale limit 1)`;
 
 function facetsOf(): Sql {

@@ -1,13 +1,13 @@
 /**
- * The stems of words, from the dictionaries that every PostgreSQL has. They get folded words, one at a time,
- * so no parser is involved. Stems of words that were searched for are cached: they never change. The
- * languages in use may change at any time; each search checks them and clears the cache when they did.
+ * Looks up stems of words in the dictionaries included in PostgreSQL. Words are folded and looked up one at a
+ * time, so no text parser is involved. Stems of query words are cached, because stems never change. The
+ * indexed languages may change at any time; every search checks them and clears the cache after a change.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { Reader } from "#database/transaction.ts";
 
-/** Language → PostgreSQL's name of it. */
+/** Language code → PostgreSQL's name of the stemmer. */
 export const stemmerNames: Record<string, string> = {
   ar: "arabic",
   ca: "catalan",
@@ -47,7 +47,10 @@ export function stemmerOf(locale: string): string {
   return stemmerNames[locale.split("-", 1)[0] ?? ""] ?? unstemmed;
 }
 
-/** Stemmer → word → its stem; an empty one says that the language counts the word as none (the, und, le). */
+/**
+ * Stems by stemmer and word. An empty stem means that the word is a stop word of the language (for example
+ * "the", "und", "le").
+ */
 export type Stems = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 export async function readStems(
@@ -61,7 +64,7 @@ export async function readStems(
   const lists = JSON.stringify(
     Object.fromEntries(names.map((name) => [name, [...(wanted.get(name) ?? [])]])),
   );
-  // A dictionary this server does not have stems nothing.
+  // A dictionary that the server does not have returns no stems.
   const { rows } = await sql<{ stemmer: string; words: string[]; stems: string[] }>`
     select l.key as stemmer, array_agg(w.word) as words, array_agg(coalesce((ts_lexize(d.oid::regdictionary, w.word))[1], '')) as stems
     from json_each(${lists}::json) as l join pg_ts_dict d on d.dictname = l.key || '_stem', json_array_elements_text(l.value) as w(word)
@@ -74,9 +77,12 @@ export async function readStems(
   );
 }
 
-/** At least one entry; `simple` stands for the languages without a stemmer. */
+/**
+ * Looks up the stems of words in all indexed languages. The result has at least one entry; `simple`
+ * represents the languages without a stemmer.
+ */
 export async function readStemsInUse(reader: Reader, words: ReadonlySet<string>): Promise<Stems> {
-  // Steps from locale to locale in the index instead of reading the vocabulary.
+  // The recursion jumps from locale to locale in the index instead of reading all terms.
   const { rows } = await sql<{ stemmer: string; stems: string[] | null }>`
     with recursive used(locale) as (
       (select locale from search_term order by locale limit 1)
@@ -98,9 +104,9 @@ export async function readStemsInUse(reader: Reader, words: ReadonlySet<string>)
 }
 
 interface Known {
-  /** The stemmers of the languages in use; none: not known yet. */
+  /** Stemmers of the indexed languages; empty if they have not been loaded yet. */
   stemmers: readonly string[];
-  /** Word → stemmer → its stem. */
+  /** Cached stems: word → stemmer → stem. */
   readonly words: LRUCache<string, ReadonlyMap<string, string>>;
 }
 
@@ -115,15 +121,15 @@ function knownOf(reader: Reader): Known {
 
 export async function stemsOf(reader: Reader, words: ReadonlySet<string>): Promise<Stems> {
   const known = knownOf(reader);
-  // Somebody else may learn or forget while this waits: what comes out is of one look at what is known, and
-  // of what was read for it.
+  // Another search may change the cache while this one waits for the database. The result therefore
+  // combines one copy of the cache with the rows read for it.
   const { stemmers, words: kept } = known;
   const found = new Map([...words].flatMap((word) => [[word, kept.get(word)] as const]));
   const missing = new Set([...words].filter((word) => found.get(word) === undefined));
   if (missing.size === 0 && stemmers.length > 0) return byStemmer(stemmers, found);
   const read = await readStemsInUse(reader, missing);
   const inUse = [...read.keys()];
-  // Another language is in use by now: what was known is of no use then, and all is in one more statement.
+  // The indexed languages have changed, so the cache is cleared and all stems are read again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
     forget(known);
     return stemsOf(reader, words);
@@ -159,7 +165,7 @@ function stemsIn(read: Stems, word: string): ReadonlyMap<string, string> {
   return stems;
 }
 
-/** Whether what is known fits the locales that there are documents in; what does not is forgotten. */
+/** Returns whether the cache matches the locales of the indexed documents; clears the cache if it does not. */
 export function areStemsCurrent(reader: Reader, locales: readonly (string | null)[]): boolean {
   const known = knownOf(reader);
   const stemmers = [

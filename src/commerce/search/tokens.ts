@@ -1,24 +1,28 @@
 /**
- * Text as search sees it: folded, and cut into words. Pure, and used for documents and queries alike: what
- * one of them does, the other must do, and no database has a say in it (a server with a C locale knows ASCII
- * letters only).
+ * Normalizes text for search and splits it into words. The same functions process documents and queries, so
+ * that both always agree. The database is not involved, because a server with the C locale recognizes only
+ * ASCII letters.
  */
 
 export interface Word {
-  /** Folded; letters and digits only. */
+  /** The word in normalized form: letters and digits without case and accents. */
   readonly text: string;
-  /** Lower case, nothing else changed: stop words are listed with their accents. */
+  /** The word in lower case with its accents, as stop words are listed. */
   readonly raw: string;
-  /** A run of a script that puts no spaces between words; it is cut further by `cutDense`. */
+  /**
+   * True for a run in a script without spaces between words, for example Chinese or Thai; `cutDense` splits
+   * it further.
+   */
   readonly isDense: boolean;
-  /** Where it stands in the text. */
+  /** Index of the word's first character in the text. */
   readonly start: number;
   readonly end: number;
 }
 
 const wordLengthMax = 64;
 
-// Soft hyphens and joiners stand inside words; the squared words of Japanese count as symbols, but are read.
+// Soft hyphens and joiners occur inside words. Japanese squared words (U+3300 to U+33FF) are symbols in
+// Unicode, but are read as words.
 const letter = String.raw`[\p{L}\p{M}\p{N}\u00ad\u200c\u200d\u3300-\u33ff]`;
 const dense = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]`;
 const runs = new RegExp(String.raw`(?<dense>[${letter}&&${dense}]+)|[${letter}--${dense}]+`, "gv");
@@ -48,11 +52,11 @@ const cap = (word: string): string =>
   word.length > wordLengthMax ? word.slice(0, wordLengthMax).toWellFormed() : word;
 
 /**
- * Marks of Latin, Greek, Arabic and Hebrew go; those of kana and of Indic and Thai letters are letters of
- * their own. й is not и.
+ * Combining marks that `fold` removes: those of Latin, Greek, Arabic and Hebrew. Marks of kana, Indic and
+ * Thai are letters and stay, and so does the breve of й, which distinguishes it from и.
  */
-// eslint-disable-next-line no-misleading-character-class -- Ranges of combining marks are what it is for.
 const marks =
+  // eslint-disable-next-line no-misleading-character-class -- The ranges intentionally contain combining marks.
   /(?<!и)[\u0300-\u036f]|[\u0300-\u0305\u0307-\u036f]|[\u0591-\u05c7\u064b-\u065f\u0670\ufe00-\ufe0f]/gu;
 const spelledOut: Record<string, string> = {
   ß: "ss",
@@ -71,7 +75,7 @@ const spelledOut: Record<string, string> = {
 };
 const toSpellOut = new RegExp(`[${Object.keys(spelledOut).join("")}]`, "gu");
 
-/** Without case, accents and presentation forms: `Straße` → `strasse`, `Ｌ` → `l`, `ｶﾞ` → `ガ`. */
+/** Removes case, accents and presentation forms: `Straße` → `strasse`, `Ｌ` → `l`, `ｶﾞ` → `ガ`. */
 export function fold(text: string): string {
   if (ascii.test(text)) return text.toLowerCase();
   return text
@@ -82,15 +86,15 @@ export function fold(text: string): string {
     .replaceAll(toSpellOut, (character) => spelledOut[character] ?? character);
 }
 
-// The dictionaries are the same whatever the locale.
+// The locale does not matter, because the segmenter uses the same dictionaries for every locale.
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 
-/** A dense word's segments: シューズ as well as ランニングシューズ has to be found by シューズ, however a dictionary cuts them. */
+/** Splits a dense word into segments by dictionary, so that シューズ finds both シューズ and ランニングシューズ. */
 export function cutDense(text: string): string[] {
   return [...segmenter.segment(text)].map(({ segment }) => cap(segment));
 }
 
-/** The pairs of neighbours; a single character is its own. */
+/** Returns all pairs of adjacent characters; a single character is returned as it is. */
 export function pairsOf(text: string): string[] {
   const characters = Array.from(text);
   return characters.length < 2
@@ -100,7 +104,10 @@ export function pairsOf(text: string): string[] {
 
 const han = /^\p{sc=Han}$/u;
 
-/** What a document is found by: its words; of dense ones the segments, the pairs and each Chinese character. */
+/**
+ * Returns the lexemes by which a document is found: its words, and for dense words the segments, the
+ * character pairs and each Chinese character.
+ */
 export function lexemesOf(words: readonly Word[]): Set<string> {
   const lexemes = new Set<string>();
   for (const { text, isDense } of words) {
@@ -118,12 +125,12 @@ export function lexemesOf(words: readonly Word[]): Set<string> {
 
 const hyphenated = /[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)+/gu;
 
-/** `T-Shirt` is also written `tshirt`. */
+/** Returns hyphenated words in joined form: `T-Shirt` → `tshirt`. */
 export function joinedForms(text: string): string[] {
   return text.includes("-") ? [...text.matchAll(hyphenated)].map(([form]) => codeOf(form)) : [];
 }
 
-/** A SKU or GTIN as it is compared: letters and digits alone. */
+/** Returns a SKU or GTIN in the form in which codes are compared: only letters and digits. */
 export function codeOf(text: string): string {
   return cap(fold(text).replaceAll(noWord, ""));
 }
@@ -136,8 +143,8 @@ const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
 const foreign = /[^a-z0-9]/gu;
 
 /**
- * Every letter as an ASCII one, different ones of an alphabet differently (a Korean syllable as its letters):
- * a key to compare trigrams of.
+ * Maps every character of a term to ASCII, so that PostgreSQL can compare terms of any script by trigrams.
+ * Different letters of an alphabet get different characters; Korean syllables are split into their letters.
  */
 export function trigramKey(term: string): string {
   return term

@@ -128,8 +128,7 @@ const FacetBucket = builder
     description: "One group of a facet.",
     fields: (t) => ({
       value: t.exposeString("value", {
-        description:
-          "The value shared by the group's products, in the form in which the search's filters accept it.",
+        description: "The value that the products of the group share, for example a category slug.",
       }),
       label: t.exposeString("label", { description: "The label of the group in the requested locale." }),
       count: t.exposeInt("count", { description: "The number of products in the group." }),
@@ -223,7 +222,7 @@ const Meta = builder.objectRef<SearchPage>("ProductSearchMeta").implement({
     }),
     indexedAt: t.field({
       type: "DateTime",
-      description: "When the most recently indexed of the found products was indexed.",
+      description: "When a product was last indexed for the search.",
       resolve: ({ result }) => result.indexedAt,
     }),
   }),
