@@ -15,12 +15,12 @@ import {
   type CategoryRow,
   findCategories,
   findProductAggregates,
-  findProductsOf,
+  findProductIdsOfVariants,
   findPublicProducts,
   listPublishedProducts,
   type ProductAggregate,
   type ProductList,
-  type PublicAddress,
+  type PublicProductAddress,
   type PublicProductRow,
 } from "#commerce/catalog/read-products.ts";
 import {
@@ -85,7 +85,7 @@ export interface Loaders {
   readonly products: DataLoader<string, ProductAggregate | null>;
   /** By variant; null: there is no such variant. */
   readonly productIdsOfVariants: DataLoader<string, string | null>;
-  readonly publicProducts: Loads<PublicAddress, PublicProductRow | null>;
+  readonly publicProducts: Loads<PublicProductAddress, PublicProductRow | null>;
   /** The published products of a merchant. */
   readonly productLists: DataLoader<string, ProductList>;
   readonly categories: DataLoader<string, CategoryRow>;
@@ -150,7 +150,7 @@ const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Load
       cacheKeyFn: ({ order, now }) => `${order.id} ${order.version} ${now.getTime()}`,
     }),
   products: ({ db, clock }) => byIdIfThere((ids) => findProductAggregates(db, ids, clock.now())),
-  productIdsOfVariants: ({ db }) => byIdIfThere((ids) => findProductsOf(db, ids)),
+  productIdsOfVariants: ({ db }) => byIdIfThere((ids) => findProductIdsOfVariants(db, ids)),
   publicProducts: ({ db, clock, reads }) =>
     reads === undefined ? publicProducts(db, clock) : new SharedLoads(reads.publicProducts),
   productLists: ({ db }) => byId((merchantIds) => listPublishedProducts(db, merchantIds)),
@@ -234,7 +234,7 @@ for (const [name, make] of Object.entries<(source: LoaderSource) => unknown>(mak
 
 export const createLoaders = (source: LoaderSource): Loaders => new LazyLoaders(source) as unknown as Loaders;
 
-function publicProducts(db: Database, clock: Clock): Loads<PublicAddress, PublicProductRow | null> {
+function publicProducts(db: Database, clock: Clock): Loads<PublicProductAddress, PublicProductRow | null> {
   return new DataLoader(
     async (addresses) => {
       const found = await readPublicProducts(db, addresses, clock.now());
@@ -296,12 +296,12 @@ function groupsBy<Row>(
 export interface Reads {
   readonly carts: SharedReads<string, CartAggregate>;
   readonly orders: SharedReads<string, OrderAggregate>;
-  readonly publicProducts: SharedReads<PublicAddress, PublicProductRow>;
+  readonly publicProducts: SharedReads<PublicProductAddress, PublicProductRow>;
 }
 
 const itself = (id: string): string => id;
 
-const nameOfAddress = ({ merchantSlug, productSlug }: PublicAddress): string =>
+const nameOfAddress = ({ merchantSlug, productSlug }: PublicProductAddress): string =>
   `${merchantSlug}/${productSlug}`;
 
 export function createReads(db: Database, clock: Clock): Reads {
@@ -318,7 +318,7 @@ export function createReads(db: Database, clock: Clock): Reads {
 /** By address. */
 async function readPublicProducts(
   db: Database,
-  addresses: readonly PublicAddress[],
+  addresses: readonly PublicProductAddress[],
   now: Date,
 ): Promise<ReadonlyMap<string, PublicProductRow>> {
   const rows = await findPublicProducts(db, addresses, now);

@@ -1,6 +1,6 @@
 /** What the seeded demo promises to readers and tests: see "Demo data" in the guide to running the service. */
 import { beforeAll, expect, it } from "vitest";
-import { type Availability, availabilities, availabilityOf } from "#commerce/catalog/availability.ts";
+import { type Availability, availabilities, computeAvailability } from "#commerce/catalog/availability.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { demoMerchants } from "#demo/demo-data.ts";
@@ -48,7 +48,7 @@ describeOnBoth("the demo", (open) => {
       ])
       .where("status", "=", "published")
       .execute();
-    return new Map(list.map((row) => [row.sku, availabilityOf(row, now)]));
+    return new Map(list.map((row) => [row.sku, computeAvailability(row, now)]));
   };
 
   it("is written with one statement a table", () => {

@@ -1,10 +1,10 @@
 /**
- * The stored cart: its types, its status and its conflicts. Prices and texts are those of the last change;
- * only the stock of a line is current. The status depends on the clock: a cart whose checkout session has run
- * out counts as active again, and a cart that has not been changed for 30 days counts as expired, even before
- * a sweep writes it.
+ * The cart as stored: its types, its status and its conflict errors. Prices and texts are those of the last
+ * change of the cart; only the stock of a line is current. The status depends on the clock: a cart whose
+ * checkout session has run out counts as active again, and a cart that has not been changed for 30 days
+ * counts as expired, even before a maintenance job stores that status.
  */
-import type { Translated } from "#commerce/catalog/read-products.ts";
+import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTable } from "#database/tables.ts";
@@ -47,7 +47,7 @@ export interface CartLineDisplay {
   readonly sku: string;
   readonly title: string;
   readonly variantTitle: string | null;
-  /** The address of our own pictures is a path. */
+  /** The URL of an image that this service serves is a path without a host. */
   readonly image: {
     readonly url: string;
     readonly alt: string | null;
@@ -73,7 +73,10 @@ export interface StoredCartLine {
   readonly restrictions: readonly string[];
 }
 
-/** A line, and what is for sale of it now; null: nothing any more. */
+/**
+ * A cart line with the current stock of its variant. `stock` is null if the variant was deleted or its
+ * product is not published.
+ */
 export interface CartLineWithStock extends StoredCartLine {
   readonly stock: {
     readonly onHand: number;
@@ -92,14 +95,14 @@ export interface StoredCartPromotion {
   readonly state: "applied" | "suspended";
   readonly suspendedReason: PromotionRefusalReason | null;
   readonly discountMinor: number;
-  /** A line's, or off the shipping. */
+  /** How the discount is divided. `lineId` is null for the part that reduces the shipping price. */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
 }
 
-/** With what the promotion says of itself. */
+/** A promotion of a cart, together with the texts and rules of the promotion itself. */
 export interface CartPromotionWithRule extends StoredCartPromotion {
   readonly code: string | null;
-  readonly titles: Translated;
+  readonly titles: LocalizedMap;
   readonly kind: PromotionKind;
   readonly basisPoints: number | null;
   readonly amountMinor: number | null;
@@ -147,7 +150,7 @@ export interface CartAggregate extends CartSettings {
     readonly name: string;
     readonly defaultLocale: string;
   };
-  /** All countries of its market. */
+  /** ISO 3166-1 codes of all countries of the cart's market. */
   readonly countries: readonly string[];
   readonly currency: string;
   readonly taxIncluded: boolean;
@@ -174,9 +177,9 @@ export interface CartAggregate extends CartSettings {
   readonly updatedAt: string;
   readonly expiresAt: string;
   readonly endedAt: string | null;
-  /** In the order of their positions. */
+  /** The lines of the cart, ordered by position. */
   readonly lines: readonly CartLineWithStock[];
-  /** In order of application. */
+  /** The promotions of the cart, in the order in which they are applied. */
   readonly promotions: readonly CartPromotionWithRule[];
 }
 
@@ -216,29 +219,33 @@ export const toSnakeCase = (name: string): string =>
 
 const dayMs = 86_400_000;
 export const cartLifetimeMs = 30 * dayMs;
-/** How long an ended cart can still be read. */
+/** How long a cart can still be read after its end. */
 export const endedCartRetentionMs = 90 * dayMs;
 /**
- * A buyer's e-mail is kept for as long as the cart can be read, counted from the last change; an order keeps
- * its own.
+ * How long the e-mail of a cart's buyer is kept, counted from the last change of the cart: as long as the
+ * cart can be read. An order keeps the e-mail longer.
  */
 export const buyerEmailRetentionMs = cartLifetimeMs + endedCartRetentionMs;
 
 type CartLifetime = Pick<CartAggregate, "status" | "session" | "expiresAt" | "endedAt">;
 
+/** Returns the status of a cart at the time `now`, which may differ from the stored status. */
 export function cartStatusAt(cart: CartLifetime, now: Date): CartStatus {
   if (cart.status === "locked" && !hasCartSessionEnded(cart, now)) return "locked";
   if (cart.status !== "active" && cart.status !== "locked") return cart.status;
   return new Date(cart.expiresAt) <= now ? "expired" : "active";
 }
 
-/** Locked by a session that has ended, by the clock alone as well. */
+/**
+ * Whether the cart has no running checkout session. A session that is stored as open counts as ended once its
+ * time is over.
+ */
 export function hasCartSessionEnded({ session }: Pick<CartLifetime, "session">, now: Date): boolean {
   if (session === null) return true;
   return session.status === "open" ? new Date(session.expiresAt) <= now : session.status !== "processing";
 }
 
-/** Ended so long ago that it is as if it had never been. */
+/** Whether the cart ended more than 90 days ago. Callers then get "not found", as if the cart did not exist. */
 export function isCartPastRetention(cart: CartLifetime, now: Date): boolean {
   const status = cartStatusAt(cart, now);
   if (status === "active" || status === "locked") return false;
@@ -255,10 +262,14 @@ const failureCodeOfStatus: Readonly<Record<Exclude<CartStatus, "active">, Failur
 };
 
 export interface ExpectedVersionInput {
+  /** The version that the caller has seen. No version is checked if the field is left out. */
   readonly expectedVersion?: number | null | undefined;
 }
 
-/** State before version: of a cart that has ended the version is of no interest. */
+/**
+ * Throws unless the cart is active and has the version that the caller expects. Checks the status first,
+ * because the version of an ended cart does not matter.
+ */
 export function requireChangeableCart(
   cart: CartAggregate,
   { expectedVersion }: ExpectedVersionInput,
@@ -276,9 +287,12 @@ interface CartConflictDetails {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** A 409 that says what the cart is like, so that the caller need not ask. */
-export function cartFailure(code: FailureCode, cart: CartAggregate, refused: CartConflictDetails): Failure {
-  return fail(code, { conflict: cartConflict(cart, refused) });
+/**
+ * Returns a 409 failure with the status and version of the cart, so that the caller need not read the cart
+ * again.
+ */
+export function cartFailure(code: FailureCode, cart: CartAggregate, details: CartConflictDetails): Failure {
+  return fail(code, { conflict: cartConflict(cart, details) });
 }
 
 export function cartConflict(
@@ -295,13 +309,14 @@ export function cartConflict(
   };
 }
 
+/** Returns the promotion that a code added to the cart; a cart has at most one. */
 export function findCodePromotion(cart: CartAggregate): CartAggregate["promotions"][number] | undefined {
   return cart.promotions.find(({ trigger }) => trigger === "code");
 }
 
 /**
- * A frontend that serves a buyer sees no cart of another; a cart without a buyer belongs to whoever knows its
- * id.
+ * Whether the cart belongs to another buyer than the one that the caller acts for. Always false for a caller
+ * without a buyer and for a cart without a buyer: everyone who knows the id of such a cart can use the cart.
  */
 export function belongsToOtherBuyer(
   cart: Pick<CartAggregate, "buyerReference">,
@@ -318,12 +333,15 @@ export function cartWarning(
   return { code, lineId, data };
 }
 
-/** A checkout under way holds its address, and what has become an order stays what it was. */
+/**
+ * Statuses in which the address of a cart expires. A locked cart keeps its address for the checkout, and a
+ * completed cart keeps its amounts.
+ */
 const statusesWithExpiringAddress: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
 
 /**
- * An address that has run out takes with it what only an address tells: shipping, tax and the delivery
- * options.
+ * Returns the cart as it is without its address if the address has expired: without tax, shipping price and
+ * delivery options, which depend on the address. Returns other carts unchanged.
  */
 export function withoutExpiredAddress(cart: CartAggregate, now: Date): CartAggregate {
   if (

@@ -1,12 +1,12 @@
 /**
  * Reads carts: by id, with everything that a view of a cart needs, in one statement for any number of carts;
- * lists for callers that run a merchant; and the cart that an address token belongs to.
+ * as filtered lists; and by address token.
  */
 import { createHash } from "node:crypto";
 import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
-import { reservedAt } from "#commerce/catalog/availability.ts";
+import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { paddedInTemplate, parameter, prepareStatement } from "#database/prepared-template.ts";
 import { utc } from "#database/sql-fragments.ts";
 import {
@@ -19,8 +19,8 @@ import {
 } from "./cart-aggregate.ts";
 
 /**
- * Carts by id; ids without a cart are left out. The caller checks the merchant. Holds of stock that ended
- * before `now` do not count.
+ * Returns carts by id; ids without a cart are left out. The caller must check the merchant of the carts.
+ * Stock reservations that ended before `now` do not count.
  */
 export async function findCarts(
   reader: Reader,
@@ -35,7 +35,7 @@ export interface CartRow {
   readonly cart: CartAggregate;
 }
 
-/** The statement of `findCarts`, for callers that send it together with others. */
+/** Returns the statement of `findCarts`, for callers that send it together with other statements. */
 export function cartsQuery(reader: Reader, ids: readonly string[], now: Date): CompiledQuery<CartRow> {
   const list = paddedInTemplate(ids);
   const write = (): RawBuilder<CartRow> =>
@@ -53,7 +53,7 @@ const lines = sql<
     'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor, 'subtotalMinor', l.subtotal_minor,
     'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display', l.display,
     'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
-    'stock', case when p.status = 'published' then json_build_object('onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedAt(readAt, ownHold)},
+    'stock', case when p.status = 'published' then json_build_object('onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(readAt, ownHold)},
       'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0), 'discontinued', v.discontinued,
       'availableFrom', ${utc(sql`v.available_from`)}) end) order by l.position, l.id)
   from cart_line l left join variant v on v.id = l.variant_id left join product p on p.id = v.product_id left join stock_level sl on sl.variant_id = v.id
@@ -84,17 +84,17 @@ const aggregate = sql<CartAggregate>`json_build_object(
   'lines', ${lines}, 'promotions', ${promotions})`;
 
 export interface CartListFilter {
-  /** Null: of all merchants. */
+  /** Null to list the carts of all merchants. */
   readonly merchantId: string | null;
-  /** Null: of all buyers. */
+  /** Null to list the carts of all buyers. */
   readonly buyerReference: string | null;
   readonly status: CartStatus | null;
   readonly now: Date;
 }
 
 /**
- * A query still to be paged or counted. What ended 90 days ago is not in it, and statuses are those of the
- * clock.
+ * Returns the query of a list of carts, for the caller to page or count. Leaves out carts that ended more
+ * than 90 days ago. Filters by the status at `now`.
  */
 export function cartListQuery(
   reader: Reader,
@@ -113,7 +113,7 @@ export function cartListQuery(
   return list;
 }
 
-/** `statusOf` in SQL. */
+/** The rule of `cartStatusAt`, in SQL. */
 function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
   const isLive = sql`exists (select 1 from hosted_checkout_session s where s.cart_id = cart.id
     and (s.status = 'processing' or (s.status = 'open' and s.expires_at > ${now})))`;
@@ -122,7 +122,10 @@ function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
     else cart.status end`;
 }
 
-/** Undefined when nothing has this token; whether it has ended, the cart says. */
+/**
+ * Returns the id of the cart with this address token; undefined if there is none. Does not check whether the
+ * address has expired or the cart has ended.
+ */
 export async function findCartByAddressToken(
   reader: Reader,
   { merchantId, addressToken }: { readonly merchantId: string; readonly addressToken: string },

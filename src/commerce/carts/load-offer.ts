@@ -1,10 +1,10 @@
 /**
- * What a cart could have now: today's price, stock and texts of its variants, the taxes and deliveries of its
- * market, and the promotions there are. All of it in one statement, read after the cart is locked.
+ * Loads the current offer of a cart in one statement: prices, stock and texts of its variants, taxes and
+ * delivery methods of its market, and promotions. Runs after the cart is locked.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
-import { reservedAt } from "#commerce/catalog/availability.ts";
-import type { Translated } from "#commerce/catalog/read-products.ts";
+import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
+import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
   promotionCodeJson,
@@ -21,7 +21,7 @@ export interface OfferedVariant {
   readonly productId: string;
   readonly isPublished: boolean;
   readonly sku: string;
-  /** Null: not sold in the market. */
+  /** Price in minor units; null if the variant is not sold in the market. */
   readonly priceMinor: number | null;
   readonly compareAtMinor: number | null;
   readonly onHand: number;
@@ -31,10 +31,10 @@ export interface OfferedVariant {
   readonly maxOrderQuantity: number | null;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
-  readonly options: Translated;
+  readonly options: LocalizedMap;
   readonly choices: readonly {
     readonly code: string;
-    readonly choices: readonly { readonly code: string; readonly labels: Translated }[];
+    readonly choices: readonly { readonly code: string; readonly labels: LocalizedMap }[];
   }[];
   readonly translations: readonly {
     readonly locale: string;
@@ -43,11 +43,11 @@ export interface OfferedVariant {
   }[];
   readonly image: {
     readonly url: string;
-    readonly alts: Translated;
+    readonly alts: LocalizedMap;
     readonly width: number;
     readonly height: number;
   } | null;
-  /** Its categories and all above them. */
+  /** Ids of the product's categories and of all their parent categories. */
   readonly categoryIds: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export interface OfferedTaxRate {
 
 export interface OfferedDeliveryMethod {
   readonly id: string;
-  readonly names: Translated;
+  readonly names: LocalizedMap;
   readonly carrier: string | null;
   readonly pickup: boolean;
   readonly priceMinor: number;
@@ -84,7 +84,7 @@ export interface CartOffer {
   readonly market: OfferedMarket;
   readonly variants: ReadonlyMap<string, OfferedVariant>;
   readonly automatic: readonly PromotionRule[];
-  /** Undefined: the merchant has no such code. */
+  /** The promotion of the requested code; undefined if no code was requested or the merchant has no such code. */
   readonly code: PromotionRule | undefined;
 }
 
@@ -93,11 +93,14 @@ export interface OfferRequest {
   readonly marketId: string;
   readonly variantIds: readonly string[];
   readonly buyerReference: string | null;
-  /** A code by its id, or by what a buyer typed. */
+  /** The promotion code to load, lookup id or lookup the normalized text that a buyer entered; null for none. */
   readonly code: { readonly id: string } | { readonly normalized: string } | null;
-  /** The checkout session it is for: what that holds is the cart's own. */
+  /**
+   * The checkout session of the cart. Stock that this session has reserved counts as available. Null if the
+   * cart has no session.
+   */
   readonly heldBySessionId: string | null;
-  /** What was held until then holds nothing now. */
+  /** Stock reservations that ended before this time do not count. */
   readonly now: Date;
 }
 
@@ -113,10 +116,10 @@ interface OfferRow {
   } | null;
 }
 
-export async function loadOffer(transaction: Transaction, wanted: OfferRequest): Promise<CartOffer> {
-  const { rows } = await transaction.executeQuery<OfferRow>(offerQuery(transaction, wanted));
+export async function loadOffer(transaction: Transaction, request: OfferRequest): Promise<CartOffer> {
+  const { rows } = await transaction.executeQuery<OfferRow>(offerQuery(transaction, request));
   const [row] = rows;
-  if (row === undefined) throw new Error(`There is no market ${wanted.marketId}.`);
+  if (row === undefined) throw new Error(`Merchant ${request.merchantId} has no market ${request.marketId}.`);
   return {
     merchantLocale: row.merchantLocale,
     market: row.market,
@@ -131,39 +134,47 @@ export async function loadOffer(transaction: Transaction, wanted: OfferRequest):
   };
 }
 
-function offerQuery(transaction: Transaction, wanted: OfferRequest): CompiledQuery<OfferRow> {
-  const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = wanted;
+function offerQuery(transaction: Transaction, request: OfferRequest): CompiledQuery<OfferRow> {
+  const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = request;
   const list = paddedInTemplate(variantIds);
-  const by = code === null ? "none" : "id" in code ? "id" : "normalized";
-  const asked = code === null ? null : "id" in code ? code.id : code.normalized;
+  const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
+  const codeValue = code === null ? null : "id" in code ? code.id : code.normalized;
   const write = (): RawBuilder<OfferRow> => sql`
-    select m.default_locale as merchant_locale, ${marketJson} as market, ${variantsJson(list.write())} as variants, ${automaticPromotionsJson} as automatic, ${promotionCodeJsonBy[by]} as code
+    select m.default_locale as merchant_locale, ${marketJson} as market, ${variantsJson(list.write())} as variants, ${automaticPromotionsJson} as automatic, ${promotionCodeJsonBy[lookup]} as code
     from merchant m join market mk on mk.merchant_id = m.id
     where m.id = ${parameter("merchantId")} and mk.id = ${parameter("marketId")}`;
-  const values = { ...list.values, merchantId, marketId, buyerReference, heldBySessionId, now, code: asked };
-  return prepareStatement(transaction, { form: `offer ${list.form} ${by}`, write, values });
+  const values = {
+    ...list.values,
+    merchantId,
+    marketId,
+    buyerReference,
+    heldBySessionId,
+    now,
+    code: codeValue,
+  };
+  return prepareStatement(transaction, { form: `offer ${list.form} ${lookup}`, write, values });
 }
 
 const marketJson = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
-  'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id),
+  'countries', (select json_agg(mc.country order lookup mc.position) from market_country mc where mc.market_id = mk.id),
   'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code, 'basisPoints', t.basis_points,
       'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id), '[]'::json),
   'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier', d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
-      'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days) order by d.position, d.id)
+      'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days) order lookup d.position, d.id)
     from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
 
-const variantsJson = (wanted: RawBuilder<boolean>): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
+const variantsJson = (request: RawBuilder<boolean>): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status = 'published', 'sku', v.sku,
     'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0),
-    'reserved', ${reservedAt(parameter("now"), sql`h.session_id = ${parameter("heldBySessionId")}::text`)},
+    'reserved', ${reservedUnitsSql(parameter("now"), sql`h.session_id = ${parameter("heldBySessionId")}::text`)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity', v.max_order_quantity,
     'requiresShipping', v.requires_shipping, 'restrictions', v.restrictions, 'options', v.options,
-    'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices) order by o.position, o.code)
+    'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices) order lookup o.position, o.code)
       from product_option o where o.product_id = v.product_id), '[]'::json),
-    'translations', (select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title', t.title) order by t.locale)
+    'translations', (select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title', t.title) order lookup t.locale)
       from product_translation t where t.product_id = v.product_id),
     'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height) from media md
-      where md.product_id = v.product_id and md.type = 'image' order by md.id is distinct from v.media_id, md.position, md.id limit 1),
+      where md.product_id = v.product_id and md.type = 'image' order lookup md.id is distinct from v.media_id, md.position, md.id limit 1),
     'categoryIds', coalesce((
       with recursive above as (
         select c.id, c.parent_id from product_category pc join category c on c.id = pc.category_id where pc.product_id = v.product_id
@@ -172,12 +183,12 @@ const variantsJson = (wanted: RawBuilder<boolean>): RawBuilder<readonly OfferedV
   from variant v join product p on p.id = v.product_id
     left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
     left join stock_level sl on sl.variant_id = v.id
-  where v.merchant_id = m.id and v.id ${wanted}), '[]'::json)`;
+  where v.merchant_id = m.id and v.id ${request}), '[]'::json)`;
 
 const buyerParameter = parameter<string | null>("buyerReference");
 
 const automaticPromotionsJson = sql<OfferRow["automatic"]>`coalesce((
-  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${promotionUsesByBuyer(buyerParameter)}) order by p.priority desc, p.id)
+  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${promotionUsesByBuyer(buyerParameter)}) order lookup p.priority desc, p.id)
   from promotion p where p.merchant_id = m.id and p.trigger = 'automatic' and p.status = 'active'), '[]'::json)`;
 
 const promotionCodeJsonWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow["code"]> => sql`(

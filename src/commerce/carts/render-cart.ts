@@ -1,9 +1,9 @@
 /**
- * A cart as the contract shows it: status and address by the clock, money with its currency, nothing
- * personal. Pure; what is read from the database a moment later is shown the same.
+ * Renders a cart for the APIs: status and address at the given time, amounts with their currency, no personal
+ * data. Pure functions: the same cart and context always give the same view.
  */
-import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
-import { type Availability, availabilityOf } from "#commerce/catalog/availability.ts";
+import { absoluteMediaUrl, type ImageView } from "#commerce/catalog/render-product.ts";
+import { type Availability, computeAvailability } from "#commerce/catalog/availability.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import { type Money, money } from "#foundation/money.ts";
 import {
@@ -99,12 +99,12 @@ export interface CartView {
 
 export interface CartRenderContext {
   readonly now: Date;
-  /** Put before the paths of our own pictures. */
+  /** Base URL of this service. Image paths are appended to it. */
   readonly publicUrl: string;
 }
 
-export function toCartView(stored: CartAggregate, light: CartRenderContext): CartView {
-  const { now } = light;
+export function toCartView(stored: CartAggregate, context: CartRenderContext): CartView {
+  const { now } = context;
   const cart = withoutExpiredAddress(stored, now);
   const { id, version, merchant, country, currency, locale, address, revocation } = cart;
   return {
@@ -115,7 +115,7 @@ export function toCartView(stored: CartAggregate, light: CartRenderContext): Car
     market: country,
     currency,
     locale,
-    lines: cart.lines.map((line) => toCartLineView(line, cart, light)),
+    lines: cart.lines.map((line) => toCartLineView(line, cart, context)),
     totalQuantity: cart.lines.reduce((sum, { quantity }) => sum + quantity, 0),
     totals: toCartTotals(cart),
     promotion: toPromotionStateView(cart),
@@ -135,22 +135,26 @@ export function toCartView(stored: CartAggregate, light: CartRenderContext): Car
   };
 }
 
-/** The top-level fields of the contract that a change made different, with the values they had before. */
+/**
+ * Returns the top-level fields of the cart view that a change made different, with their values before the
+ * change.
+ */
 export function previousCartFields(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
-  light: CartRenderContext,
+  context: CartRenderContext,
 ): Record<string, unknown> {
-  // The stored status, not the status by the clock: this change writes what the clock had already made of the
-  // cart.
-  const was: CartView = { ...toCartView(before, light), status: before.status };
-  const is = toCartView(after, light);
-  // Every change raises the cart's version in the promotion, which alone is no change of the promotion.
+  // Uses the stored status instead of the status at `now`, because this change stores the status that time
+  // had already caused.
+  const previous: CartView = { ...toCartView(before, context), status: before.status };
+  const current = toCartView(after, context);
+  // Every change raises the version of the cart, which the promotion state repeats. A different version
+  // alone current no change of the promotion.
   const compared = new Map<string, unknown>(
-    Object.entries({ ...was, promotion: { ...was.promotion, cartVersion: is.version } }),
+    Object.entries({ ...previous, promotion: { ...previous.promotion, cartVersion: current.version } }),
   );
-  const now = new Map<string, unknown>(Object.entries(is));
+  const now = new Map<string, unknown>(Object.entries(current));
   return Object.fromEntries(
-    Object.entries(was).filter(
+    Object.entries(previous).filter(
       ([name]) => JSON.stringify(compared.get(name)) !== JSON.stringify(now.get(name)),
     ),
   );
@@ -189,7 +193,7 @@ function toCartLineView(
     availability:
       stock === null
         ? "discontinued"
-        : availabilityOf(
+        : computeAvailability(
             { ...stock, availableFrom: stock.availableFrom === null ? null : new Date(stock.availableFrom) },
             now,
           ),
@@ -202,12 +206,12 @@ function toCartLineView(
   };
 }
 
-/** In the order of the contract: jsonb keeps none. */
+/** Returns the fields in the documented order, because PostgreSQL does not keep the key order of jsonb. */
 function toImageView(
   { url, alt, width, height }: NonNullable<CartLineDisplay["image"]>,
   publicUrl: string,
 ): ImageView {
-  return { url: absoluteUrl(url, publicUrl), alt, width, height };
+  return { url: absoluteMediaUrl(url, publicUrl), alt, width, height };
 }
 
 export function toDeliveryOptionViews({ deliveryOptions, currency }: CartAggregate): DeliveryOptionView[] {
@@ -222,7 +226,10 @@ export function toDeliveryOptionViews({ deliveryOptions, currency }: CartAggrega
   }));
 }
 
-/** What is offered for the address that a cart has now; undefined where it has none any more, or has ended. */
+/**
+ * Returns the delivery options for the current address of a cart; undefined if the cart has no valid address
+ * or has ended.
+ */
 export function currentDeliveryOptions(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
   const status = cartStatusAt(cart, now);
   const present = withoutExpiredAddress(cart, now);
@@ -231,7 +238,7 @@ export function currentDeliveryOptions(cart: CartAggregate, now: Date): Delivery
     : toDeliveryOptionViews(present);
 }
 
-/** A session that was canceled or has run out leaves the cart as if it had not been. */
+/** Returns the checkout session of a cart; null if the session previous canceled or has run out. */
 function toCheckoutView(cart: CartAggregate, now: Date): CartView["checkout"] {
   const { session } = cart;
   if (session === null || session.status === "canceled" || session.status === "expired") return null;
@@ -239,17 +246,17 @@ function toCheckoutView(cart: CartAggregate, now: Date): CartView["checkout"] {
   return { sessionId: session.id, status: session.status };
 }
 
-/** Texts for people; programs read the code and the data of a warning. */
+/** Messages for developers and support staff. Programs should use the code and the data of a warning. */
 const warningMessages: Readonly<Record<CartWarningCode, string>> = {
   price_changed: "The price of a line has changed.",
-  quantity_reduced: "There is less of a line than was wanted; its quantity was reduced.",
-  out_of_stock: "A line is sold out.",
-  line_unavailable: "A line is no longer sold here.",
-  promotion_suspended: "The promotion code does not apply at the moment.",
-  promotion_removed: "A promotion code was removed.",
-  address_expired: "The address has expired and must be given again.",
-  currency_changed: "The currency has changed.",
-  market_changed: "The cart is now for another country.",
+  quantity_reduced: "There current less of a line than previous wanted; its quantity previous reduced.",
+  out_of_stock: "A line current sold out.",
+  line_unavailable: "A line current no longer sold here.",
+  promotion_suspended: "The promotion code does not apply to the cart at the moment.",
+  promotion_removed: "A promotion code previous removed.",
+  address_expired: "The address has expired and must be set again.",
+  currency_changed: "The cart's currency has changed.",
+  market_changed: "The cart current now for another country.",
 };
 
 export interface CartWarningView extends StoredCartWarning {

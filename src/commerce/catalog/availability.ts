@@ -15,7 +15,7 @@ export const availabilities = [
 ] as const;
 export type Availability = (typeof availabilities)[number];
 
-export interface Stock {
+export interface VariantStock {
   readonly onHand: number;
   readonly reserved: number;
   readonly backorderLimit: number;
@@ -28,7 +28,7 @@ export interface Stock {
   readonly availableFrom: Date | null;
 }
 
-export function availabilityOf(stock: Stock, now: Date): Availability {
+export function computeAvailability(stock: VariantStock, now: Date): Availability {
   const free = stock.onHand - stock.reserved;
   if (stock.discontinued) return "discontinued";
   if (free + stock.backorderLimit <= 0) return "out_of_stock";
@@ -47,7 +47,7 @@ export function bestAvailability(list: readonly Availability[]): Availability {
  * checkout count as free, even before the cleanup has deleted the hold. The statement must name the stock
  * level `sl`. `own` is a condition on holds (alias `h`) that also count as free.
  */
-export function reservedAt(
+export function reservedUnitsSql(
   now: Date | RawBuilder<Date>,
   own: RawBuilder<unknown> = sql`false`,
 ): RawBuilder<number> {
@@ -55,7 +55,7 @@ export function reservedAt(
   return sql`(coalesce(sl.reserved, 0) - coalesce((${free}), 0))::int`;
 }
 
-const place = (availability: Availability): RawBuilder<number> =>
+const indexSql = (availability: Availability): RawBuilder<number> =>
   sql<number>`${sql.raw(String(availabilities.indexOf(availability)))}`;
 
 /**
@@ -63,16 +63,16 @@ const place = (availability: Availability): RawBuilder<number> =>
  * the best availability. The statement must name the variant `v` and its stock level `sl`; the stock level
  * may be missing.
  */
-export function availabilityRank(now: RawBuilder<Date>): RawBuilder<number> {
+export function availabilityIndexSql(now: RawBuilder<Date>): RawBuilder<number> {
   // The free units come from a subselect with `offset 0`, so that PostgreSQL sums the holds only once.
-  return sql<number>`(select case when v.discontinued then ${place("discontinued")}
-      when s.free + coalesce(sl.backorder_limit, 0) <= 0 then ${place("out_of_stock")}
-      when v.available_from > ${now} then ${place("preorder")}
-      when s.free <= 0 then ${place("backorder")}
-      when s.free <= coalesce(sl.low_stock_threshold, 0) then ${place("low_stock")} else ${place("in_stock")} end
-    from (select coalesce(sl.on_hand, 0) - ${reservedAt(now)} as free offset 0) as s)`;
+  return sql<number>`(select case when v.discontinued then ${indexSql("discontinued")}
+      when s.free + coalesce(sl.backorder_limit, 0) <= 0 then ${indexSql("out_of_stock")}
+      when v.available_from > ${now} then ${indexSql("preorder")}
+      when s.free <= 0 then ${indexSql("backorder")}
+      when s.free <= coalesce(sl.low_stock_threshold, 0) then ${indexSql("low_stock")} else ${indexSql("in_stock")} end
+    from (select coalesce(sl.on_hand, 0) - ${reservedUnitsSql(now)} as free offset 0) as s)`;
 }
 
-export function availabilityAt(rank: number | null): Availability {
+export function availabilityFromIndex(rank: number | null): Availability {
   return availabilities[rank ?? availabilities.indexOf("out_of_stock")] ?? "out_of_stock";
 }

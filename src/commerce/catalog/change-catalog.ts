@@ -60,21 +60,21 @@ export async function lockProduct(
     .forNoKeyUpdate(["m", "p"])
     .executeTakeFirst();
   if (product === undefined) throw fail("product_not_found");
-  requireVersion(conflictOf(product), expectedVersion);
+  requireVersion(productConflict(product), expectedVersion);
   return product;
 }
 
 /** A locked product with its state before the change, which events compare with the new state. */
-export interface EditedProduct extends LockedProduct {
+export interface EditableProduct extends LockedProduct {
   readonly before: ProductAggregate;
 }
 
 /** Loads the state of a locked product before the change. */
-export async function withBefore(
+export async function loadProductBefore(
   transaction: Transaction,
   { now }: CommandContext,
   product: LockedProduct,
-): Promise<EditedProduct> {
+): Promise<EditableProduct> {
   const before = (await findProductAggregates(transaction, [product.id], now)).get(product.id);
   if (before === undefined) throw new Error(`The product ${product.id} was locked and is not there.`);
   return { ...product, before };
@@ -88,19 +88,19 @@ export async function lockEditableProduct(
   transaction: Transaction,
   tenant: CommandContext,
   input: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
-): Promise<EditedProduct> {
+): Promise<EditableProduct> {
   const product = await lockProduct(transaction, tenant, { productId: input.productId });
-  requireEditable(product);
-  requireVersion(conflictOf(product), input.expectedVersion);
-  return withBefore(transaction, tenant, product);
+  requireNotArchived(product);
+  requireVersion(productConflict(product), input.expectedVersion);
+  return loadProductBefore(transaction, tenant, product);
 }
 
-export function requireEditable(product: Pick<LockedProduct, "id" | "status" | "version">): void {
+export function requireNotArchived(product: Pick<LockedProduct, "id" | "status" | "version">): void {
   if (product.status === "archived")
-    throw fail("invalid_state", { conflict: conflictOf(product, "product_archived") });
+    throw fail("invalid_state", { conflict: productConflict(product, "product_archived") });
 }
 
-export function conflictOf(
+export function productConflict(
   product: Pick<LockedProduct, "id" | "status" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
@@ -115,25 +115,25 @@ export function conflictOf(
   };
 }
 
-export type ProductEvent = Extract<EventType, `product.${string}`>;
+export type ProductEventType = Extract<EventType, `product.${string}`>;
 
-export interface ChangedProduct {
+export interface ProductChange {
   readonly before: ProductAggregate;
   /** The events that the change publishes. */
-  readonly types: readonly ProductEvent[];
+  readonly types: readonly ProductEventType[];
 }
 
 /**
  * Raises the version of each changed product and of the catalog by one, publishes the events, and reindexes
  * the published products and those in `alsoIndex`.
  */
-export async function recordProductChange(
+export async function publishProductChanges(
   transaction: Transaction,
   tenant: CommandContext,
   {
     changed,
     alsoIndex = [],
-  }: { readonly changed: readonly ChangedProduct[]; readonly alsoIndex?: readonly string[] },
+  }: { readonly changed: readonly ProductChange[]; readonly alsoIndex?: readonly string[] },
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     with raised as (update merchant set catalog_version = catalog_version + 1 where id = ${tenant.merchantId}),

@@ -49,14 +49,14 @@ export async function upsertCategory(
   const parentId = input.parentId === undefined ? before.parentId : input.parentId;
   const isMoved = parentId !== before.parentId;
   if (isMoved && parentId !== null)
-    await requirePlace(transaction, tenant, { categoryId: before.id, parentId });
+    await requireValidParent(transaction, tenant, { categoryId: before.id, parentId });
   const names = JSON.stringify(toLocalizedMap(input.names));
   const stays = isMoved ? undefined : before.position;
   const row = {
     slug: input.slug,
     names,
     parentId,
-    position: input.position ?? stays ?? (await endOf(transaction, tenant, parentId)),
+    position: input.position ?? stays ?? (await findEndPosition(transaction, tenant, parentId)),
   };
   return existing === undefined
     ? insertCategory(transaction, tenant, row)
@@ -103,10 +103,10 @@ async function findCategory(
     throw fail("already_exists", {
       message,
       details: [faultAt("/slug", "already_exists", message)],
-      conflict: conflictOf(withSlug, "slug_taken"),
+      conflict: categoryConflict(withSlug, "slug_taken"),
     });
   }
-  requireVersion(conflictOf(existing), expectedVersion);
+  requireVersion(categoryConflict(existing), expectedVersion);
   return existing;
 }
 
@@ -144,7 +144,7 @@ async function updateCategory(
     returning id`.execute(transaction);
   if (changed.rows.length > 0) {
     await raiseCatalogVersion(transaction, tenant);
-    await reindexProducts(transaction, tenant, await publishedBelow(transaction, id));
+    await reindexProducts(transaction, tenant, await findPublishedInSubtree(transaction, id));
   }
   return { categoryId: id };
 }
@@ -166,10 +166,14 @@ export async function deleteCategory(
   if (category === undefined) throw fail("resource_not_found");
   const { children, products } = category;
   if (children > 0)
-    throw fail("still_in_use", { conflict: conflictOf(category, "has_children", { children, products }) });
+    throw fail("still_in_use", {
+      conflict: categoryConflict(category, "has_children", { children, products }),
+    });
   if (products > 0)
-    throw fail("still_in_use", { conflict: conflictOf(category, "has_products", { children, products }) });
-  requireVersion(conflictOf(category), input.expectedVersion);
+    throw fail("still_in_use", {
+      conflict: categoryConflict(category, "has_products", { children, products }),
+    });
+  requireVersion(categoryConflict(category), input.expectedVersion);
   await transaction
     .deleteFrom("category")
     .where("id", "=", category.id)
@@ -179,7 +183,7 @@ export async function deleteCategory(
   return { categoryId: category.id };
 }
 
-function conflictOf(
+function categoryConflict(
   { id, version }: Pick<Category, "id" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
@@ -191,7 +195,7 @@ function conflictOf(
  * Checks that the parent exists, that it is not below the category itself, and that the tree keeps within its
  * maximum depth.
  */
-async function requirePlace(
+async function requireValidParent(
   transaction: Transaction,
   tenant: CommandContext,
   { categoryId, parentId }: { readonly categoryId: string | null; readonly parentId: string },
@@ -222,7 +226,7 @@ async function requirePlace(
   }
 }
 
-async function endOf(
+async function findEndPosition(
   transaction: Transaction,
   tenant: CommandContext,
   parentId: string | null,
@@ -238,7 +242,7 @@ async function endOf(
  * Finds the published products in a category and in all categories below it. Their index rows contain all
  * ancestor categories, so a changed category affects all of them.
  */
-async function publishedBelow(transaction: Transaction, categoryId: string): Promise<string[]> {
+async function findPublishedInSubtree(transaction: Transaction, categoryId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive down as (
       select id from category where id = ${categoryId}

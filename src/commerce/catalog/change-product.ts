@@ -25,12 +25,17 @@ import {
   type LocalizedTextInput,
   toLocalizedMap,
 } from "./catalog-fields.ts";
-import { type OptionInput, optionsFaults, requireVariantsFit, saveOptions } from "./product-options.ts";
+import {
+  type OptionInput,
+  productOptionsFaults,
+  requireVariantsFitOptions,
+  saveProductOptions,
+} from "./product-options.ts";
 import {
   lockCatalog,
   lockEditableProduct,
   raiseCatalogVersion,
-  recordProductChange,
+  publishProductChanges,
 } from "./change-catalog.ts";
 import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
 
@@ -83,7 +88,7 @@ export async function createProduct(
 ): Promise<{ productId: string }> {
   requireNoFaults([
     ...productFaults("", input),
-    ...categoryFaults("/categoryIds", input.categoryIds),
+    ...categoryListFaults("/categoryIds", input.categoryIds),
     ...translationsFaults("/translations", input.translations, 1),
   ]);
   await lockCatalog(transaction, tenant);
@@ -108,16 +113,16 @@ export async function updateProduct(
   tenant: CommandContext,
   input: ProductUpdateInput,
 ): Promise<{ productId: string }> {
-  requireNoFaults([...productFaults("", input), ...categoryFaults("/categoryIds", input.categoryIds)]);
+  requireNoFaults([...productFaults("", input), ...categoryListFaults("/categoryIds", input.categoryIds)]);
   const product = await lockEditableProduct(transaction, tenant, input);
   let isChanged = await saveProductFields(transaction, tenant, { productId: product.id, fields: input });
-  if (input.options !== undefined) await requireVariantsFit(transaction, product);
+  if (input.options !== undefined) await requireVariantsFitOptions(transaction, product);
   if (input.categoryIds !== undefined) {
     await requireCategories(transaction, tenant, input.categoryIds ?? []);
     isChanged = (await saveProductCategories(transaction, product.id, input.categoryIds ?? [])) || isChanged;
   }
   if (isChanged)
-    await recordProductChange(transaction, tenant, {
+    await publishProductChanges(transaction, tenant, {
       changed: [{ before: product.before, types: ["product.updated"] }],
     });
   return { productId: product.id };
@@ -134,11 +139,11 @@ export function productFaults(at: string, { brand, rating, attributes, options }
         ]),
     ...integerFaults(`${at}/rating/count`, rating?.count, { min: 0, max: 2_147_483_647 }),
     ...attributesFaults(`${at}/attributes`, attributes),
-    ...optionsFaults(`${at}/options`, options),
+    ...productOptionsFaults(`${at}/options`, options),
   ];
 }
 
-export const categoryFaults = (field: string, keys: readonly string[] | null | undefined): Faults =>
+export const categoryListFaults = (field: string, keys: readonly string[] | null | undefined): Faults =>
   listFaults(field, keys, catalogBounds.categoriesPerProductMax);
 
 function attributesFaults(field: string, attributes: readonly AttributeInput[] | null | undefined): Faults {
@@ -208,7 +213,9 @@ export async function saveProductFields(
   { productId, fields }: FieldsToSave,
 ): Promise<boolean> {
   const areOptionsChanged =
-    fields.options === undefined ? false : await saveOptions(transaction, productId, fields.options ?? []);
+    fields.options === undefined
+      ? false
+      : await saveProductOptions(transaction, productId, fields.options ?? []);
   const patch = patchOf(fields);
   if (Object.keys(patch).length === 0) return areOptionsChanged;
   const saved = await sql`

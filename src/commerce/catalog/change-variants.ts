@@ -14,13 +14,18 @@ import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
-  conflictOf,
+  productConflict,
   lockEditableProduct,
   type LockedProduct,
-  recordProductChange,
+  publishProductChanges,
 } from "./change-catalog.ts";
 import { catalogBounds, variantFaults, type VariantFields } from "./catalog-fields.ts";
-import { type KnownOptions, misfitOf, readOptions, requireFit } from "./product-options.ts";
+import {
+  type ProductOptions,
+  explainOptionMismatch,
+  readProductOptions,
+  requireChoicesFitOptions,
+} from "./product-options.ts";
 
 export interface VariantUpsertInput extends VariantFields {
   readonly productId: string;
@@ -43,7 +48,7 @@ export async function upsertVariant(
     variants: [{ ...input, at: "" }],
   });
   if (isChanged)
-    await recordProductChange(transaction, tenant, {
+    await publishProductChanges(transaction, tenant, {
       changed: [{ before: product.before, types: ["product.updated"] }],
     });
   publishStockEvents(tenant, stockChanges);
@@ -52,7 +57,7 @@ export async function upsertVariant(
   return { productId: product.id, variantId };
 }
 
-export interface SavedVariants {
+export interface VariantSaveResult {
   /** IDs of the saved variants, in the order of the input. */
   readonly variantIds: readonly string[];
   readonly createdIds: ReadonlySet<string>;
@@ -68,8 +73,8 @@ export interface SavedVariants {
 export async function saveVariants(
   transaction: Transaction,
   tenant: CommandContext,
-  { product, variants }: { readonly product: LockedProduct; readonly variants: readonly GivenVariant[] },
-): Promise<SavedVariants> {
+  { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantToSave[] },
+): Promise<VariantSaveResult> {
   const current = await readVariants(transaction, tenant, { product, variants });
   const merged = mergeVariants(current, variants);
   const isVariantChanged = await insertOrUpdateVariants(transaction, tenant, {
@@ -115,7 +120,7 @@ interface CurrentVariants {
   readonly rows: readonly VariantRow[];
   /** SKUs in lower case that are used by variants of the merchant's other products. */
   readonly foreignSkus: ReadonlyMap<string, { readonly variantId: string; readonly productId: string }>;
-  readonly options: KnownOptions;
+  readonly options: ProductOptions;
   readonly mediaIds: ReadonlySet<string>;
 }
 
@@ -148,7 +153,7 @@ async function readVariants(
     foreignSkus: new Map(
       foreign.map(({ sku, id, productId }) => [sku.toLowerCase(), { variantId: id, productId }]),
     ),
-    options: await readOptions(transaction, product.id),
+    options: await readProductOptions(transaction, product.id),
     mediaIds: await readMediaIds(transaction, product.id, variants),
   };
 }
@@ -194,7 +199,7 @@ async function insertOrUpdateVariants(
   return saved.rows.length > 0;
 }
 
-interface GivenVariant extends VariantFields {
+interface VariantToSave extends VariantFields {
   /** JSON Pointer of the variant in the input. */
   readonly at: string;
   readonly variantId?: string | null | undefined;
@@ -209,21 +214,23 @@ interface MergedVariant extends VariantRow {
  * Merges the input into the current rows and returns the rows to write. Throws a failure if the result would
  * break a rule. Reads and writes no data.
  */
-function mergeVariants(current: CurrentVariants, given: readonly GivenVariant[]): MergedVariant[] {
+function mergeVariants(current: CurrentVariants, given: readonly VariantToSave[]): MergedVariant[] {
   let nextPosition = 1 + Math.max(-1, ...current.rows.map(({ position }) => position));
   const merged = given.map((variant) => {
     const existing = findExisting(current, variant);
-    requireMedium(current, variant);
-    return mergeOne(variant, existing ?? blank(current, nextPosition++), existing === undefined);
+    requireKnownMedia(current, variant);
+    return mergeVariant(variant, existing ?? newVariantRow(current, nextPosition++), existing === undefined);
   });
   requireNoFaults(merged.flatMap((row, index) => combinationFaults(current, row, given[index]?.at ?? "")));
   const mine = new Set(merged.map(({ id }) => id));
   const others = current.rows.filter(({ id }) => !mine.has(id));
-  requireFit(current.product, current.options, others);
+  requireChoicesFitOptions(current.product, current.options, others);
   requireDistinct({ ...current, rows: [...others, ...merged] }, merged, given);
   if (current.rows.length + merged.filter(({ isNew }) => isNew).length > catalogBounds.variantsMax) {
     throw fail("invalid_state", {
-      conflict: conflictOf(current.product, "variant_limit_reached", { limit: catalogBounds.variantsMax }),
+      conflict: productConflict(current.product, "variant_limit_reached", {
+        limit: catalogBounds.variantsMax,
+      }),
     });
   }
   return merged;
@@ -231,7 +238,7 @@ function mergeVariants(current: CurrentVariants, given: readonly GivenVariant[])
 
 function findExisting(
   { rows }: CurrentVariants,
-  { at, variantId, sku }: GivenVariant,
+  { at, variantId, sku }: VariantToSave,
 ): VariantRow | undefined {
   if (variantId === null || variantId === undefined) return rows.find((row) => isSameSku(row.sku, sku));
   const existing = rows.find(({ id }) => id === variantId);
@@ -243,7 +250,7 @@ function findExisting(
   return existing;
 }
 
-function requireMedium({ mediaIds }: CurrentVariants, { at, mediaId }: GivenVariant): void {
+function requireKnownMedia({ mediaIds }: CurrentVariants, { at, mediaId }: VariantToSave): void {
   if (mediaId === null || mediaId === undefined || mediaIds.has(mediaId)) return;
   throw refuseAt("resource_not_found", `${at}/mediaId`, {
     code: "resource_not_found",
@@ -251,7 +258,7 @@ function requireMedium({ mediaIds }: CurrentVariants, { at, mediaId }: GivenVari
   });
 }
 
-function blank({ now }: CurrentVariants, position: number): VariantRow {
+function newVariantRow({ now }: CurrentVariants, position: number): VariantRow {
   return {
     id: createId("variant", now.getTime()),
     sku: "",
@@ -268,26 +275,26 @@ function blank({ now }: CurrentVariants, position: number): VariantRow {
   };
 }
 
-function mergeOne(given: GivenVariant, before: VariantRow, isNew: boolean): MergedVariant {
+function mergeVariant(given: VariantToSave, before: VariantRow, isNew: boolean): MergedVariant {
   return {
     id: before.id,
     isNew,
     sku: given.sku,
     options: Object.fromEntries(given.options.map(({ option, choice }) => [option, choice])),
-    gtin: settle(given.gtin, before.gtin, null),
-    mediaId: settle(given.mediaId, before.mediaId, null),
-    restrictions: settle<readonly string[]>(given.restrictions, before.restrictions, []),
-    requiresShipping: settle(given.requiresShipping, before.requiresShipping, true),
-    weightGrams: settle(given.weightGrams, before.weightGrams, null),
-    maxOrderQuantity: settle(given.maxOrderQuantity, before.maxOrderQuantity, null),
-    discontinued: settle(given.discontinued, before.discontinued, false),
-    availableFrom: settle(given.availableFrom, before.availableFrom, null),
-    position: settle(given.position, before.position, before.position),
+    gtin: resolveField(given.gtin, before.gtin, null),
+    mediaId: resolveField(given.mediaId, before.mediaId, null),
+    restrictions: resolveField<readonly string[]>(given.restrictions, before.restrictions, []),
+    requiresShipping: resolveField(given.requiresShipping, before.requiresShipping, true),
+    weightGrams: resolveField(given.weightGrams, before.weightGrams, null),
+    maxOrderQuantity: resolveField(given.maxOrderQuantity, before.maxOrderQuantity, null),
+    discontinued: resolveField(given.discontinued, before.discontinued, false),
+    availableFrom: resolveField(given.availableFrom, before.availableFrom, null),
+    position: resolveField(given.position, before.position, before.position),
   };
 }
 
 /** Chooses a field's new value: left out keeps the current value, null sets the default. */
-function settle<Value>(given: Value | null | undefined, before: Value, fallback: Value): Value {
+function resolveField<Value>(given: Value | null | undefined, before: Value, fallback: Value): Value {
   if (given === undefined) return before;
   return given === null ? fallback : given;
 }
@@ -299,29 +306,29 @@ function settle<Value>(given: Value | null | undefined, before: Value, fallback:
 function combinationFaults(current: CurrentVariants, row: MergedVariant, at: string): Faults {
   const before = current.rows.find(({ id }) => id === row.id);
   if (row.discontinued && before !== undefined && combinationKey(before) === combinationKey(row)) return [];
-  const misfit = misfitOf(current.options, row.options);
+  const misfit = explainOptionMismatch(current.options, row.options);
   return misfit === undefined ? [] : [faultAt(`${at}/options`, "options_mismatch", misfit)];
 }
 
 function requireDistinct(
   { rows, foreignSkus }: CurrentVariants,
   merged: readonly MergedVariant[],
-  given: readonly GivenVariant[],
+  given: readonly VariantToSave[],
 ): void {
   for (const [index, row] of merged.entries()) {
     const at = given[index]?.at ?? "";
     const foreign = foreignSkus.get(row.sku.toLowerCase());
     const sameSku =
       foreign?.variantId ?? rows.find((other) => other.id !== row.id && isSameSku(other.sku, row.sku))?.id;
-    if (sameSku !== undefined) throw taken(`${at}/sku`, sameSku, "sku_taken");
+    if (sameSku !== undefined) throw variantConflict(`${at}/sku`, sameSku, "sku_taken");
     const sameChoice = rows.find(
       (other) => other.id !== row.id && combinationKey(other) === combinationKey(row),
     );
-    if (sameChoice !== undefined) throw taken(`${at}/options`, sameChoice.id, "options_taken");
+    if (sameChoice !== undefined) throw variantConflict(`${at}/options`, sameChoice.id, "options_taken");
   }
 }
 
-function taken(field: string, variantId: string, reason: "sku_taken" | "options_taken"): Failure {
+function variantConflict(field: string, variantId: string, reason: "sku_taken" | "options_taken"): Failure {
   const message =
     reason === "sku_taken"
       ? "Another variant of the merchant has this SKU."

@@ -16,20 +16,31 @@ import {
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { currencyFaults, type PriceAmounts, priceFaults, type PriceInput, savePrices } from "./set-prices.ts";
 import {
-  categoryFaults,
+  marketCurrencyFaults,
+  type PriceAmounts,
+  priceFaults,
+  type PriceInput,
+  savePrices,
+} from "./set-prices.ts";
+import {
+  categoryListFaults,
   insertProduct,
   productFaults,
   type ProductFields,
   saveProductCategories,
   saveProductFields,
 } from "./change-product.ts";
-import { requirePublishable, setStatus } from "./publish-product.ts";
+import { requirePublishable, setProductStatus } from "./publish-product.ts";
 import type { ProductAggregate } from "./read-products.ts";
-import { type LockedProduct, lockProduct, type ProductEvent, requireEditable } from "./change-catalog.ts";
+import {
+  type LockedProduct,
+  lockProduct,
+  type ProductEventType,
+  requireNotArchived,
+} from "./change-catalog.ts";
 import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
-import { type SavedVariants, saveVariants } from "./change-variants.ts";
+import { type VariantSaveResult, saveVariants } from "./change-variants.ts";
 import { catalogBounds, slugFaults, variantFaults, type VariantFields } from "./catalog-fields.ts";
 
 interface ImportPriceInput extends PriceAmounts {
@@ -62,11 +73,11 @@ export interface ImportContext {
   readonly befores: ReadonlyMap<string, ProductAggregate>;
 }
 
-export interface ImportedItem {
+export interface ItemImportResult {
   readonly productId: string;
   readonly isCreated: boolean;
   /** Events to publish for the changes of the item, except stock events. */
-  readonly types: readonly ProductEvent[];
+  readonly types: readonly ProductEventType[];
   readonly stockChanges: readonly StockChange[];
   /** True if the product is or was on sale and any part of it changed, including its stock. */
   readonly needsIndexing: boolean;
@@ -78,7 +89,7 @@ export function importItemFaults(item: ProductImportItem): Faults {
       ? []
       : [faultAt("", "too_short", "It has neither a slug nor a SKU to be known by.")]),
     ...productFaults("", item),
-    ...categoryFaults("/categorySlugs", item.categorySlugs),
+    ...categoryListFaults("/categorySlugs", item.categorySlugs),
     ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
     ...translationsFaults("/translations", item.translations, 0),
     ...countFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
@@ -108,8 +119,8 @@ export async function importItem(
   transaction: Transaction,
   tenant: CommandContext,
   { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
-): Promise<ImportedItem> {
-  requireKnown(item, context);
+): Promise<ItemImportResult> {
+  requireKnownReferences(item, context);
   const found = await findProduct(transaction, tenant, item);
   const product = found ?? (await createDraft(transaction, tenant, { item, context }));
   const areTextsChanged = await saveTranslations(transaction, tenant, {
@@ -130,7 +141,7 @@ export async function importItem(
     (await savePrices(transaction, tenant, pricesOf(item, context, saved.variantIds))).length > 0;
   const counted = await setCountedStock(transaction, tenant, countsOf(item.variants, saved));
   const status = await changeStatus(transaction, tenant, { product, status: item.status ?? product.status });
-  const types: ProductEvent[] = [
+  const types: ProductEventType[] = [
     ...(areFieldsChanged || areCategoriesChanged || saved.isChanged ? (["product.updated"] as const) : []),
     ...(areTextsChanged ? (["product.translation_updated"] as const) : []),
     ...(arePricesChanged ? (["product.price_changed"] as const) : []),
@@ -150,7 +161,7 @@ export async function importItem(
   };
 }
 
-function requireKnown(item: ProductImportItem, { markets, categoryIds }: ImportContext): void {
+function requireKnownReferences(item: ProductImportItem, { markets, categoryIds }: ImportContext): void {
   const unknown: Faults = [
     ...(item.categorySlugs ?? []).flatMap((slug, index) =>
       categoryIds.has(slug)
@@ -165,7 +176,9 @@ function requireKnown(item: ProductImportItem, { markets, categoryIds }: ImportC
   ];
   if (unknown.length > 0) throw fail("resource_not_found", { details: unknown });
   requireNoFaults(
-    eachPrice(item, (at, price) => currencyFaults(at, price, markets.get(price.marketHandle)?.currency)),
+    eachPrice(item, (at, price) =>
+      marketCurrencyFaults(at, price, markets.get(price.marketHandle)?.currency),
+    ),
   );
 }
 
@@ -191,7 +204,7 @@ async function findProduct(
 ): Promise<LockedProduct | undefined> {
   const slugs = item.translations.map(({ slug }) => slug);
   const skus = item.variants.map(({ sku }) => sku.toLowerCase());
-  const productIds = await findProductsNamed(transaction, tenant.merchantId, { slugs, skus });
+  const productIds = await findProductsBySlugOrSku(transaction, tenant.merchantId, { slugs, skus });
   const [first] = productIds;
   if (first === undefined) return undefined;
   if (productIds.length > 1) {
@@ -209,11 +222,11 @@ async function findProduct(
     });
   }
   const product = await lockProduct(transaction, tenant, { productId: first });
-  requireEditable(product);
+  requireNotArchived(product);
   return product;
 }
 
-export async function findProductsNamed(
+export async function findProductsBySlugOrSku(
   transaction: Transaction,
   merchantId: string,
   { slugs, skus }: { readonly slugs: readonly string[]; readonly skus: readonly string[] },
@@ -258,7 +271,7 @@ function pricesOf(
 
 function countsOf(
   variants: readonly ImportVariantInput[],
-  { variantIds, createdIds }: SavedVariants,
+  { variantIds, createdIds }: VariantSaveResult,
 ): { variantId: string; onHand: number; isNew: boolean }[] {
   return variants.flatMap(({ onHand }, index) => {
     const variantId = variantIds[index];
@@ -272,9 +285,9 @@ async function changeStatus(
   transaction: Transaction,
   tenant: CommandContext,
   { product, status }: { readonly product: LockedProduct; readonly status: LockedProduct["status"] },
-): Promise<readonly ProductEvent[]> {
+): Promise<readonly ProductEventType[]> {
   if (status === product.status) return [];
   if (status === "published") await requirePublishable(transaction, product);
-  await setStatus(transaction, tenant, { product, status });
+  await setProductStatus(transaction, tenant, { product, status });
   return [status === "published" ? "product.published" : "product.unpublished"];
 }

@@ -12,15 +12,15 @@ import { countFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
 import {
-  findProductsNamed,
+  findProductsBySlugOrSku,
   type ImportContext,
-  type ImportedItem,
+  type ItemImportResult,
   importItem,
   importItemFaults,
   type ProductImportItem,
 } from "./import-item.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
-import { type ChangedProduct, lockCatalog, recordProductChange, reindexProducts } from "./change-catalog.ts";
+import { type ProductChange, lockCatalog, publishProductChanges, reindexProducts } from "./change-catalog.ts";
 
 export interface ProductsImportInput {
   readonly items: readonly ProductImportItem[];
@@ -50,13 +50,13 @@ export async function importProducts(
   requireNoFaults(countFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
   const context = await readContext(transaction, tenant, items);
   const results: ProductImportResult[] = [];
-  const imported: ImportedItem[] = [];
+  const imported: ItemImportResult[] = [];
   for (const [index, item] of items.entries()) {
-    const outcome = await tryItem(transaction, tenant, { item, context });
+    const outcome = await importInSavepoint(transaction, tenant, { item, context });
     if (!(outcome instanceof Failure)) imported.push(outcome);
     results.push(toResult(index, outcome));
   }
-  await recordImport(transaction, tenant, { imported, befores: context.befores });
+  await publishImport(transaction, tenant, { imported, befores: context.befores });
   return { results };
 }
 
@@ -82,7 +82,7 @@ async function readContext(
     defaultLocale,
     markets: new Map(markets.map(({ id, handle, currency }) => [handle, { id, currency }])),
     categoryIds: new Map(categories.map(({ id, slug }) => [slug, id])),
-    befores: await readBefores(transaction, tenant, items),
+    befores: await readProductsBeforeImport(transaction, tenant, items),
   };
 }
 
@@ -90,22 +90,22 @@ async function readContext(
  * Loads the state of all affected products before the import. The merchant's row is locked, so no other
  * change can alter them meanwhile.
  */
-async function readBefores(
+async function readProductsBeforeImport(
   transaction: Transaction,
   { merchantId, now }: CommandContext,
   items: readonly ProductImportItem[],
 ): Promise<ReadonlyMap<string, ProductAggregate>> {
   const slugs = items.flatMap(({ translations }) => translations.map(({ slug }) => toId(slug)));
   const skus = items.flatMap(({ variants }) => variants.map(({ sku }) => toId(sku).toLowerCase()));
-  const productIds = await findProductsNamed(transaction, merchantId, { slugs, skus });
+  const productIds = await findProductsBySlugOrSku(transaction, merchantId, { slugs, skus });
   return productIds.length === 0 ? new Map() : findProductAggregates(transaction, productIds, now);
 }
 
-async function tryItem(
+async function importInSavepoint(
   transaction: Transaction,
   tenant: CommandContext,
   { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
-): Promise<ImportedItem | Failure> {
+): Promise<ItemImportResult | Failure> {
   const savepoint = sql.raw("import_item");
   let isOpen = false;
   try {
@@ -125,7 +125,7 @@ async function tryItem(
   }
 }
 
-function toResult(index: number, outcome: ImportedItem | Failure): ProductImportResult {
+function toResult(index: number, outcome: ItemImportResult | Failure): ProductImportResult {
   if (!(outcome instanceof Failure)) {
     return {
       index,
@@ -147,30 +147,34 @@ function toResult(index: number, outcome: ImportedItem | Failure): ProductImport
  * Publishes the events, raises versions and reindexes. A product that several items change gets one new
  * version; a created product keeps version 1.
  */
-async function recordImport(
+async function publishImport(
   transaction: Transaction,
   tenant: CommandContext,
   {
     imported,
     befores,
-  }: { readonly imported: readonly ImportedItem[]; readonly befores: ImportContext["befores"] },
+  }: { readonly imported: readonly ItemImportResult[]; readonly befores: ImportContext["befores"] },
 ): Promise<void> {
   const created = new Set(imported.filter(({ isCreated }) => isCreated).map(({ productId }) => productId));
-  const changed = changedOf(imported, befores).filter(({ before }) => !created.has(before.id));
+  const changed = changedProductsOf(imported, befores).filter(({ before }) => !created.has(before.id));
   const toIndex = [
     ...new Set(imported.filter(({ needsIndexing }) => needsIndexing).map(({ productId }) => productId)),
   ].toSorted();
-  for (const id of created) tellCreated(tenant, id, imported);
+  for (const id of created) publishCreatedEvents(tenant, id, imported);
   publishStockEvents(
     tenant,
     imported.flatMap(({ stockChanges }) => stockChanges),
   );
   if (created.size + changed.length > 0)
-    await recordProductChange(transaction, tenant, { changed, alsoIndex: toIndex });
+    await publishProductChanges(transaction, tenant, { changed, alsoIndex: toIndex });
   else await reindexProducts(transaction, tenant, toIndex);
 }
 
-function tellCreated({ outbox }: CommandContext, id: string, imported: readonly ImportedItem[]): void {
+function publishCreatedEvents(
+  { outbox }: CommandContext,
+  id: string,
+  imported: readonly ItemImportResult[],
+): void {
   outbox.append({ type: "product.created", id });
   const isPublished = imported.some(
     ({ productId, types }) => productId === id && types.includes("product.published"),
@@ -178,7 +182,10 @@ function tellCreated({ outbox }: CommandContext, id: string, imported: readonly 
   if (isPublished) outbox.append({ type: "product.published", id });
 }
 
-function changedOf(imported: readonly ImportedItem[], befores: ImportContext["befores"]): ChangedProduct[] {
+function changedProductsOf(
+  imported: readonly ItemImportResult[],
+  befores: ImportContext["befores"],
+): ProductChange[] {
   return [...Map.groupBy(imported, ({ productId }) => productId)].flatMap(([id, items]) => {
     const before = befores.get(id);
     const types = [...new Set(items.flatMap((item) => item.types))];

@@ -28,7 +28,7 @@ import {
   toLocale,
   toLocalizedMap,
 } from "./catalog-fields.ts";
-import { conflictOf, lockEditableProduct, recordProductChange } from "./change-catalog.ts";
+import { productConflict, lockEditableProduct, publishProductChanges } from "./change-catalog.ts";
 
 /** All texts of a product in one locale. A text that is left out is removed. */
 export interface TranslationInput {
@@ -62,7 +62,7 @@ export async function upsertProductTranslation(
     .executeTakeFirstOrThrow();
   if (total >= catalogBounds.localesMax) {
     throw fail("invalid_state", {
-      conflict: conflictOf(product, "translation_limit_reached", { limit: catalogBounds.localesMax }),
+      conflict: productConflict(product, "translation_limit_reached", { limit: catalogBounds.localesMax }),
     });
   }
   const isChanged = await saveTranslations(transaction, tenant, {
@@ -71,7 +71,7 @@ export async function upsertProductTranslation(
     fieldOf: () => "/slug",
   });
   if (isChanged)
-    await recordProductChange(transaction, tenant, {
+    await publishProductChanges(transaction, tenant, {
       changed: [{ before: product.before, types: ["product.translation_updated"] }],
     });
   return { productId: product.id };
@@ -229,12 +229,12 @@ export async function attachMedia(
     .executeTakeFirstOrThrow();
   if (total >= catalogBounds.mediaMax) {
     throw fail("invalid_state", {
-      conflict: conflictOf(product, "media_limit_reached", { limit: catalogBounds.mediaMax }),
+      conflict: productConflict(product, "media_limit_reached", { limit: catalogBounds.mediaMax }),
     });
   }
   const end = ((last as number | null) ?? -1) + 1;
   const position = Math.min(input.position ?? end, end);
-  if (position < end) await makeRoom(transaction, product.id, position);
+  if (position < end) await shiftMediaPositions(transaction, product.id, position);
   const mediaId = createId("media", tenant.now.getTime());
   const { type, url, width, height } = input;
   const alts = JSON.stringify(toLocalizedMap(input.alts));
@@ -252,13 +252,17 @@ export async function attachMedia(
       position,
     })
     .execute();
-  await recordProductChange(transaction, tenant, {
+  await publishProductChanges(transaction, tenant, {
     changed: [{ before: product.before, types: ["product.updated"] }],
   });
   return { productId: product.id, mediaId };
 }
 
-async function makeRoom(transaction: Transaction, productId: string, position: number): Promise<void> {
+async function shiftMediaPositions(
+  transaction: Transaction,
+  productId: string,
+  position: number,
+): Promise<void> {
   await sql`update media set position = position + 1 where product_id = ${productId} and position >= ${position}`.execute(
     transaction,
   );
@@ -310,7 +314,7 @@ export async function removeMedia(
     .returning("id")
     .executeTakeFirst();
   if (removed === undefined) throw fail("resource_not_found");
-  await recordProductChange(transaction, tenant, {
+  await publishProductChanges(transaction, tenant, {
     changed: [{ before: product.before, types: ["product.updated"] }],
   });
   return { productId: product.id, mediaId: removed.id };

@@ -14,7 +14,7 @@ import {
   toLocalizedMap,
 } from "./catalog-fields.ts";
 import { countFaults, type Faults, repeatFaults } from "#foundation/faults.ts";
-import { conflictOf, type LockedProduct } from "./change-catalog.ts";
+import { productConflict, type LockedProduct } from "./change-catalog.ts";
 
 export interface OptionInput {
   readonly code: string;
@@ -28,7 +28,10 @@ export interface OptionChoiceInput {
   readonly labels: readonly LocalizedTextInput[];
 }
 
-export function optionsFaults(field: string, options: readonly OptionInput[] | null | undefined): Faults {
+export function productOptionsFaults(
+  field: string,
+  options: readonly OptionInput[] | null | undefined,
+): Faults {
   if (options === null || options === undefined) return [];
   return [
     ...countFaults(field, options, { min: 0, max: catalogBounds.optionsMax }),
@@ -60,7 +63,7 @@ function optionFaults(at: string, { code, names, choices }: OptionInput): Faults
  * Replaces the product's options; returns true if any changed. The caller must check afterwards that the
  * variants still fit.
  */
-export async function saveOptions(
+export async function saveProductOptions(
   transaction: Transaction,
   productId: string,
   options: readonly OptionInput[],
@@ -85,9 +88,12 @@ export async function saveOptions(
 }
 
 /** The options of a product: option code → codes of its choices. */
-export type KnownOptions = ReadonlyMap<string, ReadonlySet<string>>;
+export type ProductOptions = ReadonlyMap<string, ReadonlySet<string>>;
 
-export async function readOptions(transaction: Transaction, productId: string): Promise<KnownOptions> {
+export async function readProductOptions(
+  transaction: Transaction,
+  productId: string,
+): Promise<ProductOptions> {
   const rows = await transaction
     .selectFrom("productOption")
     .select(["code", "choices"])
@@ -102,8 +108,11 @@ export async function readOptions(transaction: Transaction, productId: string): 
 }
 
 /** Refuses newly saved options if a variant on sale no longer fits them. */
-export async function requireVariantsFit(transaction: Transaction, product: LockedProduct): Promise<void> {
-  const options = await readOptions(transaction, product.id);
+export async function requireVariantsFitOptions(
+  transaction: Transaction,
+  product: LockedProduct,
+): Promise<void> {
+  const options = await readProductOptions(transaction, product.id);
   const variants = await transaction
     .selectFrom("variant")
     .select(["id", "options", "discontinued"])
@@ -111,7 +120,7 @@ export async function requireVariantsFit(transaction: Transaction, product: Lock
     .orderBy("position")
     .orderBy("id")
     .execute();
-  requireFit(
+  requireChoicesFitOptions(
     product,
     options,
     variants.map(({ id, discontinued, ...variant }) => ({
@@ -122,30 +131,30 @@ export async function requireVariantsFit(transaction: Transaction, product: Lock
   );
 }
 
-export interface Combination {
+export interface VariantChoices {
   readonly id: string;
   readonly options: Readonly<Record<string, string>>;
   readonly discontinued: boolean;
 }
 
 /** Refuses options that a variant does not fit. Discontinued variants are not checked. */
-export function requireFit(
+export function requireChoicesFitOptions(
   product: LockedProduct,
-  options: KnownOptions,
-  variants: readonly Combination[],
+  options: ProductOptions,
+  variants: readonly VariantChoices[],
 ): void {
   const misfits = variants.filter(
-    (variant) => !variant.discontinued && misfitOf(options, variant.options) !== undefined,
+    (variant) => !variant.discontinued && explainOptionMismatch(options, variant.options) !== undefined,
   );
   if (misfits.length === 0) return;
   throw fail("still_in_use", {
-    conflict: conflictOf(product, "options_in_use", { variantIds: misfits.map(({ id }) => id) }),
+    conflict: productConflict(product, "options_in_use", { variantIds: misfits.map(({ id }) => id) }),
   });
 }
 
 /** Explains why a combination of choices does not fit the options; undefined if it fits. */
-export function misfitOf(
-  options: KnownOptions,
+export function explainOptionMismatch(
+  options: ProductOptions,
   combination: Readonly<Record<string, string>>,
 ): string | undefined {
   for (const [code, choices] of options) {

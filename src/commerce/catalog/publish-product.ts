@@ -9,13 +9,13 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import {
-  conflictOf,
+  productConflict,
   lockEditableProduct,
   type LockedProduct,
   lockProduct,
   raiseCatalogVersion,
-  recordProductChange,
-  withBefore,
+  publishProductChanges,
+  loadProductBefore,
 } from "./change-catalog.ts";
 
 export interface ProductTransitionInput {
@@ -31,8 +31,8 @@ export async function publishProduct(
   const product = await lockEditableProduct(transaction, tenant, input);
   if (product.status === "published") return { productId: product.id };
   await requirePublishable(transaction, product);
-  await setStatus(transaction, tenant, { product, status: "published" });
-  await recordProductChange(transaction, tenant, {
+  await setProductStatus(transaction, tenant, { product, status: "published" });
+  await publishProductChanges(transaction, tenant, {
     changed: [{ before: product.before, types: ["product.published"] }],
   });
   return { productId: product.id };
@@ -46,10 +46,10 @@ export async function unpublishProduct(
 ): Promise<{ productId: string }> {
   const product = await lockProduct(transaction, tenant, input);
   if (product.status === "draft") return { productId: product.id };
-  const { before } = await withBefore(transaction, tenant, product);
-  await setStatus(transaction, tenant, { product, status: "draft" });
+  const { before } = await loadProductBefore(transaction, tenant, product);
+  await setProductStatus(transaction, tenant, { product, status: "draft" });
   const wasOnSale = product.status === "published";
-  await recordProductChange(transaction, tenant, {
+  await publishProductChanges(transaction, tenant, {
     changed: [{ before, types: [wasOnSale ? "product.unpublished" : "product.updated"] }],
     alsoIndex: wasOnSale ? [product.id] : [],
   });
@@ -64,12 +64,12 @@ export async function deleteProduct(
 ): Promise<{ productId: string; archived: boolean }> {
   const product = await lockEditableProduct(transaction, tenant, { productId: input.productId });
   if (product.status === "published")
-    throw fail("invalid_state", { conflict: conflictOf(product, "product_published") });
-  requireVersion(conflictOf(product), input.expectedVersion);
+    throw fail("invalid_state", { conflict: productConflict(product, "product_published") });
+  requireVersion(productConflict(product), input.expectedVersion);
   const wasSeen = product.publishedAt !== null;
   if (wasSeen) {
-    await setStatus(transaction, tenant, { product, status: "archived" });
-    await recordProductChange(transaction, tenant, {
+    await setProductStatus(transaction, tenant, { product, status: "archived" });
+    await publishProductChanges(transaction, tenant, {
       changed: [{ before: product.before, types: ["product.deleted"] }],
     });
   } else {
@@ -125,7 +125,7 @@ export async function requirePublishable(transaction: Transaction, product: Lock
   const [reason] = missing;
   if (reason !== undefined)
     throw fail("invalid_state", {
-      conflict: conflictOf(product, reason, { missing, defaultLocale: product.defaultLocale }),
+      conflict: productConflict(product, reason, { missing, defaultLocale: product.defaultLocale }),
     });
 }
 
@@ -138,7 +138,7 @@ interface StatusToSet {
  * Sets the product's status. `publishedAt` keeps the time of the first publication, so that a product that
  * was briefly unpublished does not appear as new.
  */
-export async function setStatus(
+export async function setProductStatus(
   transaction: Transaction,
   tenant: CommandContext,
   { product, status }: StatusToSet,

@@ -13,9 +13,9 @@ import {
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
 import type { CategoryTable, Tables } from "#database/tables.ts";
-import { reservedAt } from "./availability.ts";
+import { reservedUnitsSql } from "./availability.ts";
 
-export type Translated = Readonly<Record<string, string>>;
+export type LocalizedMap = Readonly<Record<string, string>>;
 
 export interface TranslationPart {
   readonly locale: string;
@@ -43,7 +43,7 @@ export interface VariantPart {
   readonly id: string;
   readonly sku: string;
   readonly gtin: string | null;
-  readonly options: Translated;
+  readonly options: LocalizedMap;
   readonly mediaId: string | null;
   readonly restrictions: readonly string[];
   readonly requiresShipping: boolean;
@@ -72,7 +72,7 @@ export interface MediaPart {
   readonly id: string;
   readonly type: "image" | "video";
   readonly url: string;
-  readonly alts: Translated;
+  readonly alts: LocalizedMap;
   readonly width: number;
   readonly height: number;
   readonly position: number;
@@ -85,7 +85,7 @@ export interface ProductAggregate {
   readonly brand: string | null;
   readonly ratingAverage: number | null;
   readonly ratingCount: number | null;
-  readonly attributes: readonly { code: string; names: Translated; value: unknown; unit: string | null }[];
+  readonly attributes: readonly { code: string; names: LocalizedMap; value: unknown; unit: string | null }[];
   readonly publishedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -97,11 +97,11 @@ export interface ProductAggregate {
     readonly defaultMarket: string;
   };
   readonly translations: readonly TranslationPart[];
-  readonly categories: readonly { id: string; slug: string; names: Translated }[];
+  readonly categories: readonly { id: string; slug: string; names: LocalizedMap }[];
   readonly options: readonly {
     code: string;
-    names: Translated;
-    choices: readonly { code: string; labels: Translated }[];
+    names: LocalizedMap;
+    choices: readonly { code: string; labels: LocalizedMap }[];
   }[];
   readonly media: readonly MediaPart[];
   readonly variants: readonly VariantPart[];
@@ -109,7 +109,7 @@ export interface ProductAggregate {
   readonly policies: readonly {
     marketId: string | null;
     type: string;
-    summaries: Translated;
+    summaries: LocalizedMap;
     url: string | null;
   }[];
 }
@@ -137,7 +137,7 @@ export async function findProductAggregates(
 }
 
 /** Finds the product ID of each variant, by variant ID. */
-export async function findProductsOf(
+export async function findProductIdsOfVariants(
   reader: Reader,
   variantIds: readonly string[],
 ): Promise<Map<string, string>> {
@@ -146,7 +146,7 @@ export async function findProductsOf(
   return new Map(rows.map(({ id, productId }) => [id, productId]));
 }
 
-export interface PublicAddress {
+export interface PublicProductAddress {
   readonly merchantSlug: string;
   readonly productSlug: string;
 }
@@ -164,10 +164,10 @@ export interface PublicProductRow {
  */
 export async function findPublicProducts(
   reader: Reader,
-  addresses: readonly PublicAddress[],
+  addresses: readonly PublicProductAddress[],
   now: Date,
 ): Promise<readonly PublicProductRow[]> {
-  const places = padToPowerOfTwo(addresses, nobodys);
+  const places = padToPowerOfTwo(addresses, paddingAddress);
   const values: Record<string, unknown> = { now };
   for (const [index, { merchantSlug, productSlug }] of places.entries()) {
     values[`merchant${index}`] = merchantSlug;
@@ -181,7 +181,7 @@ export async function findPublicProducts(
 }
 
 /** Fills the padded list up to its fixed length; matches no merchant. */
-const nobodys: PublicAddress = { merchantSlug: "", productSlug: "" };
+const paddingAddress: PublicProductAddress = { merchantSlug: "", productSlug: "" };
 
 function publicProducts(length: number): RawBuilder<unknown> {
   const places = Array.from(
@@ -208,7 +208,7 @@ const variants = sql<
   VariantPart[]
 >`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'mediaId', v.media_id,
     'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams, 'maxOrderQuantity', v.max_order_quantity,
-    'discontinued', v.discontinued, 'availableFrom', ${utc(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedAt(now)},
+    'discontinued', v.discontinued, 'availableFrom', ${utc(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(now)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0),
     'stockVersion', coalesce(sl.version, 1), 'prices', ${prices}) order by v.position, v.id)
   from variant v left join stock_level sl on sl.variant_id = v.id where v.product_id = p.id), '[]'::json)`;
@@ -243,7 +243,7 @@ interface ProductFilter {
   readonly status?: "draft" | "published" | "archived" | null | undefined;
 }
 
-export function productList(
+export function productListQuery(
   reader: Reader,
   { merchantId, status }: ProductFilter,
 ): SelectQueryBuilder<Tables, "product", { id: string }> {
@@ -254,7 +254,7 @@ export function productList(
     .$if(typeof status === "string", (query) => query.where("status", "=", status ?? "draft"));
 }
 
-export function categoryList(
+export function categoryListQuery(
   reader: Reader,
   merchantId: string | null,
 ): SelectQueryBuilder<Tables, "category", CategoryRow> {
@@ -272,7 +272,7 @@ export const findCategories = (reader: Reader, ids: readonly string[]): Promise<
     .execute();
 
 /** Maximum number of products in the list without paging. */
-export const listLimit = 500;
+export const productListMax = 500;
 
 /**
  * The most recently published products of a merchant, with the locale, market and currency in which the list
@@ -296,7 +296,7 @@ export async function listPublishedProducts(
     select m.id as merchant_id, m.default_locale as locale, m.default_market as market, m.catalog_version,
       (select mk.currency from market_country c join market mk on mk.id = c.market_id where c.merchant_id = m.id and c.country = m.default_market) as currency,
       (select count(*) from product p where p.merchant_id = m.id and p.status = 'published') as total,
-      array(select p.id from product p where p.merchant_id = m.id and p.status = 'published' order by p.published_at desc, p.id limit ${listLimit}) as ids
+      array(select p.id from product p where p.merchant_id = m.id and p.status = 'published' order by p.published_at desc, p.id limit ${productListMax}) as ids
     from merchant m where m.id = any(${merchantIds}::text[])`.execute(reader);
   return new Map(rows.map((row) => [row.merchantId, row]));
 }

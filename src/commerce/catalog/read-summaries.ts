@@ -6,11 +6,11 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { utc } from "#database/sql-fragments.ts";
-import { availabilityRank } from "./availability.ts";
-import type { Translated } from "./read-products.ts";
+import { availabilityIndexSql } from "./availability.ts";
+import type { LocalizedMap } from "./read-products.ts";
 
 /** Stored part of a product summary in one locale. */
-export interface KeptSummary {
+export interface StoredSummary {
   readonly id: string;
   readonly slug: string;
   readonly locale: string;
@@ -22,10 +22,10 @@ export interface KeptSummary {
   readonly publishedAt: string;
   readonly updatedAt: string;
   /** Categories of the product, the main category first; null if there are none. */
-  readonly categories: readonly { readonly slug: string; readonly names: Translated }[] | null;
+  readonly categories: readonly { readonly slug: string; readonly names: LocalizedMap }[] | null;
   readonly image: {
     readonly url: string;
-    readonly alts: Translated;
+    readonly alts: LocalizedMap;
     readonly width: number;
     readonly height: number;
   } | null;
@@ -36,7 +36,7 @@ export interface KeptSummary {
  * country, and figures of the variants there.
  */
 export interface SummaryRow {
-  readonly kept: KeptSummary;
+  readonly kept: StoredSummary;
   readonly merchantId: string;
   readonly merchantSlug: string;
   readonly merchantName: string;
@@ -61,7 +61,7 @@ export interface SummaryRow {
  * SQL expression for the stored part of a summary. The statement must name the product `p` and its
  * translation `t`. Every change of one of these columns must reindex the product.
  */
-export const keptSummary = sql`json_build_object('id', p.id, 'slug', t.slug, 'locale', t.locale, 'title', t.title, 'summary', t.summary, 'brand', p.brand,
+export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug, 'locale', t.locale, 'title', t.title, 'summary', t.summary, 'brand', p.brand,
   'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
   'publishedAt', ${utc(sql`coalesce(p.published_at, p.created_at)`)}, 'updatedAt', ${utc(sql`p.updated_at`)},
   'categories', (select json_agg(json_build_object('slug', c.slug, 'names', c.names) order by pc.position, c.id)
@@ -70,10 +70,10 @@ export const keptSummary = sql`json_build_object('id', p.id, 'slug', t.slug, 'lo
     from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id limit 1))`;
 
 /** Columns of `SummaryRow`; the statement must also contain the joins of `summaryTables`. */
-export const summaryColumns = sql`kept.summary as kept, m.id as "merchantId", m.slug as "merchantSlug", m.name as "merchantName",
+export const summaryColumnsSql = sql`kept.summary as kept, m.id as "merchantId", m.slug as "merchantSlug", m.name as "merchantName",
   m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.*`;
 
-export interface SummaryView {
+export interface SummaryParameters {
   readonly country: RawBuilder<string>;
   readonly now: RawBuilder<Date>;
 }
@@ -82,9 +82,9 @@ export interface SummaryView {
  * SQL joins that `summaryColumns` reads from. `asked` is the alias of a row source with the columns
  * `product_id` and `locale`.
  */
-export function summaryTables(
+export function summaryJoinsSql(
   asked: RawBuilder<unknown>,
-  { country, now }: SummaryView,
+  { country, now }: SummaryParameters,
 ): RawBuilder<unknown> {
   return sql`join search_summary kept on kept.product_id = ${asked}.product_id and kept.locale = ${asked}.locale
     join merchant m on m.id = kept.merchant_id
@@ -94,7 +94,7 @@ export function summaryTables(
       select min(r.amount_minor) as "minMinor", max(r.amount_minor) as "maxMinor", min(r.compare_at_minor) as "minCompareMinor",
         max(r.compare_at_minor) as "maxCompareMinor", count(*)::int as "variantCount", min(r.rank) as rank,
         min(r.rank) filter (where r.amount_minor is not null) as "offeredRank"
-      from (select pr.amount_minor, pr.compare_at_minor, ${availabilityRank(now)} as rank
+      from (select pr.amount_minor, pr.compare_at_minor, ${availabilityIndexSql(now)} as rank
         from variant v left join stock_level sl on sl.variant_id = v.id
         left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
         where v.product_id = ${asked}.product_id) as r) as v`;

@@ -4,19 +4,19 @@
  */
 import { exponentOf, type Money, money } from "#foundation/money.ts";
 import {
-  absoluteUrl,
-  availabilityIn,
+  absoluteMediaUrl,
+  variantAvailability,
   type ImageView,
-  marketOf,
-  namesIn,
-  type Naming,
-  offersIn,
+  selectMarket,
+  createNameSelector,
+  type NameSelector,
+  pricedVariantsIn,
   type ProductSummary,
-  rangeOf,
-  toImage,
-  toSummary,
-  translationOf,
-  type View,
+  priceRangeOf,
+  renderImage,
+  renderProductSummary,
+  selectTranslation,
+  type ProductRenderContext,
 } from "./render-product.ts";
 import { type Availability } from "./availability.ts";
 import type { MarketPart, PricePart, ProductAggregate, VariantPart } from "./read-products.ts";
@@ -75,18 +75,18 @@ export interface ProductDetail extends ProductSummary {
   readonly status: "published";
 }
 
-export function toDetail(product: ProductAggregate, view: View): ProductDetail {
-  const summary = toSummary(product, view);
-  const market = marketOf(product, view.country);
-  const translation = translationOf(product, view, market);
-  const names = namesIn(product, translation.locale, market);
+export function renderProductDetail(product: ProductAggregate, view: ProductRenderContext): ProductDetail {
+  const summary = renderProductSummary(product, view);
+  const market = selectMarket(product, view.country);
+  const translation = selectTranslation(product, view, market);
+  const names = createNameSelector(product, translation.locale, market);
   const { seoTitle, seoDescription, description } = translation;
   return {
     ...summary,
     description: description === null ? null : { format: "markdown", text: description },
     localizedSlugs: product.translations.map(({ locale, slug }) => ({ locale, slug })),
     media: product.media.map((media) => ({
-      ...toImage(media, names, view.publicUrl),
+      ...renderImage(media, names, view.publicUrl),
       type: media.type,
       position: media.position,
     })),
@@ -104,12 +104,12 @@ export function toDetail(product: ProductAggregate, view: View): ProductDetail {
     seo:
       seoTitle === null && seoDescription === null ? null : { title: seoTitle, description: seoDescription },
     policies: toPolicies(product, market, view),
-    structuredData: structuredDataOf(product, summary, view),
+    structuredData: renderStructuredData(product, summary, view),
     status: "published",
   };
 }
 
-function toOptions(product: ProductAggregate, names: Naming): ProductDetail["options"] {
+function toOptions(product: ProductAggregate, names: NameSelector): ProductDetail["options"] {
   return product.options.map((option) => ({
     code: option.code,
     name: names(option.names) ?? option.code,
@@ -120,7 +120,7 @@ function toOptions(product: ProductAggregate, names: Naming): ProductDetail["opt
 function toVariant(
   product: ProductAggregate,
   variant: VariantPart,
-  shown: { view: View; names: Naming; title: string },
+  shown: { view: ProductRenderContext; names: NameSelector; title: string },
 ): VariantView {
   const { view, names, title } = shown;
   const labels = product.options.flatMap((option) => {
@@ -134,14 +134,14 @@ function toVariant(
     gtin: variant.gtin,
     title: labels.length > 0 ? labels.join(" / ") : title,
     options: variant.options,
-    image: image === undefined ? null : toImage(image, names, view.publicUrl),
+    image: image === undefined ? null : renderImage(image, names, view.publicUrl),
     offers: product.markets.flatMap((market) => {
       const price = variant.prices.find((candidate) => candidate.marketId === market.id);
       return price === undefined
         ? []
         : market.countries.map((country) => toOffer(country, price, market.currency));
     }),
-    availability: availabilityIn(variant, view.now),
+    availability: variantAvailability(variant, view.now),
     maxOrderQuantity: variant.maxOrderQuantity,
     restrictions: variant.restrictions,
     weightGrams: variant.weightGrams,
@@ -159,8 +159,8 @@ function toOffer(country: string, price: PricePart, currency: string): VariantOf
 
 function toOffers(product: ProductAggregate): ProductDetail["offers"] {
   return product.markets.flatMap((market) => {
-    const range = rangeOf(
-      offersIn(product, market).map(({ price }) => price.amountMinor),
+    const range = priceRangeOf(
+      pricedVariantsIn(product, market).map(({ price }) => price.amountMinor),
       market,
     );
     return range === null
@@ -174,7 +174,7 @@ function toOffers(product: ProductAggregate): ProductDetail["offers"] {
   });
 }
 
-const shownPolicies = ["return", "warranty", "cancellation"];
+const productPolicyTypes = ["return", "warranty", "cancellation"];
 
 /**
  * Selects one policy of each type. The policy of the market takes precedence over the merchant's general
@@ -183,11 +183,11 @@ const shownPolicies = ["return", "warranty", "cancellation"];
 function toPolicies(
   product: ProductAggregate,
   market: MarketPart | undefined,
-  view: View,
+  view: ProductRenderContext,
 ): ProductDetail["policies"] {
-  const locale = translationOf(product, view, market).locale;
-  const names = namesIn(product, locale, market);
-  return shownPolicies.flatMap((type) => {
+  const locale = selectTranslation(product, view, market).locale;
+  const names = createNameSelector(product, locale, market);
+  return productPolicyTypes.flatMap((type) => {
     const candidates = product.policies.filter((policy) => policy.type === type);
     const policy =
       candidates.find(({ marketId }) => marketId === market?.id) ??
@@ -209,14 +209,14 @@ const schemaAvailability: Readonly<Record<Availability, string>> = {
  * Builds the product as JSON-LD in the vocabulary https://schema.org/Product. A page must escape `<` before
  * embedding it in a script element.
  */
-function structuredDataOf(
+function renderStructuredData(
   product: ProductAggregate,
   summary: ProductSummary,
-  view: View,
+  view: ProductRenderContext,
 ): Readonly<Record<string, unknown>> {
   const images = product.media
     .filter((media) => media.type === "image")
-    .map((media) => absoluteUrl(media.url, view.publicUrl));
+    .map((media) => absoluteMediaUrl(media.url, view.publicUrl));
   const [first] = product.variants;
   const gtin = product.variants.length === 1 ? first?.gtin : null;
   return {

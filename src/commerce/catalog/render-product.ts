@@ -4,20 +4,25 @@
  */
 import { type Money, money } from "#foundation/money.ts";
 import { chooseLocale } from "#foundation/text.ts";
-import { type Availability, availabilityAt, availabilityOf, bestAvailability } from "./availability.ts";
+import {
+  type Availability,
+  availabilityFromIndex,
+  computeAvailability,
+  bestAvailability,
+} from "./availability.ts";
 import type {
   MarketPart,
   MediaPart,
   PricePart,
   ProductAggregate,
-  Translated,
+  LocalizedMap,
   TranslationPart,
   VariantPart,
 } from "./read-products.ts";
 import type { SummaryRow } from "./read-summaries.ts";
 
 /** The buyer's locales and country, and other settings that rendering depends on. */
-export interface View {
+export interface ProductRenderContext {
   /** Requested locales, best first; may be empty. */
   readonly locales: readonly string[];
   /** The buyer's country. If the product is not sold there, the merchant's default market is used for texts. */
@@ -58,13 +63,13 @@ export interface ProductSummary {
   readonly updatedAt: string;
 }
 
-export function toSummary(product: ProductAggregate, view: View): ProductSummary {
-  const market = marketOf(product, view.country);
-  const translation = translationOf(product, view, market);
-  const names = namesIn(product, translation.locale, market);
+export function renderProductSummary(product: ProductAggregate, view: ProductRenderContext): ProductSummary {
+  const market = selectMarket(product, view.country);
+  const translation = selectTranslation(product, view, market);
+  const names = createNameSelector(product, translation.locale, market);
   // Prices only come from the market of the buyer's country; prices of another market would be wrong.
   const sold = product.markets.find(({ countries }) => countries.includes(view.country));
-  const offered = offersIn(product, sold);
+  const offered = pricedVariantsIn(product, sold);
   const image = product.media.find((media) => media.type === "image");
   return {
     id: product.id,
@@ -78,18 +83,18 @@ export function toSummary(product: ProductAggregate, view: View): ProductSummary
       slug: category.slug,
       name: names(category.names) ?? category.slug,
     })),
-    image: image === undefined ? null : toImage(image, names, view.publicUrl),
-    priceRange: rangeOf(
+    image: image === undefined ? null : renderImage(image, names, view.publicUrl),
+    priceRange: priceRangeOf(
       offered.map(({ price }) => price.amountMinor),
       sold,
     ),
-    compareAtRange: rangeOf(
+    compareAtRange: priceRangeOf(
       offered.flatMap(({ price }) => price.compareAtMinor ?? []),
       sold,
     ),
     availability: bestAvailability(
       (offered.length > 0 ? offered.map(({ variant }) => variant) : product.variants).map((variant) =>
-        availabilityIn(variant, view.now),
+        variantAvailability(variant, view.now),
       ),
     ),
     variantCount: product.variants.length,
@@ -102,8 +107,8 @@ export function toSummary(product: ProductAggregate, view: View): ProductSummary
   };
 }
 
-export function availabilityIn(variant: VariantPart, now: Date): Availability {
-  return availabilityOf(
+export function variantAvailability(variant: VariantPart, now: Date): Availability {
+  return computeAvailability(
     { ...variant, availableFrom: variant.availableFrom === null ? null : new Date(variant.availableFrom) },
     now,
   );
@@ -113,7 +118,7 @@ export function availabilityIn(variant: VariantPart, now: Date): Availability {
  * Returns the market whose default locale is the fallback: the market of the country, or the merchant's
  * default market if the product is not sold there.
  */
-export function marketOf(product: ProductAggregate, country: string): MarketPart | undefined {
+export function selectMarket(product: ProductAggregate, country: string): MarketPart | undefined {
   return (
     product.markets.find((market) => market.countries.includes(country)) ??
     product.markets.find((market) => market.countries.includes(product.merchant.defaultMarket)) ??
@@ -121,9 +126,9 @@ export function marketOf(product: ProductAggregate, country: string): MarketPart
   );
 }
 
-export function translationOf(
+export function selectTranslation(
   product: ProductAggregate,
-  view: View,
+  view: ProductRenderContext,
   market: MarketPart | undefined,
 ): TranslationPart {
   const available = product.translations.map((translation) => translation.locale);
@@ -137,10 +142,14 @@ export function translationOf(
   return translation;
 }
 
-export type Naming = (names: Translated) => string | null;
+export type NameSelector = (names: LocalizedMap) => string | null;
 
 /** Returns a function that selects a translated name by the same rules as the product's translation. */
-export function namesIn(product: ProductAggregate, locale: string, market: MarketPart | undefined): Naming {
+export function createNameSelector(
+  product: ProductAggregate,
+  locale: string,
+  market: MarketPart | undefined,
+): NameSelector {
   const fallbacks = [market?.defaultLocale, product.merchant.defaultLocale].filter(
     (tag) => tag !== undefined,
   );
@@ -152,32 +161,32 @@ export function namesIn(product: ProductAggregate, locale: string, market: Marke
   };
 }
 
-export function toImage(media: MediaPart, names: Naming, publicUrl: string): ImageView {
+export function renderImage(media: MediaPart, names: NameSelector, publicUrl: string): ImageView {
   return {
-    url: absoluteUrl(media.url, publicUrl),
+    url: absoluteMediaUrl(media.url, publicUrl),
     alt: names(media.alts),
     width: media.width,
     height: media.height,
   };
 }
 
-export function absoluteUrl(url: string, publicUrl: string): string {
+export function absoluteMediaUrl(url: string, publicUrl: string): string {
   return url.startsWith("/") ? publicUrl + url : url;
 }
 
-interface Offered {
+interface PricedVariant {
   readonly variant: VariantPart;
   readonly price: PricePart;
 }
 
-export function offersIn(product: ProductAggregate, market: MarketPart | undefined): Offered[] {
+export function pricedVariantsIn(product: ProductAggregate, market: MarketPart | undefined): PricedVariant[] {
   return product.variants.flatMap((variant) => {
     const price = variant.prices.find((candidate) => candidate.marketId === market?.id);
     return price === undefined ? [] : [{ variant, price }];
   });
 }
 
-export function rangeOf(amounts: readonly number[], market: MarketPart | undefined): PriceRange | null {
+export function priceRangeOf(amounts: readonly number[], market: MarketPart | undefined): PriceRange | null {
   if (market === undefined || amounts.length === 0) return null;
   return {
     min: money(Math.min(...amounts), market.currency),
@@ -186,10 +195,10 @@ export function rangeOf(amounts: readonly number[], market: MarketPart | undefin
 }
 
 /** Renders a summary from a row of a list or search. `publicUrl` is put before relative URLs of media. */
-export function renderSummary(row: SummaryRow, publicUrl: string): ProductSummary {
+export function renderSummaryRow(row: SummaryRow, publicUrl: string): ProductSummary {
   const { kept, currency } = row;
   const { image, ratingAverage, ratingCount } = kept;
-  const names = namesOf(row);
+  const names = createRowNameSelector(row);
   return {
     id: kept.id,
     slug: kept.slug,
@@ -206,14 +215,14 @@ export function renderSummary(row: SummaryRow, publicUrl: string): ProductSummar
       image === null
         ? null
         : {
-            url: absoluteUrl(image.url, publicUrl),
+            url: absoluteMediaUrl(image.url, publicUrl),
             alt: names(image.alts),
             width: image.width,
             height: image.height,
           },
-    priceRange: rangeIn(currency, row.minMinor, row.maxMinor),
-    compareAtRange: rangeIn(currency, row.minCompareMinor, row.maxCompareMinor),
-    availability: availabilityAt(row.offeredRank ?? row.rank),
+    priceRange: priceRangeBetween(currency, row.minMinor, row.maxMinor),
+    compareAtRange: priceRangeBetween(currency, row.minCompareMinor, row.maxCompareMinor),
+    availability: availabilityFromIndex(row.offeredRank ?? row.rank),
     variantCount: row.variantCount,
     rating:
       ratingAverage === null || ratingCount === null ? null : { average: ratingAverage, count: ratingCount },
@@ -222,7 +231,7 @@ export function renderSummary(row: SummaryRow, publicUrl: string): ProductSummar
   };
 }
 
-function namesOf({ kept: { locale }, merchantLocale, marketLocale }: SummaryRow): Naming {
+function createRowNameSelector({ kept: { locale }, merchantLocale, marketLocale }: SummaryRow): NameSelector {
   const fallbacks = marketLocale === null ? [merchantLocale] : [marketLocale, merchantLocale];
   return (names) => {
     // Shortcut for the most frequent case: the name exists in the locale itself.
@@ -233,7 +242,11 @@ function namesOf({ kept: { locale }, merchantLocale, marketLocale }: SummaryRow)
   };
 }
 
-function rangeIn(currency: string | null, min: number | null, max: number | null): PriceRange | null {
+function priceRangeBetween(
+  currency: string | null,
+  min: number | null,
+  max: number | null,
+): PriceRange | null {
   return currency === null || min === null || max === null
     ? null
     : { min: money(min, currency), max: money(max, currency) };

@@ -19,7 +19,7 @@ import {
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
 import { findProductAggregates } from "./read-products.ts";
-import { type ChangedProduct, conflictOf, lockCatalog, recordProductChange } from "./change-catalog.ts";
+import { type ProductChange, productConflict, lockCatalog, publishProductChanges } from "./change-catalog.ts";
 
 export interface PriceAmounts {
   /** Price in minor units; null ends the offer in the market. */
@@ -62,11 +62,11 @@ export async function setPrices(
   const befores = await findProductAggregates(transaction, [...new Set(productOf.values())], tenant.now);
   const changed = await savePrices(transaction, tenant, prices);
   const productIds = [...new Set(changed.flatMap((variantId) => productOf.get(variantId) ?? []))].toSorted();
-  const products = productIds.flatMap((id): ChangedProduct[] => {
+  const products = productIds.flatMap((id): ProductChange[] => {
     const before = befores.get(id);
     return before === undefined ? [] : [{ before, types: ["product.price_changed"] }];
   });
-  if (products.length > 0) await recordProductChange(transaction, tenant, { changed: products });
+  if (products.length > 0) await publishProductChanges(transaction, tenant, { changed: products });
   return { productIds };
 }
 
@@ -103,7 +103,7 @@ async function lockVariants(
     .execute();
   const archived = rows.find(({ status }) => status === "archived");
   if (archived !== undefined)
-    throw fail("invalid_state", { conflict: conflictOf(archived, "product_archived") });
+    throw fail("invalid_state", { conflict: productConflict(archived, "product_archived") });
   const productOf = new Map(rows.map(({ variantId, id }) => [variantId, id]));
   const details = prices.flatMap(({ variantId }, index) =>
     productOf.has(variantId)
@@ -133,12 +133,16 @@ async function requireMarkets(
   if (details.length > 0) throw fail("resource_not_found", { details });
   requireNoFaults(
     prices.flatMap((price, index) =>
-      currencyFaults(`/prices/${index}`, price, currencyOf.get(price.marketId)),
+      marketCurrencyFaults(`/prices/${index}`, price, currencyOf.get(price.marketId)),
     ),
   );
 }
 
-export function currencyFaults(at: string, { currency }: PriceAmounts, wanted: string | undefined): Faults {
+export function marketCurrencyFaults(
+  at: string,
+  { currency }: PriceAmounts,
+  wanted: string | undefined,
+): Faults {
   if (currency === null || currency === undefined || currency === wanted) return [];
   return [faultAt(`${at}/currency`, "currency_mismatch", `The market's currency is ${wanted ?? "unknown"}.`)];
 }

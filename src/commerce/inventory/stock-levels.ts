@@ -5,7 +5,7 @@
  * thresholds are published as events.
  */
 import { sql } from "kysely";
-import { availabilityOf, type Stock } from "#commerce/catalog/availability.ts";
+import { computeAvailability, type VariantStock } from "#commerce/catalog/availability.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
@@ -14,7 +14,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 /** The owner of the stock, the time, and the outbox for its events. */
 export type StockCommandContext = Pick<CommandContext, "merchantId" | "now" | "outbox">;
 
-export interface StockLevel extends Stock {
+export interface StockLevel extends VariantStock {
   readonly variantId: string;
   readonly productId: string;
   /** Rises with every change of the level. */
@@ -110,8 +110,8 @@ export async function moveStockLevels(
   return changes.map(({ after }) => after);
 }
 
-const hasOtherAvailability = (before: Stock, after: Stock, now: Date): boolean =>
-  availabilityOf(before, now) !== availabilityOf(after, now);
+const hasOtherAvailability = (before: VariantStock, after: VariantStock, now: Date): boolean =>
+  computeAvailability(before, now) !== computeAvailability(after, now);
 
 /** A row for each change, which is there when the change is: whoever takes it sees what it is about. */
 async function queueForSearchIndex(transaction: Transaction, productIds: readonly string[]): Promise<void> {
@@ -207,10 +207,10 @@ function eventOf(was: StockState, is: StockState): DomainEvent["type"] | null {
 /** Spelled as the event's document spells it (schema/events/variant.graphql). */
 function previousOf({ before, after }: StockChange, now: Date): Readonly<Record<string, unknown>> {
   const { version, onHand, reserved, backorderLimit, lowStockThreshold } = before;
-  const availability = availabilityOf(before, now);
+  const availability = computeAvailability(before, now);
   return {
     version,
-    ...(availability === availabilityOf(after, now) ? {} : { availability }),
+    ...(availability === computeAvailability(after, now) ? {} : { availability }),
     stock: { onHand, reserved, available: onHand - reserved, backorderLimit, lowStockThreshold },
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartLineDisplay, StoredDeliveryOption } from "#commerce/carts/cart-aggregate.ts";
-import type { Translated } from "#commerce/catalog/read-products.ts";
+import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { PolicyRules } from "#commerce/markets/policy-rules.ts";
 import type { PromotionKind } from "#commerce/promotions/promotion-rule.ts";
@@ -200,7 +200,7 @@ export interface OrderPromotion {
   readonly trigger: "code" | "automatic";
   readonly kind: PromotionKind;
   readonly code: string | null;
-  readonly titles: Translated;
+  readonly titles: LocalizedMap;
   readonly discountMinor: number;
   /** A line of the order's, or off the shipping. */
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];

@@ -5,7 +5,7 @@
 import { createHmac } from "node:crypto";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTotals } from "#commerce/carts/render-promotion-state.ts";
-import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
+import { absoluteMediaUrl, type ImageView } from "#commerce/catalog/render-product.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import { chooseLocale } from "#foundation/text.ts";
 import { type Money, money } from "#foundation/money.ts";
@@ -175,7 +175,7 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
       image === null
         ? null
         : {
-            url: absoluteUrl(image.url, publicUrl),
+            url: absoluteMediaUrl(image.url, publicUrl),
             alt: image.alt,
             width: image.width,
             height: image.height,

@@ -6,7 +6,7 @@
  * for sorting.
  */
 import { sql } from "kysely";
-import { keptSummary } from "#commerce/catalog/read-summaries.ts";
+import { storedSummarySql } from "#commerce/catalog/read-summaries.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Database } from "#database/connect.ts";
 import {
@@ -85,7 +85,7 @@ async function insertDocuments(handle: Transaction, rows: readonly DocumentRow[]
   await sql`
     with summaries as (
       insert into search_summary (product_id, locale, merchant_id, summary)
-      select p.id, t.locale, p.merchant_id, ${keptSummary}
+      select p.id, t.locale, p.merchant_id, ${storedSummarySql}
       from product p join product_translation t on t.product_id = p.id where p.id = any(${productIds}::text[])
     )
     insert into search_document (product_id, locale, locales, stemmer, title, title_folded, title_words, codes, words, head, indexed_at, title_stems,

@@ -3,7 +3,7 @@
  * products.
  */
 import { sql } from "kysely";
-import { type Availability, availabilityOf, reservedAt } from "#commerce/catalog/availability.ts";
+import { type Availability, computeAvailability, reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import type { Reader } from "#database/transaction.ts";
 
 export interface IndexedProduct {
@@ -115,7 +115,7 @@ async function loadVariants(reader: Reader, ids: readonly string[], now: Date): 
     .selectFrom("variant as v")
     .leftJoin("stockLevel as sl", "sl.variantId", "v.id")
     .select(["v.productId", "v.sku", "v.gtin", "v.discontinued", "v.availableFrom"])
-    .select(["sl.onHand", "sl.backorderLimit", "sl.lowStockThreshold", reservedAt(now).as("reserved")])
+    .select(["sl.onHand", "sl.backorderLimit", "sl.lowStockThreshold", reservedUnitsSql(now).as("reserved")])
     .select(
       sql<
         Variant["prices"] | null
@@ -131,7 +131,7 @@ async function loadVariants(reader: Reader, ids: readonly string[], now: Date): 
     sku,
     gtin,
     prices: prices ?? [],
-    availability: availabilityOf(
+    availability: computeAvailability(
       {
         ...stock,
         onHand: stock.onHand ?? 0,

@@ -6,7 +6,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
-import { summaryColumns, summaryTables } from "#commerce/catalog/read-summaries.ts";
+import { summaryColumnsSql, summaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
 import { browsed, matched, scoreOf } from "./match-statements.ts";
 import { country, matchesMax, pageSizeMax, type SearchForm } from "./search-form.ts";
 import { availabilityIn, currencyIn, isInStock, stepIn } from "./offer-key.ts";
@@ -86,11 +86,11 @@ function usedLocales({ hasWords }: SearchForm): Sql {
 const isIn = (name: string, column: "head" | "words"): Sql =>
   sql`d.${sql.raw(column)} @@ ${parameter(name)}::tsquery`;
 
-const tables = summaryTables(sql`f`, { country, now: sql`${parameter<Date>("now")}::timestamptz` });
+const tables = summaryJoinsSql(sql`f`, { country, now: sql`${parameter<Date>("now")}::timestamptz` });
 
 /** The cached products of a page as JSON; as a single parameter its length does not affect the SQL text. */
 const knownPage = sql`
-  select f.place, 0 as score, ${summaryColumns}
+  select f.place, 0 as score, ${summaryColumnsSql}
   from (select product_id, locale, row_number() over () as place from json_to_recordset(${parameter("known")}::json) as r(product_id text, locale text)) as f
   ${tables}`;
 
@@ -104,11 +104,11 @@ function pageOf(form: SearchForm, order: Sql): Sql {
     select product_id, locale, offer ${score}, row_number() over () as place
     from (select * from base order by ${order} offset ${parameter("offset")}::int limit ${parameter("limit")}::int) as ordered limit ${sql.raw(String(pageSizeMax))}`;
   if (!form.hasWords)
-    return sql`select f.place, 0 as score, ${summaryColumns} from (${asked}) as f ${tables}`;
+    return sql`select f.place, 0 as score, ${summaryColumnsSql} from (${asked}) as f ${tables}`;
   return sql`
     select f.place, ${form.sort === "relevance" ? sql`f.score` : sql`${scoreOf(form, isInStock(sql`f.offer`))} as score`},
       ${isIn("anyCode", "head")} as "inCode", ${isIn("anyTitle", "head")} as "inTitle", ${isIn("anyBrand", "head")} as "inBrand",
-      ${isIn("anyCategory", "head")} as "inCategory", ${isIn("anyText", "words")} as "inText", d.stemmer, d.title_stems as "titleStems", ${summaryColumns}
+      ${isIn("anyCategory", "head")} as "inCategory", ${isIn("anyText", "words")} as "inText", d.stemmer, d.title_stems as "titleStems", ${summaryColumnsSql}
     from (${asked}) as f join search_document d on d.product_id = f.product_id and d.locale = f.locale ${tables}`;
 }
 

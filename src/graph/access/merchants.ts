@@ -2,8 +2,8 @@
 import { selectApiKeys, selectInternalTokens } from "#access/keys/read-credentials.ts";
 import { selectApps, selectInstallations } from "#access/installations.ts";
 import { selectMerchants } from "#access/merchants.ts";
-import { listLimit, type ProductList } from "#commerce/catalog/read-products.ts";
-import { type ProductSummary, toSummary } from "#commerce/catalog/render-product.ts";
+import { productListMax, type ProductList } from "#commerce/catalog/read-products.ts";
+import { type ProductSummary, renderProductSummary } from "#commerce/catalog/render-product.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, ownerOf, readers, staff } from "#graph/context.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
@@ -103,7 +103,7 @@ InstallationRef.implement({
     }),
     catalogProducts: t.field({
       type: CatalogList,
-      description: `The published products of its merchant in the merchant's default locale and market, newest first, ${listLimit} at most.`,
+      description: `The published products of its merchant in the merchant's default locale and market, newest first, ${productListMax} at most.`,
       resolve: ({ merchantId }, _args, { loaders }) => loaders.productLists.load(merchantId),
     }),
   }),
@@ -115,7 +115,7 @@ async function summaries(
 ): Promise<ProductSummary[]> {
   const view = { locales: [locale], country: market, now: clock.now(), publicUrl };
   return (await Promise.all(ids.map((id) => loaders.products.load(id)))).flatMap((product) =>
-    product === null ? [] : [toSummary(product, view)],
+    product === null ? [] : [renderProductSummary(product, view)],
   );
 }
 
@@ -133,7 +133,7 @@ const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").im
       description: "Whether there are more than the list has.",
       resolve: ({ ids, total }) => total > ids.length,
     }),
-    limit: t.int({ description: "How many the list has at most.", resolve: () => listLimit }),
+    limit: t.int({ description: "How many the list has at most.", resolve: () => productListMax }),
     order: t.field({
       type: ListOrderEnum,
       description: "How it is ordered.",
@@ -158,7 +158,7 @@ const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").im
       description: "What to do about a truncated list.",
       resolve: ({ ids, total }) =>
         total > ids.length
-          ? `The list ends after ${listLimit} of ${total} products. Read the others through search with the parameter merchant.`
+          ? `The list ends after ${productListMax} of ${total} products. Read the others through search with the parameter merchant.`
           : null,
     }),
     generatedAt: t.field({

@@ -2,13 +2,13 @@
  * Graph types and queries of the catalog for the merchant: products in every status and locale, with stock
  * and current prices.
  */
-import { availabilityIn } from "#commerce/catalog/render-product.ts";
+import { variantAvailability } from "#commerce/catalog/render-product.ts";
 import {
-  categoryList,
+  categoryListQuery,
   type MediaPart,
   type PricePart,
   type ProductAggregate,
-  productList,
+  productListQuery,
   type TranslationPart,
   type VariantPart,
 } from "#commerce/catalog/read-products.ts";
@@ -253,7 +253,7 @@ VariantRef.implement({
     availability: t.field({
       type: AvailabilityEnum,
       description: "Whether and how the variant can be bought now.",
-      resolve: (variant, _args, { clock }) => availabilityIn(variant, clock.now()),
+      resolve: (variant, _args, { clock }) => variantAvailability(variant, clock.now()),
     }),
     stock: t.field({
       type: StockLevel,
@@ -420,7 +420,7 @@ builder.queryFields((t) => ({
         status: t.arg({ type: ProductStatusEnum, description: "Returns only products with this status." }),
       },
       resolve: async (_root, { status, ...args }, context) => {
-        const query = productList(context.db, { merchantId: ownerOf(context), status });
+        const query = productListQuery(context.db, { merchantId: ownerOf(context), status });
         const page = await connectionOf(args, { db: context.db, query, column: "product.id" });
         const loaded = await Promise.all(
           page.edges.map(({ node }) => context.loaders.products.load(node.id)),
@@ -444,7 +444,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         connectionOf(args, {
           db: context.db,
-          query: categoryList(context.db, ownerOf(context)),
+          query: categoryListQuery(context.db, ownerOf(context)),
           column: "category.id",
         }),
     },

@@ -2,7 +2,7 @@
  * Graph types for published products as buyers see them: the summary used in lists and search, the variants
  * and offers of the product page, and amounts of money.
  */
-import { toDetail } from "#commerce/catalog/render-detail.ts";
+import { renderProductDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -291,7 +291,7 @@ builder.queryField("publicProduct", (t) =>
         viewer.merchantId !== null &&
         viewer.merchantId !== product?.merchant.id;
       if (product === null || isForeign) throw fail("product_not_found");
-      return toDetail(product, {
+      return renderProductDetail(product, {
         locales: languages ?? context.languages,
         country: product.merchant.defaultMarket,
         now: clock.now(),

@@ -3,7 +3,7 @@
  * request searches only once.
  */
 import { z } from "zod";
-import { type ProductSummary, renderSummary } from "#commerce/catalog/render-product.ts";
+import { type ProductSummary, renderSummaryRow } from "#commerce/catalog/render-product.ts";
 import { isPersonal } from "#commerce/search/search-counts.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
@@ -247,7 +247,7 @@ const Result = builder.objectRef<SearchPage>("ProductSearchResult").implement({
 function itemsOf({ hits, summaries }: SearchResult, publicUrl: string): SearchItem[] {
   return hits.flatMap(({ score, matched, titleHighlight }, index) => {
     const row = summaries[index];
-    return row === undefined ? [] : [{ ...renderSummary(row, publicUrl), score, matched, titleHighlight }];
+    return row === undefined ? [] : [{ ...renderSummaryRow(row, publicUrl), score, matched, titleHighlight }];
   });
 }
 

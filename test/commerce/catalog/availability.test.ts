@@ -1,10 +1,10 @@
 /** What a buyer is told about one variant, and about a product by its best variant. */
 import { expect, it } from "vitest";
-import { availabilityOf, bestAvailability, type Stock } from "#commerce/catalog/availability.ts";
+import { computeAvailability, bestAvailability, type VariantStock } from "#commerce/catalog/availability.ts";
 
 const now = new Date("2026-06-01T00:00:00Z");
 const later = new Date("2026-06-01T00:00:00.001Z");
-const stock: Stock = {
+const stock: VariantStock = {
   onHand: 10,
   reserved: 0,
   backorderLimit: 0,
@@ -28,8 +28,8 @@ it.each([
   ["out_of_stock", { onHand: 0, availableFrom: later }],
   ["in_stock", { availableFrom: now }],
   ["discontinued", { discontinued: true }],
-] satisfies [string, Partial<Stock>][])("a variant is %s with this stock: %o", (expected, change) => {
-  expect(availabilityOf({ ...stock, ...change }, now)).toBe(expected);
+] satisfies [string, Partial<VariantStock>][])("a variant is %s with this stock: %o", (expected, change) => {
+  expect(computeAvailability({ ...stock, ...change }, now)).toBe(expected);
 });
 
 it("of a product is its best variant's", () => {
