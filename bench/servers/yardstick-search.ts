@@ -5,14 +5,14 @@
  * correction of misspelt words, and without words no order but popularity.
  */
 import type { Pool } from "pg";
-import { type HighlightedTitle, highlightTitle } from "#commerce/search/render-results.ts";
+import { type StemmedTitle, highlightTitle } from "#commerce/search/render-results.ts";
 import {
-  allWords,
-  anyWord,
-  everyForm,
-  type ParsedQuery,
-  parseQuery,
-  wordsToStem,
+  matchAllWords,
+  matchAnyWord,
+  matchAnyForm,
+  type ParsedSearchQuery,
+  parseSearchQuery,
+  queryWordsToStem,
 } from "#commerce/search/match-query.ts";
 import type { Stems } from "#commerce/search/stems.ts";
 import { chainOf } from "./locales.ts";
@@ -30,7 +30,7 @@ interface Row {
   readonly indexedAt: Date | null;
 }
 
-interface BareHit extends HighlightedTitle {
+interface BareHit extends StemmedTitle {
   readonly score: number;
   readonly matched: readonly string[];
   readonly id: string;
@@ -124,7 +124,7 @@ export function createFind(pool: Pool): Find {
 interface Answer {
   readonly row: Row;
   readonly meta: SearchMeta;
-  readonly highlight: (hit: HighlightedTitle) => string | null;
+  readonly highlight: (hit: StemmedTitle) => string | null;
 }
 
 interface How {
@@ -143,10 +143,10 @@ function createStatement(pool: Pool, { publicUrl, isBare }: How): (asked: Asked)
 
   return async (asked) => {
     const { country, page, pageSize, category, merchant } = asked;
-    const query = parseQuery(asked.q);
+    const query = parseSearchQuery(asked.q);
     const chain = chainOf(asked.locale);
     const hasWords = query.words.length > 0;
-    const stems: Stems = hasWords ? await stemsOf(wordsToStem(query)) : new Map();
+    const stems: Stems = hasWords ? await stemsOf(queryWordsToStem(query)) : new Map();
     const text = searchSql({
       hasWords,
       hasCode: query.code !== null,
@@ -207,18 +207,18 @@ function itemOf(hit: Hit, title: string | null): unknown {
 }
 
 /** In the order the statement has them. */
-function wordValues(query: ParsedQuery, stems: Stems, category: string | null): string[] {
-  const all = allWords(query, stems);
+function wordValues(query: ParsedSearchQuery, stems: Stems, category: string | null): string[] {
+  const all = matchAllWords(query, stems);
   return [
     category === null ? all : `(${all}) & '#${category}'`,
     all,
-    allWords(query, stems, "B"),
-    everyForm(query, stems),
+    matchAllWords(query, stems, "B"),
+    matchAnyForm(query, stems),
     query.words[0]?.isDense === true ? query.normalized : ` ${query.normalized}`,
-    anyWord(query, stems, "A"),
-    anyWord(query, stems, "B"),
-    anyWord(query, stems, "C"),
-    anyWord(query, stems, "D"),
+    matchAnyWord(query, stems, "A"),
+    matchAnyWord(query, stems, "B"),
+    matchAnyWord(query, stems, "C"),
+    matchAnyWord(query, stems, "D"),
     ...(query.code === null ? [] : [` ${query.code} `, ` ${query.code}`]),
   ];
 }

@@ -1,6 +1,6 @@
 /** The stems of words in the languages that products are written in, each asked of PostgreSQL once. */
 import type { Pool } from "pg";
-import { stemmerOf, unstemmed } from "#commerce/search/stems.ts";
+import { stemmerOf, noStemmer } from "#commerce/search/stems.ts";
 
 const wordsMax = 20_000;
 
@@ -25,7 +25,7 @@ export function createStemCache(
       const { rows } = await pool.query<{ locale: string }>("select distinct locale from search_term");
       languages = [...new Set(rows.map(({ locale }) => stemmerOf(locale)))].toSorted();
     }
-    const stemmers = languages.filter((language) => language !== unstemmed);
+    const stemmers = languages.filter((language) => language !== noStemmer);
     const missing = [...words].filter((word) => !known.has(word));
     if (missing.length > 0 && stemmers.length > 0) await learn(missing, stemmers);
     return new Map(

@@ -12,9 +12,9 @@ import { eraseDuePersonalData } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
-import { indexProducts, refreshDue, refreshPopularity } from "#commerce/search/index-products.ts";
+import { indexProducts, refreshDueProducts, refreshPopularity } from "#commerce/search/index-products.ts";
 import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
-import { sweepSearchCounts } from "#commerce/search/search-counts.ts";
+import { deleteOldSearchCounts } from "#commerce/search/search-counts.ts";
 import { sweepRecords } from "#database/idempotency.ts";
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
@@ -50,7 +50,7 @@ export const sweeps: readonly Sweep[] = [
     run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }),
   },
   // After what brings stock back. A pre-order is found as one for a minute at most after its date.
-  { name: "index what came due", run: ({ db }, { now, signal }) => refreshDue(db, now, signal) },
+  { name: "index what came due", run: ({ db }, { now, signal }) => refreshDueProducts(db, now, signal) },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
   // Those that were priced anew on the way; anything else is placed when it is submitted.
@@ -89,7 +89,7 @@ export const sweeps: readonly Sweep[] = [
   {
     name: "forget what was searched for long ago",
     everyMs: 3_600_000,
-    run: ({ db }, { now }) => sweepSearchCounts(db, now),
+    run: ({ db }, { now }) => deleteOldSearchCounts(db, now),
   },
   { name: "delete old events", run: ({ db }, { now, signal }) => sweepEvents(db, now, signal) },
 ];

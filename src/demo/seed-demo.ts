@@ -6,8 +6,8 @@
 import { integratorScopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { parseQuery } from "#commerce/search/match-query.ts";
-import { clientsMin } from "#commerce/search/search-counts.ts";
+import { parseSearchQuery } from "#commerce/search/match-query.ts";
+import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import { type CatalogEntry, type DemoMerchant, demoMerchants } from "./demo-data.ts";
 import { demoSales } from "#demo/carts/draw-carts.ts";
 import type { DemoProduct } from "./demo-file.ts";
@@ -177,7 +177,7 @@ function rowsOf(
   { now, isMissed }: { readonly now: Date; readonly isMissed: boolean },
 ): Row<"searchQueryDay">[] {
   const random = randomFrom(hashOf(`${text} ${country}`));
-  const { normalized: query } = parseQuery(text);
+  const { normalized: query } = parseSearchQuery(text);
   return Array.from({ length: days }, (_, ago) => {
     const at = new Date(now.getTime() - ago * dayMs);
     const isWeekend = at.getUTCDay() % 6 === 0;
@@ -190,5 +190,5 @@ function rowsOf(
       searches,
       empty: isMissed ? searches : 0,
     };
-  }).filter(({ searches }) => searches >= clientsMin);
+  }).filter(({ searches }) => searches >= clientsPerQueryMin);
 }

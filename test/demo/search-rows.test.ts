@@ -1,6 +1,6 @@
 /** The searches that the demo starts with: analysts' first report shows something, and what it says is so. */
 import { describe, expect, it } from "vitest";
-import { clientsMin } from "#commerce/search/search-counts.ts";
+import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import { searchRows } from "#demo/seed-demo.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -19,7 +19,7 @@ describe("the demo's searches", () => {
         .toSorted()
         .at(-1),
     ).toBe("2026-11-20");
-    expect(rows.filter(({ searches }) => searches < clientsMin)).toEqual([]);
+    expect(rows.filter(({ searches }) => searches < clientsPerQueryMin)).toEqual([]);
     const keys = rows.map(({ day, country, query }) => `${day} ${country} ${query}`);
     expect(new Set(keys).size).toBe(keys.length);
   });

@@ -3,7 +3,7 @@
  * other error.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { refreshDue } from "#commerce/search/index-products.ts";
+import { refreshDueProducts } from "#commerce/search/index-products.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 describe("limits of /graphql", () => {
@@ -251,9 +251,9 @@ describe("what slipped past the limits of /graphql once", () => {
     };
     expect(await facet()).toEqual(["preorder"]);
     world.clock.advance(400 * 86_400_000);
-    expect(await refreshDue(world.database.db, world.clock.now())).toBeGreaterThan(0);
+    expect(await refreshDueProducts(world.database.db, world.clock.now())).toBeGreaterThan(0);
     expect(await facet()).not.toContain("preorder");
-    expect(await refreshDue(world.database.db, world.clock.now())).toBe(0);
+    expect(await refreshDueProducts(world.database.db, world.clock.now())).toBe(0);
   });
 
   it("shows no prices of another market where the asked one is not sold to", async () => {

@@ -11,15 +11,15 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Database } from "#database/connect.ts";
 import {
   type DocumentRow,
-  type Draft,
+  type DocumentDraft,
   draftDocuments,
   finishDocument,
   type OfferRow,
-  offerRows,
-  termRows,
-  wordsToStem,
+  buildOfferRows,
+  buildTermRows,
+  draftWordsToStem,
 } from "./index-rows.ts";
-import { loadProducts } from "./load-products.ts";
+import { loadProductsToIndex } from "./load-products.ts";
 import { readStems } from "./stems.ts";
 
 const batchSize = 500;
@@ -46,9 +46,9 @@ async function indexBatch(handle: Transaction, ids: readonly string[], now: Date
   await sql`select id from product where id = any(${ids}::text[]) order by id for no key update`.execute(
     handle,
   );
-  const { products, markets } = await loadProducts(handle, ids, now);
+  const { products, markets } = await loadProductsToIndex(handle, ids, now);
   const offers = products
-    .map((product) => ({ product, rows: offerRows(product, markets) }))
+    .map((product) => ({ product, rows: buildOfferRows(product, markets) }))
     .filter(({ rows }) => rows.length > 0);
   const drafts = offers.flatMap(({ product, rows }) => draftDocuments(product, rows));
   const stems = await readStems(handle, wordsByStemmer(drafts));
@@ -66,14 +66,14 @@ async function indexBatch(handle: Transaction, ids: readonly string[], now: Date
     handle,
     offers.flatMap(({ rows }) => rows),
   );
-  await insertTerms(handle, termRows(drafts));
+  await insertTerms(handle, buildTermRows(drafts));
 }
 
-function wordsByStemmer(drafts: readonly Draft[]): Map<string, Set<string>> {
+function wordsByStemmer(drafts: readonly DocumentDraft[]): Map<string, Set<string>> {
   const wanted = new Map<string, Set<string>>();
   for (const draft of drafts) {
     const words = wanted.get(draft.row.stemmer) ?? new Set();
-    for (const word of wordsToStem(draft)) words.add(word);
+    for (const word of draftWordsToStem(draft)) words.add(word);
     wanted.set(draft.row.stemmer, words);
   }
   return wanted;
@@ -160,7 +160,7 @@ const batchProductsMax = 500;
  * products that orders or checkouts sold out or released. Returns the number of indexed products. Each
  * product is indexed once per run; entries added during the run are left for the next run.
  */
-export async function refreshDue(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function refreshDueProducts(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   let after = "";
   for (let total = 0; ;) {
     const { dueIds, indexed } = await inTransaction(db, (transaction) =>
@@ -185,7 +185,7 @@ async function refreshBatch(
   const due = await findDue(transaction, batch);
   const dueIds = due.map(({ id }) => id);
   const arrived = due.filter(({ hasArrived }) => hasArrived).map(({ id }) => id);
-  const ids = new Set([...arrived, ...(await takePutDown(transaction, dueIds))]);
+  const ids = new Set([...arrived, ...(await takeDueEntries(transaction, dueIds))]);
   await indexProducts(transaction, [...ids], batch.now);
   return { dueIds, indexed: ids.size };
 }
@@ -215,7 +215,7 @@ async function findDue(
  * the change that caused it, so data read after the deletion includes that change; later changes have their
  * own entries. Entries locked by another process are skipped, because that process handles them.
  */
-async function takePutDown(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
+async function takeDueEntries(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     delete from search_due where id in (select id from search_due where product_id = any(${productIds}::text[]) for update skip locked)
     returning product_id as id`.execute(transaction);
@@ -225,7 +225,7 @@ async function takePutDown(transaction: Transaction, productIds: readonly string
 const countedMs = 30 * 86_400_000;
 const batchRowsMax = 500;
 
-interface PopularityRound {
+interface PopularityRefresh {
   readonly db: Database;
   readonly now: Date;
   /** Stops the refresh between two batches. */
@@ -237,23 +237,23 @@ interface PopularityRound {
  * canceled units. Writes only products whose number changed, one transaction per batch, and returns how many.
  * The orders are aggregated once for all batches.
  */
-export async function refreshPopularity({ db, now, signal }: PopularityRound): Promise<number> {
-  const changed = await findChanged(db, now);
+export async function refreshPopularity({ db, now, signal }: PopularityRefresh): Promise<number> {
+  const changed = await findChangedPopularity(db, now);
   for (let start = 0; start < changed.length; start += batchRowsMax) {
     if (signal?.aborted === true) return start;
-    await writeCounts(db, changed.slice(start, start + batchRowsMax));
+    await writePopularity(db, changed.slice(start, start + batchRowsMax));
   }
   return changed.length;
 }
 
-interface Counted {
+interface ProductPopularity {
   readonly id: string;
   readonly units: number;
 }
 
-async function findChanged(db: Database, now: Date): Promise<readonly Counted[]> {
+async function findChangedPopularity(db: Database, now: Date): Promise<readonly ProductPopularity[]> {
   const since = new Date(now.getTime() - countedMs);
-  const { rows } = await sql<Counted>`
+  const { rows } = await sql<ProductPopularity>`
     with sold as (
       select l.product_id, sum(l.ordered - l.canceled)::int as units from sales_order o join order_line l on l.order_id = o.id
       where o.placed_at > ${since} and o.placed_at <= ${now} group by l.product_id)
@@ -266,7 +266,7 @@ async function findChanged(db: Database, now: Date): Promise<readonly Counted[]>
  * Writes popularities. Products are locked in the order of their IDs, as during indexing. The product's
  * version does not change, because clients cannot read the popularity.
  */
-function writeCounts(db: Database, rows: readonly Counted[]): Promise<unknown> {
+function writePopularity(db: Database, rows: readonly ProductPopularity[]): Promise<unknown> {
   const counts = sql`unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ units }) => units)}::int[]) as c(id, units)`;
   return inTransaction(db, async (transaction) => {
     await sql`select 1 from product where id = any(${rows.map(({ id }) => id)}::text[]) order by id for no key update`.execute(

@@ -4,11 +4,19 @@
  */
 import { bestAvailability, type Availability } from "#commerce/catalog/availability.ts";
 import { chooseLocale } from "#foundation/text.ts";
-import type { IndexedProduct, Market } from "./load-products.ts";
-import { categoryMark, languageMark, merchantMark } from "./match-query.ts";
-import { countedKeyOf, offerKey } from "./offer-key.ts";
+import type { IndexedProduct, IndexedMarket } from "./load-products.ts";
+import { categoryLexeme, languageLexeme, merchantLexeme } from "./match-query.ts";
+import { buildCountedKey, buildOfferKey } from "./offer-key.ts";
 import { type Stems, stemmerOf } from "./stems.ts";
-import { codeOf, cutWords, joinedForms, lexemesOf, phraseOf, trigramKey, type Word } from "./tokens.ts";
+import {
+  normalizeCode,
+  splitWords,
+  joinedForms,
+  lexemesOf,
+  joinWords,
+  trigramKey,
+  type SearchWord,
+} from "./tokens.ts";
 
 export interface OfferRow {
   readonly country: string;
@@ -50,7 +58,7 @@ export interface DocumentRow {
 }
 
 /** A document whose words are not stemmed yet. */
-export interface Draft {
+export interface DocumentDraft {
   readonly row: Omit<DocumentRow, "words" | "head" | "titleStems">;
   /** Lexemes for filtering by merchant and category instead of by a word. */
   readonly marks: string;
@@ -59,7 +67,10 @@ export interface Draft {
   readonly terms: ReadonlySet<string>;
 }
 
-export function offerRows(product: IndexedProduct, markets: ReadonlyMap<string, Market>): OfferRow[] {
+export function buildOfferRows(
+  product: IndexedProduct,
+  markets: ReadonlyMap<string, IndexedMarket>,
+): OfferRow[] {
   const locales = product.translations.map(({ locale }) => locale).toSorted();
   return [...Map.groupBy(product.prices, ({ marketId }) => marketId)].flatMap(([marketId, prices]) => {
     const market = markets.get(marketId);
@@ -84,7 +95,7 @@ export function offerRows(product: IndexedProduct, markets: ReadonlyMap<string, 
       locales,
       fallbackLocale,
       groupKey: groupKeyOf(product),
-      offerKey: countedKeyOf({ availability, currency: market.currency, minMinor, fallbackLocale }),
+      offerKey: buildCountedKey({ availability, currency: market.currency, minMinor, fallbackLocale }),
     }));
   });
 }
@@ -96,36 +107,38 @@ export function offerRows(product: IndexedProduct, markets: ReadonlyMap<string, 
 const groupKeyOf = ({ merchantId, categories }: IndexedProduct): string =>
   [merchantId, ...categories.map(({ slug }) => slug)].join(" ");
 
-export function draftDocuments(product: IndexedProduct, offered: readonly OfferRow[]): Draft[] {
-  const offers = Object.fromEntries(offered.map((offer) => [offer.country, offerKey(offer)]));
+export function draftDocuments(product: IndexedProduct, offered: readonly OfferRow[]): DocumentDraft[] {
+  const offers = Object.fromEntries(offered.map((offer) => [offer.country, buildOfferKey(offer)]));
   const locales = product.translations.map(({ locale }) => locale).toSorted();
   const codes = new Set(
-    product.codes.flatMap(({ sku, gtin }) => [codeOf(sku), ...gtinForms(gtin)]).filter((code) => code !== ""),
+    product.codes
+      .flatMap(({ sku, gtin }) => [normalizeCode(sku), ...gtinForms(gtin)])
+      .filter((code) => code !== ""),
   );
   const codeLexemes = new Set([
     ...codes,
-    ...product.codes.flatMap(({ sku }) => [...lexemesOf(cutWords(sku))]),
+    ...product.codes.flatMap(({ sku }) => [...lexemesOf(splitWords(sku))]),
   ]);
-  const brandWords = cutWords(product.brand ?? "");
+  const brandWords = splitWords(product.brand ?? "");
   const brand = new Set([...lexemesOf(brandWords), ...joinedForms(product.brand ?? "")]);
   const filters = [
-    merchantMark(product.merchantId),
-    ...product.categories.map(({ slug }) => categoryMark(slug)),
+    merchantLexeme(product.merchantId),
+    ...product.categories.map(({ slug }) => categoryLexeme(slug)),
   ];
   const marks = filters.map((mark) => ` '${mark}'`).join("");
   return product.translations.map(({ locale, title, summary, description }) => {
-    const titleWords = cutWords(title);
+    const titleWords = splitWords(title);
     const names = product.categories.map(
       (category) => category.names[nameLocale(category.names, locale, product.merchantLocale)] ?? "",
     );
-    const categoryWords = names.flatMap(cutWords);
+    const categoryWords = names.flatMap(splitWords);
     const row = {
       productId: product.id,
       locale,
       locales,
       stemmer: stemmerOf(locale),
       title,
-      titleFolded: phraseOf(titleWords),
+      titleFolded: joinWords(titleWords),
       titleWords: titleWords.map(({ text }) => text),
       codes: ` ${[...codes].join(" ")} `,
       merchantId: product.merchantId,
@@ -139,33 +152,35 @@ export function draftDocuments(product: IndexedProduct, offered: readonly OfferR
       title: new Set([...lexemesOf(titleWords), ...joinedForms(title)]),
       brand,
       categories: lexemesOf(categoryWords),
-      text: lexemesOf(cutWords(`${summary ?? ""}\n${description ?? ""}`)),
+      text: lexemesOf(splitWords(`${summary ?? ""}\n${description ?? ""}`)),
     };
     return { row, marks, fields, terms: termsOf([...titleWords, ...brandWords, ...categoryWords]) };
   });
 }
 
-export function finishDocument({ row, marks, fields }: Draft, stems: Stems): DocumentRow {
+export function finishDocument({ row, marks, fields }: DocumentDraft, stems: Stems): DocumentRow {
   const known = stems.get(row.stemmer);
   const { codes, title, brand, categories, text } = fields;
-  const language = ` '${languageMark(row.stemmer)}'`;
+  const language = ` '${languageLexeme(row.stemmer)}'`;
   const withStems = (words: ReadonlySet<string>): Set<string> =>
-    known === undefined ? new Set(words) : stemmed(words, known);
+    known === undefined ? new Set(words) : addStems(words, known);
   const [titles, brands, groups] = [withStems(title), withStems(brand), withStems(categories)];
   return {
     ...row,
     titleStems: known === undefined ? null : row.titleWords.map((word) => known.get(word) ?? null),
-    words: vector([codes, titles, brands.union(groups), withStems(text)]) + language + marks,
-    head: vector([codes, titles, brands, groups]) + language,
+    words: buildTsvector([codes, titles, brands.union(groups), withStems(text)]) + language + marks,
+    head: buildTsvector([codes, titles, brands, groups]) + language,
   };
 }
 
 /** Returns the words of a draft whose stems must be looked up. */
-export function wordsToStem({ fields: { title, brand, categories, text } }: Draft): string[] {
+export function draftWordsToStem({ fields: { title, brand, categories, text } }: DocumentDraft): string[] {
   return [...title, ...brand, ...categories, ...text];
 }
 
-export function termRows(drafts: readonly Draft[]): { locale: string; term: string; trigramKey: string }[] {
+export function buildTermRows(
+  drafts: readonly DocumentDraft[],
+): { locale: string; term: string; trigramKey: string }[] {
   const byLocale = Map.groupBy(drafts, ({ row }) => row.locale);
   return [...byLocale].flatMap(([locale, own]) => {
     const terms = new Set(own.flatMap((draft) => [...draft.terms]));
@@ -177,7 +192,7 @@ export function termRows(drafts: readonly Draft[]): { locale: string; term: stri
  * Builds the text form of a tsvector; the fields get the weights A, B, C, D in their order. Lexemes contain
  * only letters and digits, so nothing has to be escaped.
  */
-function vector(fields: readonly ReadonlySet<string>[]): string {
+function buildTsvector(fields: readonly ReadonlySet<string>[]): string {
   const places = new Map<string, string>();
   for (const [index, lexemes] of fields.entries()) {
     const place = `${index + 1}${"ABCD".charAt(index)}`;
@@ -191,7 +206,7 @@ function vector(fields: readonly ReadonlySet<string>[]): string {
   return text;
 }
 
-function stemmed(words: ReadonlySet<string>, known: ReadonlyMap<string, string>): Set<string> {
+function addStems(words: ReadonlySet<string>, known: ReadonlyMap<string, string>): Set<string> {
   const all = new Set(words);
   for (const word of words) {
     const stem = known.get(word);
@@ -218,7 +233,7 @@ function nameLocale(names: Readonly<Record<string, string>>, locale: string, mer
 
 const termLengthMin = 3;
 
-function termsOf(words: readonly Word[]): Set<string> {
+function termsOf(words: readonly SearchWord[]): Set<string> {
   return new Set(
     words.filter(({ text, isDense }) => !isDense && text.length >= termLengthMin).map(({ text }) => text),
   );

@@ -40,7 +40,7 @@ interface Category {
   readonly names: Readonly<Record<string, string>>;
 }
 
-export interface Market {
+export interface IndexedMarket {
   readonly id: string;
   readonly currency: string;
   readonly defaultLocale: string;
@@ -51,11 +51,11 @@ export interface Market {
  * Loads the published products of active merchants, and the markets of these merchants. Other products are
  * left out.
  */
-export async function loadProducts(
+export async function loadProductsToIndex(
   reader: Reader,
   ids: readonly string[],
   now: Date,
-): Promise<{ products: IndexedProduct[]; markets: ReadonlyMap<string, Market> }> {
+): Promise<{ products: IndexedProduct[]; markets: ReadonlyMap<string, IndexedMarket> }> {
   const found = await reader
     .selectFrom("product as p")
     .innerJoin("merchant as m", "m.id", "p.merchantId")
@@ -189,8 +189,11 @@ function withAncestors(ids: readonly string[], tree: ReadonlyMap<string, Categor
   return [...found.values()];
 }
 
-async function loadMarkets(reader: Reader, merchantIds: readonly string[]): Promise<Map<string, Market>> {
-  const { rows } = await sql<Market>`
+async function loadMarkets(
+  reader: Reader,
+  merchantIds: readonly string[],
+): Promise<Map<string, IndexedMarket>> {
+  const { rows } = await sql<IndexedMarket>`
     select m.id, m.currency, m.default_locale, array_agg(c.country order by c.position) as countries
     from market m join market_country c on c.market_id = m.id
     where m.merchant_id = any(${merchantIds}::text[])

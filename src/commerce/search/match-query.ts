@@ -6,10 +6,18 @@
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import type { Stems } from "./stems.ts";
-import { codeOf, cutDense, cutWords, pairsOf, phraseOf, trigramKey, type Word } from "./tokens.ts";
+import {
+  normalizeCode,
+  splitDenseWord,
+  splitWords,
+  characterPairs,
+  joinWords,
+  trigramKey,
+  type SearchWord,
+} from "./tokens.ts";
 
-export interface ParsedQuery {
-  readonly words: readonly Word[];
+export interface ParsedSearchQuery {
+  readonly words: readonly SearchWord[];
   readonly normalized: string;
   /** The whole query in the form in which SKUs and GTINs are indexed; null if it is shorter than 3 characters. */
   readonly code: string | null;
@@ -19,17 +27,17 @@ export interface ParsedQuery {
  * Field weights of the index: A for SKU and GTIN, B for title, C for brand, D for category names (column
  * `head`) or for summary and description (column `words`). An empty string searches all fields.
  */
-export type Weight = "A" | "B" | "C" | "D" | "";
+export type FieldWeight = "A" | "B" | "C" | "D" | "";
 
 const codeLengthMin = 3;
 const joinedWordsMax = 4;
 
-export function parseQuery(q: string): ParsedQuery {
-  const words = cutWords(q);
-  const code = codeOf(q);
+export function parseSearchQuery(q: string): ParsedSearchQuery {
+  const words = splitWords(q);
+  const code = normalizeCode(q);
   return {
     words,
-    normalized: phraseOf(words),
+    normalized: joinWords(words),
     code: code.length >= codeLengthMin && words.length > 0 ? code : null,
   };
 }
@@ -38,7 +46,7 @@ export function parseQuery(q: string): ParsedQuery {
  * Returns the words whose stems are needed. A word is also looked up with its accents, because stop words are
  * listed with accents.
  */
-export function wordsToStem({ words }: ParsedQuery): Set<string> {
+export function queryWordsToStem({ words }: ParsedSearchQuery): Set<string> {
   return new Set(words.filter(({ isDense }) => !isDense).flatMap(({ text, raw }) => [text, raw]));
 }
 
@@ -46,12 +54,12 @@ export function wordsToStem({ words }: ParsedQuery): Set<string> {
  * Builds a tsquery for documents that contain every word; the last word may be a prefix. Documents that
  * contain all words joined into one (`t shirt` → `tshirt`, parts of a SKU) match too.
  */
-export function allWords(query: ParsedQuery, stems: Stems, weight: Weight = ""): string {
-  if (query.words.length === 0) return nothing;
+export function matchAllWords(query: ParsedSearchQuery, stems: Stems, weight: FieldWeight = ""): string {
+  if (query.words.length === 0) return matchNothing;
   const clauses = termsOf(query, stems).map((term) => {
     // A document need not contain words that are stop words in the document's language.
-    const excused = term.isLast ? [] : term.stopIn.map((stemmer) => `'${languageMark(stemmer)}'`);
-    return either([...formsOf(term, weight), ...excused]);
+    const excused = term.isLast ? [] : term.stopIn.map((stemmer) => `'${languageLexeme(stemmer)}'`);
+    return anyClause([...formsOf(term, weight), ...excused]);
   });
   const isJoinable = query.words.length > 1 && query.words.length <= joinedWordsMax && query.code !== null;
   const joined = isJoinable ? [lexeme(query.code, `*${weight}`)] : [];
@@ -59,36 +67,38 @@ export function allWords(query: ParsedQuery, stems: Stems, weight: Weight = ""):
 }
 
 /** Builds a tsquery for documents that contain any of the words. */
-export function anyWord(query: ParsedQuery, stems: Stems, weight: Weight = ""): string {
+export function matchAnyWord(query: ParsedSearchQuery, stems: Stems, weight: FieldWeight = ""): string {
   const clauses = termsOf(query, stems).map((term) => {
-    const silent = term.isLast ? [] : term.stopIn.map((stemmer) => `!'${languageMark(stemmer)}'`);
-    return [either(formsOf(term, weight)), ...silent].join(" & ");
+    const silent = term.isLast ? [] : term.stopIn.map((stemmer) => `!'${languageLexeme(stemmer)}'`);
+    return [anyClause(formsOf(term, weight)), ...silent].join(" & ");
   });
-  return clauses.length === 0 ? nothing : clauses.join(" | ");
+  return clauses.length === 0 ? matchNothing : clauses.join(" | ");
 }
 
 /** Builds a tsquery of all forms of all words in all languages, used by `ts_rank` for scoring. */
-export function everyForm(query: ParsedQuery, stems: Stems): string {
+export function matchAnyForm(query: ParsedSearchQuery, stems: Stems): string {
   const terms = termsOf(query, stems).filter(({ isLast, stopIn }) => isLast || stopIn.length === 0);
   const stemmed = terms.flatMap((term) => term.stems.map(({ stem }) => lexeme(stem, "")));
-  return terms.length === 0 ? nothing : [...terms.map((term) => plain(term, "")), ...stemmed].join(" | ");
+  return terms.length === 0
+    ? matchNothing
+    : [...terms.map((term) => wordClause(term, "")), ...stemmed].join(" | ");
 }
 
 /** Builds a tsquery for a single word as typed, without stems. */
-export function oneWord(word: Word, isLast: boolean): string {
-  return plain({ word, isLast }, "");
+export function matchWord(word: SearchWord, isLast: boolean): string {
+  return wordClause({ word, isLast }, "");
 }
 
 /** Matches no document; used if the query contains only punctuation. */
-const nothing = "'~'";
+const matchNothing = "'~'";
 
 // Lexemes that name a document's language, category or merchant. Words never contain their first character.
-export const languageMark = (stemmer: string): string => `~${stemmer}`;
-export const categoryMark = (slug: string): string => `#${slug}`;
-export const merchantMark = (id: string): string => `@${id}`;
+export const languageLexeme = (stemmer: string): string => `~${stemmer}`;
+export const categoryLexeme = (slug: string): string => `#${slug}`;
+export const merchantLexeme = (id: string): string => `@${id}`;
 
 interface Term {
-  readonly word: Word;
+  readonly word: SearchWord;
   /** True for the last word of the query, which may be the beginning of a longer word. */
   readonly isLast: boolean;
   /** Stems of the word that differ from the word itself. */
@@ -97,7 +107,7 @@ interface Term {
   readonly stopIn: readonly string[];
 }
 
-function termsOf({ words }: ParsedQuery, stems: Stems): Term[] {
+function termsOf({ words }: ParsedSearchQuery, stems: Stems): Term[] {
   const terms = new Map<string, Term>();
   for (const [index, word] of words.entries()) {
     const isLast = index === words.length - 1;
@@ -119,30 +129,30 @@ function termsOf({ words }: ParsedQuery, stems: Stems): Term[] {
   return [...terms.values()];
 }
 
-function formsOf(term: Term, weight: Weight): string[] {
+function formsOf(term: Term, weight: FieldWeight): string[] {
   const byStem = Map.groupBy(term.stems, ({ stem }) => stem);
   const stems = [...byStem].map(
     ([stem, own]) =>
-      `(${lexeme(stem, weight)} & ${either(own.map(({ stemmer }) => `'${languageMark(stemmer)}'`))})`,
+      `(${lexeme(stem, weight)} & ${anyClause(own.map(({ stemmer }) => `'${languageLexeme(stemmer)}'`))})`,
   );
-  return [plain(term, weight), ...stems];
+  return [wordClause(term, weight), ...stems];
 }
 
-function plain({ word, isLast }: Pick<Term, "word" | "isLast">, weight: Weight): string {
+function wordClause({ word, isLast }: Pick<Term, "word" | "isLast">, weight: FieldWeight): string {
   return word.isDense ? denseClause(word.text, weight) : lexeme(word.text, `${isLast ? "*" : ""}${weight}`);
 }
 
-const either = (clauses: readonly string[]): string =>
+const anyClause = (clauses: readonly string[]): string =>
   clauses.length === 1 ? clauses.join("") : `(${clauses.join(" | ")})`;
 
 /**
  * Builds a clause of the character pairs of each segment. A single kana beside other segments is usually a
  * particle, which a product's text may lack, so it is left out.
  */
-function denseClause(text: string, weight: Weight): string {
-  const segments = cutDense(text);
+function denseClause(text: string, weight: FieldWeight): string {
+  const segments = splitDenseWord(text);
   const telling = segments.filter((segment) => !kana.test(segment));
-  const pairs = new Set((telling.length > 0 ? telling : segments).flatMap(pairsOf));
+  const pairs = new Set((telling.length > 0 ? telling : segments).flatMap(characterPairs));
   const clauses = [...pairs].map((pair) => lexeme(pair, kana.test(pair) ? `*${weight}` : weight));
   return clauses.length === 1 ? clauses.join("") : `(${clauses.join(" & ")})`;
 }
@@ -159,16 +169,16 @@ const wordLengthMin = 3;
 const candidatesMax = 5;
 
 /** Returns the query with its unknown words corrected; undefined if no word can be corrected. */
-export async function correctQuery(
+export async function correctSearchQuery(
   reader: Reader,
-  query: ParsedQuery,
+  query: ParsedSearchQuery,
   chain: readonly string[],
-): Promise<ParsedQuery | undefined> {
+): Promise<ParsedSearchQuery | undefined> {
   const asked = query.words
     .map((word, place) => ({
       place,
       key: trigramKey(word.text),
-      match: oneWord(word, place === query.words.length - 1),
+      match: matchWord(word, place === query.words.length - 1),
       word,
     }))
     .filter(({ word }) => !word.isDense && word.text.length >= wordLengthMin);
@@ -188,5 +198,5 @@ export async function correctQuery(
     where not exists (select from search_document d where d.words @@ w.match::tsquery)`.execute(reader);
   if (rows.length === 0) return undefined;
   const terms = new Map(rows.map(({ place, term }) => [place, term]));
-  return parseQuery(query.words.map(({ raw }, place) => terms.get(place) ?? raw).join(" "));
+  return parseSearchQuery(query.words.map(({ raw }, place) => terms.get(place) ?? raw).join(" "));
 }

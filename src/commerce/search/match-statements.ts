@@ -5,35 +5,41 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
-import { countedKey, currencyIn, fallbackLocaleIn, isInStock, minMinorIn } from "./offer-key.ts";
 import {
-  type Base,
-  chainLength,
-  country,
-  isSelling,
-  localeOf,
-  mainCurrency,
-  matchesMax,
-  mostUsedCurrency,
+  countedKeySql,
+  offerCurrencySql,
+  offerFallbackLocaleSql,
+  isOfferInStockSql,
+  offerMinPriceSql,
+} from "./offer-key.ts";
+import {
+  type MatchesSql,
+  localeChainLength,
+  countryParameter,
+  isMerchantActiveSql,
+  resolvedLocaleSql,
+  mainCurrencySql,
+  searchMatchesMax,
+  mostUsedCurrencySql,
   type SearchForm,
-  type Sort,
+  type SearchSort,
 } from "./search-form.ts";
 
 type Sql = RawBuilder<unknown>;
 
-const window = sql.raw(String(matchesMax + 1));
+const window = sql.raw(String(searchMatchesMax + 1));
 const byPopularity = sql`o.popularity desc, o.published_at desc, o.product_id`;
-const mostPopular = sql`base where place <= ${sql.raw(String(matchesMax))}`;
+const mostPopular = sql`base where place <= ${sql.raw(String(searchMatchesMax))}`;
 const newest = sql`o.published_at desc, o.product_id`;
 
-export function browsed(form: SearchForm): Base {
+export function matchesWithoutWords(form: SearchForm): MatchesSql {
   // The main currency must not depend on the sort order, so it always comes from the most popular offers.
-  const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity} limit ${sql.raw(String(matchesMax))}) as popular`;
+  const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity} limit ${sql.raw(String(searchMatchesMax))}) as popular`;
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
-  const main = mainCurrency(
+  const main = mainCurrencySql(
     isByPopularity
-      ? mostUsedCurrency(currencyIn(sql`offer`), mostPopular)
-      : mostUsedCurrency(sql`currency`, popular),
+      ? mostUsedCurrencySql(offerCurrencySql(sql`offer`), mostPopular)
+      : mostUsedCurrencySql(sql`currency`, popular),
   );
   return { base: baseOf(form), main, order: sql`place` };
 }
@@ -43,23 +49,23 @@ function baseOf(form: SearchForm): Sql {
   if (form.sort === "title_asc") return byTitle(form);
   if (form.sort === "price_asc") return byPrice(form, sql`asc`);
   if (form.sort === "price_desc") return byPrice(form, sql`desc`);
-  return placed(
+  return numberRows(
     sql`select ${columns} from ${offers(form)} order by ${form.sort === "newest" ? newest : byPopularity} limit ${window}`,
   );
 }
 
 /** Numbers the rows in the order in which the subquery returns them. */
-const placed = (rows: Sql): Sql => sql`select *, row_number() over () as place from (${rows}) as ordered`;
+const numberRows = (rows: Sql): Sql => sql`select *, row_number() over () as place from (${rows}) as ordered`;
 
 const fixed = sql`o.product_id, o.group_key, o.brand, o.offer_key as offer`;
-const columns = sql`${fixed}, ${localeOf(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
+const columns = sql`${fixed}, ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
 
 /**
  * Returns the offers of the country that pass the filters, as the text after `from`. Conditions that the
  * caller appends must start with `and`.
  */
 function offers({ hasCategory, hasMerchant }: SearchForm, joined?: Sql): Sql {
-  const filters = [sql`o.country = ${country}`, isSelling(sql`o.merchant_id`)];
+  const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
   if (hasCategory) filters.push(sql`o.category_keys @> array[${parameter("categoryKey")}::text]`);
   if (hasMerchant)
     filters.push(sql`o.merchant_id = (select id from merchant where slug = ${parameter("merchant")}::text)`);
@@ -71,11 +77,11 @@ function offers({ hasCategory, hasMerchant }: SearchForm, joined?: Sql): Sql {
  * the condition before only skips most others cheaply, without reading the offer.
  */
 function byTitle(form: SearchForm): Sql {
-  const chain = sql`array[${sql.join(Array.from({ length: chainLength }, (_, index) => parameter(`chain${index}`)))}]::text[]`;
-  return placed(sql`
+  const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => parameter(`chain${index}`)))}]::text[]`;
+  return numberRows(sql`
     select ${fixed}, d.locale from search_document d join ${offers(form, sql`o.product_id = d.product_id`)}
       and (d.locale = any(${chain}) or not d.locales && ${chain})
-      and d.locale = ${localeOf(sql`o.locales`, sql`o.fallback_locale`)}
+      and d.locale = ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback_locale`)}
     order by d.title_folded, d.product_id limit ${window}`);
 }
 
@@ -96,12 +102,12 @@ function byPrice(form: SearchForm, direction: Sql): Sql {
       limit ${window}) as parts`;
 }
 
-export function matched(form: SearchForm): Base {
+export function matchesOfWords(form: SearchForm): MatchesSql {
   const { sort } = form;
   const key = sql`d.offer_key`;
-  const price = sql`, ${currencyIn(key)} as currency, ${minMinorIn(key)} as min_minor`;
+  const price = sql`, ${offerCurrencySql(key)} as currency, ${offerMinPriceSql(key)} as min_minor`;
   const sortKey: Sql = {
-    relevance: sql`, ${scoreOf(form, isInStock(key))} as score`,
+    relevance: sql`, ${scoreSql(form, isOfferInStockSql(key))} as score`,
     newest: sql`, d.published_at`,
     price_asc: price,
     price_desc: price,
@@ -112,15 +118,15 @@ export function matched(form: SearchForm): Base {
   // a join.
   const popularity =
     sort === "popularity"
-      ? sql`join search_offer o on o.product_id = d.product_id and o.country = ${country}`
+      ? sql`join search_offer o on o.product_id = d.product_id and o.country = ${countryParameter}`
       : sql``;
   const base = sql`
-    select d.product_id, d.locale, d.group_key, d.brand, ${countedKey(key)} as offer ${sortKey}
-    from (select *, offers ->> ${country}::text as offer_key from search_document where words @@ (${query(form)}) offset 0) as d ${popularity}
-    where ${key} is not null and ${isShown(key)} and ${isSelling(sql`d.merchant_id`)}`;
+    select d.product_id, d.locale, d.group_key, d.brand, ${countedKeySql(key)} as offer ${sortKey}
+    from (select *, offers ->> ${countryParameter}::text as offer_key from search_document where words @@ (${query(form)}) offset 0) as d ${popularity}
+    where ${key} is not null and ${isShown(key)} and ${isMerchantActiveSql(sql`d.merchant_id`)}`;
   return {
     base,
-    main: mainCurrency(mostUsedCurrency(currencyIn(sql`offer`), sql`base`)),
+    main: mainCurrencySql(mostUsedCurrencySql(offerCurrencySql(sql`offer`), sql`base`)),
     order: orders[sort],
   };
 }
@@ -131,12 +137,12 @@ export function matched(form: SearchForm): Base {
  */
 function isShown(key: Sql): Sql {
   const asked = sql`${parameter("chain0")}::text`;
-  return sql`(d.locale = ${asked} or (not ${asked} = any(d.locales) and d.locale = ${localeOf(sql`d.locales`, fallbackLocaleIn(key))}))`;
+  return sql`(d.locale = ${asked} or (not ${asked} = any(d.locales) and d.locale = ${resolvedLocaleSql(sql`d.locales`, offerFallbackLocaleSql(key))}))`;
 }
 
 const mainCurrencyFirst = sql`currency is distinct from (select currency from main), currency`;
 
-const orders: Record<Sort, Sql> = {
+const orders: Record<SearchSort, Sql> = {
   relevance: sql`score desc, product_id`,
   newest: sql`published_at desc, product_id`,
   price_asc: sql`${mainCurrencyFirst}, min_minor, product_id`,
@@ -161,7 +167,7 @@ function query({ hasMerchant }: SearchForm): Sql {
  * Score of a document. The distances between the steps exceed the sum of everything below them, so being in
  * stock only matters among documents of the same step.
  */
-export function scoreOf({ hasCode }: SearchForm, inStock: Sql): Sql {
+export function scoreSql({ hasCode }: SearchForm, inStock: Sql): Sql {
   const code = hasCode
     ? sql`when strpos(d.codes, ${parameter("codeStart")}::text) > 0 then case when strpos(d.codes, ${parameter("code")}::text) > 0 then 1000 else 500 end`
     : sql``;

@@ -17,7 +17,7 @@ export const priceSteps: readonly number[] = Array.from({ length: 16 }, (_, powe
   [1, 2, 5].map((digit) => digit * 10 ** power),
 ).flat();
 
-export interface KeyedOffer {
+export interface OfferKeyParts {
   readonly availability: Availability;
   readonly currency: string;
   readonly minMinor: number;
@@ -25,7 +25,7 @@ export interface KeyedOffer {
 }
 
 /** Returns the full offer key, as stored in documents. */
-export function offerKey({ availability, currency, minMinor, fallbackLocale }: KeyedOffer): string {
+export function buildOfferKey({ availability, currency, minMinor, fallbackLocale }: OfferKeyParts): string {
   const step = priceSteps.filter((from) => from <= minMinor).length;
   return `${availabilities.indexOf(availability)}${currency}${String(step).padStart(2, "0")}${fallbackLocale}/${minMinor}`;
 }
@@ -33,22 +33,22 @@ export function offerKey({ availability, currency, minMinor, fallbackLocale }: K
 const countedLength = 6;
 
 /** Returns the counted part of the offer key, as stored in offers. */
-export const countedKeyOf = (offer: KeyedOffer): string => offerKey(offer).slice(0, countedLength);
+export const buildCountedKey = (offer: OfferKeyParts): string => buildOfferKey(offer).slice(0, countedLength);
 
 const list = sql.raw(`array[${availabilities.map((availability) => `'${availability}'`).join(", ")}]`);
 
 /** SQL expression for the counted part of a full offer key. */
-export const countedKey = (key: Sql): Sql => sql`left(${key}, ${sql.raw(String(countedLength))})`;
-export const availabilityIn = (key: Sql): Sql => sql`(${list})[left(${key}, 1)::int + 1]`;
-export const currencyIn = (key: Sql): Sql => sql`substr(${key}, 2, 3)`;
-export const stepIn = (key: Sql): Sql => sql`substr(${key}, 5, 2)::int`;
-export const fallbackLocaleIn = (key: Sql): Sql =>
+export const countedKeySql = (key: Sql): Sql => sql`left(${key}, ${sql.raw(String(countedLength))})`;
+export const offerAvailabilitySql = (key: Sql): Sql => sql`(${list})[left(${key}, 1)::int + 1]`;
+export const offerCurrencySql = (key: Sql): Sql => sql`substr(${key}, 2, 3)`;
+export const offerPriceStepSql = (key: Sql): Sql => sql`substr(${key}, 5, 2)::int`;
+export const offerFallbackLocaleSql = (key: Sql): Sql =>
   sql`split_part(substr(${key}, ${sql.raw(String(countedLength + 1))}), '/', 1)`;
-export const minMinorIn = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
+export const offerMinPriceSql = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
 
 /**
  * SQL condition that an offer is in stock: the first digit of the key is that of `in_stock` or `low_stock`,
  * which come first in `availabilities`.
  */
-export const isInStock = (key: Sql): Sql =>
+export const isOfferInStockSql = (key: Sql): Sql =>
   sql`${key} collate "C" < '${sql.raw(String(availabilities.indexOf("backorder")))}'`;

@@ -6,11 +6,11 @@ import { LRUCache } from "lru-cache";
 import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { chooseLocale, escapeHtml } from "#foundation/text.ts";
 import { exponentOf } from "#foundation/money.ts";
-import { bucketsMax, type RawFacets } from "./search-statement.ts";
+import { facetBucketsMax, type FacetRows } from "./search-statement.ts";
 import { priceSteps } from "./offer-key.ts";
-import type { ParsedQuery } from "./match-query.ts";
+import type { ParsedSearchQuery } from "./match-query.ts";
 import type { Stems } from "./stems.ts";
-import { cutDense, cutWords, fold, type Word } from "./tokens.ts";
+import { splitDenseWord, splitWords, foldText, type SearchWord } from "./tokens.ts";
 
 export interface SearchHit {
   readonly productId: string;
@@ -23,7 +23,7 @@ export interface SearchHit {
 type MatchedField = "sku" | "title" | "brand" | "category" | "description";
 
 /** A row of the result page, as the search statement returns it. */
-export interface RawHit extends SummaryRow {
+export interface HitRow extends SummaryRow {
   readonly score: number;
   /** This field and the following ones are present only if the search has words. */
   readonly stemmer?: string;
@@ -35,7 +35,7 @@ export interface RawHit extends SummaryRow {
   readonly inText?: boolean;
 }
 
-export function toHit(hit: RawHit, query: ParsedQuery, stems: Stems): SearchHit {
+export function renderHit(hit: HitRow, query: ParsedSearchQuery, stems: Stems): SearchHit {
   const { score, stemmer, titleStems = null } = hit;
   const { id, locale, title } = hit.kept;
   if (stemmer === undefined) return { productId: id, locale, score, matched: [], titleHighlight: null };
@@ -43,7 +43,7 @@ export function toHit(hit: RawHit, query: ParsedQuery, stems: Stems): SearchHit 
   return { productId: id, locale, score, matched: matchedIn(hit), titleHighlight };
 }
 
-function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: RawHit): MatchedField[] {
+function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: HitRow): MatchedField[] {
   const fields: readonly (readonly [MatchedField, boolean | undefined])[] = [
     ["sku", inCode],
     ["title", inTitle],
@@ -54,7 +54,7 @@ function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: RawHit): Ma
   return fields.flatMap(([field, isIn]) => (isIn === true ? [field] : []));
 }
 
-export interface Facet {
+export interface SearchFacet {
   readonly key: "category" | "merchant" | "brand" | "availability" | "price";
   readonly buckets: readonly Bucket[];
 }
@@ -65,7 +65,7 @@ interface Bucket {
   readonly count: number;
 }
 
-export function toFacets(raw: RawFacets, locale: string, currency: string | null): Facet[] {
+export function renderFacets(raw: FacetRows, locale: string, currency: string | null): SearchFacet[] {
   const categories = raw.category.map(({ slug, names, defaultLocale, count }) => {
     const labels = names ?? {};
     const chosen = chooseLocale(Object.keys(labels), [locale], [defaultLocale ?? ""]);
@@ -88,11 +88,11 @@ export function toFacets(raw: RawFacets, locale: string, currency: string | null
  * Builds price buckets with the value `from-to` in minor units, excluding `to`. After the twentieth range,
  * the remaining counts are added to the last bucket, whose range then has no upper end.
  */
-function priceBuckets(counts: RawFacets["price"], locale: string, currency: string): Bucket[] {
+function priceBuckets(counts: FacetRows["price"], locale: string, currency: string): Bucket[] {
   const shown = counts
-    .slice(0, bucketsMax)
+    .slice(0, facetBucketsMax)
     .map(({ step, count }) => ({ from: priceSteps[step - 1] ?? 0, to: priceSteps[step], count }));
-  const rest = counts.slice(bucketsMax).reduce((sum, { count }) => sum + count, 0);
+  const rest = counts.slice(facetBucketsMax).reduce((sum, { count }) => sum + count, 0);
   return shown.map(({ from, to, count }, index) => {
     const isOpen = to === undefined || (rest > 0 && index === shown.length - 1);
     const range = { from, to: isOpen ? undefined : to };
@@ -140,7 +140,7 @@ function writeLabel({ from, to }: PriceSpan, locale: string, currency: string): 
  * A title and its stems, for highlighting. The title is split into words in the same way as for the index, so
  * that word n of the title has stem n.
  */
-export interface HighlightedTitle {
+export interface StemmedTitle {
   readonly title: string;
   readonly stemmer: string;
   /** Stem of each word of the title; null if the language has no stemmer. */
@@ -149,22 +149,22 @@ export interface HighlightedTitle {
 
 /** Returns the title as HTML with matching words in `<mark>`; null if no word matches. */
 export function highlightTitle(
-  { title, stemmer, titleStems }: HighlightedTitle,
-  query: ParsedQuery,
+  { title, stemmer, titleStems }: StemmedTitle,
+  query: ParsedSearchQuery,
   stems: Stems,
 ): string | null {
   const known = stems.get(stemmer);
   const stemsAsked = new Set(
     query.words.map(({ text }) => known?.get(text)).filter((stem) => stem !== undefined && stem !== ""),
   );
-  const marked = cutWords(title).flatMap((word, index) =>
+  const marked = splitWords(title).flatMap((word, index) =>
     word.isDense
       ? markDense(title, word, query)
-      : isAsked(word, query) || stemsAsked.has(titleStems?.[index] ?? "")
+      : isInQuery(word, query) || stemsAsked.has(titleStems?.[index] ?? "")
         ? [word]
         : [],
   );
-  return marked.length === 0 ? null : write(title, marked);
+  return marked.length === 0 ? null : markRanges(title, marked);
 }
 
 interface Range {
@@ -172,7 +172,7 @@ interface Range {
   readonly end: number;
 }
 
-function isAsked(word: Word, { words, code }: ParsedQuery): boolean {
+function isInQuery(word: SearchWord, { words, code }: ParsedSearchQuery): boolean {
   const isPrefix = words.at(-1)?.isDense === false && word.text.startsWith(words.at(-1)?.text ?? word.text);
   return (
     isPrefix ||
@@ -187,16 +187,16 @@ const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
  * Returns the parts of a dense word (a text run without spaces, as in Chinese) that match the query. Folding
  * may change the length of a text, so positions are tracked by grapheme cluster.
  */
-function markDense(title: string, { start, end }: Word, query: ParsedQuery): Range[] {
+function markDense(title: string, { start, end }: SearchWord, query: ParsedSearchQuery): Range[] {
   const parts = [...clusters.segment(title.slice(start, end))].map(({ segment, index }) => ({
-    text: fold(segment),
+    text: foldText(segment),
     start: start + index,
     end: start + index + segment.length,
   }));
   const places = parts.flatMap(({ text }, index) => Array.from({ length: text.length }, () => index));
   const folded = parts.map(({ text }) => text).join("");
   const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
-  const asked = new Set([...dense, ...dense.flatMap(cutDense)]);
+  const asked = new Set([...dense, ...dense.flatMap(splitDenseWord)]);
   const hits = new Set<number>();
   for (const text of asked) {
     for (let at = folded.indexOf(text); at >= 0; at = folded.indexOf(text, at + 1)) {
@@ -206,7 +206,7 @@ function markDense(title: string, { start, end }: Word, query: ParsedQuery): Ran
   return parts.filter((_, index) => hits.has(index));
 }
 
-function write(title: string, ranges: readonly Range[]): string {
+function markRanges(title: string, ranges: readonly Range[]): string {
   let html = "";
   let at = 0;
   for (const [index, { start, end }] of ranges.entries()) {

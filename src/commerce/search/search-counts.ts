@@ -15,7 +15,7 @@ import { isGtin } from "#commerce/catalog/catalog-fields.ts";
  * Minimum number of clients before a query is written; a query of a single client could reveal something
  * about that client.
  */
-export const clientsMin = 3;
+export const clientsPerQueryMin = 3;
 const flushMs = 10_000;
 /**
  * Maximum number of counted queries in memory, about 5 MB; beyond this number the least recently searched is
@@ -90,7 +90,7 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
       searches: 0,
       empty: 0,
     };
-    if (entry.clients.size < clientsMin) entry.clients.add(hashOf(client));
+    if (entry.clients.size < clientsPerQueryMin) entry.clients.add(hashOf(client));
     entry.searches += 1;
     if (!hasResults) entry.empty += 1;
     entries.set(name, entry);
@@ -99,13 +99,13 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
   const write = async (): Promise<void> => {
     const today = clock.now().toISOString().slice(0, 10);
     const due = [...entries.values()].filter(
-      ({ clients, searches }) => clients.size >= clientsMin && searches > 0,
+      ({ clients, searches }) => clients.size >= clientsPerQueryMin && searches > 0,
     );
     const taken = due.map((entry) => ({ ...entry }));
     // Searches that arrive during the write are counted for the next write.
     for (const entry of due) entry.searches = entry.empty = 0;
     try {
-      if (taken.length > 0) await save(db, taken);
+      if (taken.length > 0) await saveCounts(db, taken);
     } catch (error) {
       for (const [index, entry] of due.entries()) {
         entry.searches += taken[index]?.searches ?? 0;
@@ -113,7 +113,7 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
       }
       log.warn({ err: error }, "What was searched for could not be written down; it is tried again.");
     }
-    forgetDays(entries, today);
+    dropPastDays(entries, today);
   };
   const flush = (): Promise<void> => (flushing = flushing.then(write));
 
@@ -137,13 +137,13 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
 }
 
 /** Drops entries of past days that have nothing left to write. */
-function forgetDays(entries: LRUCache<string, Entry>, today: string): void {
+function dropPastDays(entries: LRUCache<string, Entry>, today: string): void {
   for (const [name, { day, clients, searches }] of entries.entries())
-    if (day < today && (clients.size < clientsMin || searches === 0)) entries.delete(name);
+    if (day < today && (clients.size < clientsPerQueryMin || searches === 0)) entries.delete(name);
 }
 
 /** Writes all entries in one statement. Entries with an unknown merchant slug are skipped. */
-async function save(db: Database, entries: readonly Entry[]): Promise<void> {
+async function saveCounts(db: Database, entries: readonly Entry[]): Promise<void> {
   const column = <Value>(of: (entry: Entry) => Value): Value[] => entries.map((entry) => of(entry));
   await sql`
     insert into search_query_day as d (day, merchant_id, country, query, searches, empty)
@@ -163,7 +163,7 @@ async function save(db: Database, entries: readonly Entry[]): Promise<void> {
 const keptDays = 732;
 const dayMs = 86_400_000;
 
-export async function sweepSearchCounts(db: Database, now: Date): Promise<void> {
+export async function deleteOldSearchCounts(db: Database, now: Date): Promise<void> {
   const oldest = new Date(now.getTime() - keptDays * dayMs).toISOString().slice(0, 10);
   await sql`delete from search_query_day where day < ${oldest}::date`.execute(db);
 }
@@ -176,7 +176,7 @@ const longNumber = /[\p{L}\p{Nd}]*\p{Nd}(?:[\s()/.\p{Pd}]{0,3}\p{Nd}){8,}[\p{L}\
  * Returns true if the query contains an e-mail address or a long number other than a valid GTIN. Names of
  * people cannot be recognized.
  */
-export function isPersonal(query: string): boolean {
+export function containsPersonalData(query: string): boolean {
   const text = query.normalize("NFKC");
   return mailAddress.test(text) || (text.match(longNumber) ?? []).some((number) => !isGtin(number));
 }

@@ -5,14 +5,28 @@
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
 import { localeChain } from "#foundation/text.ts";
-import { allWords, anyWord, categoryMark, everyForm, merchantMark, type ParsedQuery } from "./match-query.ts";
+import {
+  matchAllWords,
+  matchAnyWord,
+  categoryLexeme,
+  matchAnyForm,
+  merchantLexeme,
+  type ParsedSearchQuery,
+} from "./match-query.ts";
 import type { Stems } from "./stems.ts";
 
-export const sorts = ["relevance", "newest", "price_asc", "price_desc", "title_asc", "popularity"] as const;
-export type Sort = (typeof sorts)[number];
+export const searchSorts = [
+  "relevance",
+  "newest",
+  "price_asc",
+  "price_desc",
+  "title_asc",
+  "popularity",
+] as const;
+export type SearchSort = (typeof searchSorts)[number];
 
-export const matchesMax = 10_000;
-export const pageSizeMax = 100;
+export const searchMatchesMax = 10_000;
+export const searchPageSizeMax = 100;
 
 /** A validated search request. */
 export interface SearchInput {
@@ -22,7 +36,7 @@ export interface SearchInput {
   readonly market: string;
   readonly category?: string | undefined;
   readonly merchant?: string | undefined;
-  readonly sort: Sort;
+  readonly sort: SearchSort;
   readonly page: number;
   readonly pageSize: number;
 }
@@ -34,14 +48,14 @@ export interface SearchForm {
   readonly hasCode: boolean;
   readonly hasCategory: boolean;
   readonly hasMerchant: boolean;
-  readonly sort: Sort;
+  readonly sort: SearchSort;
 }
 
-export const formKey = ({ hasWords, hasCode, hasCategory, hasMerchant, sort }: SearchForm): string =>
+export const searchFormKey = ({ hasWords, hasCode, hasCategory, hasMerchant, sort }: SearchForm): string =>
   `search ${Number(hasWords)}${Number(hasCode)}${Number(hasCategory)}${Number(hasMerchant)} ${sort}`;
 
 /** SQL of the matches of a search. */
-export interface Base {
+export interface MatchesSql {
   readonly base: RawBuilder<unknown>;
   /** Subquery with the main currency; returns at most one row. */
   readonly main: RawBuilder<unknown>;
@@ -52,15 +66,15 @@ export interface Base {
   readonly order: RawBuilder<unknown>;
 }
 
-export const country = parameter<string>("country");
+export const countryParameter = parameter<string>("country");
 
-export const chainLength = 3;
+export const localeChainLength = 3;
 
 /**
  * Returns the requested locale and its two most general fallbacks. The list always has three entries, because
  * another length would need another prepared statement.
  */
-export function chainOf(locale: string): readonly string[] {
+export function searchLocaleChain(locale: string): readonly string[] {
   const chain = localeChain(locale);
   return [locale, chain.at(-2) ?? locale, chain.at(-1) ?? locale];
 }
@@ -69,8 +83,11 @@ export function chainOf(locale: string): readonly string[] {
  * SQL expression for the locale in which a product is searched and shown: the first requested locale that the
  * product has, or else the fallback.
  */
-export function localeOf(locales: RawBuilder<unknown>, fallback: RawBuilder<unknown>): RawBuilder<unknown> {
-  const asked = Array.from({ length: chainLength }, (_, index) => {
+export function resolvedLocaleSql(
+  locales: RawBuilder<unknown>,
+  fallback: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const asked = Array.from({ length: localeChainLength }, (_, index) => {
     const locale = parameter<string>(`chain${index}`);
     return sql`when ${locale}::text = any(${locales}) then ${locale}::text`;
   });
@@ -82,25 +99,25 @@ export function localeOf(locales: RawBuilder<unknown>, fallback: RawBuilder<unkn
  * per match. PostgreSQL keeps the few suspended merchants in a hash table; a join could be planned as a
  * comparison of every match with every merchant.
  */
-export const isSelling = (merchantId: RawBuilder<unknown>): RawBuilder<unknown> =>
+export const isMerchantActiveSql = (merchantId: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(not exists (select from merchant where status = 'suspended') or ${merchantId} not in (select id from merchant where status = 'suspended'))`;
 
 /**
  * SQL for the main currency. If all offers of the country have the same currency, that currency is used
  * without counting.
  */
-export const mainCurrency = (counted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+export const mainCurrencySql = (counted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select case when first = last then first else (${counted}) end as currency
-  from (select (select currency from search_offer where country = ${country} order by currency limit 1) as first,
-    (select currency from search_offer where country = ${country} order by currency desc limit 1) as last offset 0) as used`;
+  from (select (select currency from search_offer where country = ${countryParameter} order by currency limit 1) as first,
+    (select currency from search_offer where country = ${countryParameter} order by currency desc limit 1) as last offset 0) as used`;
 
-export const mostUsedCurrency = (
+export const mostUsedCurrencySql = (
   currency: RawBuilder<unknown>,
   from: RawBuilder<unknown>,
 ): RawBuilder<unknown> => sql`select ${currency} from ${from} group by 1 order by count(*) desc, 1 limit 1`;
 
-interface Searched {
-  readonly query: ParsedQuery;
+interface ParsedSearch {
+  readonly query: ParsedSearchQuery;
   readonly stems: Stems;
   readonly now: Date;
 }
@@ -108,35 +125,35 @@ interface Searched {
 export type SearchValues = Readonly<Record<string, unknown>>;
 
 /** Returns the parameter values of the search statement. */
-export function searchValues(input: SearchInput, { query, stems, now }: Searched): SearchValues {
+export function searchValues(input: SearchInput, { query, stems, now }: ParsedSearch): SearchValues {
   const { market, locale, category, merchant, page, pageSize } = input;
   const offset = (page - 1) * pageSize;
   return {
     country: market,
     now,
     offset,
-    limit: Math.max(0, Math.min(pageSize, matchesMax - offset)),
-    ...Object.fromEntries(chainOf(locale).map((tag, index) => [`chain${index}`, tag])),
+    limit: Math.max(0, Math.min(pageSize, searchMatchesMax - offset)),
+    ...Object.fromEntries(searchLocaleChain(locale).map((tag, index) => [`chain${index}`, tag])),
     merchant,
-    merchantMark: merchantMark(""),
+    merchantMark: merchantLexeme(""),
     categoryKey: `${market}/${category}`,
     ...(input.q.trim() === "" ? {} : wordValues(query, stems, category)),
   };
 }
 
 /** Returns the parameters that depend on the words: tsquery texts, and texts compared with `strpos`. */
-function wordValues(query: ParsedQuery, stems: Stems, category: string | undefined): SearchValues {
+function wordValues(query: ParsedSearchQuery, stems: Stems, category: string | undefined): SearchValues {
   const { words, normalized, code } = query;
-  const all = allWords(query, stems);
-  const anyText = anyWord(query, stems, "D");
+  const all = matchAllWords(query, stems);
+  const anyText = matchAnyWord(query, stems, "D");
   return {
     all,
-    filtered: category === undefined ? all : `(${all}) & '${categoryMark(category)}'`,
-    allInTitle: allWords(query, stems, "B"),
-    any: everyForm(query, stems),
-    anyCode: anyWord(query, stems, "A"),
-    anyTitle: anyWord(query, stems, "B"),
-    anyBrand: anyWord(query, stems, "C"),
+    filtered: category === undefined ? all : `(${all}) & '${categoryLexeme(category)}'`,
+    allInTitle: matchAllWords(query, stems, "B"),
+    any: matchAnyForm(query, stems),
+    anyCode: matchAnyWord(query, stems, "A"),
+    anyTitle: matchAnyWord(query, stems, "B"),
+    anyBrand: matchAnyWord(query, stems, "C"),
     anyCategory: anyText,
     anyText,
     // A dense word (without spaces around it) may begin anywhere in the title; another word must follow a

@@ -9,18 +9,23 @@ import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { runForRow } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
 import { localeChain } from "#foundation/text.ts";
-import { correctQuery, type ParsedQuery, parseQuery, wordsToStem } from "./match-query.ts";
-import { type Facet, type RawHit, type SearchHit, toFacets, toHit } from "./render-results.ts";
-import { areStemsCurrent, type Stems, stemsOf } from "./stems.ts";
 import {
-  formKey,
-  matchesMax,
+  correctSearchQuery,
+  type ParsedSearchQuery,
+  parseSearchQuery,
+  queryWordsToStem,
+} from "./match-query.ts";
+import { type SearchFacet, type HitRow, type SearchHit, renderFacets, renderHit } from "./render-results.ts";
+import { checkStemCache, type Stems, getStems } from "./stems.ts";
+import {
+  searchFormKey,
+  searchMatchesMax,
   type SearchForm,
   type SearchInput,
   type SearchValues,
   searchValues,
 } from "./search-form.ts";
-import { knownPageStatement, type RawFacets, searchStatement } from "./search-statement.ts";
+import { cachedPageStatement, type FacetRows, searchStatement } from "./search-statement.ts";
 
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
@@ -31,7 +36,7 @@ export interface SearchResult {
   readonly currency: string | null;
   /** Locale in which most matches are shown; the requested locale if nothing was found. */
   readonly localeResolved: string;
-  readonly facets: readonly Facet[];
+  readonly facets: readonly SearchFacet[];
   readonly query: { readonly normalized: string; readonly corrected: string | null };
   readonly indexedAt: Date;
 }
@@ -39,31 +44,31 @@ export interface SearchResult {
 const hitsToCorrect = 5;
 
 export async function searchProducts(reader: Reader, input: SearchInput, now: Date): Promise<SearchResult> {
-  const query = parseQuery(input.q);
-  const found = await run(reader, { input, query, now });
+  const query = parseSearchQuery(input.q);
+  const found = await runSearch(reader, { input, query, now });
   if (query.words.length === 0 || found.totalItems >= hitsToCorrect) return found;
-  const corrected = await correctQuery(reader, query, localeChain(input.locale));
+  const corrected = await correctSearchQuery(reader, query, localeChain(input.locale));
   if (corrected === undefined) return found;
-  const better = await run(reader, { input, query: corrected, now });
+  const better = await runSearch(reader, { input, query: corrected, now });
   if (better.totalItems <= found.totalItems) return found;
   return { ...better, query: { normalized: query.normalized, corrected: corrected.normalized } };
 }
 
-interface Run {
+interface SearchRun {
   readonly input: SearchInput;
-  readonly query: ParsedQuery;
+  readonly query: ParsedSearchQuery;
   readonly now: Date;
   /** True if the search is repeated because the indexed languages had changed since the stems were cached. */
   readonly isAgain?: true;
 }
 
-async function run(reader: Reader, { input, query, now, isAgain }: Run): Promise<SearchResult> {
+async function runSearch(reader: Reader, { input, query, now, isAgain }: SearchRun): Promise<SearchResult> {
   const hasWords = input.q.trim() !== "";
-  const stems: Stems = hasWords ? await stemsOf(reader, wordsToStem(query)) : new Map();
+  const stems: Stems = hasWords ? await getStems(reader, queryWordsToStem(query)) : new Map();
   const form = formOf(input, query);
   const values = searchValues(input, { query, stems, now });
   const statement = {
-    form: formKey(form),
+    form: searchFormKey(form),
     write: (): RawBuilder<unknown> => searchStatement(form),
     values,
     hasManyForms: true,
@@ -71,18 +76,18 @@ async function run(reader: Reader, { input, query, now, isAgain }: Run): Promise
   const search = (): Promise<Row> => runForRow<Row>(reader, statement);
   const row = hasWords
     ? await search()
-    : await browse(reader, { key: frameKey(form, values), values, count: search });
+    : await browse(reader, { key: countsCacheKey(form, values), values, count: search });
   // The indexed languages have changed, so the stems of the query's words are looked up again.
-  if (hasWords && !areStemsCurrent(reader, row.usedLocales ?? []) && isAgain === undefined)
-    return run(reader, { input, query, now, isAgain: true });
+  if (hasWords && !checkStemCache(reader, row.usedLocales ?? []) && isAgain === undefined)
+    return runSearch(reader, { input, query, now, isAgain: true });
   return {
-    hits: row.hits.map((hit) => toHit(hit, query, stems)),
+    hits: row.hits.map((hit) => renderHit(hit, query, stems)),
     summaries: row.hits,
-    totalItems: Math.min(row.total, matchesMax),
-    totalItemsRelation: row.total > matchesMax ? "at_least" : "exact",
+    totalItems: Math.min(row.total, searchMatchesMax),
+    totalItemsRelation: row.total > searchMatchesMax ? "at_least" : "exact",
     currency: row.currency,
     localeResolved: row.locale ?? input.locale,
-    facets: toFacets(row.facets, input.locale, row.currency),
+    facets: renderFacets(row.facets, input.locale, row.currency),
     query: { normalized: query.normalized, corrected: null },
     indexedAt: row.indexedAt ?? now,
   };
@@ -94,38 +99,55 @@ interface Browse {
   readonly count: () => Promise<Row>;
 }
 
-const frameKey = (form: SearchForm, { country, chain0, merchant, categoryKey }: SearchValues): string =>
-  JSON.stringify([formKey(form), country, chain0, merchant ?? null, form.hasCategory ? categoryKey : null]);
+const countsCacheKey = (form: SearchForm, { country, chain0, merchant, categoryKey }: SearchValues): string =>
+  JSON.stringify([
+    searchFormKey(form),
+    country,
+    chain0,
+    merchant ?? null,
+    form.hasCategory ? categoryKey : null,
+  ]);
 
 async function browse(reader: Reader, { key, values, count }: Browse): Promise<Row> {
-  const frames = framesOf(reader);
+  const frames = countsCacheOf(reader);
   if (frames === undefined) return count();
   const known = async (): Promise<Row | undefined> => {
-    const frame = await findFrame(frames, key);
-    return frame === undefined ? undefined : readKnownPage(reader, frame, values);
+    const frame = await findCachedCounts(frames, key);
+    return frame === undefined ? undefined : readCachedPage(reader, frame, values);
   };
   const page = await known();
   if (page !== undefined) return page;
   // If several callers find the cache outdated, the first one counts and the others wait for its result.
   const counted = frames.pending.has(key) ? await known() : undefined;
-  return counted ?? keepFrame(frames, key, count);
+  return counted ?? cacheCounts(frames, key, count);
 }
 
-const toFrame = ({ total, currency, locale, facets, first = [], snapshot = "" }: Row): Frame => ({
+const toCachedCounts = ({
+  total,
+  currency,
+  locale,
+  facets,
+  first = [],
+  snapshot = "",
+}: Row): CachedCounts => ({
   counted: { total, currency, locale, facets },
   first,
   snapshot,
 });
 
 /** Reads a page whose products are cached; undefined if the page is not cached or a product has changed. */
-async function readKnownPage(reader: Reader, frame: Frame, values: SearchValues): Promise<Row | undefined> {
+async function readCachedPage(
+  reader: Reader,
+  frame: CachedCounts,
+  values: SearchValues,
+): Promise<Row | undefined> {
   const { counted, first, snapshot } = frame;
   const end = Math.min(Number(values["offset"]) + Number(values["limit"]), counted.total);
   if (end > first.length) return undefined;
   const known = JSON.stringify(first.slice(Number(values["offset"]), end));
   const page = await runForRow<Pick<Row, "hits" | "indexedAt"> & { readonly isCurrent: boolean }>(reader, {
     form: "known page",
-    write: knownPageStatement,
+    write: cachedPageStatement,
     values: { ...values, known, snapshot },
   });
   return page.isCurrent ? { ...counted, hits: page.hits, indexedAt: page.indexedAt } : undefined;
@@ -135,7 +157,7 @@ async function readKnownPage(reader: Reader, frame: Frame, values: SearchValues)
  * Returns the form of a search. A query of punctuation only still counts as a search with words, and finds
  * nothing.
  */
-function formOf({ q, category, merchant, sort }: SearchInput, { code }: ParsedQuery): SearchForm {
+function formOf({ q, category, merchant, sort }: SearchInput, { code }: ParsedSearchQuery): SearchForm {
   return {
     hasWords: q.trim() !== "",
     hasCode: code !== null,
@@ -146,12 +168,12 @@ function formOf({ q, category, merchant, sort }: SearchInput, { code }: ParsedQu
 }
 
 interface Row extends Counted {
-  readonly hits: readonly RawHit[];
+  readonly hits: readonly HitRow[];
   /** Locales of the indexed documents; present only if the search has words. */
   readonly usedLocales?: readonly (string | null)[] | null;
   readonly indexedAt: Date | null;
   /** First products of the sort order; present only if the search has no words. */
-  readonly first?: readonly KnownPlace[];
+  readonly first?: readonly CachedHit[];
   readonly snapshot?: string;
 }
 
@@ -162,7 +184,7 @@ interface Row extends Counted {
  * older than the page.
  */
 
-interface KnownPlace {
+interface CachedHit {
   readonly product_id: string;
   readonly locale: string;
 }
@@ -172,51 +194,58 @@ interface Counted {
   readonly total: number;
   readonly currency: string | null;
   readonly locale: string | null;
-  readonly facets: RawFacets;
+  readonly facets: FacetRows;
 }
 
-interface Frame {
+interface CachedCounts {
   readonly counted: Counted;
   /** First products in the sort order. */
-  readonly first: readonly KnownPlace[];
+  readonly first: readonly CachedHit[];
   readonly snapshot: string;
 }
 
-const framesMax = 500;
+const cachedCountsMax = 500;
 
-interface Frames {
-  readonly kept: LRUCache<string, Frame>;
+interface CountsCache {
+  readonly kept: LRUCache<string, CachedCounts>;
   /** Running counts by cache key; callers with the same key wait for them. */
   readonly pending: Map<string, Promise<unknown>>;
 }
 
-const framesBy = new WeakMap<Reader, Frames>();
+const countsCaches = new WeakMap<Reader, CountsCache>();
 
 /**
  * Returns the cache of a database connection; undefined inside a transaction, because a transaction sees
  * uncommitted changes.
  */
-function framesOf(reader: Reader): Frames | undefined {
+function countsCacheOf(reader: Reader): CountsCache | undefined {
   if (reader.isTransaction) return undefined;
-  const known = framesBy.get(reader);
+  const known = countsCaches.get(reader);
   if (known !== undefined) return known;
-  const frames: Frames = { kept: new LRUCache({ max: framesMax }), pending: new Map() };
-  framesBy.set(reader, frames);
+  const frames: CountsCache = { kept: new LRUCache({ max: cachedCountsMax }), pending: new Map() };
+  countsCaches.set(reader, frames);
   return frames;
 }
 
-async function findFrame({ kept, pending }: Frames, key: string): Promise<Frame | undefined> {
+async function findCachedCounts(
+  { kept, pending }: CountsCache,
+  key: string,
+): Promise<CachedCounts | undefined> {
   await pending.get(key)?.catch(() => undefined);
   return kept.get(key);
 }
 
 /** Counts the matches and caches the result. */
-async function keepFrame({ kept, pending }: Frames, key: string, count: () => Promise<Row>): Promise<Row> {
+async function cacheCounts(
+  { kept, pending }: CountsCache,
+  key: string,
+  count: () => Promise<Row>,
+): Promise<Row> {
   const counting = count();
   pending.set(key, counting);
   try {
     const row = await counting;
-    kept.set(key, toFrame(row));
+    kept.set(key, toCachedCounts(row));
     return row;
   } finally {
     if (pending.get(key) === counting) pending.delete(key);

@@ -7,16 +7,16 @@
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
 import { summaryColumnsSql, summaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
-import { browsed, matched, scoreOf } from "./match-statements.ts";
-import { country, matchesMax, pageSizeMax, type SearchForm } from "./search-form.ts";
-import { availabilityIn, currencyIn, isInStock, stepIn } from "./offer-key.ts";
+import { matchesWithoutWords, matchesOfWords, scoreSql } from "./match-statements.ts";
+import { countryParameter, searchMatchesMax, searchPageSizeMax, type SearchForm } from "./search-form.ts";
+import { offerAvailabilitySql, offerCurrencySql, isOfferInStockSql, offerPriceStepSql } from "./offer-key.ts";
 
 type Sql = RawBuilder<unknown>;
 
 /** Number of products cached with the counts of a search without words. */
 const firstMax = 200;
 
-const max = sql.raw(String(matchesMax));
+const max = sql.raw(String(searchMatchesMax));
 
 /**
  * Builds the statement. `base` contains all matches of the words or, without words, the first matches in the
@@ -24,7 +24,7 @@ const max = sql.raw(String(matchesMax));
  * in that currency are compared.
  */
 export function searchStatement(form: SearchForm): Sql {
-  const { base, main, order } = form.hasWords ? matched(form) : browsed(form);
+  const { base, main, order } = form.hasWords ? matchesOfWords(form) : matchesWithoutWords(form);
   return sql`
     with recursive ${usedLocales(form)}
     base as materialized (${base}),
@@ -35,23 +35,23 @@ export function searchStatement(form: SearchForm): Sql {
     page as materialized (${pageOf(form, order)})
     select (select coalesce(json_agg(h order by h.place), '[]') from (select * from page) as h) as hits, (select total from size) as total,
       (select currency from main where (select total from size) > 0) as currency, ${mostUsedLocale} as locale,
-      ${facetsOf()} as facets, ${form.hasWords ? sql`(select array_agg(locale) from used) as used_locales` : kept}, ${indexedAt} as indexed_at`;
+      ${facetsOf()} as facets, ${form.hasWords ? sql`(select array_agg(locale) from used) as used_locales` : cacheColumns}, ${indexedAt} as indexed_at`;
 }
 
 const indexedAt = sql`(select max(indexed_at) from search_document)`;
 
 /** Additional columns of a search without words, for the cache: the first products and the snapshot. */
-const kept = sql`(select coalesce(json_agg(json_build_object('product_id', product_id, 'locale', locale) order by place), '[]')
+const cacheColumns = sql`(select coalesce(json_agg(json_build_object('product_id', product_id, 'locale', locale) order by place), '[]')
     from base where place <= ${sql.raw(String(firstMax))}) as first, pg_current_snapshot()::text as snapshot`;
 
 /**
  * Builds the statement for a page whose products are cached. `is_current` is false if a product has changed
  * since the cached snapshot.
  */
-export function knownPageStatement(): Sql {
+export function cachedPageStatement(): Sql {
   const snapshot = sql`${parameter("snapshot")}::text::pg_snapshot`;
   return sql`
-    with page as materialized (${knownPage})
+    with page as materialized (${cachedPage})
     select (select coalesce(json_agg(h order by h.place), '[]') from (select * from page) as h) as hits,
       not exists (select from search_change where xid >= pg_snapshot_xmin(${snapshot})::text::bigint
         and not pg_visible_in_snapshot(xid::text::xid8, ${snapshot})) as is_current, ${indexedAt} as indexed_at`;
@@ -86,10 +86,13 @@ function usedLocales({ hasWords }: SearchForm): Sql {
 const isIn = (name: string, column: "head" | "words"): Sql =>
   sql`d.${sql.raw(column)} @@ ${parameter(name)}::tsquery`;
 
-const tables = summaryJoinsSql(sql`f`, { country, now: sql`${parameter<Date>("now")}::timestamptz` });
+const tables = summaryJoinsSql(sql`f`, {
+  country: countryParameter,
+  now: sql`${parameter<Date>("now")}::timestamptz`,
+});
 
 /** The cached products of a page as JSON; as a single parameter its length does not affect the SQL text. */
-const knownPage = sql`
+const cachedPage = sql`
   select f.place, 0 as score, ${summaryColumnsSql}
   from (select product_id, locale, row_number() over () as place from json_to_recordset(${parameter("known")}::json) as r(product_id text, locale text)) as f
   ${tables}`;
@@ -102,11 +105,11 @@ function pageOf(form: SearchForm, order: Sql): Sql {
   const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
   const asked = sql`
     select product_id, locale, offer ${score}, row_number() over () as place
-    from (select * from base order by ${order} offset ${parameter("offset")}::int limit ${parameter("limit")}::int) as ordered limit ${sql.raw(String(pageSizeMax))}`;
+    from (select * from base order by ${order} offset ${parameter("offset")}::int limit ${parameter("limit")}::int) as ordered limit ${sql.raw(String(searchPageSizeMax))}`;
   if (!form.hasWords)
     return sql`select f.place, 0 as score, ${summaryColumnsSql} from (${asked}) as f ${tables}`;
   return sql`
-    select f.place, ${form.sort === "relevance" ? sql`f.score` : sql`${scoreOf(form, isInStock(sql`f.offer`))} as score`},
+    select f.place, ${form.sort === "relevance" ? sql`f.score` : sql`${scoreSql(form, isOfferInStockSql(sql`f.offer`))} as score`},
       ${isIn("anyCode", "head")} as "inCode", ${isIn("anyTitle", "head")} as "inTitle", ${isIn("anyBrand", "head")} as "inBrand",
       ${isIn("anyCategory", "head")} as "inCategory", ${isIn("anyText", "words")} as "inText", d.stemmer, d.title_stems as "titleStems", ${summaryColumnsSql}
     from (${asked}) as f join search_document d on d.product_id = f.product_id and d.locale = f.locale ${tables}`;
@@ -118,9 +121,9 @@ function pageOf(form: SearchForm, order: Sql): Sql {
  */
 
 /** Maximum number of buckets of a facet; only the largest are returned. */
-export const bucketsMax = 20;
+export const facetBucketsMax = 20;
 
-export interface RawFacets {
+export interface FacetRows {
   readonly category: readonly {
     slug: string;
     names: Record<string, string> | null;
@@ -134,7 +137,7 @@ export interface RawFacets {
   readonly price: readonly { step: number; count: number }[];
 }
 
-const buckets = sql.raw(String(bucketsMax));
+const buckets = sql.raw(String(facetBucketsMax));
 
 /**
  * Counts the matches in three groupings, distinguished by `kind`: by merchant and categories, by brand, and
@@ -148,7 +151,7 @@ function countedIn(found: Sql): Sql {
 
 const byGroup = sql`(select split_part(group_key, ' ', 1) as merchant_id, string_to_array(group_key, ' ') as parts, count from counted where kind = 1)`;
 const byBrand = sql`counted where kind = 2`;
-const byOffer = sql`(select locale, ${availabilityIn(sql`offer`)} as availability, ${currencyIn(sql`offer`)} as currency, ${stepIn(sql`offer`)} as step, count
+const byOffer = sql`(select locale, ${offerAvailabilitySql(sql`offer`)} as availability, ${offerCurrencySql(sql`offer`)} as currency, ${offerPriceStepSql(sql`offer`)} as step, count
   from counted where kind = 3)`;
 
 /** Locale in which most of the found products are shown. */

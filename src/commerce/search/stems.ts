@@ -41,10 +41,10 @@ export const stemmerNames: Record<string, string> = {
   yi: "yiddish",
 };
 
-export const unstemmed = "simple";
+export const noStemmer = "simple";
 
 export function stemmerOf(locale: string): string {
-  return stemmerNames[locale.split("-", 1)[0] ?? ""] ?? unstemmed;
+  return stemmerNames[locale.split("-", 1)[0] ?? ""] ?? noStemmer;
 }
 
 /**
@@ -58,7 +58,7 @@ export async function readStems(
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<Stems> {
   const names = [...wanted]
-    .filter(([stemmer, words]) => stemmer !== unstemmed && words.size > 0)
+    .filter(([stemmer, words]) => stemmer !== noStemmer && words.size > 0)
     .map(([stemmer]) => stemmer);
   if (names.length === 0) return new Map();
   const lists = JSON.stringify(
@@ -89,12 +89,12 @@ export async function readStemsInUse(reader: Reader, words: ReadonlySet<string>)
       union all
       select (select t.locale from search_term t where t.locale > u.locale order by t.locale limit 1) from used u where u.locale is not null
     ), language as (
-      select distinct coalesce(${JSON.stringify(stemmerNames)}::json ->> split_part(locale, '-', 1), ${unstemmed}) as stemmer from used where locale is not null
+      select distinct coalesce(${JSON.stringify(stemmerNames)}::json ->> split_part(locale, '-', 1), ${noStemmer}) as stemmer from used where locale is not null
     )
     select l.stemmer, (select array_agg(coalesce((ts_lexize(d.oid::regdictionary, w.word))[1], '') order by w.place)
       from pg_ts_dict d, unnest(${[...words]}::text[]) with ordinality as w(word, place) where d.dictname = l.stemmer || '_stem') as stems
     from language l order by l.stemmer`.execute(reader);
-  if (rows.length === 0) return new Map([[unstemmed, new Map()]]);
+  if (rows.length === 0) return new Map([[noStemmer, new Map()]]);
   return new Map(
     rows.map(({ stemmer, stems }) => [
       stemmer,
@@ -103,7 +103,7 @@ export async function readStemsInUse(reader: Reader, words: ReadonlySet<string>)
   );
 }
 
-interface Known {
+interface StemCache {
   /** Stemmers of the indexed languages; empty if they have not been loaded yet. */
   stemmers: readonly string[];
   /** Cached stems: word → stemmer → stem. */
@@ -111,16 +111,16 @@ interface Known {
 }
 
 const wordsMax = 20_000;
-const knownBy = new WeakMap<Reader, Known>();
+const stemCaches = new WeakMap<Reader, StemCache>();
 
-function knownOf(reader: Reader): Known {
-  const known = knownBy.get(reader) ?? { stemmers: [], words: new LRUCache({ max: wordsMax }) };
-  knownBy.set(reader, known);
+function stemCacheOf(reader: Reader): StemCache {
+  const known = stemCaches.get(reader) ?? { stemmers: [], words: new LRUCache({ max: wordsMax }) };
+  stemCaches.set(reader, known);
   return known;
 }
 
-export async function stemsOf(reader: Reader, words: ReadonlySet<string>): Promise<Stems> {
-  const known = knownOf(reader);
+export async function getStems(reader: Reader, words: ReadonlySet<string>): Promise<Stems> {
+  const known = stemCacheOf(reader);
   // Another search may change the cache while this one waits for the database. The result therefore
   // combines one copy of the cache with the rows read for it.
   const { stemmers, words: kept } = known;
@@ -131,8 +131,8 @@ export async function stemsOf(reader: Reader, words: ReadonlySet<string>): Promi
   const inUse = [...read.keys()];
   // The indexed languages have changed, so the cache is cleared and all stems are read again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
-    forget(known);
-    return stemsOf(reader, words);
+    clearStemCache(known);
+    return getStems(reader, words);
   }
   for (const word of missing) found.set(word, stemsIn(read, word));
   if (known.stemmers.length === 0 || areSame(known.stemmers, inUse)) {
@@ -166,17 +166,17 @@ function stemsIn(read: Stems, word: string): ReadonlyMap<string, string> {
 }
 
 /** Returns whether the cache matches the locales of the indexed documents; clears the cache if it does not. */
-export function areStemsCurrent(reader: Reader, locales: readonly (string | null)[]): boolean {
-  const known = knownOf(reader);
+export function checkStemCache(reader: Reader, locales: readonly (string | null)[]): boolean {
+  const known = stemCacheOf(reader);
   const stemmers = [
     ...new Set(locales.flatMap((locale) => (locale === null ? [] : [stemmerOf(locale)]))),
   ].toSorted();
-  if (areSame(known.stemmers, stemmers.length === 0 ? [unstemmed] : stemmers)) return true;
-  forget(known);
+  if (areSame(known.stemmers, stemmers.length === 0 ? [noStemmer] : stemmers)) return true;
+  clearStemCache(known);
   return false;
 }
 
-function forget(known: Known): void {
+function clearStemCache(known: StemCache): void {
   known.stemmers = [];
   known.words.clear();
 }

@@ -4,7 +4,7 @@
  * ASCII letters.
  */
 
-export interface Word {
+export interface SearchWord {
   /** The word in normalized form: letters and digits without case and accents. */
   readonly text: string;
   /** The word in lower case with its accents, as stop words are listed. */
@@ -26,19 +26,19 @@ const wordLengthMax = 64;
 const letter = String.raw`[\p{L}\p{M}\p{N}\u00ad\u200c\u200d\u3300-\u33ff]`;
 const dense = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]`;
 const runs = new RegExp(String.raw`(?<dense>[${letter}&&${dense}]+)|[${letter}--${dense}]+`, "gv");
-const telling = /[\p{L}\p{N}]/u;
+const letterOrDigit = /[\p{L}\p{N}]/u;
 const noWord = /[^\p{L}\p{M}\p{N}]+/gu;
 const ascii = /^[\u0020-\u007e]*$/;
 
-export function cutWords(text: string): Word[] {
-  const words: Word[] = [];
+export function splitWords(text: string): SearchWord[] {
+  const words: SearchWord[] = [];
   for (const match of text.matchAll(runs)) {
     const [run] = match;
     const isDense = match.groups?.["dense"] !== undefined;
-    const folded = fold(run).replaceAll(noWord, "");
-    if (telling.test(folded))
+    const folded = foldText(run).replaceAll(noWord, "");
+    if (letterOrDigit.test(folded))
       words.push({
-        text: isDense ? folded : cap(folded),
+        text: isDense ? folded : truncateWord(folded),
         raw: run.toLowerCase(),
         isDense,
         start: match.index,
@@ -48,7 +48,7 @@ export function cutWords(text: string): Word[] {
   return words;
 }
 
-const cap = (word: string): string =>
+const truncateWord = (word: string): string =>
   word.length > wordLengthMax ? word.slice(0, wordLengthMax).toWellFormed() : word;
 
 /**
@@ -58,7 +58,7 @@ const cap = (word: string): string =>
 const marks =
   // eslint-disable-next-line no-misleading-character-class -- The ranges intentionally contain combining marks.
   /(?<!и)[\u0300-\u036f]|[\u0300-\u0305\u0307-\u036f]|[\u0591-\u05c7\u064b-\u065f\u0670\ufe00-\ufe0f]/gu;
-const spelledOut: Record<string, string> = {
+const spelledOutLetters: Record<string, string> = {
   ß: "ss",
   æ: "ae",
   œ: "oe",
@@ -73,29 +73,29 @@ const spelledOut: Record<string, string> = {
   ς: "σ",
   "\u0640": "",
 };
-const toSpellOut = new RegExp(`[${Object.keys(spelledOut).join("")}]`, "gu");
+const toSpellOut = new RegExp(`[${Object.keys(spelledOutLetters).join("")}]`, "gu");
 
 /** Removes case, accents and presentation forms: `Straße` → `strasse`, `Ｌ` → `l`, `ｶﾞ` → `ガ`. */
-export function fold(text: string): string {
+export function foldText(text: string): string {
   if (ascii.test(text)) return text.toLowerCase();
   return text
     .normalize("NFKD")
     .toLowerCase()
     .replaceAll(marks, "")
     .normalize("NFC")
-    .replaceAll(toSpellOut, (character) => spelledOut[character] ?? character);
+    .replaceAll(toSpellOut, (character) => spelledOutLetters[character] ?? character);
 }
 
 // The locale does not matter, because the segmenter uses the same dictionaries for every locale.
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 
 /** Splits a dense word into segments by dictionary, so that シューズ finds both シューズ and ランニングシューズ. */
-export function cutDense(text: string): string[] {
-  return [...segmenter.segment(text)].map(({ segment }) => cap(segment));
+export function splitDenseWord(text: string): string[] {
+  return [...segmenter.segment(text)].map(({ segment }) => truncateWord(segment));
 }
 
 /** Returns all pairs of adjacent characters; a single character is returned as it is. */
-export function pairsOf(text: string): string[] {
+export function characterPairs(text: string): string[] {
   const characters = Array.from(text);
   return characters.length < 2
     ? characters
@@ -108,14 +108,14 @@ const han = /^\p{sc=Han}$/u;
  * Returns the lexemes by which a document is found: its words, and for dense words the segments, the
  * character pairs and each Chinese character.
  */
-export function lexemesOf(words: readonly Word[]): Set<string> {
+export function lexemesOf(words: readonly SearchWord[]): Set<string> {
   const lexemes = new Set<string>();
   for (const { text, isDense } of words) {
     if (!isDense) lexemes.add(text);
     else
       for (const part of [
-        ...cutDense(text),
-        ...pairsOf(text),
+        ...splitDenseWord(text),
+        ...characterPairs(text),
         ...Array.from(text).filter((character) => han.test(character)),
       ])
         lexemes.add(part);
@@ -127,15 +127,15 @@ const hyphenated = /[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)+/gu;
 
 /** Returns hyphenated words in joined form: `T-Shirt` → `tshirt`. */
 export function joinedForms(text: string): string[] {
-  return text.includes("-") ? [...text.matchAll(hyphenated)].map(([form]) => codeOf(form)) : [];
+  return text.includes("-") ? [...text.matchAll(hyphenated)].map(([form]) => normalizeCode(form)) : [];
 }
 
 /** Returns a SKU or GTIN in the form in which codes are compared: only letters and digits. */
-export function codeOf(text: string): string {
-  return cap(fold(text).replaceAll(noWord, ""));
+export function normalizeCode(text: string): string {
+  return truncateWord(foldText(text).replaceAll(noWord, ""));
 }
 
-export function phraseOf(words: readonly Word[]): string {
+export function joinWords(words: readonly SearchWord[]): string {
   return words.map(({ text }) => text).join(" ");
 }
 

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { type ProductSummary, renderSummaryRow } from "#commerce/catalog/render-product.ts";
-import { isPersonal } from "#commerce/search/search-counts.ts";
+import { containsPersonalData } from "#commerce/search/search-counts.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
 import { failAt } from "#foundation/failure.ts";
@@ -323,7 +323,7 @@ function countSearch(
   { q, page, market, merchant }: Pick<SearchInput, "q" | "page" | "market" | "merchant">,
   { query, totalItems }: SearchResult,
 ): void {
-  if (page > 1 || !buyers.has(callerOf(viewer)) || isPersonal(q)) return;
+  if (page > 1 || !buyers.has(callerOf(viewer)) || containsPersonalData(q)) return;
   const hasResults = totalItems > 0;
   services.searchCounts?.note({
     client: buyerReference ?? client,

@@ -4,7 +4,7 @@ import {
   type SearchFigures,
   type SearchReport,
 } from "#commerce/reports/shopping-report.ts";
-import { clientsMin } from "#commerce/search/search-counts.ts";
+import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { listedOwner, readers } from "#graph/context.ts";
@@ -19,7 +19,7 @@ import {
 } from "./report-period.ts";
 
 const Figures = builder.interfaceRef<SearchFigures>("SearchFigures").implement({
-  description: `Searches by buyers, over REST and by storefronts, first pages alone. What fewer than ${clientsMin} clients searched for on a day, in a country, is not known, nor what has an e-mail address in it, or a number of nine digits or more that is no GTIN (of a telephone, an account, a card). A name is not recognised.`,
+  description: `Searches by buyers, over REST and by storefronts, first pages alone. What fewer than ${clientsPerQueryMin} clients searched for on a day, in a country, is not known, nor what has an e-mail address in it, or a number of nine digits or more that is no GTIN (of a telephone, an account, a card). A name is not recognised.`,
   fields: (t) => ({
     searches: t.exposeInt("searches", { description: "How often something was searched for." }),
     empty: t.exposeInt("empty", {

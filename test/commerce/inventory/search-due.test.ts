@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { holdStock, releaseStockHolds } from "#commerce/inventory/stock-holds.ts";
-import { refreshDue } from "#commerce/search/index-products.ts";
+import { refreshDueProducts } from "#commerce/search/index-products.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { createWorld, makePublished, startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -53,26 +53,26 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
 
   it("is put down when its word for the buyer changes, and not for every unit", async () => {
     const { productId, variantId } = await stocked(5);
-    await refreshDue(world.db, world.tenant.now);
+    await refreshDueProducts(world.db, world.tenant.now);
     await hold(variantId, 2);
     expect(await due()).toEqual([]);
     await hold(variantId, 2);
     expect(await due()).toEqual([productId]);
     await hold(variantId, 1);
     expect(await due()).toEqual([productId, productId]);
-    expect(await refreshDue(world.db, world.tenant.now)).toBe(1);
+    expect(await refreshDueProducts(world.db, world.tenant.now)).toBe(1);
     expect([await foundAs(productId), await due()]).toEqual(["out_of_stock", []]);
   });
 
   it("comes back when it is let go", async () => {
     const { productId, variantId } = await stocked(1);
     const sessionId = await hold(variantId, 1);
-    await refreshDue(world.db, world.tenant.now);
+    await refreshDueProducts(world.db, world.tenant.now);
     expect(await foundAs(productId)).toBe("out_of_stock");
     await inTransaction(world.db, (transaction) =>
       releaseStockHolds(transaction, world.tenant, { sessionId }),
     );
-    await refreshDue(world.db, world.tenant.now);
+    await refreshDueProducts(world.db, world.tenant.now);
     expect([await foundAs(productId), await due()]).toEqual(["low_stock", []]);
   });
 
@@ -84,7 +84,7 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
     await hold(variantId, 2);
     const later = world.later(3_600_000);
     const indexed = async (): Promise<string | undefined> => {
-      await refreshDue(world.db, later.now);
+      await refreshDueProducts(world.db, later.now);
       return foundAs(productId);
     };
     expect([await due(), await indexed()]).toEqual([[productId], "in_stock"]);
@@ -113,15 +113,15 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
 
     it("is indexed in one round, each product once", async () => {
       await putDown();
-      expect(await refreshDue(world.db, world.tenant.now)).toBe(copies);
+      expect(await refreshDueProducts(world.db, world.tenant.now)).toBe(copies);
       expect(await due()).toEqual([]);
     });
 
     it("waits behind the first one when the round is told to stop", async () => {
       await putDown();
-      expect(await refreshDue(world.db, world.tenant.now, AbortSignal.abort())).toBe(500);
+      expect(await refreshDueProducts(world.db, world.tenant.now, AbortSignal.abort())).toBe(500);
       expect(await due()).toHaveLength((copies - 500) * 3);
-      await refreshDue(world.db, world.tenant.now);
+      await refreshDueProducts(world.db, world.tenant.now);
     });
   });
 
@@ -142,11 +142,11 @@ describeOnBoth("what checkouts sell out", (open, engine) => {
         await commit.promise;
       });
       await isHeld.promise;
-      expect(await refreshDue(world.db, world.tenant.now)).toBe(1);
+      expect(await refreshDueProducts(world.db, world.tenant.now)).toBe(1);
       commit.resolve();
       await committed;
       expect(await due()).toEqual([productId]);
-      expect(await refreshDue(world.db, world.tenant.now)).toBe(1);
+      expect(await refreshDueProducts(world.db, world.tenant.now)).toBe(1);
       expect(await foundAs(productId)).toBe("out_of_stock");
     },
   );

@@ -4,11 +4,11 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  clientsMin,
+  clientsPerQueryMin,
   type CountedSearch,
   createSearchCounts,
   type SearchCounts,
-  sweepSearchCounts,
+  deleteOldSearchCounts,
 } from "#commerce/search/search-counts.ts";
 import { createLog } from "#foundation/log.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -53,7 +53,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     await counts.flush();
     await counts.flush();
     expect(await kept()).toEqual([{ merchantId: null, country: "DE", query: "zelt", searches: 7, empty: 1 }]);
-    expect(clientsMin).toBe(3);
+    expect(clientsPerQueryMin).toBe(3);
   });
 
   it("count for themselves by country, by shop and by day: three clients of two countries are not three of one", async () => {
@@ -149,7 +149,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
           empty: 0,
         })
         .execute();
-    await sweepSearchCounts(db, now);
+    await deleteOldSearchCounts(db, now);
     expect(await kept()).toMatchObject([{ query: "ago0" }, { query: "ago732" }]);
   });
 });

@@ -1,6 +1,6 @@
 /** What is typed about a person is told from what a shop has. */
 import { expect, it } from "vitest";
-import { isPersonal } from "#commerce/search/search-counts.ts";
+import { containsPersonalData } from "#commerce/search/search-counts.ts";
 
 it.each([
   "anna.schmidt@example.com",
@@ -17,7 +17,9 @@ it.each([
   // One digit away from a product's number.
   "4006381333932",
   "4111 1111 1111 1111",
-])("the query %s counts as personal, so it is not kept", (query) => expect(isPersonal(query)).toBe(true));
+])("the query %s counts as personal, so it is not kept", (query) =>
+  expect(containsPersonalData(query)).toBe(true),
+);
 
 it.each([
   "",
@@ -30,4 +32,4 @@ it.each([
   "3m 12345678",
   "a @ b",
   "200 x 300 x 400 cm",
-])("the query %j does not count as personal", (query) => expect(isPersonal(query)).toBe(false));
+])("the query %j does not count as personal", (query) => expect(containsPersonalData(query)).toBe(false));

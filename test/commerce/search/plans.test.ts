@@ -4,7 +4,7 @@
  */
 import { CompiledQuery } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sorts, type SearchInput } from "#commerce/search/search-form.ts";
+import { searchSorts, type SearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { openFresh } from "#test/support/databases.ts";
@@ -36,10 +36,10 @@ describe("plans with 20 000 products", () => {
     { q: "green mat", locale: "fr", market: "US" },
     { category: "shoes" },
     { merchant: "shop-3" },
-    ...sorts.map((sort) => ({ sort, q: "desk lamp" })),
+    ...searchSorts.map((sort) => ({ sort, q: "desk lamp" })),
     // Not all there is by title: what a product is called is no offer's, so that order may have to look at
     // each.
-    ...sorts.filter((sort) => sort !== "title_asc").map((sort) => ({ sort })),
+    ...searchSorts.filter((sort) => sort !== "title_asc").map((sort) => ({ sort })),
   ])("%o reads no document it has not found", async (input) => {
     statements = [];
     await searchProducts(
@@ -63,7 +63,10 @@ describe("plans with 20 000 products", () => {
   });
 
   it("counts and pages through 10 000 matches and no more", async () => {
-    for (const input of [...sorts.map((sort) => ({ sort, q: "" })), { sort: "relevance" as const, q: "s" }]) {
+    for (const input of [
+      ...searchSorts.map((sort) => ({ sort, q: "" })),
+      { sort: "relevance" as const, q: "s" },
+    ]) {
       const search = (page: number): ReturnType<typeof searchProducts> =>
         searchProducts(database.db, { locale: "en", market: "DE", page, pageSize: 100, ...input }, now);
       const last = await search(100);

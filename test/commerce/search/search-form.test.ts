@@ -3,7 +3,7 @@
  * would keep.
  */
 import { describe, expect, it } from "vitest";
-import { chainOf } from "#commerce/search/search-form.ts";
+import { searchLocaleChain } from "#commerce/search/search-form.ts";
 
 describe("chainOf", () => {
   it.each([
@@ -12,6 +12,6 @@ describe("chainOf", () => {
     ["zh-Hant-TW", ["zh-Hant-TW", "zh-Hant", "zh"]],
     ["de-Latn-DE-1901-1996", ["de-Latn-DE-1901-1996", "de-Latn", "de"]],
   ])("is three long for %s", (locale, chain) => {
-    expect(chainOf(locale)).toEqual(chain);
+    expect(searchLocaleChain(locale)).toEqual(chain);
   });
 });

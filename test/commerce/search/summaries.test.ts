@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { findProductAggregates } from "#commerce/catalog/read-products.ts";
 import { renderSummaryRow, renderProductSummary } from "#commerce/catalog/render-product.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
-import { type SearchInput, sorts } from "#commerce/search/search-form.ts";
+import { type SearchInput, searchSorts } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { seedProducts } from "#demo/bulk/seed-products.ts";
@@ -21,7 +21,7 @@ const inputs = fc.record({
   q: fc.constantFrom("", "", "s", "co", "linen", "aus leinen", "kaffee", "コ"),
   locale: fc.constantFrom("en", "de", "de-AT", "ja", "fr", "xx"),
   market: fc.constantFrom("DE", "AT", "US", "JP", "FR"),
-  sort: fc.constantFrom(...sorts),
+  sort: fc.constantFrom(...searchSorts),
   page: fc.integer({ min: 1, max: 3 }),
   pageSize: fc.integer({ min: 1, max: 100 }),
 });
@@ -102,7 +102,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
     );
     const availabilities = new Set<string>();
     for (const at of [now, new Date(now.getTime() + 2 * dayMs)]) {
-      for (const sort of sorts)
+      for (const sort of searchSorts)
         await compare({ q: "", locale: "en", market: "DE", sort, page: 1, pageSize: 100 }, at);
       const { summaries } = await searchProducts(db, newest, at);
       for (const row of summaries) availabilities.add(renderSummaryRow(row, publicUrl).availability);

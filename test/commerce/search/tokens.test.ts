@@ -1,8 +1,15 @@
 /** Folding and cutting: what is one word to a buyer must be one word to the index, whatever way it is written. */
 import { describe, expect, it } from "vitest";
-import { codeOf, cutWords, fold, joinedForms, lexemesOf, trigramKey } from "#commerce/search/tokens.ts";
+import {
+  normalizeCode,
+  splitWords,
+  foldText,
+  joinedForms,
+  lexemesOf,
+  trigramKey,
+} from "#commerce/search/tokens.ts";
 
-const wordsOf = (text: string): string[] => cutWords(text).map((word) => word.text);
+const wordsOf = (text: string): string[] => splitWords(text).map((word) => word.text);
 
 describe("folding", () => {
   it.each([
@@ -19,7 +26,7 @@ describe("folding", () => {
     ["ΟΔΟΣ ά", "οδοσ α"],
     ["รองเท้า", "รองเท้า"],
     ["हिन्दी", "हिन्दी"],
-  ])("makes of %s the search form %s", (text, folded) => expect(fold(text)).toBe(folded));
+  ])("makes of %s the search form %s", (text, folded) => expect(foldText(text)).toBe(folded));
 });
 
 describe("words", () => {
@@ -35,7 +42,7 @@ describe("words", () => {
 
   it("know where they stand in the text", () => {
     const text = "Größe 運動靴 e\u0301te\u0301";
-    expect(cutWords(text).map(({ start, end }) => text.slice(start, end))).toEqual([
+    expect(splitWords(text).map(({ start, end }) => text.slice(start, end))).toEqual([
       "Größe",
       "運動靴",
       "e\u0301te\u0301",
@@ -43,13 +50,13 @@ describe("words", () => {
   });
 
   it("of a script without spaces are found by any part of two letters, and Chinese ones by each character", () => {
-    const lexemes = lexemesOf(cutWords("運動靴とランニングシューズ"));
+    const lexemes = lexemesOf(splitWords("運動靴とランニングシューズ"));
     for (const part of ["運動", "靴", "シュ", "ュー", "ーズ", "ランニング"]) expect(lexemes).toContain(part);
   });
 
   it("are no longer than an index can hold", () => {
     for (const text of ["x".repeat(5000), "あ".repeat(5000), "\u{1d7d8}".repeat(99), "ก".repeat(3000)]) {
-      for (const lexeme of lexemesOf(cutWords(text))) {
+      for (const lexeme of lexemesOf(splitWords(text))) {
         expect(Buffer.byteLength(lexeme)).toBeLessThan(512);
         expect(lexeme.isWellFormed()).toBe(true);
       }
@@ -62,7 +69,7 @@ it("a hyphenated word is also written in one", () => {
 });
 
 it("a code is compared without its punctuation", () => {
-  expect(codeOf("Ab-12 / 3_x")).toBe("ab123x");
+  expect(normalizeCode("Ab-12 / 3_x")).toBe("ab123x");
 });
 
 it("a trigram key is ASCII and tells the letters of an alphabet apart", () => {
