@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
-import { defaultRules, type RulesByType } from "#commerce/markets/policy-rules.ts";
+import { defaultPolicyRules, type PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
@@ -43,12 +43,12 @@ export interface OrderOverrides {
   /** The code of a way of delivery. */
   readonly delivery?: string;
   /** What is different about the rules it was placed under. */
-  readonly policies?: { readonly [Type in PolicyType]?: Partial<RulesByType[Type]> };
+  readonly policies?: { readonly [Type in PolicyType]?: Partial<PolicyRulesByType[Type]> };
 }
 
 /** As a merchant's who says nothing of its own, in Germany. */
-const germanRules: RulesByType = {
-  ...defaultRules,
+const germanRules: PolicyRulesByType = {
+  ...defaultPolicyRules,
   withdrawal: { windowDays: 14 },
   warranty: { months: 24, repairs: 2, replacements: 1 },
 };

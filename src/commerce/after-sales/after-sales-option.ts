@@ -2,7 +2,7 @@
  * One option of a buyer after the sale: its decision, quantity, terms, and the windows of time that run for
  * its line.
  */
-import { guaranteeMonthsMin, isInUnion, type ReturnMethod } from "#commerce/markets/policy-rules.ts";
+import { guaranteeMonthsMin, isInEuropeanUnion, type ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import {
   arrivalOf,
   lostAt,
@@ -153,7 +153,9 @@ export function afterSalesWindows(order: OrderAggregate, line: OrderLine): After
     faults: months > 0 ? longer(returns, warranted) : returns,
     loss: { clock: "shipped_plus_transit", startsAt: lostAt(order, line), endsAt: null, estimated: true },
     withdrawal: withdrawalOf(order, line),
-    guarantee: isInUnion(order.country) ? windowFrom(order, arrival, { months: guaranteeMonthsMin }) : null,
+    guarantee: isInEuropeanUnion(order.country)
+      ? windowFrom(order, arrival, { months: guaranteeMonthsMin })
+      : null,
     warranted: months > 0 ? warranted : null,
     registered: registeredWindow(findLineWarranty(order, line)),
   };

@@ -1,11 +1,11 @@
 /**
- * What every change of a cart has in common: the cart is locked before it is read, its state and version are
- * checked, the whole of it is priced anew, and where anything is different it is saved once and told of. A
- * change that changes nothing leaves the version, and tells nothing.
+ * The steps that every change of a cart shares: lock the cart, read it, check its status and version, price
+ * the whole cart again, save it once if anything differs, and publish the events. A change without an effect
+ * keeps the version and publishes nothing.
  */
 import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
-import { AmountOutOfRange } from "#commerce/pricing/discounts.ts";
+import { AmountOutOfRangeError } from "#commerce/pricing/discounts.ts";
 import type { PromotionRefusal } from "#commerce/promotions/choose-promotions.ts";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
 import { runPipelined, type Transaction } from "#database/transaction.ts";
@@ -31,13 +31,20 @@ import { updateCart } from "./save-cart.ts";
 import { expireCartSession } from "#commerce/checkout/end-session.ts";
 import { type CartRow, cartsQuery, findCarts } from "./find-carts.ts";
 
-/** For whom a cart changes. */
+/** The context of commands that change carts. */
 export interface CartCommandContext extends CommandContext {
   readonly keyring: Keyring;
-  /** The buyer an internal frontend acts for: then carts of other buyers are not there. */
+  /**
+   * The buyer that an internal frontend acts for; the command then finds no cart of another buyer. Null if
+   * the caller acts for no buyer.
+   */
   readonly buyerReference: string | null;
-  /** Nobody asks: what comes due for a cart that ended long ago is done all the same. */
+  /**
+   * True if the service itself runs the command. The command then also finds carts of every buyer and carts
+   * that ended more than 90 days ago.
+   */
   readonly isSystem?: boolean | undefined;
+  /** Base URL for the links to images in events. */
   readonly publicUrl: string;
   readonly events: ServiceEvents;
 }
@@ -48,17 +55,23 @@ export interface CartTarget extends ExpectedVersionInput {
 
 export interface CartPlan {
   readonly draft: CartDraft;
-  /** What happened, where anything did; null: what becomes of the code tells it. */
+  /**
+   * The event to publish if the change is saved; null if only the promotion events of the change are
+   * published.
+   */
   readonly event: EventType | null;
-  /** A code by what the buyer typed; else the draft's. */
+  /** The normalized promotion code that the buyer entered. If left out, the code of the draft is loaded. */
   readonly codeNormalized?: string;
-  /** Sees what there is for sale, and may refuse or want something else. */
-  readonly review?: (offer: CartOffer) => CartDraft;
-  /** Sees what came of it, and may refuse. */
-  readonly accept?: (next: NextCart, refusal: PromotionRefusal | null) => void;
+  /** Called with the loaded offer before pricing. Returns the draft to price; may throw a failure. */
+  readonly reviewOffer?: (offer: CartOffer) => CartDraft;
+  /**
+   * Called with the priced cart before it is saved; may throw a failure. `refusal` says why the promotion
+   * code does not apply; null if it applies.
+   */
+  readonly checkResult?: (next: NextCart, refusal: PromotionRefusal | null) => void;
 }
 
-/** Null: nothing is to be done. */
+/** Plans a change of the locked cart. Returns null if there is nothing to change. */
 export type PlanCartChange = (cart: CartAggregate) => CartPlan | null;
 
 export interface CartChange {
@@ -66,6 +79,7 @@ export interface CartChange {
   readonly plan: PlanCartChange;
 }
 
+/** Locks and checks a cart, then applies the planned change. */
 export async function changeCart(
   transaction: Transaction,
   context: CartCommandContext,
@@ -76,7 +90,10 @@ export async function changeCart(
   return applyCartPlan(transaction, context, { cart, plan });
 }
 
-/** The newest there is of it, and nobody else changes it until the end of the transaction. */
+/**
+ * Locks the cart until the end of the transaction, then reads it. Throws `cart_not_found` if the caller has
+ * no such cart.
+ */
 export async function lockCart(
   transaction: Transaction,
   context: CartCommandContext,
@@ -87,15 +104,15 @@ export async function lockCart(
   return cart;
 }
 
-/** Undefined: there is none for the asker. */
+/** Like `lockCart`, but returns undefined if the caller has no such cart. */
 export async function tryLockCart(
   transaction: Transaction,
   context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate | undefined> {
   const id = toId(cartId);
-  // A statement of its own: one that waited for the lock would have read the lines from before. Nobody waits
-  // for the one before.
+  // The lock is a separate statement before the read: a single statement that waited for the lock would
+  // return the lines from before the wait. Both statements are sent without waiting for the first result.
   const lock = prepareStatement(transaction, {
     form: "lock cart",
     write: lockStatement,
@@ -113,46 +130,50 @@ export async function tryLockCart(
 const lockStatement = (): RawBuilder<unknown> =>
   sql`select c.id from cart c where c.id = ${parameter("id")} and c.merchant_id = ${parameter("merchantId")} for no key update`;
 
-/** The checkout session that has the cart after the change. */
+/** The checkout session that keeps the cart locked after the change. */
 export interface LockingSession {
   readonly sessionId: string;
-  /** Of one that begins with this change: writes it. */
-  readonly begin?: (next: NextCart) => Promise<void>;
+  /** Creates the session with the priced cart. Left out if the session existed before this change. */
+  readonly create?: (next: NextCart) => Promise<void>;
 }
 
 export interface PlannedCartChange {
-  /** Locked for the transaction, and free to be changed; or checked out, by the session that changes it. */
+  /** The cart, locked for the transaction. Its status is active, or it is in the checkout of `lockingSession`. */
   readonly cart: CartAggregate;
   readonly plan: PlanCartChange;
-  /** Left out: the cart is active after it. */
-  readonly holder?: LockingSession;
+  /** The session that keeps the cart locked. If left out, the cart is active after the change. */
+  readonly lockingSession?: LockingSession;
 }
 
+/** Prices the planned draft, saves it if it differs from the stored cart, and publishes the events. */
 export async function applyCartPlan(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, plan, holder }: PlannedCartChange,
+  { cart, plan, lockingSession }: PlannedCartChange,
 ): Promise<CartAggregate> {
   const planned = plan(cart);
   if (planned === null) return cart;
-  const { draft, event, codeNormalized, review, accept } = planned;
-  const offer = await loadOffer(transaction, toOfferRequest(context, draft, { codeNormalized, holder }));
-  const basis = { before: cart, offer, now: context.now, isInCheckout: isLockedBefore(holder) };
-  const { next, refusal } = repriceOrFail(review === undefined ? draft : review(offer), basis);
-  accept?.(next, refusal);
-  const isFree = cart.status === "active" && holder === undefined;
-  if ((isFree || isLockedBefore(holder)) && isCartUnchanged(cart, next))
+  const { draft, event, codeNormalized, reviewOffer, checkResult } = planned;
+  const offer = await loadOffer(
+    transaction,
+    toOfferRequest(context, draft, { codeNormalized, lockingSession }),
+  );
+  const basis = { before: cart, offer, now: context.now, isInCheckout: isLockedBefore(lockingSession) };
+  const { next, refusal } = repriceOrFail(reviewOffer === undefined ? draft : reviewOffer(offer), basis);
+  checkResult?.(next, refusal);
+  const isFree = cart.status === "active" && lockingSession === undefined;
+  if ((isFree || isLockedBefore(lockingSession)) && isCartUnchanged(cart, next))
     return withCurrentWarnings(cart, next.warnings);
-  return saveCartChange(transaction, context, { cart, holder, next, event });
+  return saveCartChange(transaction, context, { cart, lockingSession, next, event });
 }
 
-/** By a session that had it before. */
-const isLockedBefore = (holder: LockingSession | undefined): boolean =>
-  holder !== undefined && holder.begin === undefined;
+/** Whether the session had locked the cart before this change. */
+const isLockedBefore = (lockingSession: LockingSession | undefined): boolean =>
+  lockingSession !== undefined && lockingSession.create === undefined;
 
 interface ChangeToSave {
   readonly cart: CartAggregate;
-  readonly holder: LockingSession | undefined;
+  readonly lockingSession: LockingSession | undefined;
   readonly next: NextCart;
   readonly event: EventType | null;
 }
@@ -160,14 +181,14 @@ interface ChangeToSave {
 async function saveCartChange(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, holder, next, event }: ChangeToSave,
+  { cart, lockingSession, next, event }: ChangeToSave,
 ): Promise<CartAggregate> {
   const { now, merchantId } = context;
-  // What a session has locked that is over is free again by the clock; now that is written.
-  const isUnlocked = cart.status === "locked" && !isLockedBefore(holder);
+  // A session that has run out is still stored as open; this change stores its end.
+  const isUnlocked = cart.status === "locked" && !isLockedBefore(lockingSession);
   if (isUnlocked) await expireCartSession(transaction, context, cart);
-  await holder?.begin?.(next);
-  const status = holder === undefined ? "active" : "locked";
+  await lockingSession?.create?.(next);
+  const status = lockingSession === undefined ? "active" : "locked";
   const after = await updateCart(transaction, {
     cartId: cart.id,
     merchantId,
@@ -181,12 +202,15 @@ async function saveCartChange(
     ...promotionCodeEvents(cart, after),
     ...(event === null ? [] : [event]),
   ];
-  // A session that keeps the cart may still change in this transaction, and the cart shows it.
-  publishCartEvents(context, types, { before: cart, after, isFinal: !isLockedBefore(holder) });
+  // The session may still change in this transaction, and the rendered cart includes the session.
+  publishCartEvents(context, types, { before: cart, after, isFinal: !isLockedBefore(lockingSession) });
   return after;
 }
 
-/** Nothing is saved, but who asked for more than there is reads so. */
+/**
+ * Returns the unchanged cart with the warnings of this attempt, for example that fewer items are available
+ * than the caller wanted. The warnings are not saved.
+ */
 function withCurrentWarnings(cart: CartAggregate, found: readonly StoredCartWarning[]): CartAggregate {
   const kept = cart.warnings.filter(
     ({ code, lineId }) => !found.some((warning) => warning.code === code && warning.lineId === lineId),
@@ -200,7 +224,7 @@ export async function readSavedCart(
   now: Date,
 ): Promise<CartAggregate> {
   const cart = (await findCarts(transaction, [cartId], now)).get(cartId);
-  if (cart === undefined) throw new Error(`Cart ${cartId} was saved and is not there.`);
+  if (cart === undefined) throw new Error(`Cart ${cartId} was saved and was not found.`);
   return cart;
 }
 
@@ -216,8 +240,8 @@ export function repriceOrFail(
   try {
     return repriceCart({ draft, ...basis });
   } catch (error) {
-    if (!(error instanceof AmountOutOfRange)) throw error;
-    const message = "The cart's amounts would leave the range of whole numbers that JSON can carry.";
+    if (!(error instanceof AmountOutOfRangeError)) throw error;
+    const message = "An amount of the cart would be too large. Reduce the quantities.";
     throw failAt("invalid_field", { in: "body", field: "/lines", code: "out_of_range", message });
   }
 }
@@ -227,8 +251,8 @@ function toOfferRequest(
   draft: CartDraft,
   {
     codeNormalized,
-    holder,
-  }: { readonly codeNormalized: string | undefined; readonly holder: LockingSession | undefined },
+    lockingSession,
+  }: { readonly codeNormalized: string | undefined; readonly lockingSession: LockingSession | undefined },
 ): OfferRequest {
   const { marketId, buyerReference, promotionCodeId } = draft;
   const code =
@@ -244,12 +268,12 @@ function toOfferRequest(
     variantIds,
     buyerReference,
     code,
-    heldBySessionId: holder?.sessionId ?? null,
+    heldBySessionId: lockingSession?.sessionId ?? null,
     now,
   };
 }
 
-/** What became of the code, whether it was asked for or found. */
+/** Returns the events about the promotion code, by comparing the cart before and after the change. */
 function promotionCodeEvents(before: CartAggregate, after: CartAggregate): EventType[] {
   const [was, is] = [findCodePromotion(before), findCodePromotion(after)];
   if (is === undefined) return was === undefined ? [] : ["cart.promotion_removed"];
@@ -265,8 +289,9 @@ function promotionCodeEvents(before: CartAggregate, after: CartAggregate): Event
 }
 
 /**
- * Each with what was different before. `isFinal`: no more of what it shows changes in this transaction, so
- * that it need not be read again.
+ * Publishes the events of one cart change, with the previous values of the changed fields. `isFinal`: the
+ * cart and its session do not change again in this transaction, so that the events can use `after` without
+ * another read.
  */
 export function publishCartEvents(
   { outbox, now, publicUrl }: Pick<CartCommandContext, "outbox" | "now" | "publicUrl">,

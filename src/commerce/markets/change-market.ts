@@ -51,7 +51,7 @@ export async function upsertMarket(
   requireNoFaults(marketFaults(input));
   await lockCatalog(transaction, tenant);
   const existing = await findMarket(transaction, tenant, input);
-  if (existing !== undefined) requireVersion(conflictOf(existing), input.expectedVersion);
+  if (existing !== undefined) requireVersion(marketConflict(existing), input.expectedVersion);
   const marketId = existing?.id ?? createId("market", tenant.now.getTime());
   await requireFreeCountries(transaction, tenant, { marketId, countries: input.countries });
   if (existing !== undefined && existing.currency !== input.currency)
@@ -68,7 +68,7 @@ export async function upsertMarket(
   if (!isRowChanged) await raiseMarketVersion(transaction, tenant, marketId);
   await raiseCatalogVersion(transaction, tenant);
   if (existing !== undefined)
-    await reindexProducts(transaction, tenant, await publishedIn(transaction, marketId));
+    await reindexProducts(transaction, tenant, await findPublishedInMarket(transaction, marketId));
   return { marketId };
 }
 
@@ -114,7 +114,7 @@ async function findMarket(
     throw fail("already_exists", {
       message,
       details: [faultAt("/handle", "already_exists", message)],
-      conflict: conflictOf(withHandle, "handle_taken"),
+      conflict: marketConflict(withHandle, "handle_taken"),
     });
   }
   return existing;
@@ -148,7 +148,7 @@ async function requireFreeCountries(
       `${country} belongs to the market "${handle}".`,
     ),
   );
-  const conflict = conflictOf(first, "country_taken", {
+  const conflict = marketConflict(first, "country_taken", {
     countries: taken.map(({ country }) => country),
     handle: first.handle,
   });
@@ -168,7 +168,7 @@ async function requireNoPrices(transaction: Transaction, market: Market): Promis
     .executeTakeFirst();
   if (price === undefined) return;
   throw fail("invalid_state", {
-    conflict: conflictOf(market, "market_has_prices", { currency: market.currency }),
+    conflict: marketConflict(market, "market_has_prices", { currency: market.currency }),
   });
 }
 
@@ -254,7 +254,7 @@ async function saveCountries(
  * Finds and locks the published products with a price in the market, so that they do not change until they
  * are indexed.
  */
-async function publishedIn(transaction: Transaction, marketId: string): Promise<string[]> {
+async function findPublishedInMarket(transaction: Transaction, marketId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select p.id from product p
     where p.status = 'published' and p.id in (
@@ -263,7 +263,7 @@ async function publishedIn(transaction: Transaction, marketId: string): Promise<
   return rows.map(({ id }) => id);
 }
 
-function conflictOf(
+function marketConflict(
   { id, version }: Pick<Market, "id" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
@@ -271,7 +271,7 @@ function conflictOf(
   return { resource: "market", id, currentStatus: null, currentVersion: version, reason, data };
 }
 
-interface MarketOf {
+interface MarketScope {
   readonly id: string;
   readonly currency: string;
   readonly countries: readonly string[];
@@ -285,7 +285,7 @@ export async function requireMarket(
   transaction: Transaction,
   tenant: CommandContext,
   marketId: string,
-): Promise<MarketOf> {
+): Promise<MarketScope> {
   const rows = await transaction
     .selectFrom("market")
     .leftJoin("marketCountry", "marketCountry.marketId", "market.id")

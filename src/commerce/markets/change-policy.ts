@@ -29,7 +29,7 @@ import { type CommandContext, requireVersion } from "#commerce/command-context.t
 import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { requireMarket } from "./change-market.ts";
-import type { ReturnRules, RuledType, RulesByType, StoredRules } from "./policy-rules.ts";
+import type { ReturnRules, PolicyRulesType, PolicyRulesByType, StoredPolicyRules } from "./policy-rules.ts";
 
 export const policyTypes = ["cancellation", "return", "withdrawal", "warranty"] as const;
 export type PolicyType = (typeof policyTypes)[number];
@@ -56,7 +56,7 @@ export async function upsertPolicy(
   await lockCatalog(transaction, tenant);
   const marketId = input.marketId ?? null;
   if (marketId !== null) await requireMarket(transaction, tenant, marketId);
-  await requireOwnCategories(transaction, tenant, input.rules ?? {});
+  await requireKnownCategories(transaction, tenant, input.rules ?? {});
   const existing = await transaction
     .selectFrom("policy")
     .select(["id", "version"])
@@ -114,10 +114,12 @@ function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInp
 }
 
 /** Rules as a merchant enters them. Null counts as left out, except for the rules listed in `nullable`. */
-type Given<Rules> = { readonly [Key in keyof Rules]?: Rules[Key] | null | undefined };
+type PartialRules<Rules> = { readonly [Key in keyof Rules]?: Rules[Key] | null | undefined };
 
 /** Rules grouped by policy type. Only the group of the policy's own type may be present. */
-type PolicyRulesInput = { readonly [Type in RuledType]?: Given<RulesByType[Type]> | null | undefined };
+type PolicyRulesInput = {
+  readonly [Type in PolicyRulesType]?: PartialRules<PolicyRulesByType[Type]> | null | undefined;
+};
 
 const ruleBounds = {
   windowMinutes: { min: 1, max: 43_200 },
@@ -135,14 +137,14 @@ const ruleBounds = {
 } as const satisfies Readonly<Record<string, NumberRule>>;
 
 interface RulesToCheck {
-  readonly type: RuledType;
+  readonly type: PolicyRulesType;
   readonly marketId: string | null;
   readonly rules: PolicyRulesInput;
 }
 
 function ruleFaults({ type, marketId, rules }: RulesToCheck): Faults {
   const groups = ["cancellation", "return", "withdrawal", "warranty"] as const;
-  const foreign = groups.filter((group) => group !== type && isSaid(rules[group]));
+  const foreign = groups.filter((group) => group !== type && isPresent(rules[group]));
   return [
     ...foreign.map((group) =>
       faultAt(`/rules/${group}`, "not_allowed", `A policy of type ${type} has no rules of type ${group}.`),
@@ -162,7 +164,7 @@ function ruleFaults({ type, marketId, rules }: RulesToCheck): Faults {
 
 const at = (name: keyof ReturnRules): string => `/rules/return/${name}`;
 
-function returnFaults(rules: Given<ReturnRules>, marketId: string | null): Faults {
+function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null): Faults {
   const { methods, extendUntil } = rules;
   return [
     ...integerFaults(at("windowDays"), rules.windowDays, ruleBounds.windowDays),
@@ -187,7 +189,7 @@ function returnFaults(rules: Given<ReturnRules>, marketId: string | null): Fault
   ];
 }
 
-function excludedFaults({ excludedCategoryIds, excludedCountries }: Given<ReturnRules>): Faults {
+function excludedFaults({ excludedCategoryIds, excludedCountries }: PartialRules<ReturnRules>): Faults {
   const countries = excludedCountries ?? [];
   return [
     ...listFaults(at("excludedCategoryIds"), excludedCategoryIds, ruleBounds.excludedCategories.max),
@@ -198,7 +200,7 @@ function excludedFaults({ excludedCategoryIds, excludedCountries }: Given<Return
 }
 
 /** Refuses amounts in a policy without a market, because amounts are in the market's currency. */
-function amountFaults(rules: Given<ReturnRules>): Faults {
+function amountFaults(rules: PartialRules<ReturnRules>): Faults {
   return (["returnShippingMinor", "keepItemMinor"] as const).flatMap((name) =>
     (rules[name] ?? 0) === 0
       ? []
@@ -206,7 +208,7 @@ function amountFaults(rules: Given<ReturnRules>): Faults {
   );
 }
 
-const isSaid = <Value>(value: Value | null | undefined): value is Value =>
+const isPresent = <Value>(value: Value | null | undefined): value is Value =>
   value !== null && value !== undefined;
 
 function isDay(text: string): boolean {
@@ -226,15 +228,15 @@ const nullable: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the validated rules without those left out. */
-function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredRules {
+function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredPolicyRules {
   const said = Object.entries(rules[type] ?? {}).filter(
-    ([name, value]) => isSaid(value) || (value === null && nullable.has(`${type}.${name}`)),
+    ([name, value]) => isPresent(value) || (value === null && nullable.has(`${type}.${name}`)),
   );
   return Object.fromEntries(said);
 }
 
 /** Checks that all excluded categories belong to the merchant. */
-async function requireOwnCategories(
+async function requireKnownCategories(
   transaction: Transaction,
   { merchantId }: CommandContext,
   rules: PolicyRulesInput,

@@ -4,10 +4,10 @@
  */
 
 /** How a buyer's request is handled: granted at once, decided by the merchant, or not possible. */
-export type SelfService = "immediate" | "request" | "none";
+export type PolicyMode = "immediate" | "request" | "none";
 
 export interface CancellationRules {
-  readonly mode: SelfService;
+  readonly mode: PolicyMode;
   /** Minutes after the order was placed; null: until packing begins. */
   readonly windowMinutes: number | null;
   readonly afterWindow: "request" | "deny";
@@ -16,7 +16,7 @@ export interface CancellationRules {
 export type ReturnMethod = "mail" | "store" | "pickup" | "keep_item";
 
 export interface ReturnRules {
-  readonly mode: SelfService;
+  readonly mode: PolicyMode;
   /** Days after delivery, until the end of the day in the market's time zone; null: no time limit. */
   readonly windowDays: number | null;
   /** Days after delivery in which an exchange is possible; null: no exchanges. */
@@ -60,17 +60,19 @@ export interface WarrantyRules {
 /** Complete rules of one policy, as stored in an order's snapshot; the policy's type decides which kind. */
 export type PolicyRules = CancellationRules | ReturnRules | WithdrawalRules | WarrantyRules;
 
-export interface RulesByType {
+export interface PolicyRulesByType {
   readonly cancellation: CancellationRules;
   readonly return: ReturnRules;
   readonly withdrawal: WithdrawalRules;
   readonly warranty: WarrantyRules;
 }
 
-export type RuledType = keyof RulesByType;
+export type PolicyRulesType = keyof PolicyRulesByType;
 
 /** Rules as stored in a policy: rules that the merchant left out are absent. */
-export type StoredRules<Type extends RuledType = RuledType> = Partial<RulesByType[Type]>;
+export type StoredPolicyRules<Type extends PolicyRulesType = PolicyRulesType> = Partial<
+  PolicyRulesByType[Type]
+>;
 
 /**
  * Member states of the European Union
@@ -83,7 +85,7 @@ const europeanUnion = new Set(
 const economicArea = new Set([...europeanUnion, "IS", "LI", "NO"]);
 
 /** Returns true if the legal guarantee of Directive (EU) 2019/771 applies in the country. */
-export const isInUnion = (country: string): boolean => europeanUnion.has(country);
+export const isInEuropeanUnion = (country: string): boolean => europeanUnion.has(country);
 
 /** Returns true if the right of withdrawal of Directive 2011/83/EU applies in the country. */
 const isInEconomicArea = (country: string): boolean => economicArea.has(country);
@@ -94,7 +96,7 @@ const withdrawalDaysMin = 14;
 export const guaranteeMonthsMin = 24;
 const remediesDefault = 1;
 
-export const defaultRules: RulesByType = {
+export const defaultPolicyRules: PolicyRulesByType = {
   cancellation: { mode: "immediate", windowMinutes: 60, afterWindow: "request" },
   return: {
     mode: "immediate",
@@ -119,19 +121,22 @@ export const defaultRules: RulesByType = {
  * Returns the complete rules for a buyer in a country: the merchant's rules, the defaults for the others, and
  * at least the legal minimum.
  */
-export function completeRules<Type extends RuledType>(
+export function completePolicyRules<Type extends PolicyRulesType>(
   type: Type,
-  stored: StoredRules<Type>,
+  stored: StoredPolicyRules<Type>,
   { country }: { readonly country: string },
-): RulesByType[Type] {
-  return atLeastTheLaw({ ...defaultRules, [type]: { ...defaultRules[type], ...stored } }, country)[type];
+): PolicyRulesByType[Type] {
+  return applyLegalMinimum(
+    { ...defaultPolicyRules, [type]: { ...defaultPolicyRules[type], ...stored } },
+    country,
+  )[type];
 }
 
-function atLeastTheLaw(rules: RulesByType, country: string): RulesByType {
+function applyLegalMinimum(rules: PolicyRulesByType, country: string): PolicyRulesByType {
   const { withdrawal, warranty } = rules;
   const windowDays = isInEconomicArea(country)
     ? Math.max(withdrawalDaysMin, withdrawal.windowDays)
     : withdrawal.windowDays;
-  const months = isInUnion(country) ? Math.max(guaranteeMonthsMin, warranty.months) : warranty.months;
+  const months = isInEuropeanUnion(country) ? Math.max(guaranteeMonthsMin, warranty.months) : warranty.months;
   return { ...rules, withdrawal: { windowDays }, warranty: { ...warranty, months } };
 }

@@ -4,7 +4,7 @@
  * is; the results are instants.
  */
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
-import type { RulesByType } from "#commerce/markets/policy-rules.ts";
+import type { PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPolicy } from "./order-aggregate.ts";
 import { sentStatuses, wantedOf } from "./order-statuses.ts";
 
@@ -195,7 +195,7 @@ const earliest = (instants: readonly (string | null)[]): string | null => known(
 
 /** A policy of an order, with the rules of its type. */
 export type PolicyOfType<Type extends PolicyType> = Omit<OrderPolicy, "rules"> & {
-  readonly rules: RulesByType[Type];
+  readonly rules: PolicyRulesByType[Type];
 };
 
 export function policyOf<Type extends PolicyType>(
@@ -204,5 +204,5 @@ export function policyOf<Type extends PolicyType>(
 ): PolicyOfType<Type> {
   const policy = policies.find((candidate) => candidate.type === type);
   if (policy === undefined) throw new Error(`Order ${id} was placed without a policy of type ${type}.`);
-  return { ...policy, rules: policy.rules as RulesByType[Type] };
+  return { ...policy, rules: policy.rules as PolicyRulesByType[Type] };
 }

@@ -7,10 +7,10 @@ import { sql } from "kysely";
 import { type PolicyType, policyTypes } from "#commerce/markets/change-policy.ts";
 import {
   type CancellationRules,
-  completeRules,
+  completePolicyRules,
   type ReturnRules,
-  type RulesByType,
-  type StoredRules,
+  type PolicyRulesByType,
+  type StoredPolicyRules,
 } from "#commerce/markets/policy-rules.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -30,7 +30,7 @@ interface PolicyFound {
   readonly marketId: string | null;
   readonly summaries: Readonly<Record<string, string>>;
   readonly url: string | null;
-  readonly rules: StoredRules;
+  readonly rules: StoredPolicyRules;
   readonly currency: string;
   readonly marketLocale: string;
   readonly merchantLocale: string;
@@ -72,8 +72,8 @@ function snapshotOf(
   type: PolicyType,
   { found, order }: { readonly found: PolicyFound | undefined; readonly order: PoliciesToSnapshot },
 ): Snapshot {
-  const stored: StoredRules = found === undefined ? {} : inCurrency(found, order.currency);
-  const rules = completeRules(type, stored, order);
+  const stored: StoredPolicyRules = found === undefined ? {} : inCurrency(found, order.currency);
+  const rules = completePolicyRules(type, stored, order);
   const summary = found === undefined ? undefined : summaryOf(found, order.locale);
   return {
     summary: summary ?? defaultSummary(type, rules),
@@ -90,17 +90,17 @@ function summaryOf(
 }
 
 /** An order keeps its currency though its market may have another by now: its amounts are none of the order's. */
-function inCurrency({ rules, currency }: PolicyFound, orderCurrency: string): StoredRules {
+function inCurrency({ rules, currency }: PolicyFound, orderCurrency: string): StoredPolicyRules {
   if (currency === orderCurrency) return rules;
   const {
     returnShippingMinor: _postage,
     keepItemMinor: _threshold,
     ...rest
-  } = rules as Partial<RulesByType["return"]>;
+  } = rules as Partial<PolicyRulesByType["return"]>;
   return rest;
 }
 
-type Summaries = { readonly [Type in PolicyType]: (rules: RulesByType[Type]) => string };
+type Summaries = { readonly [Type in PolicyType]: (rules: PolicyRulesByType[Type]) => string };
 
 const defaultSummaries: Summaries = {
   cancellation: (rules) => cancellationSummary(rules),
@@ -115,7 +115,7 @@ const defaultSummaries: Summaries = {
       : `What you bought is guaranteed for ${counted(months, "month")} from its delivery.`,
 };
 
-export function defaultSummary<Type extends PolicyType>(type: Type, rules: RulesByType[Type]): string {
+export function defaultSummary<Type extends PolicyType>(type: Type, rules: PolicyRulesByType[Type]): string {
   return defaultSummaries[type](rules);
 }
 

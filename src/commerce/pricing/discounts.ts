@@ -9,7 +9,7 @@ import { amountMinorMax } from "#foundation/money.ts";
  * "Buy X, get Y": for every X bought units, Y entitled units get cheaper. The rule applies repeatedly, and no
  * unit counts twice.
  */
-export interface BuyXGetY {
+export interface BuyXGetYTerms {
   readonly kind: "buy_x_get_y";
   readonly buyQuantity: number;
   readonly getQuantity: number;
@@ -28,7 +28,7 @@ export type DiscountRule = { readonly id: string; readonly entitled: Entitlement
   /** An amount in minor units, split over all entitled lines. */
   | { readonly kind: "fixed_amount"; readonly amountMinor: number }
   | { readonly kind: "free_shipping" }
-  | BuyXGetY
+  | BuyXGetYTerms
   /** The cheapest entitled units, as many as `getQuantity`, are free. */
   | { readonly kind: "gift"; readonly getQuantity: number }
 );
@@ -51,14 +51,17 @@ export interface EntitledLine {
  * Returns a function that decides whether a line is entitled. The IDs are in sets, because many lines are
  * checked.
  */
-export function entitledTo({ productIds, categoryIds }: Entitlement): (line: EntitledLine) => boolean {
+export function createEntitlementCheck({
+  productIds,
+  categoryIds,
+}: Entitlement): (line: EntitledLine) => boolean {
   if (productIds.length === 0 && categoryIds.length === 0) return () => true;
   const products = new Set(productIds);
   const categories = new Set(categoryIds);
   return (line) => products.has(line.productId) || line.categoryIds.some((id) => categories.has(id));
 }
 
-export function quantityOf(lines: readonly EntitledLine[]): number {
+export function totalQuantity(lines: readonly EntitledLine[]): number {
   return lines.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
@@ -66,9 +69,9 @@ export function quantityOf(lines: readonly EntitledLine[]): number {
  * The rule with its entitled products. In one application, a unit counts either as bought (X) or as
  * discounted (Y), never as both.
  */
-export type BuyXGetYRule = BuyXGetY & { readonly entitled: Entitlement };
+export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: Entitlement };
 
-interface Units {
+interface UnitCounts {
   readonly entitled: number;
   readonly bought: number;
   /** Units that are entitled or bought; a unit that is both counts once. */
@@ -76,16 +79,18 @@ interface Units {
 }
 
 /** Returns a function that decides whether a line counts as bought (X). */
-export function boughtFor(rule: BuyXGetYRule): (line: EntitledLine) => boolean {
+export function createBoughtCheck(rule: BuyXGetYRule): (line: EntitledLine) => boolean {
   const { productIds, categoryIds } = rule.buy;
-  return entitledTo(productIds.length === 0 && categoryIds.length === 0 ? rule.entitled : rule.buy);
+  return createEntitlementCheck(
+    productIds.length === 0 && categoryIds.length === 0 ? rule.entitled : rule.buy,
+  );
 }
 
 /**
  * Returns how many times the rule applies to the lines. Units in both sets can serve either side, but each
  * unit serves only one.
  */
-export function applicationsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
+export function countApplications(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
   return Math.floor(
@@ -97,25 +102,25 @@ export function applicationsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[
  * Returns the minimum number of units that must be added to the cart before the rule applies once; 0 if it
  * already applies.
  */
-export function missingUnitsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
+export function countMissingUnits(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
   return Math.max(0, getQuantity - entitled, buyQuantity - bought, buyQuantity + getQuantity - either);
 }
 
-function countedUnitsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): Units {
-  const isEntitled = entitledTo(rule.entitled);
-  const isBought = boughtFor(rule);
+function countedUnitsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): UnitCounts {
+  const isEntitled = createEntitlementCheck(rule.entitled);
+  const isBought = createBoughtCheck(rule);
   return {
-    entitled: quantityOf(lines.filter(isEntitled)),
-    bought: quantityOf(lines.filter(isBought)),
-    either: quantityOf(lines.filter((line) => isEntitled(line) || isBought(line))),
+    entitled: totalQuantity(lines.filter(isEntitled)),
+    bought: totalQuantity(lines.filter(isBought)),
+    either: totalQuantity(lines.filter((line) => isEntitled(line) || isBought(line))),
   };
 }
 
 const wholeBasisPoints = 10_000;
 
-export interface OpenCart {
+export interface RemainingAmounts {
   readonly lines: readonly EntitledLine[];
   /** Remaining amount of each line in minor units, in the order of `lines`. */
   readonly linesMinor: readonly number[];
@@ -123,26 +128,26 @@ export interface OpenCart {
   readonly shippingMinor: number;
 }
 
-export interface TakenOff {
+export interface DiscountAmounts {
   /** Deduction from each line in minor units, in the order of the cart's lines. */
   readonly linesMinor: readonly number[];
   readonly shippingMinor: number;
 }
 
-export function takeOff(rule: DiscountRule, cart: OpenCart): TakenOff {
+export function applyDiscountRule(rule: DiscountRule, cart: RemainingAmounts): DiscountAmounts {
   return rule.kind === "free_shipping"
     ? { linesMinor: cart.lines.map(() => 0), shippingMinor: cart.shippingMinor }
-    : { linesMinor: takeOffLines(rule, cart), shippingMinor: 0 };
+    : { linesMinor: discountLines(rule, cart), shippingMinor: 0 };
 }
 
-function takeOffLines(
+function discountLines(
   rule: Exclude<DiscountRule, { readonly kind: "free_shipping" }>,
-  cart: OpenCart,
+  cart: RemainingAmounts,
 ): readonly number[] {
-  if (rule.kind === "buy_x_get_y") return takeOffTheGot(rule, cart);
-  const isEntitled = entitledTo(rule.entitled);
+  if (rule.kind === "buy_x_get_y") return discountGetUnits(rule, cart);
+  const isEntitled = createEntitlementCheck(rule.entitled);
   if (rule.kind === "gift") {
-    return takeOffUnits(unitsOf(cart, isEntitled), {
+    return discountUnits(unitsOf(cart, isEntitled), {
       lineCount: cart.lines.length,
       quantity: rule.getQuantity,
       basisPoints: wholeBasisPoints,
@@ -153,23 +158,23 @@ function takeOffLines(
   );
   if (rule.kind === "percentage")
     return entitledMinor.map((leftMinor) => mulDivHalfEven(leftMinor, rule.basisPoints, wholeBasisPoints));
-  return allocate(Math.min(rule.amountMinor, sumMinor(entitledMinor)), entitledMinor);
+  return allocateByWeight(Math.min(rule.amountMinor, sumMinor(entitledMinor)), entitledMinor);
 }
 
-function takeOffTheGot(rule: BuyXGetYRule, cart: OpenCart): readonly number[] {
-  const applications = applicationsOf(rule, cart.lines);
-  const isBought = boughtFor(rule);
+function discountGetUnits(rule: BuyXGetYRule, cart: RemainingAmounts): readonly number[] {
+  const applications = countApplications(rule, cart.lines);
+  const isBought = createBoughtCheck(rule);
   // Bought units must stay undiscounted. Of the units that could serve either side, only those in excess of
   // all X units may be discounted.
-  let spare = quantityOf(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
+  let spare = totalQuantity(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
   const offered: UnitGroup[] = [];
-  for (const group of unitsOf(cart, entitledTo(rule.entitled))) {
+  for (const group of unitsOf(cart, createEntitlementCheck(rule.entitled))) {
     const isShared = isBought(group.line);
     const count = isShared ? Math.min(group.count, spare) : group.count;
     if (isShared) spare -= count;
     offered.push({ ...group, count });
   }
-  return takeOffUnits(offered, {
+  return discountUnits(offered, {
     lineCount: cart.lines.length,
     quantity: applications * rule.getQuantity,
     basisPoints: rule.basisPoints,
@@ -189,7 +194,10 @@ interface UnitGroup {
  * lines first. The remaining amount of a line is spread evenly over its units: every unit gets the quotient,
  * and the remainder is distributed in single minor units.
  */
-function unitsOf({ lines, linesMinor }: OpenCart, isWanted: (line: EntitledLine) => boolean): UnitGroup[] {
+function unitsOf(
+  { lines, linesMinor }: RemainingAmounts,
+  isWanted: (line: EntitledLine) => boolean,
+): UnitGroup[] {
   const groups: UnitGroup[] = [];
   for (const [position, line] of lines.entries()) {
     if (!isWanted(line) || line.quantity === 0) continue;
@@ -206,7 +214,7 @@ function unitsOf({ lines, linesMinor }: OpenCart, isWanted: (line: EntitledLine)
  * Deducts a percentage from the cheapest units. The deduction is rounded per unit, so that units of equal
  * price get equal discounts.
  */
-function takeOffUnits(
+function discountUnits(
   cheapestFirst: readonly UnitGroup[],
   {
     lineCount,
@@ -231,7 +239,7 @@ function takeOffUnits(
  * Thrown if a calculated amount exceeds the allowed range, although each price and quantity is valid by
  * itself. The caller refuses the input that caused it.
  */
-export class AmountOutOfRange extends Error {
+export class AmountOutOfRangeError extends Error {
   constructor() {
     super(`An amount is beyond ±${amountMinorMax} minor units.`);
     this.name = "AmountOutOfRange";
@@ -259,7 +267,7 @@ export function mulDivHalfEven(value: number, numerator: number, denominator: nu
  * to the shares with the largest remainders, earlier positions first. If the total is at most the sum of all
  * weights, no share exceeds its weight.
  */
-export function allocate(totalMinor: number, weights: readonly number[]): number[] {
+export function allocateByWeight(totalMinor: number, weights: readonly number[]): number[] {
   if (totalMinor < 0 || weights.some((weight) => weight < 0))
     throw new RangeError("Neither a total nor a weight may be negative.");
   if (totalMinor === 0) return weights.map(() => 0);
@@ -287,7 +295,7 @@ export function sumMinor(amounts: readonly number[]): number {
 }
 
 function toAmount(exact: bigint): number {
-  if (exact > amountMinorMax || exact < -amountMinorMax) throw new AmountOutOfRange();
+  if (exact > amountMinorMax || exact < -amountMinorMax) throw new AmountOutOfRangeError();
   return Number(exact);
 }
 

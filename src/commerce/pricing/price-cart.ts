@@ -7,10 +7,10 @@ import {
   type EntitledLine,
   mulDivHalfEven,
   multiplyMinor,
-  type OpenCart,
+  type RemainingAmounts,
   sumMinor,
-  type TakenOff,
-  takeOff,
+  type DiscountAmounts,
+  applyDiscountRule,
 } from "./discounts.ts";
 
 export interface PricingLine extends EntitledLine {
@@ -64,7 +64,7 @@ export interface PricedDiscount {
 export function priceCart(input: PricingInput): PricedCart {
   const subtotals = input.lines.map((line) => multiplyMinor(line.unitPriceMinor, line.quantity));
   const subtotalMinor = sumMinor(subtotals);
-  const taken = takeOffInTurn(input, subtotals);
+  const taken = applyDiscounts(input, subtotals);
   const lines = input.lines.map((line, position) =>
     pricedLine(input, { line, position, subtotalMinor: subtotals[position] ?? 0 }, taken),
   );
@@ -94,13 +94,13 @@ export function priceCart(input: PricingInput): PricedCart {
   };
 }
 
-function takeOffInTurn(
+function applyDiscounts(
   { lines, shippingMinor, discounts }: PricingInput,
   subtotals: readonly number[],
-): TakenOff[] {
-  let open: OpenCart = { lines, linesMinor: subtotals, shippingMinor: shippingMinor ?? 0 };
+): DiscountAmounts[] {
+  let open: RemainingAmounts = { lines, linesMinor: subtotals, shippingMinor: shippingMinor ?? 0 };
   return discounts.map((rule) => {
-    const taken = takeOff(rule, open);
+    const taken = applyDiscountRule(rule, open);
     open = {
       lines,
       linesMinor: open.linesMinor.map((leftMinor, position) => leftMinor - (taken.linesMinor[position] ?? 0)),
@@ -117,7 +117,7 @@ function pricedLine(
     position,
     subtotalMinor,
   }: { readonly line: PricingLine; readonly position: number; readonly subtotalMinor: number },
-  taken: readonly TakenOff[],
+  taken: readonly DiscountAmounts[],
 ): PricedLine {
   const allocations = input.discounts
     .map(({ id }, turn) => ({ promotionId: id, amountMinor: taken[turn]?.linesMinor[position] ?? 0 }))
@@ -132,7 +132,7 @@ function pricedLine(
 function pricedDiscount(
   rule: DiscountRule,
   lines: readonly PricingLine[],
-  taken: TakenOff | undefined,
+  taken: DiscountAmounts | undefined,
 ): PricedDiscount {
   const allocations = [
     ...lines.map(({ id }, position) => ({ lineId: id, amountMinor: taken?.linesMinor[position] ?? 0 })),

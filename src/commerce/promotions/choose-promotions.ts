@@ -10,12 +10,12 @@ import {
   type PricingLine,
 } from "#commerce/pricing/price-cart.ts";
 import {
-  boughtFor,
+  createBoughtCheck,
   type EntitledLine,
-  entitledTo,
-  missingUnitsOf,
+  createEntitlementCheck,
+  countMissingUnits,
   multiplyMinor,
-  quantityOf,
+  totalQuantity,
   sumMinor,
 } from "#commerce/pricing/discounts.ts";
 import type { PromotionRule, PromotionRefusalReason } from "./promotion-rule.ts";
@@ -177,7 +177,7 @@ function needsBuyer(rule: PromotionRule): boolean {
 }
 
 function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartFacts): PricingLine[] {
-  return pricing.lines.filter(entitledTo(rule.discount.entitled));
+  return pricing.lines.filter(createEntitlementCheck(rule.discount.entitled));
 }
 
 /** Before discounts: one promotion must not take away what another was promised for. */
@@ -199,13 +199,13 @@ function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartFacts):
 function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartFacts): PromotionRefusal | null {
   const minimum = rule.minimumQuantity ?? 0;
   const asked = [
-    { requiredQuantity: minimum, missingQuantity: minimum - quantityOf(entitledLinesOf(rule, facts)) },
+    { requiredQuantity: minimum, missingQuantity: minimum - totalQuantity(entitledLinesOf(rule, facts)) },
   ];
   if (rule.discount.kind === "buy_x_get_y") {
     const { buyQuantity, getQuantity } = rule.discount;
     asked.push({
       requiredQuantity: buyQuantity + getQuantity,
-      missingQuantity: missingUnitsOf(rule.discount, facts.pricing.lines),
+      missingQuantity: countMissingUnits(rule.discount, facts.pricing.lines),
     });
   }
   const data = asked.reduce((most, other) => (other.missingQuantity > most.missingQuantity ? other : most));
@@ -251,10 +251,10 @@ export function promotionConditionsOfLines(
   lines: readonly ConditionLine[],
 ): PromotionConditions {
   const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
-  const entitled = lines.filter(entitledTo(discount.entitled)).map(({ id }) => id);
+  const entitled = lines.filter(createEntitlementCheck(discount.entitled)).map(({ id }) => id);
   const minimum =
     subtotalMinor === null && quantity === null ? null : { lineIds: entitled, subtotalMinor, quantity };
   if (discount.kind === "buy_x_get_y")
-    return { boughtLineIds: lines.filter(boughtFor(discount)).map(({ id }) => id), minimum };
+    return { boughtLineIds: lines.filter(createBoughtCheck(discount)).map(({ id }) => id), minimum };
   return { boughtLineIds: discount.kind === "gift" && minimum !== null ? entitled : [], minimum };
 }

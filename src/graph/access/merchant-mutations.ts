@@ -8,7 +8,7 @@ import { builder } from "#graph/builder.ts";
 import { type GraphContext, platform, staff } from "#graph/context.ts";
 import { accessChange, type AccessContext } from "#graph/change-kinds.ts";
 import { changeMutation, loadAnew } from "#graph/mutation.ts";
-import { expectedVersion } from "#graph/catalog/inputs.ts";
+import { expectedVersionDescription } from "#graph/catalog/inputs.ts";
 import { ModeEnum, ScopeEnum } from "./identity.ts";
 import { AppRef, InstallationRef, MerchantRef } from "#graph/refs.ts";
 
@@ -37,7 +37,7 @@ const MerchantUpdateInput = builder.inputType("MerchantUpdateInput", {
   description: "What shall change of a merchant; what is left out stays.",
   fields: (t) => ({
     merchantId: t.id({ required: true, description: "The merchant." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     name: t.string({ description: "Its name.", validate: name }),
     defaultLocale: t.field({ type: "LocaleCode", description: "The locale that texts fall back to." }),
     defaultMarket: t.field({
@@ -51,7 +51,7 @@ const MerchantTransitionInput = builder.inputType("MerchantTransitionInput", {
   description: "A merchant and what the caller knows of it.",
   fields: (t) => ({
     merchantId: t.id({ required: true, description: "The merchant." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 

@@ -17,7 +17,7 @@ import { builder, defineEnum } from "#graph/builder.ts";
 import { ownerOf, readers } from "#graph/context.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
-import { AvailabilityEnum, Rating, RestrictionEnum, type Restriction } from "./products.ts";
+import { AvailabilityEnum, RatingRef, RestrictionEnum, type Restriction } from "./products.ts";
 import { CategoryRef, MarketRef, MerchantRef, MoneyRef, ProductRef, VariantRef } from "#graph/refs.ts";
 
 export const ProductStatusEnum = defineEnum("ProductStatus", {
@@ -322,7 +322,7 @@ ProductRef.implement({
       description: "The product's brand; null if it has none.",
     }),
     rating: t.field({
-      type: Rating,
+      type: RatingRef,
       nullable: true,
       description: "The average customer rating imported by the merchant; null if there is none.",
       resolve: ({ ratingAverage: average, ratingCount: count }) =>

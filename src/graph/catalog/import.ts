@@ -7,7 +7,13 @@ import { importProducts, type ProductImportResult } from "#commerce/catalog/impo
 import { builder, defineEnum } from "#graph/builder.ts";
 import { merchantChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
-import { AttributeInput, OptionInput, RatingInput, TranslationInput, VariantOptionInput } from "./inputs.ts";
+import {
+  AttributeInputType,
+  OptionInputType,
+  RatingInputType,
+  TranslationInputType,
+  VariantOptionInputType,
+} from "./inputs.ts";
 import { RestrictionEnum } from "./products.ts";
 import { ProductRef } from "#graph/refs.ts";
 
@@ -48,7 +54,7 @@ const ImportVariantInput = builder.inputType("ImportVariantInput", {
       description: `The merchant's article number (SKU) of the variant. 1 to ${bounds.skuMax} characters.`,
     }),
     options: t.field({
-      type: [VariantOptionInput],
+      type: [VariantOptionInputType],
       required: true,
       description: "The variant's choices, exactly one for each of the product's options.",
     }),
@@ -92,13 +98,13 @@ const ImportItem = builder.inputType("ProductImportItem", {
     "A product to create or update. An existing product is found by any of its slugs or SKUs. Translations, variants and prices that are not listed stay unchanged.",
   fields: (t) => ({
     brand: t.string({ description: "The product's brand; null removes it." }),
-    rating: t.field({ type: RatingInput, description: "The average customer rating; null removes it." }),
+    rating: t.field({ type: RatingInputType, description: "The average customer rating; null removes it." }),
     attributes: t.field({
-      type: [AttributeInput],
+      type: [AttributeInputType],
       description: "The product's attributes; replaces the current list.",
     }),
     options: t.field({
-      type: [OptionInput],
+      type: [OptionInputType],
       description: "The options in which the product's variants differ; replaces the current list.",
     }),
     categorySlugs: t.field({
@@ -107,7 +113,7 @@ const ImportItem = builder.inputType("ProductImportItem", {
         "The slugs of the product's categories, the main category first; replaces the current list.",
     }),
     translations: t.field({
-      type: [TranslationInput],
+      type: [TranslationInputType],
       required: true,
       description: "The product's texts, one entry for each locale.",
     }),

@@ -3,10 +3,10 @@ import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { builder } from "#graph/builder.ts";
 import { RestrictionEnum } from "./products.ts";
 
-export const expectedVersion =
+export const expectedVersionDescription =
   "The version that the caller last read. If the current version is different, nothing is changed and the error is version_conflict (409).";
 
-export const LocalizedText = builder.inputType("LocalizedTextInput", {
+export const LocalizedTextInputType = builder.inputType("LocalizedTextInput", {
   description: "A text in one locale.",
   fields: (t) => ({
     locale: t.field({ type: "LocaleCode", required: true, description: "The locale of the text." }),
@@ -14,7 +14,7 @@ export const LocalizedText = builder.inputType("LocalizedTextInput", {
   }),
 });
 
-export const RatingInput = builder.inputType("RatingInput", {
+export const RatingInputType = builder.inputType("RatingInput", {
   description: "The average customer rating of a product, imported from another system.",
   fields: (t) => ({
     average: t.float({ required: true, description: "The average rating, from 0 to 5." }),
@@ -25,7 +25,7 @@ export const RatingInput = builder.inputType("RatingInput", {
   }),
 });
 
-export const AttributeInput = builder.inputType("AttributeInput", {
+export const AttributeInputType = builder.inputType("AttributeInput", {
   description: "A named fact about a product, for example its material.",
   fields: (t) => ({
     code: t.string({
@@ -33,7 +33,7 @@ export const AttributeInput = builder.inputType("AttributeInput", {
       description: `The stable code of the attribute, unique within its product. 1 to ${bounds.codeMax} characters.`,
     }),
     names: t.field({
-      type: [LocalizedText],
+      type: [LocalizedTextInputType],
       required: true,
       description: "The names of the attribute by locale, at least one.",
     }),
@@ -52,14 +52,14 @@ const ChoiceInput = builder.inputType("OptionChoiceInput", {
       description: `The stable code of this choice, unique within its option. 1 to ${bounds.codeMax} characters.`,
     }),
     labels: t.field({
-      type: [LocalizedText],
+      type: [LocalizedTextInputType],
       required: true,
       description: "The labels of this choice by locale, at least one.",
     }),
   }),
 });
 
-export const OptionInput = builder.inputType("OptionInput", {
+export const OptionInputType = builder.inputType("OptionInput", {
   description:
     "A property in which the variants of a product differ, for example colour or size. Every variant has one choice of each option.",
   fields: (t) => ({
@@ -68,7 +68,7 @@ export const OptionInput = builder.inputType("OptionInput", {
       description: `The stable code of the option, unique within its product. 1 to ${bounds.codeMax} characters.`,
     }),
     names: t.field({
-      type: [LocalizedText],
+      type: [LocalizedTextInputType],
       required: true,
       description: "The names of the option by locale, at least one.",
     }),
@@ -80,7 +80,7 @@ export const OptionInput = builder.inputType("OptionInput", {
   }),
 });
 
-export const TranslationInput = builder.inputType("TranslationInput", {
+export const TranslationInputType = builder.inputType("TranslationInput", {
   description:
     "All texts of a product in one locale. They replace the current texts in this locale; a text that is left out is removed.",
   fields: (t) => ({
@@ -110,45 +110,45 @@ export const TranslationInput = builder.inputType("TranslationInput", {
   }),
 });
 
-export const ProductCreateInput = builder.inputType("ProductCreateInput", {
+export const ProductCreateInputType = builder.inputType("ProductCreateInput", {
   description: "A new product. It is created as a draft.",
   fields: (t) => ({
     brand: t.string({ description: `The product's brand. 1 to ${bounds.brandMax} characters.` }),
-    rating: t.field({ type: RatingInput, description: "The average customer rating." }),
+    rating: t.field({ type: RatingInputType, description: "The average customer rating." }),
     attributes: t.field({
-      type: [AttributeInput],
+      type: [AttributeInputType],
       description: `The product's attributes, for example material or dimensions. 0 to ${bounds.attributesMax}.`,
     }),
     options: t.field({
-      type: [OptionInput],
+      type: [OptionInputType],
       description: `The options in which the product's variants differ. 0 to ${bounds.optionsMax}.`,
     }),
     categoryIds: t.idList({
       description: `The IDs of the product's categories, the main category first. 0 to ${bounds.categoriesPerProductMax}.`,
     }),
     translations: t.field({
-      type: [TranslationInput],
+      type: [TranslationInputType],
       required: true,
       description: `The product's texts, one entry for each locale. 1 to ${bounds.localesMax}.`,
     }),
   }),
 });
 
-export const ProductUpdateInput = builder.inputType("ProductUpdateInput", {
+export const ProductUpdateInputType = builder.inputType("ProductUpdateInput", {
   description: "Changes to a product. Fields that are left out stay unchanged.",
   fields: (t) => ({
     productId: t.id({ required: true, description: "The product's ID." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     brand: t.string({
       description: `The product's brand; null removes it. 1 to ${bounds.brandMax} characters.`,
     }),
-    rating: t.field({ type: RatingInput, description: "The average customer rating; null removes it." }),
+    rating: t.field({ type: RatingInputType, description: "The average customer rating; null removes it." }),
     attributes: t.field({
-      type: [AttributeInput],
+      type: [AttributeInputType],
       description: `The product's attributes; replaces the current list. 0 to ${bounds.attributesMax}.`,
     }),
     options: t.field({
-      type: [OptionInput],
+      type: [OptionInputType],
       description: `The options in which the product's variants differ; replaces the current list. 0 to ${bounds.optionsMax}.`,
     }),
     categoryIds: t.idList({
@@ -157,28 +157,28 @@ export const ProductUpdateInput = builder.inputType("ProductUpdateInput", {
   }),
 });
 
-export const ProductTransitionInput = builder.inputType("ProductTransitionInput", {
+export const ProductTransitionInputType = builder.inputType("ProductTransitionInput", {
   description: "A product whose status is to change.",
   fields: (t) => ({
     productId: t.id({ required: true, description: "The product's ID." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
-export const ProductTranslationUpsertInput = builder.inputType("ProductTranslationUpsertInput", {
+export const ProductTranslationUpsertInputType = builder.inputType("ProductTranslationUpsertInput", {
   description: "All texts of a product in one locale. They replace the current texts in this locale.",
   fields: (t) => ({
     productId: t.id({ required: true, description: "The product's ID." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     translation: t.field({
-      type: TranslationInput,
+      type: TranslationInputType,
       required: true,
       description: "The locale and its new texts.",
     }),
   }),
 });
 
-export const VariantOptionInput = builder.inputType("VariantOptionInput", {
+export const VariantOptionInputType = builder.inputType("VariantOptionInput", {
   description: "A variant's choice of one option.",
   fields: (t) => ({
     option: t.string({
@@ -192,12 +192,12 @@ export const VariantOptionInput = builder.inputType("VariantOptionInput", {
   }),
 });
 
-export const VariantUpsertInput = builder.inputType("VariantUpsertInput", {
+export const VariantUpsertInputType = builder.inputType("VariantUpsertInput", {
   description:
     "A variant to create or change. An existing variant is found by its ID or SKU. Fields that are left out stay unchanged.",
   fields: (t) => ({
     productId: t.id({ required: true, description: "The product's ID." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     variantId: t.id({
       description:
         "The variant's ID; if left out, the product's variant with this SKU is changed, or a new one is created.",
@@ -207,7 +207,7 @@ export const VariantUpsertInput = builder.inputType("VariantUpsertInput", {
       description: `The merchant's article number (SKU) of the variant: printable ASCII characters. SKUs that differ only in case count as equal, and a SKU is unique within the merchant. 1 to ${bounds.skuMax} characters.`,
     }),
     options: t.field({
-      type: [VariantOptionInput],
+      type: [VariantOptionInputType],
       required: true,
       description: `The variant's choices, exactly one for each of the product's options. 0 to ${bounds.optionsMax}.`,
     }),
@@ -273,7 +273,7 @@ const PriceInput = builder.inputType("PriceInput", {
   }),
 });
 
-export const PricesSetInput = builder.inputType("PricesSetInput", {
+export const PricesSetInputType = builder.inputType("PricesSetInput", {
   description: "Prices that are valid from now on. The previous prices are kept as price history.",
   fields: (t) => ({
     prices: t.field({

@@ -12,14 +12,14 @@ import { builder } from "#graph/builder.ts";
 import { merchantChange } from "#graph/change-kinds.ts";
 import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import {
-  expectedVersion,
-  LocalizedText,
-  PricesSetInput,
-  ProductCreateInput,
-  ProductTransitionInput,
-  ProductTranslationUpsertInput,
-  ProductUpdateInput,
-  VariantUpsertInput,
+  expectedVersionDescription,
+  LocalizedTextInputType,
+  PricesSetInputType,
+  ProductCreateInputType,
+  ProductTransitionInputType,
+  ProductTranslationUpsertInputType,
+  ProductUpdateInputType,
+  VariantUpsertInputType,
 } from "./inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
@@ -38,7 +38,7 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
   description: "A picture or video to add to a product.",
   fields: (t) => ({
     productId: t.id({ required: true, description: "The product's ID." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     type: t.field({
       type: MediaTypeEnum,
       required: true,
@@ -49,7 +49,7 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
       description: `The address of the picture or video: an https URL without credentials, or a path that starts with \`/media/\`. At most ${bounds.urlMax} characters.`,
     }),
     alts: t.field({
-      type: [LocalizedText],
+      type: [LocalizedTextInputType],
       required: true,
       description:
         "Alternative texts by locale, for people who cannot see the picture or video. An empty list marks it as decoration.",
@@ -69,7 +69,7 @@ const MediaRemoveInput = builder.inputType("MediaRemoveInput", {
   description: "A picture or video to remove from a product.",
   fields: (t) => ({
     productId: t.id({ required: true, description: "The product's ID." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     mediaId: t.id({ required: true, description: "The ID of the picture or video." }),
   }),
 });
@@ -81,14 +81,14 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
       description:
         "The category's ID; if left out, the category with this slug is replaced, or a new one is created.",
     }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     slug: t.field({
       type: "Slug",
       required: true,
       description: "The part of the category page's URL that names the category; unique within the merchant.",
     }),
     names: t.field({
-      type: [LocalizedText],
+      type: [LocalizedTextInputType],
       required: true,
       description: "The names of the category by locale, at least one.",
     }),
@@ -106,7 +106,7 @@ const CategoryDeleteInput = builder.inputType("CategoryDeleteInput", {
   description: "A category to delete.",
   fields: (t) => ({
     categoryId: t.id({ required: true, description: "The category's ID." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
@@ -137,7 +137,7 @@ changeMutation({
   ...productChange,
   name: "productCreate",
   description: "Creates a product as a draft.",
-  input: ProductCreateInput,
+  input: ProductCreateInputType,
   run: createProduct,
 });
 
@@ -146,7 +146,7 @@ changeMutation({
   name: "productUpdate",
   description:
     "Changes a product's brand, rating, attributes, options and categories. Fields that are left out stay unchanged.",
-  input: ProductUpdateInput,
+  input: ProductUpdateInputType,
   run: updateProduct,
 });
 
@@ -155,7 +155,7 @@ changeMutation({
   name: "productPublish",
   description:
     "Publishes a product, so that buyers can see and buy it. The product needs a translation in the merchant's default locale, a variant and a price.",
-  input: ProductTransitionInput,
+  input: ProductTransitionInputType,
   run: publishProduct,
 });
 
@@ -163,7 +163,7 @@ changeMutation({
   ...productChange,
   name: "productUnpublish",
   description: "Turns a published or archived product back into a draft.",
-  input: ProductTransitionInput,
+  input: ProductTransitionInputType,
   run: unpublishProduct,
 });
 
@@ -171,7 +171,7 @@ changeMutation({
   ...productChange,
   name: "productTranslationUpsert",
   description: "Creates or replaces a product's texts in one locale.",
-  input: ProductTranslationUpsertInput,
+  input: ProductTranslationUpsertInputType,
   run: (transaction, tenant, { translation, ...product }) =>
     upsertProductTranslation(transaction, tenant, { ...translation, ...product }),
 });
@@ -180,7 +180,7 @@ changeMutation({
   ...productChange,
   name: "variantUpsert",
   description: "Creates a variant of a product, or changes an existing one.",
-  input: VariantUpsertInput,
+  input: VariantUpsertInputType,
   run: upsertVariant,
 });
 
@@ -205,7 +205,7 @@ changeMutation({
   name: "productDelete",
   description:
     "Deletes a draft. A draft that was published before is archived instead. A published product must be unpublished first.",
-  input: ProductTransitionInput,
+  input: ProductTransitionInputType,
   type: ProductDeleted,
   run: deleteProduct,
 });
@@ -214,7 +214,7 @@ changeMutation({
   ...merchantChange,
   name: "pricesSet",
   description: "Sets prices that are valid from now on, and returns the products whose prices changed.",
-  input: PricesSetInput,
+  input: PricesSetInputType,
   type: [ProductRef],
   run: (transaction, tenant, { prices }) =>
     setPrices(transaction, tenant, {

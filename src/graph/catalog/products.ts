@@ -88,7 +88,7 @@ const CategoryLabel = builder.objectRef<{ slug: string; name: string }>("Categor
   }),
 });
 
-export const Rating = builder.objectRef<{ average: number; count: number }>("Rating").implement({
+export const RatingRef = builder.objectRef<{ average: number; count: number }>("Rating").implement({
   description: "The average customer rating of a product, imported by the merchant.",
   fields: (t) => ({
     average: t.exposeFloat("average", { description: "The average rating, from 0 to 5." }),
@@ -99,7 +99,7 @@ export const Rating = builder.objectRef<{ average: number; count: number }>("Rat
 });
 
 /** The fields that every view of a published product has. */
-export const ProductListing = builder.interfaceRef<ProductSummary>("ProductListing").implement({
+export const ProductListingInterface = builder.interfaceRef<ProductSummary>("ProductListing").implement({
   description: "A published product in one locale, with the prices of one country.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The product's ID, `prd_…`." }),
@@ -153,7 +153,7 @@ export const ProductListing = builder.interfaceRef<ProductSummary>("ProductListi
     }),
     variantCount: t.exposeInt("variantCount", { description: "The number of variants of the product." }),
     rating: t.expose("rating", {
-      type: Rating,
+      type: RatingRef,
       nullable: true,
       description: "The average customer rating; null if there is none.",
     }),
@@ -167,7 +167,7 @@ export const ProductListing = builder.interfaceRef<ProductSummary>("ProductListi
 
 ProductSummaryRef.implement({
   description: "A published product as shown in lists.",
-  interfaces: [ProductListing],
+  interfaces: [ProductListingInterface],
 });
 
 VariantOfferRef.implement({
@@ -261,7 +261,7 @@ VariantViewRef.implement({
 ProductDetailRef.implement({
   description:
     "A published product with all its data: the slugs of all locales and the offers of all countries.",
-  interfaces: [ProductListing],
+  interfaces: [ProductListingInterface],
 });
 
 builder.queryField("publicProduct", (t) =>

@@ -10,9 +10,9 @@ import { type SearchResult, searchProducts } from "#commerce/search/search-produ
 import { failAt } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type Caller, callerOf, everybody, type GraphContext } from "#graph/context.ts";
-import { ProductListing } from "./products.ts";
+import { ProductListingInterface } from "./products.ts";
 
-export const pageWindowMax = 10_000;
+export const searchPageWindowMax = 10_000;
 
 const SortEnum = defineEnum("ProductSearchSort", {
   description: "The order of search results. Products that are equal in this order are sorted by ID.",
@@ -74,7 +74,7 @@ const Highlights = builder.objectRef<{ title: string | null }>("SearchHighlights
 
 const Item = builder.objectRef<SearchItem>("ProductSearchItem").implement({
   description: "A product found by a search.",
-  interfaces: [ProductListing],
+  interfaces: [ProductListingInterface],
   fields: (t) => ({
     score: t.exposeFloat("score", {
       description:
@@ -295,7 +295,7 @@ builder.queryField("productSearch", (t) =>
     },
     resolve: async (_root, args, context) => {
       const { page, pageSize } = args;
-      if (page * pageSize > pageWindowMax) {
+      if (page * pageSize > searchPageWindowMax) {
         throw failAt("page_window_exceeded", {
           in: "query",
           field: "page",
@@ -306,7 +306,7 @@ builder.queryField("productSearch", (t) =>
       const merchant = await merchantFilter(context, args.merchant ?? undefined);
       const input = { ...args, category: args.category ?? undefined, merchant };
       const result = await searchProducts(context.db, input, context.clock.now());
-      countSearch(context, input, result);
+      countProductSearch(context, input, result);
       return { input, result };
     },
   }),
@@ -318,7 +318,7 @@ const buyers: ReadonlySet<Caller> = new Set(["anonymous", "api_key", "oauth", "s
  * Counts a search for the search statistics. Only the first page counts, so that paging counts once. Searches
  * by staff of the merchant or the platform do not count, nor do queries that look like personal data.
  */
-function countSearch(
+function countProductSearch(
   { viewer, buyerReference, client, services }: GraphContext,
   { q, page, market, merchant }: Pick<SearchInput, "q" | "page" | "market" | "merchant">,
   { query, totalItems }: SearchResult,

@@ -9,7 +9,7 @@ import { readers, tenantOf } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, MerchantRef, MoneyRef } from "#graph/refs.ts";
 
-export const TaxRate = builder.objectRef<TaxRateRow>("TaxRate").implement({
+export const TaxRateRef = builder.objectRef<TaxRateRow>("TaxRate").implement({
   description: "The tax rate of a country or of one of its regions.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The tax rate's ID, `txr_…`." }),
@@ -36,7 +36,7 @@ export const TaxRate = builder.objectRef<TaxRateRow>("TaxRate").implement({
   }),
 });
 
-export const DeliveryMethod = builder
+export const DeliveryMethodRef = builder
   .objectRef<DeliveryMethodRow & { readonly currency: string }>("DeliveryMethod")
   .implement({
     description: "A way in which orders of a market are delivered.",
@@ -81,7 +81,7 @@ export const DeliveryMethod = builder
     }),
   });
 
-export const Policy = builder.objectRef<PolicyRow>("Policy").implement({
+export const PolicyRef = builder.objectRef<PolicyRow>("Policy").implement({
   description:
     "A merchant's policy on cancellations, returns, withdrawals or warranty: for one market, or for all markets without a policy of their own.",
   fields: (t) => ({
@@ -142,13 +142,13 @@ MarketRef.implement({
       description: "The IANA time zone in which the market's deadlines end.",
     }),
     taxRates: t.field({
-      type: [TaxRate],
+      type: [TaxRateRef],
       description: "The tax rates of the market.",
       complexity: { multiplier: 5 },
       resolve: ({ id }, _args, { loaders }) => loaders.taxRates.load(id),
     }),
     deliveryMethods: t.field({
-      type: [DeliveryMethod],
+      type: [DeliveryMethodRef],
       description: "The delivery methods of the market, in display order.",
       complexity: { multiplier: 5 },
       resolve: async ({ id, currency }, _args, { loaders }) =>
@@ -177,7 +177,7 @@ builder.queryFields((t) => ({
     resolve: (_root, { merchantId }, context) => context.loaders.markets.load(tenantOf(context, merchantId)),
   }),
   policies: t.field({
-    type: [Policy],
+    type: [PolicyRef],
     description: "The policies of a merchant on cancellations, returns, withdrawals and warranty.",
     authScopes: { callers: [...readers, "storefront"] },
     complexity: { multiplier: 10 },

@@ -10,15 +10,15 @@ import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { merchantChange } from "#graph/change-kinds.ts";
 import { changeMutation, loadAnew } from "#graph/mutation.ts";
-import { expectedVersion, LocalizedText } from "#graph/catalog/inputs.ts";
+import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, VariantRef } from "#graph/refs.ts";
-import type { SelfService } from "#commerce/markets/policy-rules.ts";
+import type { PolicyMode } from "#commerce/markets/policy-rules.ts";
 import { ReturnMethodEnum } from "#graph/orders/order-enums.ts";
-import { DeliveryMethod, Policy, TaxRate } from "./markets.ts";
+import { DeliveryMethodRef, PolicyRef, TaxRateRef } from "./markets.ts";
 
 /** The input types of a policy's rules. */
-const SelfServiceEnum = defineEnum<SelfService>("PolicyMode", {
+const SelfServiceEnum = defineEnum<PolicyMode>("PolicyMode", {
   description: "How a buyer's request to cancel or return is handled.",
   values: {
     immediate: "The request is granted at once if the rules allow it.",
@@ -157,7 +157,7 @@ const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
       description:
         "The market's ID; if left out, the market with this handle is replaced, or a new one is created.",
     }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     handle: t.string({
       required: true,
       description:
@@ -225,7 +225,7 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
       description: "The stable code of the delivery method, unique within its market. 1 to 96 characters.",
     }),
     names: t.field({
-      type: [LocalizedText],
+      type: [LocalizedTextInputType],
       required: true,
       description: "The names of the delivery method by locale, at least one.",
     }),
@@ -264,9 +264,9 @@ const PolicyUpsertInput = builder.inputType("PolicyUpsertInput", {
         "The ID of the market in which the policy applies; if left out, it applies to all markets without a policy of their own.",
     }),
     type: t.field({ type: PolicyTypeEnum, required: true, description: "The subject of the policy." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     summaries: t.field({
-      type: [LocalizedText],
+      type: [LocalizedTextInputType],
       required: true,
       description: "A short summary of the policy by locale, at least one.",
     }),
@@ -323,7 +323,7 @@ changeMutation({
   name: "taxRateUpsert",
   description: "Creates or replaces the tax rate of a country or region.",
   input: TaxRateUpsertInput,
-  type: TaxRate,
+  type: TaxRateRef,
   run: async (transaction, tenant, input) => ({
     marketId: input.marketId,
     ...(await upsertTaxRate(transaction, tenant, input)),
@@ -337,7 +337,7 @@ changeMutation({
   name: "deliveryMethodUpsert",
   description: "Creates or replaces a delivery method of a market.",
   input: DeliveryMethodUpsertInput,
-  type: DeliveryMethod,
+  type: DeliveryMethodRef,
   run: async (transaction, tenant, input) => ({
     marketId: input.marketId,
     merchantId: tenant.merchantId,
@@ -357,7 +357,7 @@ changeMutation({
   name: "policyUpsert",
   description: "Creates or replaces a policy of the merchant.",
   input: PolicyUpsertInput,
-  type: Policy,
+  type: PolicyRef,
   run: async (transaction, tenant, input) => ({
     merchantId: tenant.merchantId,
     ...(await upsertPolicy(transaction, tenant, input)),

@@ -13,7 +13,7 @@ import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
-import { expectedVersion, LocalizedText } from "#graph/catalog/inputs.ts";
+import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 import { PromotionKindEnum, PromotionTriggerEnum } from "./promotions.ts";
@@ -102,7 +102,7 @@ const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
       description: "How it comes to a cart; fixed.",
     }),
     kind: t.field({ type: PromotionKindEnum, required: true, description: "What it takes off; fixed." }),
-    titles: t.field({ type: [LocalizedText], required: true, description: titlesDescription }),
+    titles: t.field({ type: [LocalizedTextInputType], required: true, description: titlesDescription }),
     ...promotionInputFields(t),
   }),
 });
@@ -111,8 +111,8 @@ const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
   description: "What shall change about a promotion. Carts that have it follow at their next change.",
   fields: (t) => ({
     promotionId: t.id({ required: true, description: "The promotion." }),
-    expectedVersion: t.int({ description: expectedVersion }),
-    titles: t.field({ type: [LocalizedText], description: titlesDescription }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
+    titles: t.field({ type: [LocalizedTextInputType], description: titlesDescription }),
     ...promotionInputFields(t),
   }),
 });
@@ -121,7 +121,7 @@ const PromotionTransitionInput = builder.inputType("PromotionTransitionInput", {
   description: "A promotion that shall be in another state.",
   fields: (t) => ({
     promotionId: t.id({ required: true, description: "The promotion." }),
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 

@@ -24,7 +24,7 @@ import {
   rotateSecret,
   type SecretShown,
 } from "#webhooks/endpoints/endpoint-secrets.ts";
-import { expectedVersion } from "#graph/catalog/inputs.ts";
+import { expectedVersionDescription } from "#graph/catalog/inputs.ts";
 import { endpointBounds as bounds } from "#webhooks/endpoints/endpoint-input.ts";
 import { endpointUrlLengthMax } from "#webhooks/endpoint-url.ts";
 import { PayloadModeEnum } from "./endpoints.ts";
@@ -82,7 +82,7 @@ const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
   description:
     "What shall change of a webhook endpoint. Left out means that it stays as it is, null that there is none any more.",
   fields: (t) => ({
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     url: t.string({
       description: `Where events are sent to, those on their way included: ${urlRule}`,
       validate: urlShape,
@@ -107,13 +107,13 @@ const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
 
 const EndpointTransitionInput = builder.inputType("WebhookEndpointTransitionInput", {
   description: "What the caller knows of a webhook endpoint.",
-  fields: (t) => ({ expectedVersion: t.int({ description: expectedVersion }) }),
+  fields: (t) => ({ expectedVersion: t.int({ description: expectedVersionDescription }) }),
 });
 
 const SecretRotateInput = builder.inputType("WebhookSecretRotateInput", {
   description: "A new secret for a webhook endpoint.",
   fields: (t) => ({
-    expectedVersion: t.int({ description: expectedVersion }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
     overlapHours: t.int({
       defaultValue: overlapHours.usual,
       description: `So long the secret that there is signs beside the new one, 0 to ${overlapHours.max} hours; ${overlapHours.usual} unless told.`,

@@ -3,7 +3,7 @@
  * allow, under any rules.
  */
 import fc from "fast-check";
-import type { ReturnRules, RulesByType } from "#commerce/markets/policy-rules.ts";
+import type { ReturnRules, PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import type { AfterSalesFacts } from "#commerce/after-sales/after-sales-option.ts";
 import type {
   OrderAggregate,
@@ -97,7 +97,7 @@ const anyReturnRules: fc.Arbitrary<ReturnRules> = fc.record({
   photoRequired: fc.boolean(),
 });
 
-const anyRules: fc.Arbitrary<RulesByType> = fc.record({
+const anyRules: fc.Arbitrary<PolicyRulesByType> = fc.record({
   cancellation: fc.constant({ mode: "immediate", windowMinutes: 60, afterWindow: "request" } as const),
   return: anyReturnRules,
   withdrawal: fc.record({ windowDays: mostly(14, 0) }),
@@ -191,7 +191,7 @@ export const anyOrder: fc.Arbitrary<OrderAggregate> = fc
           : [{ ...payment, disputedAt: isDisputed ? at(4) : null } as unknown as OrderPayment],
       refunds: [],
       returns: [],
-      policies: (Object.keys(rules) as (keyof RulesByType)[]).map((type): OrderPolicy => ({
+      policies: (Object.keys(rules) as (keyof PolicyRulesByType)[]).map((type): OrderPolicy => ({
         id: `pol_${type}`,
         type,
         summary: type,

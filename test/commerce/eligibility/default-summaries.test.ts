@@ -1,10 +1,12 @@
 /** What a policy says in words where its merchant has written none is what its rules do. */
 import { describe, expect, it } from "vitest";
-import { defaultRules, type RulesByType } from "#commerce/markets/policy-rules.ts";
+import { defaultPolicyRules, type PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import { defaultSummary } from "#commerce/orders/snapshot-policies.ts";
 
-const said = <Type extends keyof RulesByType>(type: Type, rules: Partial<RulesByType[Type]>): string =>
-  defaultSummary(type, Object.assign({}, defaultRules[type], rules));
+const said = <Type extends keyof PolicyRulesByType>(
+  type: Type,
+  rules: Partial<PolicyRulesByType[Type]>,
+): string => defaultSummary(type, Object.assign({}, defaultPolicyRules[type], rules));
 
 describe("a policy without words", () => {
   it.each([

@@ -3,7 +3,7 @@
  * Berlin, unless told.
  */
 import type { AfterSalesFacts } from "#commerce/after-sales/after-sales-option.ts";
-import { defaultRules, type RulesByType } from "#commerce/markets/policy-rules.ts";
+import { defaultPolicyRules, type PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import { policyTypes } from "#commerce/markets/change-policy.ts";
 import type {
   OrderAggregate,
@@ -23,14 +23,14 @@ export const placedAt = "2026-03-02T11:00:00.000Z";
 export interface PaperOrder {
   readonly order?: Partial<OrderAggregate>;
   readonly lines?: readonly Partial<OrderLine>[];
-  readonly rules?: { readonly [Type in keyof RulesByType]?: Partial<RulesByType[Type]> };
+  readonly rules?: { readonly [Type in keyof PolicyRulesByType]?: Partial<PolicyRulesByType[Type]> };
   readonly fulfillments?: readonly Partial<OrderFulfillment>[];
   readonly payment?: Partial<OrderPayment> | null;
   readonly returns?: readonly Partial<OrderReturn>[];
 }
 
 const european = {
-  ...defaultRules,
+  ...defaultPolicyRules,
   withdrawal: { windowDays: 14 },
   warranty: { months: 24, repairs: 2, replacements: 1 },
 };

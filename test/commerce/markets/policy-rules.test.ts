@@ -5,24 +5,24 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type PolicyUpsertInput, upsertPolicy } from "#commerce/markets/change-policy.ts";
-import { completeRules, defaultRules } from "#commerce/markets/policy-rules.ts";
+import { completePolicyRules, defaultPolicyRules } from "#commerce/markets/policy-rules.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, risesOf, type World } from "#test/commerce/writes-world.ts";
 
 describe("what is left out", () => {
   it("has its default, and null is kept where it is a rule", () => {
-    expect(completeRules("cancellation", {}, { country: "US" })).toEqual({
+    expect(completePolicyRules("cancellation", {}, { country: "US" })).toEqual({
       mode: "immediate",
       windowMinutes: 60,
       afterWindow: "request",
     });
-    expect(completeRules("cancellation", { windowMinutes: null }, { country: "US" })).toMatchObject({
+    expect(completePolicyRules("cancellation", { windowMinutes: null }, { country: "US" })).toMatchObject({
       windowMinutes: null,
       afterWindow: "request",
     });
-    expect(completeRules("return", { windowDays: 100 }, { country: "DE" })).toEqual({
-      ...defaultRules.return,
+    expect(completePolicyRules("return", { windowDays: 100 }, { country: "DE" })).toEqual({
+      ...defaultPolicyRules.return,
       windowDays: 100,
     });
   });
@@ -40,9 +40,11 @@ describe("what is left out", () => {
     "in %s, where the merchant says %o: %i days to withdraw, %i months of warranty",
     (country, { days, months }: { days?: number; months?: number }, windowDays, long) => {
       expect(
-        completeRules("withdrawal", days === undefined ? {} : { windowDays: days }, { country }),
+        completePolicyRules("withdrawal", days === undefined ? {} : { windowDays: days }, { country }),
       ).toEqual({ windowDays });
-      expect(completeRules("warranty", months === undefined ? {} : { months }, { country })).toMatchObject({
+      expect(
+        completePolicyRules("warranty", months === undefined ? {} : { months }, { country }),
+      ).toMatchObject({
         months: long,
       });
     },

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  allocate,
-  AmountOutOfRange,
+  allocateByWeight,
+  AmountOutOfRangeError,
   mulDivHalfEven,
   multiplyMinor,
   sumMinor,
@@ -54,8 +54,8 @@ describe("a rounded fraction", () => {
   });
 
   it("is refused beyond what a number holds exactly", () => {
-    expect(() => mulDivHalfEven(max, 10_001, 10_000)).toThrow(AmountOutOfRange);
-    expect(() => mulDivHalfEven(-max, 10_001, 10_000)).toThrow(AmountOutOfRange);
+    expect(() => mulDivHalfEven(max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
+    expect(() => mulDivHalfEven(-max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
   });
 
   it.each([0, -1, -10])("of %d parts is a mistake of the caller", (denominator) => {
@@ -76,9 +76,9 @@ describe("products and sums", () => {
   });
 
   it("are refused above it, with a sentence that says so", () => {
-    expect(() => multiplyMinor(900_719_925_474_100, 10)).toThrow(AmountOutOfRange);
+    expect(() => multiplyMinor(900_719_925_474_100, 10)).toThrow(AmountOutOfRangeError);
     expect(() => sumMinor([max, 1])).toThrow("An amount is beyond ±9007199254740991 minor units.");
-    expect(() => sumMinor([-max, -1])).toThrow(AmountOutOfRange);
+    expect(() => sumMinor([-max, -1])).toThrow(AmountOutOfRangeError);
     expect(() => sumMinor([max, 1])).toThrow(expect.objectContaining({ name: "AmountOutOfRange" }));
   });
 });
@@ -97,7 +97,7 @@ describe("a split", () => {
     ["more than the weights", 10, [1, 2], [3, 7]],
     ["the largest amounts", max, [max, max], [4_503_599_627_370_496, 4_503_599_627_370_495]],
   ])("gives each part its share: %s", (_, total, weights, expected) => {
-    expect(allocate(total, weights)).toEqual(expected);
+    expect(allocateByWeight(total, weights)).toEqual(expected);
   });
 
   const weights = fc.array(fc.oneof(fc.nat(20), fc.maxSafeNat()), { minLength: 1, maxLength: 200 });
@@ -107,7 +107,7 @@ describe("a split", () => {
       fc.property(weights, fc.maxSafeNat(), (list, seed) => {
         const sum = list.reduce((left, weight) => left + BigInt(weight), 0n);
         const total = Number(BigInt(seed) % (sum < BigInt(max) ? sum + 1n : BigInt(max)));
-        const shares = allocate(total, list);
+        const shares = allocateByWeight(total, list);
         expect(shares.reduce((left, share) => left + BigInt(share), 0n)).toBe(BigInt(total));
         for (const [position, share] of shares.entries()) {
           const weight = BigInt(list[position] ?? 0);
@@ -121,9 +121,11 @@ describe("a split", () => {
   });
 
   it("of something over nothing is a mistake of the caller", () => {
-    expect(() => allocate(1, [0, 0])).toThrow(new RangeError("There is nothing to split the total over."));
+    expect(() => allocateByWeight(1, [0, 0])).toThrow(
+      new RangeError("There is nothing to split the total over."),
+    );
     for (const [total, list] of [[-1, [1]] as const, [1, [2, -1]] as const])
-      expect(() => allocate(total, list)).toThrow(
+      expect(() => allocateByWeight(total, list)).toThrow(
         new RangeError("Neither a total nor a weight may be negative."),
       );
   });

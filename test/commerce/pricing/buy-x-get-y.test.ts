@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from "vitest";
 import {
-  applicationsOf,
+  countApplications,
   type BuyXGetYRule,
-  entitledTo,
-  missingUnitsOf,
+  createEntitlementCheck,
+  countMissingUnits,
 } from "#commerce/pricing/discounts.ts";
 
 const everything = { productIds: [], categoryIds: [] };
@@ -57,8 +57,8 @@ describe("the units that are missing", () => {
     ],
   ])("of a cart with %s", (_name, parts, lines, missing) => {
     const asked = rule(parts);
-    expect(missingUnitsOf(asked, lines)).toBe(missing);
-    expect(applicationsOf(asked, lines) > 0).toBe(missing === 0);
+    expect(countMissingUnits(asked, lines)).toBe(missing);
+    expect(countApplications(asked, lines) > 0).toBe(missing === 0);
   });
 });
 
@@ -73,6 +73,6 @@ describe("what is entitled", () => {
     ["either, where both are named", ["lamp"], ["camping"], true],
     ["neither", ["lamp"], ["kitchen"], false],
   ])("is %s", (_name, productIds, categoryIds, expected) => {
-    expect(entitledTo({ productIds, categoryIds })(tent)).toBe(expected);
+    expect(createEntitlementCheck({ productIds, categoryIds })(tent)).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 /** What holds of every cart, whatever is in it and whatever promotions are stacked on it. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type BuyXGetYRule, entitledTo } from "#commerce/pricing/discounts.ts";
+import { type BuyXGetYRule, createEntitlementCheck } from "#commerce/pricing/discounts.ts";
 import { priceCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
 import { discountRule, entitlement, randomCart } from "#test/commerce/pricing/random-carts.ts";
 
@@ -72,7 +72,9 @@ it("a priced cart goes below zero nowhere, and takes nothing off a line that the
           entitled: { productIds: ["none"], categoryIds: [] },
         };
         const mayTake = new Set(
-          kind === "free_shipping" ? [null] : input.lines.filter(entitledTo(entitled)).map(({ id }) => id),
+          kind === "free_shipping"
+            ? [null]
+            : input.lines.filter(createEntitlementCheck(entitled)).map(({ id }) => id),
         );
         expect(allocations.filter(({ lineId }) => !mayTake.has(lineId))).toEqual([]);
       }
@@ -149,8 +151,8 @@ it("a priced cart is priced the same again, and its input stays as it was", () =
  * least.
  */
 function leastOfMost(rule: BuyXGetYRule, lines: readonly PricingLine[]): number {
-  const isEntitled = entitledTo(rule.entitled);
-  const isBought = entitledTo(
+  const isEntitled = createEntitlementCheck(rule.entitled);
+  const isBought = createEntitlementCheck(
     [...rule.buy.productIds, ...rule.buy.categoryIds].length === 0 ? rule.entitled : rule.buy,
   );
   const units = lines.flatMap((line) => Array.from({ length: line.quantity }, () => line));

@@ -1,7 +1,7 @@
 /** What a cart costs, checked against sums made by hand in currencies of two, no and three digits. */
 import { describe, expect, it } from "vitest";
 import { priceCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
-import { AmountOutOfRange, type DiscountRule, type Entitlement } from "#commerce/pricing/discounts.ts";
+import { AmountOutOfRangeError, type DiscountRule, type Entitlement } from "#commerce/pricing/discounts.ts";
 
 const everything: Entitlement = { productIds: [], categoryIds: [] };
 const products = (...productIds: string[]): Entitlement => ({ productIds, categoryIds: [] });
@@ -206,7 +206,7 @@ describe("a whole cart", () => {
       cart([line("a", max)], [], { taxIncluded: false, tax: taxed(1) }),
       cart([line("a", max)], [percentage(10_000), freeShipping], { shippingMinor: 1 }),
     ]) {
-      expect(() => priceCart(input)).toThrow(AmountOutOfRange);
+      expect(() => priceCart(input)).toThrow(AmountOutOfRangeError);
     }
   });
 });

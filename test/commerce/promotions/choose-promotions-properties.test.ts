@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { entitledTo } from "#commerce/pricing/discounts.ts";
+import { createEntitlementCheck } from "#commerce/pricing/discounts.ts";
 import { priceCart } from "#commerce/pricing/price-cart.ts";
 import {
   type PromotionCartFacts,
@@ -99,7 +99,7 @@ function isNotForBuyer(rule: PromotionRule, buyer: string | null): boolean {
 }
 
 function isNotForCart(rule: PromotionRule, { marketId, currency, pricing }: PromotionCartFacts): boolean {
-  const entitled = pricing.lines.filter(entitledTo(rule.discount.entitled));
+  const entitled = pricing.lines.filter(createEntitlementCheck(rule.discount.entitled));
   const units = entitled.reduce((sum, { quantity }) => sum + quantity, 0);
   const subtotal = entitled.reduce((sum, { unitPriceMinor, quantity }) => sum + unitPriceMinor * quantity, 0);
   return [
