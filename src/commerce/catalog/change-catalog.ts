@@ -22,11 +22,14 @@ export interface LockedMerchant {
  * Locks the merchant's row with `for no key update`: carts and orders, which only refer to the merchant by
  * foreign key, need not wait.
  */
-export async function lockCatalog(transaction: Transaction, tenant: CommandContext): Promise<LockedMerchant> {
+export async function lockCatalog(
+  transaction: Transaction,
+  context: CommandContext,
+): Promise<LockedMerchant> {
   const merchant = await transaction
     .selectFrom("merchant")
     .select("defaultLocale")
-    .where("id", "=", tenant.merchantId)
+    .where("id", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (merchant === undefined) throw fail("merchant_not_found");
@@ -45,7 +48,7 @@ export interface LockedProduct {
 /** Locks the merchant and one of its products in one statement, and checks the product's expected version. */
 export async function lockProduct(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   {
     productId,
     expectedVersion,
@@ -55,7 +58,7 @@ export async function lockProduct(
     .selectFrom("merchant as m")
     .innerJoin("product as p", "p.merchantId", "m.id")
     .select(["p.id", "p.status", "p.version", "p.publishedAt", "m.defaultLocale"])
-    .where("m.id", "=", tenant.merchantId)
+    .where("m.id", "=", context.merchantId)
     .where("p.id", "=", toId(productId))
     .forNoKeyUpdate(["m", "p"])
     .executeTakeFirst();
@@ -86,13 +89,13 @@ export async function loadProductBefore(
  */
 export async function lockEditableProduct(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
 ): Promise<EditableProduct> {
-  const product = await lockProduct(transaction, tenant, { productId: input.productId });
+  const product = await lockProduct(transaction, context, { productId: input.productId });
   requireNotArchived(product);
   requireVersion(productConflict(product), input.expectedVersion);
-  return loadProductBefore(transaction, tenant, product);
+  return loadProductBefore(transaction, context, product);
 }
 
 export function requireNotArchived(product: Pick<LockedProduct, "id" | "status" | "version">): void {
@@ -129,42 +132,42 @@ export interface ProductChange {
  */
 export async function publishProductChanges(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   {
     changed,
     alsoIndex = [],
   }: { readonly changed: readonly ProductChange[]; readonly alsoIndex?: readonly string[] },
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
-    with raised as (update merchant set catalog_version = catalog_version + 1 where id = ${tenant.merchantId}),
+    with raised as (update merchant set catalog_version = catalog_version + 1 where id = ${context.merchantId}),
     touched as (
-      update product set version = version + 1, updated_at = ${tenant.now}
-      where id = any(${changed.map(({ before }) => before.id)}::text[]) and merchant_id = ${tenant.merchantId} returning id, status)
+      update product set version = version + 1, updated_at = ${context.now}
+      where id = any(${changed.map(({ before }) => before.id)}::text[]) and merchant_id = ${context.merchantId} returning id, status)
     select id from touched where status = 'published'`.execute(transaction);
   for (const { before, types } of changed)
-    for (const type of types) tenant.outbox.append({ type, id: before.id, before });
+    for (const type of types) context.outbox.append({ type, id: before.id, before });
   await reindexProducts(
     transaction,
-    tenant,
+    context,
     [...new Set([...rows.map(({ id }) => id), ...alsoIndex])].toSorted(),
   );
 }
 
 /** Raises the catalog's version after a change that affects no single product, for example of a category. */
-export async function raiseCatalogVersion(transaction: Transaction, tenant: CommandContext): Promise<void> {
+export async function raiseCatalogVersion(transaction: Transaction, context: CommandContext): Promise<void> {
   await transaction
     .updateTable("merchant")
     .set((merchant) => ({ catalogVersion: merchant("catalogVersion", "+", 1) }))
-    .where("id", "=", tenant.merchantId)
+    .where("id", "=", context.merchantId)
     .execute();
 }
 
 export async function reindexProducts(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   productIds: readonly string[],
 ): Promise<void> {
   for (let start = 0; start < productIds.length; start += reindexChunk) {
-    await tenant.reindex(transaction, productIds.slice(start, start + reindexChunk));
+    await context.reindex(transaction, productIds.slice(start, start + reindexChunk));
   }
 }

@@ -39,28 +39,28 @@ export interface CategoryDeleteInput {
 
 export async function upsertCategory(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: CategoryUpsertInput,
 ): Promise<{ categoryId: string }> {
   requireNoFaults(upsertFaults(input));
-  await lockCatalog(transaction, tenant);
-  const existing = await findCategory(transaction, tenant, input);
+  await lockCatalog(transaction, context);
+  const existing = await findCategory(transaction, context, input);
   const before = existing ?? { id: null, parentId: null, position: undefined };
   const parentId = input.parentId === undefined ? before.parentId : input.parentId;
   const isMoved = parentId !== before.parentId;
   if (isMoved && parentId !== null)
-    await requireValidParent(transaction, tenant, { categoryId: before.id, parentId });
+    await requireValidParent(transaction, context, { categoryId: before.id, parentId });
   const names = JSON.stringify(toLocalizedMap(input.names));
   const stays = isMoved ? undefined : before.position;
   const row = {
     slug: input.slug,
     names,
     parentId,
-    position: input.position ?? stays ?? (await findEndPosition(transaction, tenant, parentId)),
+    position: input.position ?? stays ?? (await findEndPosition(transaction, context, parentId)),
   };
   return existing === undefined
-    ? insertCategory(transaction, tenant, row)
-    : updateCategory(transaction, tenant, { ...row, id: existing.id });
+    ? insertCategory(transaction, context, row)
+    : updateCategory(transaction, context, { ...row, id: existing.id });
 }
 
 function upsertFaults({ slug, names, position }: CategoryUpsertInput): Faults {
@@ -85,13 +85,13 @@ interface Category {
  */
 async function findCategory(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { categoryId, slug, expectedVersion }: CategoryUpsertInput,
 ): Promise<Category | undefined> {
   const rows = await transaction
     .selectFrom("category")
     .select(["id", "slug", "parentId", "position", "version"])
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .where((row) => row.or([row("id", "=", toId(categoryId ?? "")), row("slug", "=", slug)]))
     .execute();
   const withSlug = rows.find((row) => row.slug === slug);
@@ -120,46 +120,46 @@ interface CategoryRow {
 
 async function insertCategory(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   row: CategoryRow,
 ): Promise<{ categoryId: string }> {
-  const id = createId("category", tenant.now.getTime());
+  const id = createId("category", context.now.getTime());
   await transaction
     .insertInto("category")
-    .values({ ...row, id, merchantId: tenant.merchantId, createdAt: tenant.now, updatedAt: tenant.now })
+    .values({ ...row, id, merchantId: context.merchantId, createdAt: context.now, updatedAt: context.now })
     .execute();
-  await raiseCatalogVersion(transaction, tenant);
+  await raiseCatalogVersion(transaction, context);
   return { categoryId: id };
 }
 
 async function updateCategory(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   row: CategoryRow & { readonly id: string },
 ): Promise<{ categoryId: string }> {
   const { id, slug, names, parentId, position } = row;
   const changed = await sql`
-    update category set slug = ${slug}, names = ${names}::jsonb, parent_id = ${parentId}, position = ${position}, version = version + 1, updated_at = ${tenant.now}
+    update category set slug = ${slug}, names = ${names}::jsonb, parent_id = ${parentId}, position = ${position}, version = version + 1, updated_at = ${context.now}
     where id = ${id} and (slug, names, parent_id, position) is distinct from (${slug}, ${names}::jsonb, ${parentId}, ${position}::int)
     returning id`.execute(transaction);
   if (changed.rows.length > 0) {
-    await raiseCatalogVersion(transaction, tenant);
-    await reindexProducts(transaction, tenant, await findPublishedInSubtree(transaction, id));
+    await raiseCatalogVersion(transaction, context);
+    await reindexProducts(transaction, context, await findPublishedInSubtree(transaction, id));
   }
   return { categoryId: id };
 }
 
 export async function deleteCategory(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: CategoryDeleteInput,
 ): Promise<{ categoryId: string }> {
-  await lockCatalog(transaction, tenant);
+  await lockCatalog(transaction, context);
   const { rows } = await sql<Category & { children: number; products: number }>`
     select id, slug, parent_id, position, version,
       (select count(*) from category c where c.parent_id = category.id) as children,
       (select count(*) from product_category pc where pc.category_id = category.id) as products
-    from category where id = ${toId(input.categoryId)} and merchant_id = ${tenant.merchantId}`.execute(
+    from category where id = ${toId(input.categoryId)} and merchant_id = ${context.merchantId}`.execute(
     transaction,
   );
   const [category] = rows;
@@ -177,9 +177,9 @@ export async function deleteCategory(
   await transaction
     .deleteFrom("category")
     .where("id", "=", category.id)
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .execute();
-  await raiseCatalogVersion(transaction, tenant);
+  await raiseCatalogVersion(transaction, context);
   return { categoryId: category.id };
 }
 
@@ -197,12 +197,12 @@ function categoryConflict(
  */
 async function requireValidParent(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { categoryId, parentId }: { readonly categoryId: string | null; readonly parentId: string },
 ): Promise<void> {
   const { rows } = await sql<{ depth: number; isBelow: boolean; height: number }>`
     with recursive up as (
-      select id, parent_id from category where id = ${toId(parentId)} and merchant_id = ${tenant.merchantId}
+      select id, parent_id from category where id = ${toId(parentId)} and merchant_id = ${context.merchantId}
       union all select c.id, c.parent_id from up join category c on c.id = up.parent_id),
     down as (
       select id, 1 as level from category where id = ${categoryId}::text
@@ -228,11 +228,11 @@ async function requireValidParent(
 
 async function findEndPosition(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   parentId: string | null,
 ): Promise<number> {
   const { rows } = await sql<{ position: number }>`
-    select coalesce(max(position) + 1, 0) as position from category where merchant_id = ${tenant.merchantId} and parent_id is not distinct from ${parentId}`.execute(
+    select coalesce(max(position) + 1, 0) as position from category where merchant_id = ${context.merchantId} and parent_id is not distinct from ${parentId}`.execute(
     transaction,
   );
   return rows[0]?.position ?? 0;

@@ -83,7 +83,7 @@ export interface ProductUpdateInput extends ProductFields {
 
 export async function createProduct(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: ProductCreateInput,
 ): Promise<{ productId: string }> {
   requireNoFaults([
@@ -91,38 +91,38 @@ export async function createProduct(
     ...categoryListFaults("/categoryIds", input.categoryIds),
     ...translationsFaults("/translations", input.translations, 1),
   ]);
-  await lockCatalog(transaction, tenant);
-  const productId = await insertProduct(transaction, tenant);
-  await saveTranslations(transaction, tenant, {
+  await lockCatalog(transaction, context);
+  const productId = await insertProduct(transaction, context);
+  await saveTranslations(transaction, context, {
     productId,
     translations: input.translations,
     fieldOf: (index) => `/translations/${index}/slug`,
   });
-  await saveProductFields(transaction, tenant, { productId, fields: input });
+  await saveProductFields(transaction, context, { productId, fields: input });
   if (input.categoryIds !== null && input.categoryIds !== undefined) {
-    await requireCategories(transaction, tenant, input.categoryIds);
+    await requireCategories(transaction, context, input.categoryIds);
     await saveProductCategories(transaction, productId, input.categoryIds);
   }
-  await raiseCatalogVersion(transaction, tenant);
-  tenant.outbox.append({ type: "product.created", id: productId });
+  await raiseCatalogVersion(transaction, context);
+  context.outbox.append({ type: "product.created", id: productId });
   return { productId };
 }
 
 export async function updateProduct(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: ProductUpdateInput,
 ): Promise<{ productId: string }> {
   requireNoFaults([...productFaults("", input), ...categoryListFaults("/categoryIds", input.categoryIds)]);
-  const product = await lockEditableProduct(transaction, tenant, input);
-  let isChanged = await saveProductFields(transaction, tenant, { productId: product.id, fields: input });
+  const product = await lockEditableProduct(transaction, context, input);
+  let isChanged = await saveProductFields(transaction, context, { productId: product.id, fields: input });
   if (input.options !== undefined) await requireVariantsFitOptions(transaction, product);
   if (input.categoryIds !== undefined) {
-    await requireCategories(transaction, tenant, input.categoryIds ?? []);
+    await requireCategories(transaction, context, input.categoryIds ?? []);
     isChanged = (await saveProductCategories(transaction, product.id, input.categoryIds ?? [])) || isChanged;
   }
   if (isChanged)
-    await publishProductChanges(transaction, tenant, {
+    await publishProductChanges(transaction, context, {
       changed: [{ before: product.before, types: ["product.updated"] }],
     });
   return { productId: product.id };
@@ -192,11 +192,11 @@ function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[]
   }));
 }
 
-export async function insertProduct(transaction: Transaction, tenant: CommandContext): Promise<string> {
-  const id = createId("product", tenant.now.getTime());
+export async function insertProduct(transaction: Transaction, context: CommandContext): Promise<string> {
+  const id = createId("product", context.now.getTime());
   await transaction
     .insertInto("product")
-    .values({ id, merchantId: tenant.merchantId, createdAt: tenant.now, updatedAt: tenant.now })
+    .values({ id, merchantId: context.merchantId, createdAt: context.now, updatedAt: context.now })
     .execute();
   return id;
 }
@@ -209,7 +209,7 @@ interface FieldsToSave {
 /** Saves the given fields of a product; returns true if any value changed. */
 export async function saveProductFields(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { productId, fields }: FieldsToSave,
 ): Promise<boolean> {
   const areOptionsChanged =
@@ -226,7 +226,7 @@ export async function saveProductFields(
         case when given ? 'rating' then (given -> 'rating' ->> 'average')::float8 else rating_average end as rating_average,
         case when given ? 'rating' then (given -> 'rating' ->> 'count')::int else rating_count end as rating_count,
         coalesce(given -> 'attributes', attributes) as attributes
-      from product, patch where id = ${productId} and merchant_id = ${tenant.merchantId})
+      from product, patch where id = ${productId} and merchant_id = ${context.merchantId})
     update product p set brand = w.brand, rating_average = w.rating_average, rating_count = w.rating_count, attributes = w.attributes
     from wanted w
     where p.id = w.id and (p.brand, p.rating_average, p.rating_count, p.attributes) is distinct from (w.brand, w.rating_average, w.rating_count, w.attributes)
@@ -245,14 +245,14 @@ function patchOf({ brand, rating, attributes }: ProductFields): Record<string, u
 
 async function requireCategories(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   categoryIds: readonly string[],
 ): Promise<void> {
   if (categoryIds.length === 0) return;
   const known = await transaction
     .selectFrom("category")
     .select("id")
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .where(sql<boolean>`id = any(${categoryIds.map(toId)}::text[])`)
     .execute();
   const found = new Set(known.map(({ id }) => id));

@@ -38,20 +38,20 @@ export interface VariantUpsertInput extends VariantFields {
 
 export async function upsertVariant(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: VariantUpsertInput,
 ): Promise<{ productId: string; variantId: string }> {
   requireNoFaults(variantFaults("", input));
-  const product = await lockEditableProduct(transaction, tenant, input);
-  const { variantIds, isChanged, stockChanges } = await saveVariants(transaction, tenant, {
+  const product = await lockEditableProduct(transaction, context, input);
+  const { variantIds, isChanged, stockChanges } = await saveVariants(transaction, context, {
     product,
     variants: [{ ...input, at: "" }],
   });
   if (isChanged)
-    await publishProductChanges(transaction, tenant, {
+    await publishProductChanges(transaction, context, {
       changed: [{ before: product.before, types: ["product.updated"] }],
     });
-  publishStockEvents(tenant, stockChanges);
+  publishStockEvents(context, stockChanges);
   const [variantId] = variantIds;
   if (variantId === undefined) throw new Error("A variant was saved without an id.");
   return { productId: product.id, variantId };
@@ -72,18 +72,18 @@ export interface VariantSaveResult {
  */
 export async function saveVariants(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantToSave[] },
 ): Promise<VariantSaveResult> {
-  const current = await readVariants(transaction, tenant, { product, variants });
+  const current = await readVariants(transaction, context, { product, variants });
   const merged = mergeVariants(current, variants);
-  const isVariantChanged = await insertOrUpdateVariants(transaction, tenant, {
+  const isVariantChanged = await insertOrUpdateVariants(transaction, context, {
     productId: product.id,
     rows: merged,
   });
   const stock = await saveStockSettings(
     transaction,
-    tenant,
+    context,
     merged.map(({ id, isNew }, index) => ({
       variantId: id,
       isNew,
@@ -131,14 +131,14 @@ interface VariantKeys {
 
 async function readVariants(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantKeys[] },
 ): Promise<CurrentVariants> {
   const skus = variants.map(({ sku }) => sku.toLowerCase());
   const found = await transaction
     .selectFrom("variant")
     .selectAll()
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .where((row) =>
       row.or([row("productId", "=", product.id), sql<boolean>`lower(sku) = any(${skus}::text[])`]),
     )
@@ -146,7 +146,7 @@ async function readVariants(
   const foreign = found.filter(({ productId }) => productId !== product.id);
   return {
     product,
-    now: tenant.now,
+    now: context.now,
     rows: found
       .filter(({ productId }) => productId === product.id)
       .map((row) => Object.assign(row, { options: row.options as Record<string, string> })),
@@ -175,7 +175,7 @@ async function readMediaIds(
 /** Writes the rows; returns true if any row changed. */
 async function insertOrUpdateVariants(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { productId, rows }: { readonly productId: string; readonly rows: readonly VariantRow[] },
 ): Promise<boolean> {
   if (rows.length === 0) return false;
@@ -183,8 +183,8 @@ async function insertOrUpdateVariants(
     insert into variant
       (id, merchant_id, product_id, sku, gtin, options, media_id, restrictions, requires_shipping, weight_grams, max_order_quantity,
        discontinued, available_from, position, created_at, updated_at)
-    select v.id, ${tenant.merchantId}, ${productId}, v.sku, v.gtin, v.options, v."mediaId", v.restrictions, v."requiresShipping", v."weightGrams",
-      v."maxOrderQuantity", v.discontinued, v."availableFrom", v.position, ${tenant.now}::timestamptz, ${tenant.now}::timestamptz
+    select v.id, ${context.merchantId}, ${productId}, v.sku, v.gtin, v.options, v."mediaId", v.restrictions, v."requiresShipping", v."weightGrams",
+      v."maxOrderQuantity", v.discontinued, v."availableFrom", v.position, ${context.now}::timestamptz, ${context.now}::timestamptz
     from json_to_recordset(${JSON.stringify(rows)}::json) as v(id text, sku text, gtin text, options jsonb, "mediaId" text, restrictions text[],
       "requiresShipping" boolean, "weightGrams" int, "maxOrderQuantity" int, discontinued boolean, "availableFrom" timestamptz, position int)
     on conflict (id) do update set

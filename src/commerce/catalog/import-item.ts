@@ -65,7 +65,7 @@ export interface ProductImportItem extends ProductFields {
 }
 
 /** Records that the items refer to by handle or slug, loaded once for all items. */
-export interface ImportContext {
+export interface ImportReferences {
   readonly defaultLocale: string;
   readonly markets: ReadonlyMap<string, { readonly id: string; readonly currency: string }>;
   readonly categoryIds: ReadonlyMap<string, string>;
@@ -117,30 +117,30 @@ function importVariantFaults(at: string, variant: ImportVariantInput): Faults {
 
 export async function importItem(
   transaction: Transaction,
-  tenant: CommandContext,
-  { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
+  context: CommandContext,
+  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferences },
 ): Promise<ItemImportResult> {
-  requireKnownReferences(item, context);
-  const found = await findProduct(transaction, tenant, item);
-  const product = found ?? (await createDraft(transaction, tenant, { item, context }));
-  const areTextsChanged = await saveTranslations(transaction, tenant, {
+  requireKnownReferences(item, references);
+  const found = await findProduct(transaction, context, item);
+  const product = found ?? (await createDraft(transaction, context, { item, references }));
+  const areTextsChanged = await saveTranslations(transaction, context, {
     productId: product.id,
     translations: item.translations,
     fieldOf: (index) => `/translations/${index}/slug`,
   });
-  const areFieldsChanged = await saveProductFields(transaction, tenant, {
+  const areFieldsChanged = await saveProductFields(transaction, context, {
     productId: product.id,
     fields: item,
   });
   const areCategoriesChanged =
     item.categorySlugs !== undefined &&
-    (await saveProductCategories(transaction, product.id, categoryIdsOf(item, context)));
+    (await saveProductCategories(transaction, product.id, categoryIdsOf(item, references)));
   const variants = item.variants.map((variant, index) => ({ ...variant, at: `/variants/${index}` }));
-  const saved = await saveVariants(transaction, tenant, { product, variants });
+  const saved = await saveVariants(transaction, context, { product, variants });
   const arePricesChanged =
-    (await savePrices(transaction, tenant, pricesOf(item, context, saved.variantIds))).length > 0;
-  const counted = await setCountedStock(transaction, tenant, countsOf(item.variants, saved));
-  const status = await changeStatus(transaction, tenant, { product, status: item.status ?? product.status });
+    (await savePrices(transaction, context, pricesOf(item, references, saved.variantIds))).length > 0;
+  const counted = await setCountedStock(transaction, context, countsOf(item.variants, saved));
+  const status = await changeStatus(transaction, context, { product, status: item.status ?? product.status });
   const types: ProductEventType[] = [
     ...(areFieldsChanged || areCategoriesChanged || saved.isChanged ? (["product.updated"] as const) : []),
     ...(areTextsChanged ? (["product.translation_updated"] as const) : []),
@@ -161,7 +161,7 @@ export async function importItem(
   };
 }
 
-function requireKnownReferences(item: ProductImportItem, { markets, categoryIds }: ImportContext): void {
+function requireKnownReferences(item: ProductImportItem, { markets, categoryIds }: ImportReferences): void {
   const unknown: Faults = [
     ...(item.categorySlugs ?? []).flatMap((slug, index) =>
       categoryIds.has(slug)
@@ -199,12 +199,12 @@ function eachPrice<Found>(
  */
 async function findProduct(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   item: ProductImportItem,
 ): Promise<LockedProduct | undefined> {
   const slugs = item.translations.map(({ slug }) => slug);
   const skus = item.variants.map(({ sku }) => sku.toLowerCase());
-  const productIds = await findProductsBySlugOrSku(transaction, tenant.merchantId, { slugs, skus });
+  const productIds = await findProductsBySlugOrSku(transaction, context.merchantId, { slugs, skus });
   const [first] = productIds;
   if (first === undefined) return undefined;
   if (productIds.length > 1) {
@@ -221,7 +221,7 @@ async function findProduct(
       },
     });
   }
-  const product = await lockProduct(transaction, tenant, { productId: first });
+  const product = await lockProduct(transaction, context, { productId: first });
   requireNotArchived(product);
   return product;
 }
@@ -240,24 +240,24 @@ export async function findProductsBySlugOrSku(
 
 async function createDraft(
   transaction: Transaction,
-  tenant: CommandContext,
-  { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
+  context: CommandContext,
+  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferences },
 ): Promise<LockedProduct> {
   requireNoFaults(
     item.translations.length > 0
       ? []
       : [faultAt("/translations", "too_short", "A new product needs a translation.")],
   );
-  const id = await insertProduct(transaction, tenant);
-  return { id, status: "draft", version: 1, publishedAt: null, defaultLocale: context.defaultLocale };
+  const id = await insertProduct(transaction, context);
+  return { id, status: "draft", version: 1, publishedAt: null, defaultLocale: references.defaultLocale };
 }
 
-const categoryIdsOf = ({ categorySlugs }: ProductImportItem, { categoryIds }: ImportContext): string[] =>
+const categoryIdsOf = ({ categorySlugs }: ProductImportItem, { categoryIds }: ImportReferences): string[] =>
   (categorySlugs ?? []).flatMap((slug) => categoryIds.get(slug) ?? []);
 
 function pricesOf(
   item: ProductImportItem,
-  { markets }: ImportContext,
+  { markets }: ImportReferences,
   variantIds: readonly string[],
 ): PriceInput[] {
   return eachPrice(item, (_, { marketHandle, ...amounts }, index) => {
@@ -283,11 +283,11 @@ function countsOf(
 
 async function changeStatus(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { product, status }: { readonly product: LockedProduct; readonly status: LockedProduct["status"] },
 ): Promise<readonly ProductEventType[]> {
   if (status === product.status) return [];
   if (status === "published") await requirePublishable(transaction, product);
-  await setProductStatus(transaction, tenant, { product, status });
+  await setProductStatus(transaction, context, { product, status });
   return [status === "published" ? "product.published" : "product.unpublished"];
 }

@@ -13,7 +13,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
 import {
   findProductsBySlugOrSku,
-  type ImportContext,
+  type ImportReferences,
   type ItemImportResult,
   importItem,
   importItemFaults,
@@ -44,45 +44,45 @@ export interface ProductImportError {
 
 export async function importProducts(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { items }: ProductsImportInput,
 ): Promise<{ results: ProductImportResult[] }> {
   requireNoFaults(countFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
-  const context = await readContext(transaction, tenant, items);
+  const references = await readImportReferences(transaction, context, items);
   const results: ProductImportResult[] = [];
   const imported: ItemImportResult[] = [];
   for (const [index, item] of items.entries()) {
-    const outcome = await importInSavepoint(transaction, tenant, { item, context });
+    const outcome = await importInSavepoint(transaction, context, { item, references });
     if (!(outcome instanceof Failure)) imported.push(outcome);
     results.push(toResult(index, outcome));
   }
-  await publishImport(transaction, tenant, { imported, befores: context.befores });
+  await publishImport(transaction, context, { imported, befores: references.befores });
   return { results };
 }
 
-async function readContext(
+async function readImportReferences(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   items: readonly ProductImportItem[],
-): Promise<ImportContext> {
-  const { defaultLocale } = await lockCatalog(transaction, tenant);
+): Promise<ImportReferences> {
+  const { defaultLocale } = await lockCatalog(transaction, context);
   const markets = await transaction
     .selectFrom("market")
     .select(["id", "handle", "currency"])
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .execute();
   const slugs = [...new Set(items.flatMap(({ categorySlugs }) => categorySlugs ?? []))];
   const categories = await transaction
     .selectFrom("category")
     .select(["id", "slug"])
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .where(sql<boolean>`slug = any(${slugs}::text[])`)
     .execute();
   return {
     defaultLocale,
     markets: new Map(markets.map(({ id, handle, currency }) => [handle, { id, currency }])),
     categoryIds: new Map(categories.map(({ id, slug }) => [slug, id])),
-    befores: await readProductsBeforeImport(transaction, tenant, items),
+    befores: await readProductsBeforeImport(transaction, context, items),
   };
 }
 
@@ -103,8 +103,8 @@ async function readProductsBeforeImport(
 
 async function importInSavepoint(
   transaction: Transaction,
-  tenant: CommandContext,
-  { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
+  context: CommandContext,
+  { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferences },
 ): Promise<ItemImportResult | Failure> {
   const savepoint = sql.raw("import_item");
   let isOpen = false;
@@ -112,7 +112,7 @@ async function importInSavepoint(
     requireNoFaults(importItemFaults(item));
     await sql`savepoint ${savepoint}`.execute(transaction);
     isOpen = true;
-    const imported = await importItem(transaction, tenant, { item, context });
+    const imported = await importItem(transaction, context, { item, references });
     await sql`release savepoint ${savepoint}`.execute(transaction);
     return imported;
   } catch (error) {
@@ -149,25 +149,25 @@ function toResult(index: number, outcome: ItemImportResult | Failure): ProductIm
  */
 async function publishImport(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   {
     imported,
     befores,
-  }: { readonly imported: readonly ItemImportResult[]; readonly befores: ImportContext["befores"] },
+  }: { readonly imported: readonly ItemImportResult[]; readonly befores: ImportReferences["befores"] },
 ): Promise<void> {
   const created = new Set(imported.filter(({ isCreated }) => isCreated).map(({ productId }) => productId));
   const changed = changedProductsOf(imported, befores).filter(({ before }) => !created.has(before.id));
   const toIndex = [
     ...new Set(imported.filter(({ needsIndexing }) => needsIndexing).map(({ productId }) => productId)),
   ].toSorted();
-  for (const id of created) publishCreatedEvents(tenant, id, imported);
+  for (const id of created) publishCreatedEvents(context, id, imported);
   publishStockEvents(
-    tenant,
+    context,
     imported.flatMap(({ stockChanges }) => stockChanges),
   );
   if (created.size + changed.length > 0)
-    await publishProductChanges(transaction, tenant, { changed, alsoIndex: toIndex });
-  else await reindexProducts(transaction, tenant, toIndex);
+    await publishProductChanges(transaction, context, { changed, alsoIndex: toIndex });
+  else await reindexProducts(transaction, context, toIndex);
 }
 
 function publishCreatedEvents(
@@ -184,7 +184,7 @@ function publishCreatedEvents(
 
 function changedProductsOf(
   imported: readonly ItemImportResult[],
-  befores: ImportContext["befores"],
+  befores: ImportReferences["befores"],
 ): ProductChange[] {
   return [...Map.groupBy(imported, ({ productId }) => productId)].flatMap(([id, items]) => {
     const before = befores.get(id);

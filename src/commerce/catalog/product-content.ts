@@ -49,11 +49,11 @@ export interface ProductTranslationUpsertInput extends TranslationInput {
 
 export async function upsertProductTranslation(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: ProductTranslationUpsertInput,
 ): Promise<{ productId: string }> {
   requireNoFaults(translationFaults("", input));
-  const product = await lockEditableProduct(transaction, tenant, input);
+  const product = await lockEditableProduct(transaction, context, input);
   const { total } = await transaction
     .selectFrom("productTranslation")
     .select((row) => row.fn.countAll<number>().as("total"))
@@ -65,13 +65,13 @@ export async function upsertProductTranslation(
       conflict: productConflict(product, "translation_limit_reached", { limit: catalogBounds.localesMax }),
     });
   }
-  const isChanged = await saveTranslations(transaction, tenant, {
+  const isChanged = await saveTranslations(transaction, context, {
     productId: product.id,
     translations: [input],
     fieldOf: () => "/slug",
   });
   if (isChanged)
-    await publishProductChanges(transaction, tenant, {
+    await publishProductChanges(transaction, context, {
       changed: [{ before: product.before, types: ["product.translation_updated"] }],
     });
   return { productId: product.id };
@@ -123,11 +123,11 @@ export interface TranslationsToSave {
  */
 export async function saveTranslations(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   toSave: TranslationsToSave,
 ): Promise<boolean> {
   if (toSave.translations.length === 0) return false;
-  await reserveSlugs(transaction, tenant, toSave);
+  await reserveSlugs(transaction, context, toSave);
   const rows = toSave.translations.map((translation) => ({
     ...translation,
     locale: toLocale(translation.locale),
@@ -135,7 +135,7 @@ export async function saveTranslations(
   const saved = await sql`
     insert into product_translation
       (product_id, locale, merchant_id, slug, title, summary, description, seo_title, seo_description, updated_at)
-    select ${toSave.productId}, t.locale, ${tenant.merchantId}, t.slug, t.title, t.summary, t.description, t."seoTitle", t."seoDescription", ${tenant.now}::timestamptz
+    select ${toSave.productId}, t.locale, ${context.merchantId}, t.slug, t.title, t.summary, t.description, t."seoTitle", t."seoDescription", ${context.now}::timestamptz
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as t(locale text, slug text, title text, summary text, description text, "seoTitle" text, "seoDescription" text)
     on conflict (product_id, locale) do update set
@@ -150,14 +150,14 @@ export async function saveTranslations(
 
 async function reserveSlugs(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { productId, translations, fieldOf }: TranslationsToSave,
 ): Promise<void> {
   const slugs = [...new Set(translations.map(({ slug }) => slug))];
   const known = await transaction
     .selectFrom("productSlug")
     .select(["slug", "productId"])
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .where(sql<boolean>`slug = any(${slugs}::text[])`)
     .execute();
   const foreign = known.filter((owner) => owner.productId !== productId);
@@ -167,7 +167,7 @@ async function reserveSlugs(
   if (fresh.length === 0) return;
   await transaction
     .insertInto("productSlug")
-    .values(fresh.map((slug) => ({ merchantId: tenant.merchantId, slug, productId })))
+    .values(fresh.map((slug) => ({ merchantId: context.merchantId, slug, productId })))
     .execute();
 }
 
@@ -217,11 +217,11 @@ interface MediaRemoveInput {
 
 export async function attachMedia(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: MediaAttachInput,
 ): Promise<{ productId: string; mediaId: string }> {
   requireNoFaults(mediaFaults(input));
-  const product = await lockEditableProduct(transaction, tenant, input);
+  const product = await lockEditableProduct(transaction, context, input);
   const { total, last } = await transaction
     .selectFrom("media")
     .select((row) => [row.fn.countAll<number>().as("total"), row.fn.max("position").as("last")])
@@ -235,14 +235,14 @@ export async function attachMedia(
   const end = ((last as number | null) ?? -1) + 1;
   const position = Math.min(input.position ?? end, end);
   if (position < end) await shiftMediaPositions(transaction, product.id, position);
-  const mediaId = createId("media", tenant.now.getTime());
+  const mediaId = createId("media", context.now.getTime());
   const { type, url, width, height } = input;
   const alts = JSON.stringify(toLocalizedMap(input.alts));
   await transaction
     .insertInto("media")
     .values({
       id: mediaId,
-      merchantId: tenant.merchantId,
+      merchantId: context.merchantId,
       productId: product.id,
       type,
       url,
@@ -252,7 +252,7 @@ export async function attachMedia(
       position,
     })
     .execute();
-  await publishProductChanges(transaction, tenant, {
+  await publishProductChanges(transaction, context, {
     changed: [{ before: product.before, types: ["product.updated"] }],
   });
   return { productId: product.id, mediaId };
@@ -302,19 +302,19 @@ export function isMediaUrl(text: string): boolean {
 /** Removes a picture or video. Variants that were shown by it are shown by the product's first picture again. */
 export async function removeMedia(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: MediaRemoveInput,
 ): Promise<{ productId: string; mediaId: string }> {
-  const product = await lockEditableProduct(transaction, tenant, input);
+  const product = await lockEditableProduct(transaction, context, input);
   const removed = await transaction
     .deleteFrom("media")
     .where("id", "=", toId(input.mediaId))
     .where("productId", "=", product.id)
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .returning("id")
     .executeTakeFirst();
   if (removed === undefined) throw fail("resource_not_found");
-  await publishProductChanges(transaction, tenant, {
+  await publishProductChanges(transaction, context, {
     changed: [{ before: product.before, types: ["product.updated"] }],
   });
   return { productId: product.id, mediaId: removed.id };

@@ -25,14 +25,14 @@ export interface ProductTransitionInput {
 
 export async function publishProduct(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: ProductTransitionInput,
 ): Promise<{ productId: string }> {
-  const product = await lockEditableProduct(transaction, tenant, input);
+  const product = await lockEditableProduct(transaction, context, input);
   if (product.status === "published") return { productId: product.id };
   await requirePublishable(transaction, product);
-  await setProductStatus(transaction, tenant, { product, status: "published" });
-  await publishProductChanges(transaction, tenant, {
+  await setProductStatus(transaction, context, { product, status: "published" });
+  await publishProductChanges(transaction, context, {
     changed: [{ before: product.before, types: ["product.published"] }],
   });
   return { productId: product.id };
@@ -41,15 +41,15 @@ export async function publishProduct(
 /** Turns a published or archived product back into a draft. */
 export async function unpublishProduct(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: ProductTransitionInput,
 ): Promise<{ productId: string }> {
-  const product = await lockProduct(transaction, tenant, input);
+  const product = await lockProduct(transaction, context, input);
   if (product.status === "draft") return { productId: product.id };
-  const { before } = await loadProductBefore(transaction, tenant, product);
-  await setProductStatus(transaction, tenant, { product, status: "draft" });
+  const { before } = await loadProductBefore(transaction, context, product);
+  await setProductStatus(transaction, context, { product, status: "draft" });
   const wasOnSale = product.status === "published";
-  await publishProductChanges(transaction, tenant, {
+  await publishProductChanges(transaction, context, {
     changed: [{ before, types: [wasOnSale ? "product.unpublished" : "product.updated"] }],
     alsoIndex: wasOnSale ? [product.id] : [],
   });
@@ -59,31 +59,31 @@ export async function unpublishProduct(
 /** Deletes or archives a draft. `archived` is true if the product was archived instead of deleted. */
 export async function deleteProduct(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: ProductTransitionInput,
 ): Promise<{ productId: string; archived: boolean }> {
-  const product = await lockEditableProduct(transaction, tenant, { productId: input.productId });
+  const product = await lockEditableProduct(transaction, context, { productId: input.productId });
   if (product.status === "published")
     throw fail("invalid_state", { conflict: productConflict(product, "product_published") });
   requireVersion(productConflict(product), input.expectedVersion);
   const wasSeen = product.publishedAt !== null;
   if (wasSeen) {
-    await setProductStatus(transaction, tenant, { product, status: "archived" });
-    await publishProductChanges(transaction, tenant, {
+    await setProductStatus(transaction, context, { product, status: "archived" });
+    await publishProductChanges(transaction, context, {
       changed: [{ before: product.before, types: ["product.deleted"] }],
     });
   } else {
     await transaction
       .deleteFrom("product")
       .where("id", "=", product.id)
-      .where("merchantId", "=", tenant.merchantId)
+      .where("merchantId", "=", context.merchantId)
       .execute();
-    await raiseCatalogVersion(transaction, tenant);
+    await raiseCatalogVersion(transaction, context);
     // The event contains the last state with the next version, because receivers ignore versions that are
     // not newer than theirs.
     const { before } = product;
     const thing = { ...before, version: before.version + 1 };
-    tenant.outbox.append({ type: "product.deleted", id: product.id, before, thing });
+    context.outbox.append({ type: "product.deleted", id: product.id, before, thing });
   }
   return { productId: product.id, archived: wasSeen };
 }
@@ -140,14 +140,14 @@ interface StatusToSet {
  */
 export async function setProductStatus(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { product, status }: StatusToSet,
 ): Promise<void> {
-  const publishedAt = status === "published" ? (product.publishedAt ?? tenant.now) : product.publishedAt;
+  const publishedAt = status === "published" ? (product.publishedAt ?? context.now) : product.publishedAt;
   await transaction
     .updateTable("product")
     .set({ status, publishedAt })
     .where("id", "=", product.id)
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .execute();
 }

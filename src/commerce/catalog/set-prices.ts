@@ -45,7 +45,7 @@ export interface PricesSetInput {
 /** Sets prices and returns the IDs of the products whose prices changed. */
 export async function setPrices(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { prices }: PricesSetInput,
 ): Promise<{ productIds: string[] }> {
   requireNoFaults([
@@ -56,17 +56,17 @@ export async function setPrices(
       (index) => `/prices/${index}`,
     ),
   ]);
-  await lockCatalog(transaction, tenant);
-  const productOf = await lockVariants(transaction, tenant, prices);
-  await requireMarkets(transaction, tenant, prices);
-  const befores = await findProductAggregates(transaction, [...new Set(productOf.values())], tenant.now);
-  const changed = await savePrices(transaction, tenant, prices);
+  await lockCatalog(transaction, context);
+  const productOf = await lockVariants(transaction, context, prices);
+  await requireMarkets(transaction, context, prices);
+  const befores = await findProductAggregates(transaction, [...new Set(productOf.values())], context.now);
+  const changed = await savePrices(transaction, context, prices);
   const productIds = [...new Set(changed.flatMap((variantId) => productOf.get(variantId) ?? []))].toSorted();
   const products = productIds.flatMap((id): ProductChange[] => {
     const before = befores.get(id);
     return before === undefined ? [] : [{ before, types: ["product.price_changed"] }];
   });
-  if (products.length > 0) await publishProductChanges(transaction, tenant, { changed: products });
+  if (products.length > 0) await publishProductChanges(transaction, context, { changed: products });
   return { productIds };
 }
 
@@ -88,7 +88,7 @@ export function priceFaults(at: string, { amountMinor, compareAtMinor, currency 
 /** Locks the products of the variants in the order of their IDs, and returns variant ID → product ID. */
 async function lockVariants(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   prices: readonly PriceInput[],
 ): Promise<Map<string, string>> {
   const ids = prices.map(({ variantId }) => toId(variantId));
@@ -96,7 +96,7 @@ async function lockVariants(
     .selectFrom("product as p")
     .innerJoin("variant as v", "v.productId", "p.id")
     .select(["v.id as variantId", "p.id", "p.status", "p.version"])
-    .where("v.merchantId", "=", tenant.merchantId)
+    .where("v.merchantId", "=", context.merchantId)
     .where(sql<boolean>`v.id = any(${ids}::text[])`)
     .orderBy("p.id")
     .forNoKeyUpdate("p")
@@ -116,13 +116,13 @@ async function lockVariants(
 
 async function requireMarkets(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   prices: readonly PriceInput[],
 ): Promise<void> {
   const rows = await transaction
     .selectFrom("market")
     .select(["id", "currency"])
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .execute();
   const currencyOf = new Map(rows.map(({ id, currency }) => [id, currency]));
   const details = prices.flatMap(({ marketId }, index) =>
@@ -155,22 +155,22 @@ export function marketCurrencyFaults(
  */
 export async function savePrices(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   prices: readonly PriceInput[],
 ): Promise<string[]> {
   if (prices.length === 0) return [];
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint)`;
   const ended = await sql<{ variantId: string }>`
-    update price p set valid_until = greatest(${tenant.now}::timestamptz, p.valid_from + interval '1 millisecond')
+    update price p set valid_until = greatest(${context.now}::timestamptz, p.valid_from + interval '1 millisecond')
     from ${wanted}
     where p.variant_id = w."variantId" and p.market_id = w."marketId" and p.valid_until is null
       and (w."amountMinor" is null or (p.amount_minor, p.compare_at_minor) is distinct from (w."amountMinor", w."compareAtMinor"))
     returning p.variant_id`.execute(transaction);
   const opened = await sql<{ variantId: string }>`
     insert into price (variant_id, market_id, merchant_id, amount_minor, compare_at_minor, valid_from)
-    select w."variantId", w."marketId", ${tenant.merchantId}, w."amountMinor", w."compareAtMinor",
-      greatest(${tenant.now}::timestamptz, (select max(p.valid_until) from price p where p.variant_id = w."variantId" and p.market_id = w."marketId"))
+    select w."variantId", w."marketId", ${context.merchantId}, w."amountMinor", w."compareAtMinor",
+      greatest(${context.now}::timestamptz, (select max(p.valid_until) from price p where p.variant_id = w."variantId" and p.market_id = w."marketId"))
     from ${wanted}
     where w."amountMinor" is not null and not exists (
       select from price p where p.variant_id = w."variantId" and p.market_id = w."marketId" and p.valid_until is null)

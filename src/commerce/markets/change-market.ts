@@ -45,30 +45,30 @@ const countriesMax = 249;
 
 export async function upsertMarket(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: MarketUpsertInput,
 ): Promise<{ marketId: string }> {
   requireNoFaults(marketFaults(input));
-  await lockCatalog(transaction, tenant);
-  const existing = await findMarket(transaction, tenant, input);
+  await lockCatalog(transaction, context);
+  const existing = await findMarket(transaction, context, input);
   if (existing !== undefined) requireVersion(marketConflict(existing), input.expectedVersion);
-  const marketId = existing?.id ?? createId("market", tenant.now.getTime());
-  await requireFreeCountries(transaction, tenant, { marketId, countries: input.countries });
+  const marketId = existing?.id ?? createId("market", context.now.getTime());
+  await requireFreeCountries(transaction, context, { marketId, countries: input.countries });
   if (existing !== undefined && existing.currency !== input.currency)
     await requireNoPrices(transaction, existing);
   const isRowChanged =
     existing === undefined
-      ? await insertMarket(transaction, tenant, { ...input, marketId })
-      : await updateMarket(transaction, tenant, { ...input, marketId });
-  const areCountriesChanged = await saveCountries(transaction, tenant, {
+      ? await insertMarket(transaction, context, { ...input, marketId })
+      : await updateMarket(transaction, context, { ...input, marketId });
+  const areCountriesChanged = await saveCountries(transaction, context, {
     marketId,
     countries: input.countries,
   });
   if (!isRowChanged && !areCountriesChanged) return { marketId };
-  if (!isRowChanged) await raiseMarketVersion(transaction, tenant, marketId);
-  await raiseCatalogVersion(transaction, tenant);
+  if (!isRowChanged) await raiseMarketVersion(transaction, context, marketId);
+  await raiseCatalogVersion(transaction, context);
   if (existing !== undefined)
-    await reindexProducts(transaction, tenant, await findPublishedInMarket(transaction, marketId));
+    await reindexProducts(transaction, context, await findPublishedInMarket(transaction, marketId));
   return { marketId };
 }
 
@@ -96,13 +96,13 @@ interface Market {
 
 async function findMarket(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { marketId, handle }: MarketUpsertInput,
 ): Promise<Market | undefined> {
   const rows = await transaction
     .selectFrom("market")
     .select(["id", "handle", "currency", "version"])
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .where((row) => row.or([row("id", "=", toId(marketId ?? "")), row("handle", "=", handle)]))
     .execute();
   const withHandle = rows.find((row) => row.handle === handle);
@@ -127,14 +127,14 @@ interface MarketCountries {
 
 async function requireFreeCountries(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { marketId, countries }: MarketCountries,
 ): Promise<void> {
   const taken = await transaction
     .selectFrom("marketCountry")
     .innerJoin("market", "market.id", "marketCountry.marketId")
     .select(["marketCountry.country", "market.id", "market.handle", "market.version"])
-    .where("marketCountry.merchantId", "=", tenant.merchantId)
+    .where("marketCountry.merchantId", "=", context.merchantId)
     .where("market.id", "<>", marketId)
     .where(sql<boolean>`country = any(${countries}::text[])`)
     .orderBy("marketCountry.country")
@@ -176,7 +176,7 @@ type MarketToSave = MarketUpsertInput & { readonly marketId: string };
 
 async function insertMarket(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { marketId, ...input }: MarketToSave,
 ): Promise<true> {
   const { handle, name, currency, taxIncluded, timeZone } = input;
@@ -184,15 +184,15 @@ async function insertMarket(
     .insertInto("market")
     .values({
       id: marketId,
-      merchantId: tenant.merchantId,
+      merchantId: context.merchantId,
       handle,
       name,
       currency,
       taxIncluded,
       defaultLocale: toLocale(input.defaultLocale),
       timeZone,
-      createdAt: tenant.now,
-      updatedAt: tenant.now,
+      createdAt: context.now,
+      updatedAt: context.now,
     })
     .execute();
   return true;
@@ -200,7 +200,7 @@ async function insertMarket(
 
 async function updateMarket(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { marketId, ...input }: MarketToSave,
 ): Promise<boolean> {
   const values = sql.join(
@@ -215,7 +215,7 @@ async function updateMarket(
     sql`, `,
   );
   const { rows } = await sql`
-    update market set (handle, name, currency, tax_included, default_locale, time_zone) = (${values}), version = version + 1, updated_at = ${tenant.now}
+    update market set (handle, name, currency, tax_included, default_locale, time_zone) = (${values}), version = version + 1, updated_at = ${context.now}
     where id = ${marketId} and (handle, name, currency, tax_included, default_locale, time_zone) is distinct from (${values})
     returning id`.execute(transaction);
   return rows.length > 0;
@@ -224,26 +224,26 @@ async function updateMarket(
 /** Raises the market's version after a change of its countries only. */
 async function raiseMarketVersion(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   marketId: string,
 ): Promise<void> {
   await transaction
     .updateTable("market")
-    .set((row) => ({ version: row("version", "+", 1), updatedAt: tenant.now }))
+    .set((row) => ({ version: row("version", "+", 1), updatedAt: context.now }))
     .where("id", "=", marketId)
     .execute();
 }
 
 async function saveCountries(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   { marketId, countries }: MarketCountries,
 ): Promise<boolean> {
   const { rows } = await sql<{ changes: number }>`
     with wanted as (select country, (place - 1)::int as position from unnest(${countries}::text[]) with ordinality as w(country, place)),
     removed as (delete from market_country where market_id = ${marketId} and country not in (select country from wanted) returning 1),
     saved as (
-      insert into market_country (merchant_id, country, market_id, position) select ${tenant.merchantId}, country, ${marketId}, position from wanted
+      insert into market_country (merchant_id, country, market_id, position) select ${context.merchantId}, country, ${marketId}, position from wanted
       on conflict (merchant_id, country) do update set position = excluded.position where market_country.position <> excluded.position
       returning 1)
     select (select count(*) from removed) + (select count(*) from saved) as changes`.execute(transaction);
@@ -283,14 +283,14 @@ interface MarketScope {
  */
 export async function requireMarket(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   marketId: string,
 ): Promise<MarketScope> {
   const rows = await transaction
     .selectFrom("market")
     .leftJoin("marketCountry", "marketCountry.marketId", "market.id")
     .select(["market.id", "market.currency", "marketCountry.country"])
-    .where("market.merchantId", "=", tenant.merchantId)
+    .where("market.merchantId", "=", context.merchantId)
     .where("market.id", "=", toId(marketId))
     .execute();
   const [first] = rows;

@@ -49,18 +49,18 @@ const summaryMax = 1000;
 
 export async function upsertPolicy(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: PolicyUpsertInput,
 ): Promise<{ policyId: string }> {
   requireNoFaults(policyFaults(input));
-  await lockCatalog(transaction, tenant);
+  await lockCatalog(transaction, context);
   const marketId = input.marketId ?? null;
-  if (marketId !== null) await requireMarket(transaction, tenant, marketId);
-  await requireKnownCategories(transaction, tenant, input.rules ?? {});
+  if (marketId !== null) await requireMarket(transaction, context, marketId);
+  await requireKnownCategories(transaction, context, input.rules ?? {});
   const existing = await transaction
     .selectFrom("policy")
     .select(["id", "version"])
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .where("type", "=", input.type)
     .where(sql<boolean>`market_id is not distinct from ${marketId}`)
     .executeTakeFirst();
@@ -71,9 +71,9 @@ export async function upsertPolicy(
       input.expectedVersion,
     );
   }
-  const policyId = existing?.id ?? createId("policy", tenant.now.getTime());
-  if (await savePolicy(transaction, tenant, { ...input, policyId, marketId }))
-    await raiseCatalogVersion(transaction, tenant);
+  const policyId = existing?.id ?? createId("policy", context.now.getTime());
+  if (await savePolicy(transaction, context, { ...input, policyId, marketId }))
+    await raiseCatalogVersion(transaction, context);
   return { policyId };
 }
 

@@ -51,12 +51,12 @@ const carrierMax = 100;
 
 export async function upsertDeliveryMethod(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: DeliveryMethodUpsertInput,
 ): Promise<{ deliveryMethodId: string }> {
   requireNoFaults(deliveryMethodFaults(input));
-  await lockCatalog(transaction, tenant);
-  const market = await requireMarket(transaction, tenant, input.marketId);
+  await lockCatalog(transaction, context);
+  const market = await requireMarket(transaction, context, input.marketId);
   if (typeof input.currency === "string" && input.currency !== market.currency) {
     requireNoFaults([
       faultAt("/currency", "currency_mismatch", `The market's currency is ${market.currency}.`),
@@ -64,8 +64,8 @@ export async function upsertDeliveryMethod(
   }
   const { rows } = await sql<{ id: string }>`
     insert into delivery_method as d (id, merchant_id, market_id, code, names, carrier, pickup, price_minor, free_from_minor, min_days, max_days, active, position, updated_at)
-    select ${createId("deliveryMethod", tenant.now.getTime())}, ${tenant.merchantId}, ${market.id}, m.code, m.names, m.carrier, m.pickup,
-      m."priceMinor", m."freeFromMinor", m."minDays", m."maxDays", coalesce(m.active, true), coalesce(m.position, 0), ${tenant.now}::timestamptz
+    select ${createId("deliveryMethod", context.now.getTime())}, ${context.merchantId}, ${market.id}, m.code, m.names, m.carrier, m.pickup,
+      m."priceMinor", m."freeFromMinor", m."minDays", m."maxDays", coalesce(m.active, true), coalesce(m.position, 0), ${context.now}::timestamptz
     from json_to_record(${JSON.stringify({ ...input, names: toLocalizedMap(input.names) })}::json) as m(code text, names jsonb, carrier text, pickup boolean,
       "priceMinor" bigint, "freeFromMinor" bigint, "minDays" int, "maxDays" int, active boolean, position int)
     on conflict (market_id, code) do update set
@@ -111,12 +111,12 @@ export interface TaxRateUpsertInput {
 
 export async function upsertTaxRate(
   transaction: Transaction,
-  tenant: CommandContext,
+  context: CommandContext,
   input: TaxRateUpsertInput,
 ): Promise<{ taxRateId: string }> {
   requireNoFaults(taxRateFaults(input));
-  await lockCatalog(transaction, tenant);
-  const market = await requireMarket(transaction, tenant, input.marketId);
+  await lockCatalog(transaction, context);
+  const market = await requireMarket(transaction, context, input.marketId);
   if (!market.countries.includes(input.country)) {
     throw refuseAt("invalid_field", "/country", {
       code: "not_in_market",
@@ -127,8 +127,8 @@ export async function upsertTaxRate(
   // `do update` also runs for unchanged rows, so that `returning` always returns the ID.
   const { rows } = await sql<{ id: string }>`
     insert into tax_rate as t (id, merchant_id, market_id, country, region_code, name, basis_points, applies_to_shipping, updated_at)
-    values (${createId("taxRate", tenant.now.getTime())}, ${tenant.merchantId}, ${market.id}, ${country}, ${input.regionCode ?? null}::text,
-      ${name}, ${basisPoints}, ${appliesToShipping}, ${tenant.now})
+    values (${createId("taxRate", context.now.getTime())}, ${context.merchantId}, ${market.id}, ${country}, ${input.regionCode ?? null}::text,
+      ${name}, ${basisPoints}, ${appliesToShipping}, ${context.now})
     on conflict (market_id, country, region_code) do update set
       name = excluded.name, basis_points = excluded.basis_points, applies_to_shipping = excluded.applies_to_shipping,
       updated_at = case when (t.name, t.basis_points, t.applies_to_shipping) is distinct from (excluded.name, excluded.basis_points, excluded.applies_to_shipping)

@@ -213,8 +213,8 @@ changeMutation({
     "Imports up to 500 products in one transaction. An item that breaks a rule is skipped and its result names the error; the other items are saved.",
   input: ProductsImportInput,
   type: ImportResults,
-  run: (transaction, tenant, { items }) =>
-    importProducts(transaction, tenant, {
+  run: (transaction, context, { items }) =>
+    importProducts(transaction, context, {
       items: items.map((item) =>
         Object.assign({}, item, {
           variants: item.variants.map((variant) =>

@@ -172,8 +172,8 @@ changeMutation({
   name: "productTranslationUpsert",
   description: "Creates or replaces a product's texts in one locale.",
   input: ProductTranslationUpsertInputType,
-  run: (transaction, tenant, { translation, ...product }) =>
-    upsertProductTranslation(transaction, tenant, { ...translation, ...product }),
+  run: (transaction, context, { translation, ...product }) =>
+    upsertProductTranslation(transaction, context, { ...translation, ...product }),
 });
 
 changeMutation({
@@ -216,8 +216,8 @@ changeMutation({
   description: "Sets prices that are valid from now on, and returns the products whose prices changed.",
   input: PricesSetInputType,
   type: [ProductRef],
-  run: (transaction, tenant, { prices }) =>
-    setPrices(transaction, tenant, {
+  run: (transaction, context, { prices }) =>
+    setPrices(transaction, context, {
       prices: prices.map((price) => Object.assign({}, price, { amountMinor: price.amountMinor ?? null })),
     }),
   answer: (context, { productIds }) =>

@@ -310,9 +310,9 @@ changeMutation({
   description: "Creates or replaces a market.",
   input: MarketUpsertInput,
   type: MarketRef,
-  run: async (transaction, tenant, input) => ({
-    merchantId: tenant.merchantId,
-    ...(await upsertMarket(transaction, tenant, input)),
+  run: async (transaction, context, input) => ({
+    merchantId: context.merchantId,
+    ...(await upsertMarket(transaction, context, input)),
   }),
   answer: async ({ loaders }, { merchantId, marketId }) =>
     found(await loadAnew(loaders.markets, merchantId), marketId),
@@ -324,9 +324,9 @@ changeMutation({
   description: "Creates or replaces the tax rate of a country or region.",
   input: TaxRateUpsertInput,
   type: TaxRateRef,
-  run: async (transaction, tenant, input) => ({
+  run: async (transaction, context, input) => ({
     marketId: input.marketId,
-    ...(await upsertTaxRate(transaction, tenant, input)),
+    ...(await upsertTaxRate(transaction, context, input)),
   }),
   answer: async ({ loaders }, { marketId, taxRateId }) =>
     found(await loadAnew(loaders.taxRates, marketId), taxRateId),
@@ -338,10 +338,10 @@ changeMutation({
   description: "Creates or replaces a delivery method of a market.",
   input: DeliveryMethodUpsertInput,
   type: DeliveryMethodRef,
-  run: async (transaction, tenant, input) => ({
+  run: async (transaction, context, input) => ({
     marketId: input.marketId,
-    merchantId: tenant.merchantId,
-    ...(await upsertDeliveryMethod(transaction, tenant, input)),
+    merchantId: context.merchantId,
+    ...(await upsertDeliveryMethod(transaction, context, input)),
   }),
   answer: async ({ loaders }, { marketId, merchantId, deliveryMethodId }) => {
     const market = found(await loaders.markets.load(merchantId), marketId);
@@ -358,9 +358,9 @@ changeMutation({
   description: "Creates or replaces a policy of the merchant.",
   input: PolicyUpsertInput,
   type: PolicyRef,
-  run: async (transaction, tenant, input) => ({
-    merchantId: tenant.merchantId,
-    ...(await upsertPolicy(transaction, tenant, input)),
+  run: async (transaction, context, input) => ({
+    merchantId: context.merchantId,
+    ...(await upsertPolicy(transaction, context, input)),
   }),
   answer: async ({ loaders }, { merchantId, policyId }) =>
     found(await loadAnew(loaders.policies, merchantId), policyId),
