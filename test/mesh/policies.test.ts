@@ -171,11 +171,11 @@ export default () => ({
 });
 `;
 
-describe("where policies live", () => {
+describe("docs/mesh.md, on policies", () => {
   it("is what docs/mesh.md says, for every step of the gateway and every plugin of .meshrc.yaml", () => {
     const table =
       /<!-- policies -->(?<rows>[\s\S]*)<!-- \/policies -->/.exec(
-        sectionOf("mesh.md", "Which policy lives where"),
+        sectionOf("mesh.md", "Where each policy is implemented"),
       )?.groups?.["rows"] ?? "";
     const rows = [...table.matchAll(/^\| (?<policy>[^|]+?) *\| (?<where>[^|]+?) *\|$/gm)].map(
       ({ groups = {} }) => [groups["policy"], groups["where"]],
