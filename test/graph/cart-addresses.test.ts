@@ -81,7 +81,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's address on %s", (engine
         {
           code: "address_expired",
           lineId: null,
-          message: "The address has expired and must be given again.",
+          message: "The address has expired and must be set again.",
           data: {},
         },
       ],

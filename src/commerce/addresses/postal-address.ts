@@ -1,6 +1,6 @@
 /**
- * A postal address as it is given and as it is kept: tidied, its codes written the way its country writes
- * them.
+ * A postal address as entered and as stored. The stored address is normalized: its codes have the usual
+ * spelling of the country.
  */
 export interface PostalAddressInput {
   readonly recipientName?: string | null | undefined;
@@ -10,12 +10,12 @@ export interface PostalAddressInput {
   readonly line3?: string | null | undefined;
   readonly district?: string | null | undefined;
   readonly city?: string | null | undefined;
-  /** ISO 3166-2, with or without its country: `US-CA`, `CA`. */
+  /** ISO 3166-2 code of the region, with or without the country prefix: `US-CA` or `CA`. */
   readonly regionCode?: string | null | undefined;
   readonly postalCode?: string | null | undefined;
-  /** ISO 3166-1 alpha-2. */
+  /** ISO 3166-1 alpha-2 code of the country. */
   readonly countryCode?: string | null | undefined;
-  /** E.164. */
+  /** Phone number in E.164 form. */
   readonly phone?: string | null | undefined;
   readonly email?: string | null | undefined;
 }
@@ -37,7 +37,10 @@ export interface PostalAddress {
 
 export type AddressField = keyof PostalAddress;
 
-/** In characters, after tidying. A region code of ISO 3166-2 has six at most, a country code two. */
+/**
+ * Maximum length of each field of an address, in characters after normalization. Region codes of ISO 3166-2
+ * have at most six characters, country codes two.
+ */
 export const addressLengthMax = {
   recipientName: 100,
   company: 100,
@@ -56,8 +59,8 @@ export const addressLengthMax = {
 export const addressFields = Object.keys(addressLengthMax) as readonly AddressField[];
 
 /**
- * `basic` looks at the country, lengths and forbidden content; `strict` also at all that the country asks
- * for.
+ * How strictly an address is checked. `basic` checks the country, lengths and forbidden content; `strict`
+ * also checks all rules of the country.
  */
 export const addressLevels = ["strict", "basic"] as const;
 export type AddressLevel = (typeof addressLevels)[number];

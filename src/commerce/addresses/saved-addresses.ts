@@ -1,5 +1,5 @@
 /**
- * Addresses that buyers keep for their next carts: found by the buyer's reference, shown masked, erased on
+ * Addresses that buyers save for later carts: found by the buyer's reference, shown masked, erased on
  * request.
  */
 import { createHash } from "node:crypto";
@@ -29,9 +29,10 @@ export interface SavedAddressContext {
   readonly keyring: Keyring;
 }
 
+/** How many addresses a buyer can save. */
 export const savedAddressesMax = 20;
 
-/** The saved addresses of a buyer that are not erased, the latest first. */
+/** Returns the query of a buyer's saved addresses that are not erased, the latest first. */
 const savedAddressesQuery = (reader: Reader, { merchantId, buyerReference }: SavedAddressOwner) =>
   reader
     .selectFrom("personalData")
@@ -65,8 +66,8 @@ export interface BuyerAddressToSave {
 }
 
 /**
- * A row of its own beside the cart's, which goes with the cart. A buyer keeps so many; the oldest beyond that
- * are erased.
+ * Saves a copy of an address for a buyer. The copy of the cart is erased with the cart. Erases the oldest
+ * addresses above `savedAddressesMax`.
  */
 export async function saveBuyerAddress(
   transaction: Transaction,
@@ -100,7 +101,10 @@ export async function saveBuyerAddress(
   );
 }
 
-/** A buyer's are kept one after the other: two at once would each count without the other's. */
+/**
+ * Locks the saved addresses of a buyer until the end of the transaction. Without the lock, two concurrent
+ * transactions would each count without the address of the other.
+ */
 async function lockSavedAddresses(
   transaction: Transaction,
   { merchantId, buyerReference }: SavedAddressOwner,
@@ -114,13 +118,13 @@ async function lockSavedAddresses(
 
 export interface SavedAddressRemoveInput {
   readonly savedAddressId: string;
-  /** Whose it is. */
+  /** The reference of the buyer that the address belongs to. */
   readonly buyerReference: string;
 }
 
 /**
- * Erases what is kept: no copy of its row opens again. The carts that were given the address keep a copy of
- * their own until they end.
+ * Erases a saved address, so that no copy of its row can be decrypted. Carts that use the address keep their
+ * own copy until they end.
  */
 export async function removeSavedAddress(
   transaction: Transaction,

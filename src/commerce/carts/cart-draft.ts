@@ -1,6 +1,6 @@
 /**
- * A change of a cart, before it is saved: the draft (what callers decide), the next cart (the draft with
- * today's prices), and the comparison that decides whether the next cart differs from the stored one.
+ * The stages of a cart change: the draft (everything that callers choose), the next cart (the draft with
+ * current prices), and the comparison that decides whether the next cart differs from the stored cart.
  */
 import type { PricedCart } from "#commerce/pricing/price-cart.ts";
 import {
@@ -16,6 +16,7 @@ import {
   type StoredCartWarning,
 } from "./cart-aggregate.ts";
 
+/** How long the address of a cart is valid after the last change of the cart, in milliseconds. */
 export const cartAddressLifetimeMs = 30 * 60_000;
 
 export interface CartDraftLine {
@@ -33,18 +34,21 @@ export interface CartDraft extends CartSettings {
   readonly address: StoredCartAddress | null;
   /** The digest of a new address token; undefined if the address keeps its token. */
   readonly addressTokenDigest: Uint8Array | undefined;
-  /** The id of a promotion code. */
+  /** The id of the promotion code; null if the cart has no code. */
   readonly promotionCodeId: string | null;
   /** Warnings that the change itself causes. */
   readonly warnings: readonly StoredCartWarning[];
 }
 
-/** Names every setting, so that a setting that is added to the type is missing here at compile time. */
+/**
+ * Copies the settings of a cart. The function lists every setting by name, so that the compiler reports a
+ * setting that is missing here.
+ */
 export function pickCartSettings({ marketId, country, locale, buyerReference }: CartSettings): CartSettings {
   return { marketId, country, locale, buyerReference };
 }
 
-/** The draft of a cart that does not exist yet, without lines. */
+/** Returns the draft of a new cart without lines. */
 export function newCartDraft(settings: CartSettings): CartDraft {
   return {
     ...settings,
@@ -58,7 +62,7 @@ export function newCartDraft(settings: CartSettings): CartDraft {
   };
 }
 
-/** The draft that leaves a cart as it is. */
+/** Returns the draft that equals the stored cart. */
 export function toCartDraft(cart: CartAggregate): CartDraft {
   return {
     ...pickCartSettings(cart),
@@ -77,7 +81,7 @@ export function toCartDraft(cart: CartAggregate): CartDraft {
   };
 }
 
-/** What is stored of a cart, except for its status and times. */
+/** The priced cart that a change stores: every column except for status and times. */
 export interface NextCart extends CartSettings {
   readonly currency: string;
   readonly taxIncluded: boolean;
@@ -92,12 +96,12 @@ export interface NextCart extends CartSettings {
   readonly warnings: readonly StoredCartWarning[];
 }
 
-/** The values of the columns that are saved as they are in the cart. */
+/** Returns the values of the columns that `cartColumnTypes` lists. */
 export function cartColumnValues({ priced, ...next }: NextCart): Pick<CartAggregate, CartColumn> {
   return { ...next, ...priced };
 }
 
-/** Whether a change leaves everything that is compared as it was; then nothing is saved. */
+/** Whether the next cart equals the stored cart in every compared field. The change is then not saved. */
 export function isCartUnchanged(cart: CartAggregate, next: NextCart): boolean {
   const { lines, promotions, address, buyerEmailId } = next;
   const after = { ...cartColumnValues(next), lines, promotions, address, buyerEmailId };
@@ -112,13 +116,16 @@ export type ComparableCart = Pick<CartAggregate, CartColumn> &
   };
 
 /**
- * A new column is compared unless it is named here. Warnings alone are no change, and the other is part of
- * the discount.
+ * Columns that do not count in the comparison of two carts; every other column counts. Different warnings
+ * alone are no change, and the shipping discount is part of the discount.
  */
 const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "shippingDiscountMinor"]);
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
 
-/** Fields of a line and whether they count. A field that is added to the type is missing here at compile time. */
+/**
+ * For each field of a line, whether a difference counts as a change. The compiler reports a field of the type
+ * that is missing here.
+ */
 const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   id: true,
   variantId: true,
@@ -128,8 +135,8 @@ const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   discountMinor: true,
   taxMinor: true,
   display: true,
-  // These follow from the fields above or from the variant; a change of them alone is saved with the next
-  // change.
+  // These fields follow from the fields above or from the variant. A change of these fields alone is saved
+  // with the next change of the cart.
   position: false,
   productId: false,
   subtotalMinor: false,
@@ -144,7 +151,7 @@ const promotionFields: Readonly<Record<keyof StoredCartPromotion, boolean>> = {
   state: true,
   suspendedReason: true,
   discountMinor: true,
-  // These follow from the promotion and the lines.
+  // These fields follow from the promotion and the lines.
   trigger: false,
   allocations: false,
 };
@@ -158,7 +165,10 @@ function comparedFieldNames<Field extends string>(
   return (Object.keys(fields) as Field[]).filter((name) => fields[name]);
 }
 
-/** Two carts with the same text are the same to buyers: what they want and what it costs. */
+/**
+ * Returns a text that is equal for two carts if a buyer would see no difference: the same content and the
+ * same prices.
+ */
 export function comparableCartState(cart: ComparableCart): string {
   return JSON.stringify([
     comparedColumns.map((name) => toCanonicalJson(cart[name])),
@@ -171,8 +181,8 @@ export function comparableCartState(cart: ComparableCart): string {
 }
 
 /**
- * The same value with sorted keys, because jsonb has an order of its own; a field that is null counts as
- * absent.
+ * Returns the value with sorted keys and without null fields, because PostgreSQL returns the keys of jsonb in
+ * another order.
  */
 function toCanonicalJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;

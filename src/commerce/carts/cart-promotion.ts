@@ -1,6 +1,6 @@
 /**
- * The one code of a cart: given, taken away. A new one takes the old one's place whole, or is refused and the
- * old one stays.
+ * Applies and removes the promotion code of a cart, which has at most one. A new code replaces the old code.
+ * If the new code is refused, the old code stays.
  */
 import { failAt, fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
@@ -24,7 +24,7 @@ import { type PromotionStateView, toPromotionStateView } from "./render-promotio
 
 export interface CartPromotionApplyInput extends ExpectedVersionInput {
   readonly code: string;
-  /** What to do with another code that is there; replace it unless told. */
+  /** What happens if the cart has another code: `replace` (the default) or `reject`. */
   readonly onExisting?: "replace" | "reject" | null | undefined;
 }
 
@@ -40,18 +40,20 @@ export async function applyCartPromotion(
 
 export interface PromotionCodePlan {
   readonly plan: PlanCartChange;
-  /** The code that the new one took the place of; asked after the plan was carried out. */
+  /** Returns the code that was replaced; null if none was. Valid after `plan` has run. */
   readonly replaced: () => string | null;
 }
 
-/** Also for a cart that is being checked out. */
+/** Plans to apply a promotion code, to an active cart or to a cart in checkout. */
 export function planPromotionCode(
   input: Pick<CartPromotionApplyInput, "code" | "onExisting">,
   context: CartCommandContext,
 ): PromotionCodePlan {
   const codeNormalized = normalizePromotionCode(input.code);
   if (codeNormalized === undefined) {
-    const message = `A code has 1 to ${promotionCodeLengthMax} letters, digits, _ and -, and begins with a letter or digit.`;
+    const message =
+      `"code" must have 1 to ${promotionCodeLengthMax} letters, digits, _ and -, ` +
+      "and must start with a letter or a digit.";
     throw failAt("invalid_field", { in: "body", field: "/code", code: "pattern_mismatch", message });
   }
   let replaced: string | null = null;
@@ -75,24 +77,27 @@ function planNewCode(cart: CartAggregate, codeNormalized: string, context: CartC
     event: null,
     draft,
     codeNormalized,
-    review: ({ code }) => {
+    reviewOffer: ({ code }) => {
       if (code?.code === null || code === undefined) {
         throw failAt("promotion_code_not_found", {
           in: "body",
           field: "/code",
           code: "unknown",
-          message: "There is no such promotion code.",
+          message: "The merchant has no such promotion code.",
         });
       }
       return { ...draft, promotionCodeId: code.code.id };
     },
-    accept: ({ currency }, refusal) => {
+    checkResult: ({ currency }, refusal) => {
       if (refusal !== null) throw promotionNotApplicable(cart, refusal, { context, currency });
     },
   };
 }
 
-/** Which condition, and how far the cart is from it: the one thing that shoppers ask. */
+/**
+ * Returns the failure that names the unmet condition of a promotion and the amount or quantity that is
+ * missing, because shoppers ask for that.
+ */
 function promotionNotApplicable(
   cart: CartAggregate,
   { reason, data }: PromotionRefusal,
@@ -115,20 +120,20 @@ function promotionNotApplicable(
 }
 
 const refusalMessages: Readonly<Record<PromotionRefusal["reason"], string>> = {
-  not_started: "The promotion has not begun yet.",
+  not_started: "The promotion has not started yet.",
   ended: "The promotion has ended.",
   paused: "The promotion is paused.",
-  usage_limit_reached: "The promotion was used as often as it may be.",
-  customer_usage_limit_reached: "The buyer has used the promotion as often as one may.",
-  customer_not_eligible: "The promotion is for other buyers.",
-  sign_in_required: "The promotion is for buyers who have signed in.",
-  minimum_subtotal_not_met: "The cart is below the promotion's minimum amount.",
-  minimum_quantity_not_met: "The cart has fewer items than the promotion asks for.",
-  no_entitled_lines: "Nothing in the cart is part of the promotion.",
-  market_not_eligible: "The promotion is not for the cart's market.",
-  currency_mismatch: "The promotion is in another currency than the cart.",
-  combination_disallowed: "The promotion cannot be combined with one that the cart has.",
-  superseded_by_better_deal: "The cart has a better deal already.",
+  usage_limit_reached: "The promotion has reached its usage limit.",
+  customer_usage_limit_reached: "The buyer has reached the promotion's usage limit per buyer.",
+  customer_not_eligible: "This buyer is not eligible for the promotion.",
+  sign_in_required: "The promotion requires that the buyer has signed in.",
+  minimum_subtotal_not_met: "The cart's subtotal is below the promotion's minimum.",
+  minimum_quantity_not_met: "The cart has fewer items than the promotion requires.",
+  no_entitled_lines: "The promotion does not apply to any line of the cart.",
+  market_not_eligible: "The promotion is not available in the cart's market.",
+  currency_mismatch: "The promotion's currency differs from the cart's currency.",
+  combination_disallowed: "The promotion cannot be combined with another promotion of the cart.",
+  superseded_by_better_deal: "Another promotion of the cart gives a larger discount.",
 };
 
 export async function removeCartPromotion(
@@ -143,7 +148,7 @@ export async function removeCartPromotion(
   return toPromotionStateView(withoutExpiredAddress(cart, context.now));
 }
 
-/** Also for a cart that is being checked out. */
+/** Plans to remove the promotion code, from an active cart or from a cart in checkout. */
 export function planPromotionRemoval(now: Date): PlanCartChange {
   return (before) => {
     if (findCodePromotion(before) === undefined) throw cartFailure("promotion_not_present", before, { now });

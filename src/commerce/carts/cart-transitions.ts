@@ -1,7 +1,7 @@
 /**
- * Changes of a cart's status: revoked, expired, merged into another cart, unlocked by its checkout session,
- * completed by an order. The lines and prices stay as they are. The address and the e-mail of a cart that
- * ends are erased a day later.
+ * Changes of a cart's status: revoked, expired, merged into another cart, unlocked after its checkout
+ * session, completed by an order. Lines and prices stay as they are. The address and the e-mail of an ended
+ * cart are erased one day later.
  */
 import { sql } from "kysely";
 import { keepPersonalDataForOrder, personalDataIds } from "#commerce/addresses/personal-data.ts";
@@ -38,7 +38,10 @@ import { cartLineQuantityMax } from "./price-lines.ts";
 import { findCarts } from "./find-carts.ts";
 
 export interface CartTransitionInput {
-  /** The version that the caller has seen: what is destroyed should have been. */
+  /**
+   * The version that the caller has seen. The version is required, so that no caller ends a cart that has
+   * changed meanwhile.
+   */
   readonly expectedVersion: number;
   readonly reason?: CartRevocationReason | null | undefined;
   readonly note?: string | null | undefined;
@@ -61,13 +64,14 @@ export async function revokeCart(
   });
 }
 
+/** Milliseconds from the end of a cart to the erasure of its address and e-mail. */
 const erasureDelayMs = 24 * 3_600_000;
 
 type CartEventContext = Parameters<typeof publishCartEvents>[0];
 
 /**
- * Writes the end, and tells of it by its name. Whose session ran out before was free again by the clock: that
- * is told first.
+ * Ends a cart and publishes the event of its end. Publishes `cart.unlocked` first if the cart is still stored
+ * as locked, because its session had run out before.
  */
 async function endAndPublish(
   transaction: Transaction,
@@ -98,8 +102,8 @@ interface CartEnd {
 }
 
 /**
- * Ends a cart: its address goes, and with it what only an address tells. That it had run out before is still
- * told.
+ * Stores the end of a cart. Removes the address, and with it tax, shipping price and delivery options. Keeps
+ * the warning that the address had expired.
  */
 async function endCart(
   transaction: Transaction,
@@ -125,7 +129,7 @@ async function endCart(
       where p.cart_id = s.cart_id and p.promotion_id = s.promotion_id)
     select id from saved`.execute(transaction);
   if (rows.length !== 1)
-    throw new Error(`Cart ${cart.id} was locked at version ${cart.version} and has another now.`);
+    throw new Error(`Cart ${cart.id} was locked at version ${cart.version}, but its version has changed.`);
 }
 
 async function schedulePersonalDataErasure(
@@ -137,7 +141,7 @@ async function schedulePersonalDataErasure(
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
-    // What is due earlier stays due then; `least` passes over null.
+    // Keeps an earlier due time. SQL `least` ignores null.
     .set({
       eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + erasureDelayMs)}::timestamptz)`,
     })
@@ -155,8 +159,8 @@ interface CartExpiryServices {
 }
 
 /**
- * Writes the expiry of carts that the clock has ended already; gives how many. What another process writes at
- * the same time is left to it.
+ * Stores the status `expired` for carts whose time is over; returns their number. Skips carts that another
+ * process has locked.
  */
 export function expireCarts({ db, now, publicUrl, render, signal }: CartExpiryServices): Promise<number> {
   const cause = { operationId: null, actor: "system", requestId: null } as const;
@@ -175,11 +179,17 @@ export function expireCarts({ db, now, publicUrl, render, signal }: CartExpirySe
 interface DueCart {
   readonly id: string;
   readonly merchantId: string;
-  /** As PostgreSQL writes it: a Date has no microseconds, and a batch must begin exactly behind the last one. */
+  /**
+   * The time as PostgreSQL prints it, with microseconds, which a JavaScript Date cannot hold. The next batch
+   * must start exactly after this row.
+   */
   readonly expiresAt: string;
 }
 
-/** As `statusOf` has it: also those that a session has locked, once it has run out. */
+/**
+ * Finds carts whose time is over, by the same rule as `cartStatusAt`. Includes locked carts whose session has
+ * run out.
+ */
 async function findDueCarts(
   db: Database,
   {
@@ -227,8 +237,8 @@ async function expireCart(
 type CartUnlockContext = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
 /**
- * `isRequested`: somebody did it, and the lives of cart, address and e-mail begin anew as with any change; by
- * the clock alone they go on.
+ * Makes a locked cart active again. If `isRequested`, a caller canceled the session: the lifetimes of cart,
+ * address and e-mail then restart, as with every change. If the session ran out, these lifetimes continue.
  */
 export async function unlockCart(
   transaction: Transaction,
@@ -257,8 +267,8 @@ export async function unlockCart(
 }
 
 /**
- * Only for the transaction that places its order. The order has the address and the e-mail from now on, which
- * are kept for it; the cart keeps all amounts, and no address.
+ * Marks the cart of a paid checkout as completed; called in the transaction that places the order. The order
+ * takes over the address and the e-mail. The cart keeps all amounts, but no address.
  */
 export async function completeCart(
   transaction: Transaction,
@@ -280,7 +290,8 @@ export async function completeCart(
 }
 
 function requireOneRowSaved(rows: readonly unknown[], { id, version }: CartAggregate): void {
-  if (rows.length !== 1) throw new Error(`Cart ${id} was locked at version ${version} and has another now.`);
+  if (rows.length !== 1)
+    throw new Error(`Cart ${id} was locked at version ${version}, but its version has changed.`);
 }
 
 interface CartMergeInput extends ExpectedVersionInput {
@@ -288,9 +299,9 @@ interface CartMergeInput extends ExpectedVersionInput {
 }
 
 /**
- * Adds the lines of one cart to another, for example when a guest signs in; the source ends as merged.
- * Returns the target cart, which keeps its market, address and code, and takes the code of the source if it
- * has none.
+ * Adds the lines of a source cart to a target cart, for example when a guest signs in. The source cart ends
+ * as merged. Returns the target cart, which keeps its market, address and promotion code, and takes over the
+ * code of the source if it has none.
  */
 export async function mergeCarts(
   transaction: Transaction,
@@ -301,12 +312,13 @@ export async function mergeCarts(
   if (cartId === sourceCartId)
     requireNoFaults([faultAt("/sourceCartId", "not_allowed", "A cart cannot be merged into itself.")]);
   const { now } = context;
-  // Always in the same order: two merges of the same carts must not wait for each other.
+  // The carts are always locked in the order of their ids, so that two merges of the same carts cannot
+  // deadlock.
   const locked = new Map<string, CartAggregate>();
   for (const id of [cartId, sourceCartId].map(toId).toSorted())
     locked.set(id, await lockCart(transaction, context, id));
   const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
-  if (target === undefined || source === undefined) throw new Error("Both carts were locked.");
+  if (target === undefined || source === undefined) throw new Error("A cart of the merge was not locked.");
   requireChangeableCart(target, input, now);
   requireChangeableCart(source, {}, now);
   if (
@@ -343,15 +355,15 @@ function toMergedDraft(target: CartAggregate, source: CartAggregate): CartDraft 
   };
 }
 
-function mergeDraftLines(present: readonly CartDraftLine[], source: CartAggregate): CartDraftLine[] {
-  const lines = new Map(present.map((line) => [line.variantId, line]));
+function mergeDraftLines(targetLines: readonly CartDraftLine[], source: CartAggregate): CartDraftLine[] {
+  const lines = new Map(targetLines.map((line) => [line.variantId, line]));
   for (const { variantId, quantity } of source.lines) {
     const line = lines.get(variantId) ?? { id: createId("cartLine"), variantId, quantity: 0, before: null };
     lines.set(variantId, { ...line, quantity: Math.min(cartLineQuantityMax, quantity + line.quantity) });
   }
   if (lines.size > cartLinesMax)
     requireNoFaults([
-      faultAt("/sourceCartId", "too_long", `Together they would have more than ${cartLinesMax} lines.`),
+      faultAt("/sourceCartId", "too_long", `The merged cart would have more than ${cartLinesMax} lines.`),
     ]);
   return [...lines.values()];
 }

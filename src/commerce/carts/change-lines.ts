@@ -1,6 +1,6 @@
 /**
- * Puts things into a cart, changes how many, and takes them out. Stock is looked at, not reserved: that is
- * for the checkout.
+ * Adds lines to a cart, changes their quantities and removes them. Adding a line checks the stock, but
+ * reserves nothing: the checkout session reserves.
  */
 import {
   countFaults,
@@ -31,7 +31,7 @@ export interface CartLinesAddInput extends ExpectedVersionInput {
   readonly lines: readonly CartLineToAdd[];
 }
 
-/** What is in the cart already becomes more. */
+/** Adds lines. If the cart already has a line of the variant, its quantity grows. */
 export async function addCartLines(
   transaction: Transaction,
   context: CartCommandContext,
@@ -45,9 +45,9 @@ export async function addCartLines(
       const added = input.lines.map(({ variantId }) => ({ id: "", variantId, quantity: 1, before: null }));
       return {
         event: "cart.updated",
-        // What is offered is asked for the new ones as well.
+        // The added variants are part of the draft, so that their offer is loaded too.
         draft: { ...draft, lines: [...draft.lines, ...added] },
-        review: (offer) => ({
+        reviewOffer: (offer) => ({
           ...draft,
           lines: addToDraftLines(input.lines, { lines: draft.lines, offer, now: context.now }),
         }),
@@ -62,7 +62,10 @@ interface DraftLinesContext {
   readonly now: Date;
 }
 
-/** The lines with the wanted ones among them. Throws where one cannot be bought at all. */
+/**
+ * Returns the draft lines together with the added lines. Throws if a variant is unknown, not sold in the
+ * market or sold out.
+ */
 export function addToDraftLines(
   wanted: readonly CartLineToAdd[],
   { lines, offer, now }: DraftLinesContext,
@@ -73,9 +76,9 @@ export function addToDraftLines(
     const variant = offer.variants.get(variantId);
     const field = `/lines/${index}/variantId`;
     if (variant === undefined || !variant.isPublished)
-      faults.push(faultAt(field, "unknown", "The merchant sells no such variant."));
+      faults.push(faultAt(field, "unknown", "The merchant sells no variant with this id."));
     else if (!isVariantSold(variant))
-      faults.push(faultAt(field, "not_sold_there", "It is not sold in the cart's market."));
+      faults.push(faultAt(field, "not_sold_there", "The variant is not sold in the cart's market."));
     const present = byVariant.get(variantId);
     const sum = Math.min(cartLineQuantityMax, quantity + (present?.quantity ?? 0));
     byVariant.set(
@@ -88,7 +91,7 @@ export function addToDraftLines(
   requireNoFaults(faults);
   for (const { variantId } of wanted) requireStock(offer, variantId);
   if (byVariant.size > cartLinesMax)
-    requireNoFaults([faultAt("/lines", "too_long", `A cart has ${cartLinesMax} lines at most.`)]);
+    requireNoFaults([faultAt("/lines", "too_long", `A cart must have at most ${cartLinesMax} lines.`)]);
   return [...byVariant.values()];
 }
 
@@ -96,7 +99,7 @@ function requireStock(offer: CartOffer, variantId: string): void {
   const variant = offer.variants.get(variantId);
   if (variant === undefined || orderableQuantity(variant) > 0) return;
   throw fail("invalid_state", {
-    message: "It is sold out.",
+    message: "The variant is out of stock.",
     conflict: {
       resource: "variant",
       id: variantId,
@@ -108,7 +111,7 @@ function requireStock(offer: CartOffer, variantId: string): void {
   });
 }
 
-/** `field`s of the input; whether the variants are there only the rows can tell. */
+/** Checks counts, quantities and repeated variants of the input, without reading the database. */
 export function cartLineFaults(
   lines: readonly CartLineToAdd[],
   count: { readonly min: number; readonly max: number },
@@ -197,12 +200,12 @@ export async function removeCartLines(
 
 function requireLinesOfCart(
   cart: CartAggregate,
-  asked: readonly { readonly lineId: string; readonly field: string }[],
+  requested: readonly { readonly lineId: string; readonly field: string }[],
 ): void {
   const known = new Set(cart.lines.map(({ id }) => id));
   requireNoFaults(
-    asked
+    requested
       .filter(({ lineId }) => !known.has(lineId))
-      .map(({ field }) => faultAt(field, "unknown", "The cart has no such line.")),
+      .map(({ field }) => faultAt(field, "unknown", "The cart has no line with this id.")),
   );
 }

@@ -93,7 +93,7 @@ export interface OfferRequest {
   readonly marketId: string;
   readonly variantIds: readonly string[];
   readonly buyerReference: string | null;
-  /** The promotion code to load, lookup id or lookup the normalized text that a buyer entered; null for none. */
+  /** The promotion code to load, by id or by the normalized text that a buyer entered; null for none. */
   readonly code: { readonly id: string } | { readonly normalized: string } | null;
   /**
    * The checkout session of the cart. Stock that this session has reserved counts as available. Null if the
@@ -156,25 +156,25 @@ function offerQuery(transaction: Transaction, request: OfferRequest): CompiledQu
 }
 
 const marketJson = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
-  'countries', (select json_agg(mc.country order lookup mc.position) from market_country mc where mc.market_id = mk.id),
+  'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id),
   'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code, 'basisPoints', t.basis_points,
       'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id), '[]'::json),
   'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier', d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
-      'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days) order lookup d.position, d.id)
+      'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days) order by d.position, d.id)
     from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
 
-const variantsJson = (request: RawBuilder<boolean>): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
+const variantsJson = (isWanted: RawBuilder<boolean>): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status = 'published', 'sku', v.sku,
     'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0),
     'reserved', ${reservedUnitsSql(parameter("now"), sql`h.session_id = ${parameter("heldBySessionId")}::text`)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity', v.max_order_quantity,
     'requiresShipping', v.requires_shipping, 'restrictions', v.restrictions, 'options', v.options,
-    'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices) order lookup o.position, o.code)
+    'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices) order by o.position, o.code)
       from product_option o where o.product_id = v.product_id), '[]'::json),
-    'translations', (select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title', t.title) order lookup t.locale)
+    'translations', (select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title', t.title) order by t.locale)
       from product_translation t where t.product_id = v.product_id),
     'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height) from media md
-      where md.product_id = v.product_id and md.type = 'image' order lookup md.id is distinct from v.media_id, md.position, md.id limit 1),
+      where md.product_id = v.product_id and md.type = 'image' order by md.id is distinct from v.media_id, md.position, md.id limit 1),
     'categoryIds', coalesce((
       with recursive above as (
         select c.id, c.parent_id from product_category pc join category c on c.id = pc.category_id where pc.product_id = v.product_id
@@ -183,12 +183,12 @@ const variantsJson = (request: RawBuilder<boolean>): RawBuilder<readonly Offered
   from variant v join product p on p.id = v.product_id
     left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
     left join stock_level sl on sl.variant_id = v.id
-  where v.merchant_id = m.id and v.id ${request}), '[]'::json)`;
+  where v.merchant_id = m.id and v.id ${isWanted}), '[]'::json)`;
 
 const buyerParameter = parameter<string | null>("buyerReference");
 
 const automaticPromotionsJson = sql<OfferRow["automatic"]>`coalesce((
-  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${promotionUsesByBuyer(buyerParameter)}) order lookup p.priority desc, p.id)
+  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerParameter)}, 'used', ${promotionUsesByBuyer(buyerParameter)}) order by p.priority desc, p.id)
   from promotion p where p.merchant_id = m.id and p.trigger = 'automatic' and p.status = 'active'), '[]'::json)`;
 
 const promotionCodeJsonWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow["code"]> => sql`(

@@ -29,11 +29,11 @@ import { loadOffer } from "./load-offer.ts";
 import { insertCart } from "./save-cart.ts";
 
 export interface CartCreateInput {
-  /** The country that prices are taken for. */
+  /** ISO 3166-1 alpha-2 code of the country whose prices the cart gets. */
   readonly market: string;
-  /** Without it the market's own. */
+  /** Language of the cart's texts. If left out, the default language of the market. */
   readonly locale?: string | null | undefined;
-  /** Whom the cart belongs to, in the frontend's words. */
+  /** The frontend's own stable id of the buyer; not an e-mail. */
   readonly buyerReference?: string | null | undefined;
   readonly lines?: readonly CartLineToAdd[] | null | undefined;
 }
@@ -54,9 +54,9 @@ export async function createCart(
       input.locale === null || input.locale === undefined ? market.defaultLocale : toLocale(input.locale),
     buyerReference: input.buyerReference ?? context.buyerReference,
   });
-  const wanted = input.lines ?? [];
-  const variantIds = wanted.map(({ variantId }) => variantId);
-  const wants = {
+  const linesToAdd = input.lines ?? [];
+  const variantIds = linesToAdd.map(({ variantId }) => variantId);
+  const offerRequest = {
     merchantId,
     marketId: market.id,
     variantIds,
@@ -65,9 +65,9 @@ export async function createCart(
     heldBySessionId: null,
     now,
   };
-  const offer = await loadOffer(transaction, wants);
+  const offer = await loadOffer(transaction, offerRequest);
   const { next } = repriceOrFail(
-    { ...draft, lines: addToDraftLines(wanted, { lines: [], offer, now }) },
+    { ...draft, lines: addToDraftLines(linesToAdd, { lines: [], offer, now }) },
     { before: undefined, offer, now },
   );
   const after = await insertCart(transaction, { cartId, merchantId, next, now });
@@ -82,14 +82,20 @@ function cartCreateFaults(
   return [
     ...(isCountry(market)
       ? []
-      : [faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]),
+      : [
+          faultAt(
+            "/market",
+            "unknown_country",
+            '"market" must be a country code of ISO 3166-1 alpha-2, in capitals.',
+          ),
+        ]),
     ...(locale === null || locale === undefined ? [] : localeFaults("/locale", locale)),
     ...buyerReferenceFaults(buyerReference, context),
     ...(lines === null || lines === undefined ? [] : cartLineFaults(lines, { min: 0, max: cartLinesMax })),
   ];
 }
 
-/** A frontend that serves one buyer cannot speak for another. */
+/** Checks the format of a buyer reference. A frontend that acts for one buyer must not name another buyer. */
 export function buyerReferenceFaults(
   reference: string | null | undefined,
   { buyerReference }: CartCommandContext,
@@ -100,11 +106,17 @@ export function buyerReferenceFaults(
       faultAt(
         "/buyerReference",
         "pattern_mismatch",
-        "It has 1 to 128 printable ASCII characters without space and @.",
+        '"buyerReference" must have 1 to 128 printable ASCII characters, without spaces and @.',
       ),
     ];
   if (buyerReference !== null && buyerReference !== reference)
-    return [faultAt("/buyerReference", "not_allowed", "It is another buyer than X-Buyer-Reference names.")];
+    return [
+      faultAt(
+        "/buyerReference",
+        "not_allowed",
+        '"buyerReference" must be equal to the X-Buyer-Reference header.',
+      ),
+    ];
   return [];
 }
 
@@ -113,6 +125,7 @@ export interface CountryMarket {
   readonly defaultLocale: string;
 }
 
+/** Returns the market that the country belongs to; throws if the merchant does not sell to the country. */
 export async function requireMarketOfCountry(
   transaction: Transaction,
   { merchantId }: CartCommandContext,
@@ -134,7 +147,7 @@ export async function requireMarketOfCountry(
 }
 
 interface CartMarketChangeInput extends ExpectedVersionInput {
-  /** ISO 3166-1 alpha-2. */
+  /** ISO 3166-1 alpha-2 code of the cart's new country. */
   readonly market: string;
 }
 
@@ -149,18 +162,23 @@ export async function changeCartMarket(
 ): Promise<CartAggregate> {
   if (!isCountry(input.market))
     requireNoFaults([
-      faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals."),
+      faultAt(
+        "/market",
+        "unknown_country",
+        '"market" must be a country code of ISO 3166-1 alpha-2, in capitals.',
+      ),
     ]);
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const market = await requireMarketOfCountry(transaction, context, input.market);
-  // An address in another country than the cart's would be taxed as neither: it ends, and is erased at once.
-  const ended =
+  // The taxes of an address in another country would be wrong. The cart loses such an address, and its data
+  // is erased at once.
+  const endedAddress =
     cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
-  if (ended !== null) await erasePersonalData(transaction, [ended.id], context.now);
+  if (endedAddress !== null) await erasePersonalData(transaction, [endedAddress.id], context.now);
   const draft = toCartDraft(cart);
-  const address = ended === null ? draft.address : null;
-  const warnings = ended === null ? [] : [cartWarning("address_expired", null, {})];
+  const address = endedAddress === null ? draft.address : null;
+  const warnings = endedAddress === null ? [] : [cartWarning("address_expired", null, {})];
   return applyCartPlan(transaction, context, {
     cart,
     plan: () => ({
@@ -170,15 +188,16 @@ export async function changeCartMarket(
   });
 }
 
-/** The whole of it: what stands here replaces what was. */
+/** The buyer of the cart. Both fields are replaced; a field that is left out is cleared. */
 interface CartBuyerSetInput extends ExpectedVersionInput {
-  /** Null: nobody known. */
+  /** The frontend's own stable id of the buyer; null if the buyer is not known. */
   readonly buyerReference?: string | null | undefined;
   readonly email?: string | null | undefined;
 }
 
 const emailMax = 254;
 
+/** Replaces the buyer reference and the e-mail of a cart. */
 export async function setCartBuyer(
   transaction: Transaction,
   context: CartCommandContext,
@@ -205,13 +224,14 @@ export function emailFaults(field: string, email: string | null | undefined): Fa
   const isMalformed = typeof email === "string" && !isEmail(email);
   return [
     ...textFaults(field, email, { max: emailMax }),
-    ...(isMalformed ? [faultAt(field, "pattern_mismatch", "It must be an e-mail address.")] : []),
+    ...(isMalformed ? [faultAt(field, "pattern_mismatch", "The value must be an e-mail address.")] : []),
   ];
 }
 
 /**
- * The same one stays, row and all. Another one takes its place, and the old one is erased at once: nothing
- * points at it any more.
+ * Stores the e-mail of a cart and returns the id of its row; null if there is no e-mail. An equal e-mail
+ * keeps its row. A different e-mail gets a new row, and the old row is erased at once, because nothing refers
+ * to it.
  */
 export async function replaceBuyerEmail(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Takes each wanted line to what is for sale now: today's price and texts, no more than there is; and says
- * what changed by that.
+ * Gives each line of a draft its current price and texts, reduces its quantity to the available stock, and
+ * returns warnings about the differences.
  */
 import { chooseLocale } from "#foundation/text.ts";
 import { money } from "#foundation/money.ts";
@@ -10,7 +10,7 @@ import type { CartOffer, OfferedVariant } from "./load-offer.ts";
 
 export const cartLineQuantityMax = 9999;
 
-/** A line with today's price, not yet added up. */
+/** A cart line with its current unit price, before totals, discounts and taxes are computed. */
 export interface OfferedCartLine {
   readonly id: string;
   readonly productId: string;
@@ -22,7 +22,7 @@ export interface OfferedCartLine {
   readonly display: CartLineDisplay;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
-  /** Whether it could be bought now. */
+  /** Whether at least one item of the variant can be bought now. */
   readonly isAvailable: boolean;
 }
 
@@ -31,7 +31,10 @@ export interface OfferedLinesResult {
   readonly warnings: readonly StoredCartWarning[];
 }
 
-/** `isMarketNew`: what the lines cost before was in another market. */
+/**
+ * Applies the offer to all lines of the draft. `isMarketNew`: the cart moves to another market, so that its
+ * old prices cannot be compared.
+ */
 export function applyOfferToLines(
   draft: CartDraft,
   offer: CartOffer,
@@ -41,18 +44,18 @@ export function applyOfferToLines(
   const warnings: StoredCartWarning[] = [];
   for (const line of draft.lines) {
     const variant = offer.variants.get(line.variantId);
-    const taken =
+    const result =
       variant === undefined || !isVariantSold(variant)
         ? keepUnsoldLine(line, variant, isMarketNew)
         : offerSoldLine(line, variant, { draft, offer, isMarketNew });
-    if (taken.line !== null) lines.push(taken.line);
-    warnings.push(...taken.warnings);
+    if (result.line !== null) lines.push(result.line);
+    warnings.push(...result.warnings);
   }
   return { lines, warnings };
 }
 
 interface OfferedLineResult {
-  /** Null: it cannot stay. */
+  /** The line; null if the line must be removed from the cart. */
   readonly line: OfferedCartLine | null;
   readonly warnings: readonly StoredCartWarning[];
 }
@@ -62,7 +65,7 @@ export const isVariantSold = (
 ): variant is OfferedVariant & { readonly priceMinor: number } =>
   variant.isPublished && !variant.discontinued && variant.priceMinor !== null;
 
-/** How many of it can be ordered: 0 when it is sold out. */
+/** Returns how many items of the variant can be ordered now; 0 if the variant is out of stock. */
 export function orderableQuantity({
   onHand,
   reserved,
@@ -80,8 +83,8 @@ export function orderableQuantity({
 }
 
 /**
- * What is no longer sold stays at its last price, so that the buyer sees what is gone; in another market it
- * has none.
+ * Keeps a line whose variant is no longer sold, at its last price, so that the buyer sees what is missing.
+ * Removes the line if the cart moves to another market, where the line has no price.
  */
 function keepUnsoldLine(
   line: CartDraftLine,
@@ -91,7 +94,7 @@ function keepUnsoldLine(
   const { before, id } = line;
   if (before === null || isMarketNew) {
     const sku = before?.display.sku ?? variant?.sku ?? null;
-    // A line that never stood in this cart has no id that anybody knows.
+    // A new line is not in the stored cart, so its id would mean nothing to the caller.
     return {
       line: null,
       warnings: [cartWarning("line_unavailable", before === null ? null : id, { isRemoved: true, sku })],

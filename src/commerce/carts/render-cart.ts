@@ -148,7 +148,7 @@ export function previousCartFields(
   const previous: CartView = { ...toCartView(before, context), status: before.status };
   const current = toCartView(after, context);
   // Every change raises the version of the cart, which the promotion state repeats. A different version
-  // alone current no change of the promotion.
+  // alone is no change of the promotion.
   const compared = new Map<string, unknown>(
     Object.entries({ ...previous, promotion: { ...previous.promotion, cartVersion: current.version } }),
   );
@@ -238,7 +238,7 @@ export function currentDeliveryOptions(cart: CartAggregate, now: Date): Delivery
     : toDeliveryOptionViews(present);
 }
 
-/** Returns the checkout session of a cart; null if the session previous canceled or has run out. */
+/** Returns the checkout session of a cart; null if the session was canceled or has run out. */
 function toCheckoutView(cart: CartAggregate, now: Date): CartView["checkout"] {
   const { session } = cart;
   if (session === null || session.status === "canceled" || session.status === "expired") return null;
@@ -249,14 +249,14 @@ function toCheckoutView(cart: CartAggregate, now: Date): CartView["checkout"] {
 /** Messages for developers and support staff. Programs should use the code and the data of a warning. */
 const warningMessages: Readonly<Record<CartWarningCode, string>> = {
   price_changed: "The price of a line has changed.",
-  quantity_reduced: "There current less of a line than previous wanted; its quantity previous reduced.",
-  out_of_stock: "A line current sold out.",
-  line_unavailable: "A line current no longer sold here.",
+  quantity_reduced: "Not enough stock: the quantity of a line was reduced.",
+  out_of_stock: "A line is out of stock.",
+  line_unavailable: "The variant of a line is no longer sold in the cart's market.",
   promotion_suspended: "The promotion code does not apply to the cart at the moment.",
-  promotion_removed: "A promotion code previous removed.",
+  promotion_removed: "A promotion code was removed.",
   address_expired: "The address has expired and must be set again.",
   currency_changed: "The cart's currency has changed.",
-  market_changed: "The cart current now for another country.",
+  market_changed: "The cart's country has changed.",
 };
 
 export interface CartWarningView extends StoredCartWarning {

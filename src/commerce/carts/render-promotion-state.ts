@@ -1,6 +1,6 @@
 /**
- * The totals and the promotions of a cart as the contract shows them: the code with its amounts, the
- * automatic promotions beside it.
+ * Renders the totals and the promotions of a cart for the APIs: the promotion code with its amounts, and the
+ * automatic promotions.
  */
 import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { chooseLocale } from "#foundation/text.ts";
@@ -36,7 +36,10 @@ export interface PromotionStateView {
   readonly totals: CartTotals;
 }
 
-/** `replaced`: the code that the present one took the place of, in the answer to that change. */
+/**
+ * Renders the promotions of a cart. `replaced` is the code that the present code has just replaced; null in
+ * all other responses.
+ */
 export function toPromotionStateView(
   cart: CartAggregate,
   { replaced = null }: { readonly replaced?: string | null } = {},
@@ -95,7 +98,10 @@ function promotionTitle({ titles }: CartPromotionWithRule, { locale, merchant }:
   return titles[chooseLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
 }
 
-/** Total = subtotal − discount + shipping + the tax that prices do not include. */
+/**
+ * Totals of a cart. Total = subtotal − discount + shipping + tax; the tax is only added if prices do not
+ * include it.
+ */
 export interface CartTotals {
   readonly subtotal: Money;
   readonly discount: Money;

@@ -1,6 +1,7 @@
 /**
- * A cart and what there is for sale become the cart as it is stored: every amount, promotion, delivery option
- * and warning of it. Pure: every change of a cart goes through here, so that it is never half re-priced.
+ * Computes the next stored state of a cart from a draft and the current offer: all amounts, promotions,
+ * delivery options and warnings. Pure. Every change of a cart uses this function, so that no cart is priced
+ * only in part.
  */
 import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
 import {
@@ -25,17 +26,17 @@ import { type OfferedCartLine, applyOfferToLines } from "./price-lines.ts";
 
 export interface RepriceResult {
   readonly next: NextCart;
-  /** Why its code does not apply now; null where it has none, or it does. */
+  /** Why the promotion code of the cart does not apply now; null if the cart has no code or the code applies. */
   readonly refusal: PromotionRefusal | null;
 }
 
 export interface RepriceInput {
   readonly draft: CartDraft;
-  /** Undefined: it is new. */
+  /** The stored cart; undefined if the cart is new. */
   readonly before: CartAggregate | undefined;
   readonly offer: CartOffer;
   readonly now: Date;
-  /** A checkout under way keeps its address, however long it takes. */
+  /** Whether a checkout session has locked the cart. The address then does not expire. */
   readonly isInCheckout?: boolean;
 }
 
@@ -86,7 +87,10 @@ export function repriceCart({
   return { next, refusal };
 }
 
-/** What does not come back by itself leaves the cart; anything else stays suspended. */
+/**
+ * Reasons that cannot go away. A code that is refused for such a reason leaves the cart; with any other
+ * reason it stays suspended.
+ */
 const permanentRefusals: ReadonlySet<PromotionRefusal["reason"]> = new Set([
   "ended",
   "usage_limit_reached",
@@ -103,7 +107,7 @@ function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undef
   return cartWarning("promotion_removed", null, { code: code ?? null, reason });
 }
 
-/** That an address ended is told until there is another. */
+/** Keeps the warning about an expired address until the cart has a new address. */
 function keptExpiryWarnings(
   before: CartAggregate | undefined,
   address: StoredCartAddress | null,
@@ -112,7 +116,10 @@ function keptExpiryWarnings(
   return before.warnings.filter(({ code }) => code === "address_expired");
 }
 
-/** Its life begins anew with each change, up to its latest end. One outside of the market is of no use. */
+/**
+ * Returns the address with a new expiry time, at most `expiresAtMax`; null if the address has expired or is
+ * outside of the market.
+ */
 function currentAddress(
   address: StoredCartAddress | null,
   market: OfferedMarket,
@@ -129,7 +136,7 @@ function currentAddress(
 const needsShipping = (lines: readonly OfferedCartLine[]): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
-/** What need not be shipped is not offered a way to. */
+/** Returns the delivery options of a cart; none if no line requires shipping. */
 function offeredDeliveryOptions(
   lines: readonly OfferedCartLine[],
   draft: CartDraft,
@@ -159,7 +166,7 @@ function offeredDeliveryOptions(
   );
 }
 
-/** Null while it is not known; nothing where nothing is shipped. */
+/** Returns the shipping price in minor units; null while it is not known, 0 if no line requires shipping. */
 function shippingPriceMinor(
   lines: readonly OfferedCartLine[],
   {
@@ -199,7 +206,10 @@ function chooseCartPromotions(
   return choosePromotions(facts, { automatic, code: draft.promotionCodeId === null ? null : (code ?? null) });
 }
 
-/** The region's own rate, else the country's, else none. */
+/**
+ * Returns the tax rate of the address: the rate of its region if there is one, else the rate of its country,
+ * else 0.
+ */
 function findTaxRate(
   { taxes }: OfferedMarket,
   { masked }: StoredCartAddress,
@@ -223,13 +233,13 @@ function toStoredLine(
 }
 
 function toStoredPromotions({ automatic, code, priced }: PromotionChoice): StoredCartPromotion[] {
-  const taken = (promotionId: string): Pick<StoredCartPromotion, "discountMinor" | "allocations"> =>
+  const discountOf = (promotionId: string): Pick<StoredCartPromotion, "discountMinor" | "allocations"> =>
     priced.discounts.find((discount) => discount.promotionId === promotionId) ?? {
       discountMinor: 0,
       allocations: [],
     };
   const stored: StoredCartPromotion[] = automatic.map((rule) => {
-    const { discountMinor, allocations } = taken(rule.id);
+    const { discountMinor, allocations } = discountOf(rule.id);
     return {
       promotionId: rule.id,
       trigger: "automatic",
@@ -242,7 +252,7 @@ function toStoredPromotions({ automatic, code, priced }: PromotionChoice): Store
   });
   if (code === null || isPermanent(code.refusal)) return stored;
   const { discountMinor, allocations } =
-    code.refusal === null ? taken(code.rule.id) : { discountMinor: 0, allocations: [] };
+    code.refusal === null ? discountOf(code.rule.id) : { discountMinor: 0, allocations: [] };
   return [
     ...stored,
     {

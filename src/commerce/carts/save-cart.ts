@@ -1,6 +1,6 @@
 /**
- * Writes a cart: the one place that does. Everything of it goes in one statement, and its version rises by
- * one; the database refuses a cart that changed in any other way.
+ * Inserts and updates carts; no other file does. One statement writes the cart with its lines and promotions
+ * and raises the version by one. A cart whose version has changed meanwhile is not updated.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
@@ -25,7 +25,7 @@ export interface CartSaveInput {
   readonly now: Date;
 }
 
-/** Gives the cart as it is saved. */
+/** Saves the cart and returns it as stored. */
 export function insertCart(transaction: Transaction, save: CartSaveInput): Promise<CartAggregate> {
   return saveAndReadCart(
     transaction,
@@ -34,7 +34,10 @@ export function insertCart(transaction: Transaction, save: CartSaveInput): Promi
   );
 }
 
-/** Read by a statement of its own, which sees what triggers did. */
+/**
+ * Runs the statement and reads the cart with a second statement, which sees the changes that database
+ * triggers made.
+ */
 async function saveAndReadCart(
   transaction: Transaction,
   write: CompiledQuery,
@@ -43,7 +46,7 @@ async function saveAndReadCart(
   const [saved, read] = await runPipelined(transaction, [write, cartsQuery(transaction, [id], now)]);
   const [after] = (read?.rows ?? []) as readonly CartRow[];
   if (saved?.rows.length !== 1 || after === undefined)
-    throw new Error(`Cart ${id} is not as it was when it was locked.`);
+    throw new Error(`Cart ${id} has changed since it was locked.`);
   return after.cart;
 }
 
@@ -56,12 +59,12 @@ const insertStatement = (): RawBuilder<unknown> => sql`
     select 1`;
 
 export interface CartUpdateInput extends CartSaveInput {
-  /** As it was. */
+  /** The version of the cart before the update. */
   readonly version: number;
   readonly status: "active" | "locked";
 }
 
-/** Gives the cart as it is saved. */
+/** Saves the cart and returns it as stored. */
 export function updateCart(
   transaction: Transaction,
   { version, status, ...save }: CartUpdateInput,
@@ -106,7 +109,7 @@ const cartId = parameter<string>("cartId");
 const merchantId = parameter<string>("merchantId");
 const savedAt = parameter<Date>("now");
 
-/** Of all that both statements take. */
+/** Returns the parameter values that the insert and the update share. */
 function savedValues({
   cartId: id,
   merchantId: owner,
@@ -129,8 +132,8 @@ function savedValues({
 }
 
 /**
- * Columns beside `cartColumns`, with their SQL types. The digest of the address token is set by a parameter,
- * because JSON has no bytes.
+ * The saved columns that `cartColumns` does not list, with their SQL types. The digest of the address token
+ * is passed as a separate parameter, because JSON cannot hold bytes.
  */
 const furtherColumnTypes = {
   buyer_email_id: "text",
@@ -182,7 +185,10 @@ const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<u
     from json_to_recordset(${parameter(trigger)}::json) as n("promotionId" text, trigger text,
       "promotionCodeId" text, state text, "suspendedReason" text, "discountMinor" bigint, allocations jsonb, position int)`;
 
-/** On the code's own index: a cart has one, and a new one takes the old one's row. */
+/**
+ * Inserts or updates the promotions of a cart. The code promotion conflicts on its own unique index, because
+ * a cart has one code and a new code replaces the row of the old code.
+ */
 const upsertPromotions = upsertPromotionsSql();
 
 function upsertPromotionsSql(): RawBuilder<unknown> {

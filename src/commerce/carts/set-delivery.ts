@@ -1,7 +1,7 @@
 /**
- * Where a cart ships to and how: sets an address, a saved address or a delivery option. An address is stored
- * encrypted and is never returned. The answer has a token for it, which belongs to the cart and ends with the
- * cart, with the next address, or after half an hour without a change.
+ * Sets the address and the delivery option of a cart. An address is stored encrypted and is never returned.
+ * The caller gets a token for the address instead. The token is valid for this cart until the cart ends,
+ * another address is set, or 30 minutes pass without a change.
  */
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import {
@@ -37,9 +37,9 @@ import { digestAddressToken } from "./find-carts.ts";
 
 export interface CartAddressSetInput extends ExpectedVersionInput {
   readonly address: PostalAddressInput;
-  /** Strict unless told. */
+  /** How strictly the address is checked; `strict` if left out. */
   readonly validation?: AddressLevel | null | undefined;
-  /** Kept for the buyer's next carts. */
+  /** Whether the address is also saved for later carts of the buyer; false if left out. */
   readonly saveForBuyer?: boolean | null | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface CartAddressToken {
 }
 
 const addressLifetimeMsMax = 24 * 3_600_000;
-/** Encrypted data outlives its use by so long, for who asks what went wrong. */
+/** How long encrypted data is kept after its last use, for the analysis of problems. */
 const erasureDelayMs = 24 * 3_600_000;
 
 export async function setCartAddress(
@@ -84,7 +84,7 @@ export interface CheckedCartAddress {
   readonly corrected: readonly string[];
 }
 
-/** Throws where the address breaks a rule. */
+/** Checks and normalizes the address; throws `address_invalid` if it breaks a rule. */
 export function checkAddressInput({
   address,
   validation,
@@ -93,7 +93,7 @@ export function checkAddressInput({
   return { level, ...checkAddress(address, level) };
 }
 
-/** Where that is asked for. */
+/** Saves the address for later carts of the buyer if `saveForBuyer` is set; throws if the cart has no buyer. */
 export async function saveAddressForBuyer(
   transaction: Transaction,
   context: CartCommandContext,
@@ -112,7 +112,7 @@ export async function saveAddressForBuyer(
   if (buyerReference === null)
     throw refuseAt("invalid_field", "/saveForBuyer", {
       code: "buyer_required",
-      message: "Only an address of a cart with a buyer can be kept.",
+      message: "The cart has no buyer. Set the cart's buyer before an address is saved.",
     });
   await saveBuyerAddress(transaction, context, {
     buyerReference,
@@ -123,7 +123,7 @@ export async function saveAddressForBuyer(
 
 export type CartAddressToSave = CheckedCartAddress & { readonly cart: CartAggregate };
 
-/** For a cart that is locked and may be changed. */
+/** Stores the address, sets it on a locked cart that may be changed, and returns its token. */
 export async function saveCartAddress(
   transaction: Transaction,
   context: CartCommandContext,
@@ -136,14 +136,14 @@ export async function saveCartAddress(
 }
 
 export interface StoredAddressPlan {
-  /** What the address is found by from now on. */
+  /** The new token of the address. */
   readonly token: string;
   readonly plan: PlanCartChange;
 }
 
 /**
- * Stores the address in place of the one that the cart has; the plan gives it to the cart, also to one that
- * is being checked out.
+ * Stores the encrypted address and erases the address that the cart had. The returned plan sets the new
+ * address on the cart. The cart may be active or in checkout.
  */
 export async function storeCartAddress(
   transaction: Transaction,
@@ -175,7 +175,7 @@ export async function storeCartAddress(
     eraseAfter,
   });
   await transaction.insertInto("personalData").values(row).execute();
-  // What is replaced is erased at once.
+  // The replaced address is erased at once.
   if (cart.address !== null) await erasePersonalData(transaction, [cart.address.id], now);
   const plan: PlanCartChange = (before) => ({
     event: "cart.address_set",
@@ -202,7 +202,7 @@ function toCartAddressToken(
 ): CartAddressToken {
   if (cart.address === null) throw new Error(`Cart ${cart.id} has no address after it was set.`);
   const options = toDeliveryOptionViews(cart);
-  const isQuoted = cart.lines.length > 0;
+  const hasLines = cart.lines.length > 0;
   return {
     addressToken: token,
     cartId: cart.id,
@@ -211,7 +211,7 @@ function toCartAddressToken(
     address: cart.address.masked,
     validation: { level, corrected },
     serviceability: toServiceability(cart),
-    quote: isQuoted
+    quote: hasLines
       ? {
           totals: toCartTotals(cart),
           deliveryOptions: options,
@@ -222,9 +222,12 @@ function toCartAddressToken(
   };
 }
 
-/** What is no longer sold or sold out cannot be delivered; where nothing can, there are no options. */
+/**
+ * Returns which lines cannot be delivered: lines that are out of stock or no longer sold, and every shipped
+ * line if there are no delivery options.
+ */
 function toServiceability(cart: CartAggregate): CartAddressToken["serviceability"] {
-  const isStopped = new Set(
+  const unbuyableLineIds = new Set(
     cart.warnings
       .filter(({ code }) => code === "line_unavailable" || code === "out_of_stock")
       .map(({ lineId }) => lineId),
@@ -232,7 +235,7 @@ function toServiceability(cart: CartAggregate): CartAddressToken["serviceability
   const shipped = cart.lines.filter(({ requiresShipping }) => requiresShipping);
   const hasOptions = shipped.length === 0 || (cart.deliveryOptions ?? []).length > 0;
   const undeliverable = cart.lines.filter(
-    (line) => isStopped.has(line.id) || (line.requiresShipping && !hasOptions),
+    (line) => unbuyableLineIds.has(line.id) || (line.requiresShipping && !hasOptions),
   );
   const undeliverableLineIds = undeliverable.map(({ id }) => id);
   if (!hasOptions) return { status: "no_delivery_options", undeliverableLineIds };
@@ -243,7 +246,7 @@ interface CartSavedAddressSetInput extends ExpectedVersionInput {
   readonly savedAddressId: string;
 }
 
-/** Sets a saved address of the buyer. The cart gets a copy of its own, which is erased with the cart. */
+/** Sets a saved address of the buyer on the cart. The cart gets its own copy, which is erased with the cart. */
 export async function setCartSavedAddress(
   transaction: Transaction,
   context: CartCommandContext,
@@ -258,27 +261,27 @@ export async function setCartSavedAddress(
     .where("merchantId", "=", context.merchantId)
     .where("buyerReference", "=", cart.buyerReference)
     .executeTakeFirst();
-  const kept = row === undefined ? undefined : openPersonalData(context.keyring, row);
-  if (kept?.kind !== "address") {
+  const savedAddress = row === undefined ? undefined : openPersonalData(context.keyring, row);
+  if (savedAddress?.kind !== "address") {
     throw refuseAt("resource_not_found", "/savedAddressId", {
       code: "unknown",
-      message: "The cart's buyer keeps no such address.",
+      message: "The cart's buyer has no saved address with this id.",
     });
   }
   return saveCartAddress(transaction, context, {
     cart,
-    address: kept.address,
-    level: kept.level,
+    address: savedAddress.address,
+    level: savedAddress.level,
     corrected: [],
   });
 }
 
 export interface CartDeliveryOptionSelectInput extends ExpectedVersionInput {
-  /** Null: none. */
+  /** The id of the delivery method; null to clear the choice. */
   readonly optionId?: string | null | undefined;
 }
 
-/** Chooses one of the delivery options that are offered for the address of the cart. */
+/** Selects one of the delivery options that are offered for the address of the cart. */
 export function selectCartDelivery(
   transaction: Transaction,
   context: CartCommandContext,
@@ -287,7 +290,7 @@ export function selectCartDelivery(
   return changeCart(transaction, context, { target: input, plan: planDeliverySelection(input, context.now) });
 }
 
-/** Also for a cart that is being checked out. */
+/** Plans to select a delivery option, for an active cart or a cart in checkout. */
 export function planDeliverySelection(
   input: Pick<CartDeliveryOptionSelectInput, "optionId">,
   now: Date,
@@ -299,13 +302,13 @@ export function planDeliverySelection(
     return {
       event: "cart.updated",
       draft: { ...toCartDraft(cart), deliveryMethodId: optionId },
-      // Against what is offered after the change, not before it.
-      accept: ({ deliveryMethodId, deliveryOptions }) => {
+      // Compares with the options after repricing, not with the stored options.
+      checkResult: ({ deliveryMethodId, deliveryOptions }) => {
         if (deliveryMethodId === optionId) return;
         const allowed = (deliveryOptions ?? []).map(({ id }) => id);
         throw refuseAt("invalid_field", "/optionId", {
           code: "unknown",
-          message: `It is not offered for the cart; offered are: ${allowed.join(", ") || "none"}.`,
+          message: `The option is not offered for the cart. Offered options: ${allowed.join(", ") || "none"}.`,
         });
       },
     };

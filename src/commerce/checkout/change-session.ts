@@ -1,8 +1,8 @@
 /**
- * What every change of a session has in common. The change locks the cart, then the session, and checks the
- * session's state and version. It prices the whole cart anew, which stays locked, holds the stock that the
- * cart needs, and raises both versions by one. A change without an effect leaves both versions. A cart that
- * cannot be sold now is refused here.
+ * The steps that every change of a checkout session shares. The change locks the cart, then the session, and
+ * checks the status and version of the session. It prices the whole cart again, keeps the cart locked,
+ * reserves the stock that the cart needs, and raises both versions by one. A change without an effect keeps
+ * both versions. A cart that cannot be sold now is refused here.
  */
 import {
   type CartAggregate,
@@ -65,13 +65,14 @@ export async function lockSession(
 
 export async function readSession(transaction: Transaction, sessionId: string): Promise<SessionAggregate> {
   const session = (await findSessions(transaction, [sessionId])).get(sessionId);
-  if (session === undefined) throw new Error(`Session ${sessionId} was locked and is not there.`);
+  if (session === undefined)
+    throw new Error(`Session ${sessionId} was locked, but was not found.`);
   return session;
 }
 
 /**
- * What becomes of a session's row; what is left out stays. How one ends without an order is
- * `releaseSession`'s.
+ * The columns of a session that an update sets; columns that are left out stay. `releaseSession` ends
+ * sessions without an order.
  */
 export interface SessionPatch {
   readonly status?: Extract<SessionStatus, "open" | "processing" | "completed">;
@@ -84,26 +85,31 @@ export interface SessionPatch {
   readonly orderId?: string;
 }
 
-/** Raises the version. The secret of its page goes when it is completed. */
+/**
+ * Updates the session and raises its version by one. Deletes the secret of the checkout page when the session
+ * is completed.
+ */
 export async function saveSession(
   transaction: Transaction,
   { now }: Pick<CartCommandContext, "now">,
   { session, patch }: { readonly session: SessionAggregate; readonly patch: SessionPatch },
 ): Promise<SessionAggregate> {
-  const secretless =
+  const clearedSecret =
     patch.status === "completed" ? { urlSealed: null, urlDataKey: null, urlKeyId: null } : {};
   const { numUpdatedRows } = await transaction
     .updateTable("hostedCheckoutSession")
-    .set({ ...patch, ...secretless, version: session.version + 1, updatedAt: now })
+    .set({ ...patch, ...clearedSecret, version: session.version + 1, updatedAt: now })
     .where("id", "=", session.id)
     .where("version", "=", session.version)
     .executeTakeFirst();
   if (numUpdatedRows !== 1n)
-    throw new Error(`Session ${session.id} was locked at version ${session.version} and has another now.`);
+    throw new Error(
+      `Session ${session.id} was locked at version ${session.version}, but its version has changed.`,
+    );
   return readSession(transaction, session.id);
 }
 
-/** What a session takes over from its cart. */
+/** Returns the columns of a session that are copied from its cart. */
 export function sessionFieldsOfCart({ country, currency, locale, totalMinor }: CartAggregate): SessionPatch {
   return { country, currency, locale, amountTotalMinor: totalMinor };
 }
@@ -111,25 +117,28 @@ export function sessionFieldsOfCart({ country, currency, locale, totalMinor }: C
 export interface SessionEventInput {
   readonly before: SessionAggregate;
   readonly after: SessionAggregate;
-  /** Where the cart changed with it. */
+  /** The cart before and after; left out if the cart did not change. */
   readonly carts?: { readonly before: CartAggregate; readonly after: CartAggregate };
 }
 
-/** With what was different before. */
+/**
+ * Publishes an event of a session, with the previous values of the changed fields of the session and its
+ * cart.
+ */
 export function publishSessionEvent(
   { outbox, now }: Pick<CartCommandContext, "outbox" | "now">,
   type: EventType,
   { before, after, carts }: SessionEventInput,
 ): void {
-  const [was, is] = [changeableFields(before), changeableFields(after)];
-  const ofSession = Object.entries(was).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(is[name]),
+  const [previousFields, currentFields] = [changeableFields(before), changeableFields(after)];
+  const sessionChanges = Object.entries(previousFields).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(currentFields[name]),
   );
-  const ofCart = carts === undefined ? [] : cartDifferences(carts, now);
-  outbox.append({ type, id: after.id, previous: Object.fromEntries([...ofSession, ...ofCart]) });
+  const cartChanges = carts === undefined ? [] : cartDifferences(carts, now);
+  outbox.append({ type, id: after.id, previous: Object.fromEntries([...sessionChanges, ...cartChanges]) });
 }
 
-/** What of the contract's fields can change. */
+/** Returns the fields of a session view that can change. */
 function changeableFields(session: SessionAggregate): Record<string, unknown> {
   const {
     version,
@@ -172,21 +181,21 @@ function cartDifferences(
 }
 
 export interface SessionRepriceInput extends LockedSession {
-  /** What shall be different; left out: nothing but what is for sale by now. */
+  /** The planned change of the cart. If left out, the cart is only priced again. */
   readonly plan?: PlanCartChange;
 }
 
 export interface SessionRepriceResult {
-  /** Saved where it is different, and locked by the session as before. */
+  /** The priced cart, saved if it has changed; the session keeps it locked. */
   readonly cart: CartAggregate;
-  /** What is said of its lines now: a cart that was not saved keeps the warnings of its last change. */
+  /** The warnings of this pricing. A cart that was not saved keeps the stored warnings of its last change. */
   readonly warnings: readonly StoredCartWarning[];
   readonly isChanged: boolean;
 }
 
 /**
- * Prices the cart of an open session anew, and has the session hold exactly what is in it. The session itself
- * is the caller's to save.
+ * Prices the cart of an open session again and reserves exactly the items of the cart. The caller saves the
+ * session.
  */
 export async function repriceSessionCart(
   transaction: Transaction,
@@ -194,29 +203,30 @@ export async function repriceSessionCart(
   { cart, session, plan = planNoChange }: SessionRepriceInput,
 ): Promise<SessionRepriceResult> {
   let warnings: readonly StoredCartWarning[] = cart.warnings;
-  const noting: PlanCartChange = (before) => {
+  const planWithWarnings: PlanCartChange = (before) => {
     const planned = plan(before);
     return planned === null
       ? null
       : {
           ...planned,
-          accept: (next, refusal) => {
-            planned.accept?.(next, refusal);
+          checkResult: (next, refusal) => {
+            planned.checkResult?.(next, refusal);
             ({ warnings } = next);
           },
         };
   };
   const after = await applyCartPlan(transaction, context, {
     cart,
-    plan: noting,
-    holder: { sessionId: session.id },
+    plan: planWithWarnings,
+    lockingSession: { sessionId: session.id },
   });
   const shortages = await holdStock(transaction, context, {
     sessionId: session.id,
     expiresAt: new Date(session.expiresAt),
     lines: sellableLines(after.lines, warnings),
   });
-  // Named as the caller knows it: what was saved of it is taken back with the refusal.
+  // The failure shows the cart version that the caller knows, because the failure rolls back the saved
+  // version.
   requireStockHeld({ ...after, version: cart.version }, shortages, context.now);
   return { cart: after, warnings, isChanged: after.version !== cart.version };
 }
@@ -234,22 +244,25 @@ export interface SessionTarget extends ExpectedVersionInput {
 
 export interface SessionChange {
   readonly target: SessionTarget;
-  /** May write what belongs to the change; gives what shall be different of the cart. */
-  readonly work: (cart: CartAggregate, session: SessionAggregate) => PlanCartChange | Promise<PlanCartChange>;
+  /** Runs before pricing and may write rows that belong to the change. Returns the plan for the cart. */
+  readonly prepare: (
+    cart: CartAggregate,
+    session: SessionAggregate,
+  ) => PlanCartChange | Promise<PlanCartChange>;
 }
 
-/** By the session's own page, while it is open. */
+/** Changes the cart of an open session, for example its address or its promotion code. */
 export async function changeSession(
   transaction: Transaction,
   context: CartCommandContext,
-  { target, work }: SessionChange,
+  { target, prepare }: SessionChange,
 ): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, context, target.sessionId);
   requireOpenSession(session, target, context.now);
   const { cart: after, isChanged } = await repriceSessionCart(transaction, context, {
     cart,
     session,
-    plan: await work(cart, session),
+    plan: await prepare(cart, session),
   });
   if (!isChanged) return { cart: after, session };
   return {
@@ -260,12 +273,13 @@ export async function changeSession(
 
 /** The context of commands that create or cancel sessions. */
 export interface SessionCommandContext extends CartCommandContext {
+  /** The kind of caller; stored as the actor if the session is canceled. */
   readonly cancelActor: SessionCancelActor;
-  /** The internal token of the request; null if it has another credential. */
+  /** The id of the internal token of the request; null if the caller has another credential. */
   readonly tokenId: string | null;
 }
 
-/** Warnings about lines that cannot be bought now. */
+/** Codes of warnings about lines that cannot be bought now. */
 const unbuyableWarningCodes: ReadonlySet<string> = new Set(["line_unavailable", "out_of_stock"]);
 
 function unbuyableLineIds(warnings: readonly StoredCartWarning[]): string[] {
@@ -284,7 +298,10 @@ function sellableLines(
     .map(({ variantId, quantity }) => ({ variantId, quantity }));
 }
 
-/** 409 `invalid_state`, reason `line_unavailable`, with the lines. */
+/**
+ * Throws 409 `invalid_state` with reason `line_unavailable` and the ids of the lines, if lines cannot be
+ * bought now.
+ */
 export function requireAvailableLines(
   cart: CartAggregate,
   warnings: readonly StoredCartWarning[],
@@ -295,7 +312,10 @@ export function requireAvailableLines(
     throw cartFailure("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
 }
 
-/** The same, with reason `insufficient_stock`, where a line had to be made less. */
+/**
+ * Throws 409 `invalid_state` with reason `insufficient_stock` and the lines, if the quantity of a line had to
+ * be reduced.
+ */
 export function requireFullQuantities(
   cart: CartAggregate,
   warnings: readonly StoredCartWarning[],
@@ -307,6 +327,7 @@ export function requireFullQuantities(
   if (lines.length > 0) throw insufficientStockFailure(cart, lines, now);
 }
 
+/** Throws 409 `invalid_state` with reason `insufficient_stock` if stock could not be reserved for all lines. */
 export function requireStockHeld(cart: CartAggregate, shortages: readonly StockShortage[], now: Date): void {
   if (shortages.length === 0) return;
   const lines = shortages.map(({ variantId, wanted, available }) => ({

@@ -1,6 +1,6 @@
 /**
- * Opens a checkout for a cart: the cart is priced anew and locked, what is in it is kept back from the stock,
- * and the session's page gets an address that nobody can guess. All of it, or nothing.
+ * Opens a checkout session for a cart: prices the cart again, locks it, reserves its items in the stock, and
+ * creates the secret URL of the checkout page. If one step fails, nothing is changed.
  */
 import { randomBytes } from "node:crypto";
 import { personalDataIds } from "#commerce/addresses/personal-data.ts";
@@ -33,14 +33,20 @@ import { sessionSecretSealContext } from "./session-aggregate.ts";
 
 export interface SessionCreateInput extends ExpectedVersionInput {
   readonly cartId: string;
-  /** Without it the cart's address is taken, where it has one: the page can ask for it. */
+  /**
+   * The address token of the cart. If left out, the session uses the address of the cart, if there is one;
+   * the checkout page can ask for an address later.
+   */
   readonly addressToken?: string | null | undefined;
+  /** URL of the page that the buyer returns to after the order is placed. */
   readonly successUrl: string;
+  /** URL of the page that the buyer returns to after giving up the checkout. */
   readonly cancelUrl: string;
   readonly lifetimeMinutes?: number | null | undefined;
 }
 
-export const sessionLifetimeMinutes = { min: 30, max: 1440, usual: 60 } as const;
+/** Bounds and default of the lifetime of a checkout session, in minutes. */
+export const sessionLifetimeMinutes = { min: 30, max: 1440, default: 60 } as const;
 
 export async function createSession(
   transaction: Transaction,
@@ -57,28 +63,28 @@ export async function createSession(
   await requireTokenOfCart(transaction, context, { cart, addressToken: input.addressToken ?? null });
   const sessionId = createId("checkoutSession", now.getTime());
   const expiresAt = new Date(
-    now.getTime() + (input.lifetimeMinutes ?? sessionLifetimeMinutes.usual) * 60_000,
+    now.getTime() + (input.lifetimeMinutes ?? sessionLifetimeMinutes.default) * 60_000,
   );
   const after = await applyCartPlan(transaction, context, {
     cart,
     plan: () => ({
       event: "cart.locked",
       draft: toCartDraft(cart),
-      accept: ({ warnings }) => {
+      checkResult: ({ warnings }) => {
         requireAvailableLines(cart, warnings, now);
         requireFullQuantities(cart, warnings, now);
       },
     }),
-    holder: {
+    lockingSession: {
       sessionId,
-      begin: (next) => startSession(transaction, context, { cart, next, input, sessionId, expiresAt }),
+      create: (next) => startSession(transaction, context, { cart, next, input, sessionId, expiresAt }),
     },
   });
   context.outbox.append({ type: "checkout_session.created", id: sessionId });
   return { cart: after, session: await readSession(transaction, sessionId) };
 }
 
-/** Whoever comes second is told which session has the cart. */
+/** Throws `cart_locked` with the id of the present session if the cart already has a running session. */
 function requireUnlockedCart(cart: CartAggregate, now: Date): void {
   if (cart.session === null || cartStatusAt(cart, now) !== "locked") return;
   throw cartFailure("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
@@ -96,7 +102,7 @@ function sessionCreateFaults({
   ];
 }
 
-/** The built-in provider is for trying out: it moves no money. */
+/** Throws if the merchant is live, because the built-in payment provider is for tests only and moves no money. */
 async function requirePaymentProvider(
   transaction: Transaction,
   { merchantId, now }: SessionCommandContext,
@@ -120,7 +126,7 @@ async function requireTokenOfCart(
   if (cartId === cart.id && withoutExpiredAddress(cart, now).address !== null) return;
   throw refuseAt("invalid_field", "/addressToken", {
     code: "unknown",
-    message: "It is not the token of an address that the cart has now.",
+    message: "The token does not belong to the cart's current address, or it has expired.",
   });
 }
 
@@ -135,10 +141,10 @@ interface NewSession {
 async function startSession(
   transaction: Transaction,
   context: SessionCommandContext,
-  beginning: NewSession,
+  newSession: NewSession,
 ): Promise<void> {
-  const { cart, next, sessionId, expiresAt } = beginning;
-  await insertSession(transaction, context, beginning);
+  const { cart, next, sessionId, expiresAt } = newSession;
+  await insertSession(transaction, context, newSession);
   const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
   requireStockHeld(cart, await holdStock(transaction, context, { sessionId, expiresAt, lines }), context.now);
   const { address, buyerEmailId } = next;

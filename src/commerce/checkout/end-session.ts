@@ -1,7 +1,7 @@
 /**
- * Writes the end of a checkout session without an order: releases the stock that it holds and deletes the
- * secret of its page. The caller writes the cart: a change of a cart whose session has run out ends the
- * session, and so do the commands in release-sessions.ts.
+ * Stores the end of a checkout session without an order: releases the stock that the session reserved and
+ * deletes the secret of its page. The caller updates the cart. Used by cart changes that find an expired
+ * session, and by the commands in release-sessions.ts.
  */
 import { releaseStockHolds } from "#commerce/inventory/stock-holds.ts";
 import type { StockCommandContext } from "#commerce/inventory/stock-levels.ts";
@@ -34,7 +34,10 @@ export type SessionEnd =
   | { readonly sessionId: string; readonly status: "expired" }
   | { readonly sessionId: string; readonly status: "canceled"; readonly cancellation: SessionCancellation };
 
-/** Returns the new version. The caller has locked the cart and has checked that the session has not ended. */
+/**
+ * Ends the session and returns its new version. The caller has locked the cart and has checked that the
+ * session has not ended.
+ */
 export async function endSession(
   transaction: Transaction,
   owner: StockCommandContext,
@@ -66,7 +69,8 @@ export async function endSession(
     .where("status", "in", ["open", "processing"])
     .returning("version")
     .executeTakeFirst();
-  if (ended === undefined) throw new Error(`Session ${sessionId} was locked with its cart, and has ended.`);
+  if (ended === undefined)
+    throw new Error(`Session ${sessionId} was locked with its cart, but has already ended.`);
   await releaseStockHolds(transaction, owner, { sessionId });
   return ended.version;
 }
@@ -75,7 +79,7 @@ export interface SessionEventContext extends StockCommandContext {
   readonly outbox: Outbox;
 }
 
-/** Expires the session of the cart if it is still stored as open. */
+/** Stores the expiry of the cart's session and publishes its event, if the session is still stored as open. */
 export async function expireCartSession(
   transaction: Transaction,
   context: SessionEventContext,

@@ -1,7 +1,6 @@
 /**
- * A payment came to nothing: what the submission took is given back, and the buyer may try again while the
- * session lasts. What the provider may still do for a payment that nobody waits for any more is asked back by
- * an operation of its own.
+ * Handles the failure of a payment: gives back what the submission took, so that the buyer can try again
+ * until the session ends. If the provider may still complete the payment, a void operation is queued.
  */
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
@@ -23,7 +22,10 @@ export interface SessionFailInput extends ExpectedVersionInput {
   readonly reason: SessionFailReason;
 }
 
-/** Nobody waits for the provider's answer any more. Should it say later that it was paid, the money goes back. */
+/**
+ * Gives up a pending payment at the request of the caller. If the provider reports later that the payment
+ * succeeded, the money is refunded.
+ */
 export async function failSession(
   transaction: Transaction,
   context: CartCommandContext,
@@ -48,16 +50,20 @@ export async function failSession(
 export interface FailedPaymentInput extends LockedSession {
   readonly payment: PaymentRow;
   readonly failureCode: string;
-  /** The provider has declined it; else it may still succeed there, and is asked to forget it. */
+  /**
+   * True if the provider has declined the payment. False if the payment may still succeed at the provider, so
+   * that it must be voided.
+   */
   readonly isDeclined: boolean;
 }
 
+/** Records the failed payment and reopens its session, or expires the session if its time is over. */
 export async function failLockedPayment(
   transaction: Transaction,
   context: CartCommandContext,
-  failed: FailedPaymentInput,
+  input: FailedPaymentInput,
 ): Promise<LockedSession> {
-  const { cart, session, payment, failureCode, isDeclined } = failed;
+  const { cart, session, payment, failureCode, isDeclined } = input;
   const { now } = context;
   if (isDeclined) {
     await savePayment(transaction, { payment, patch: { status: "failed", failureCode }, now });
@@ -69,11 +75,14 @@ export async function failLockedPayment(
   const expiresAt = new Date(session.expiresAt);
   await keepAfterFailedPayment(transaction, { cart, expiresAt, now });
   return expiresAt <= now
-    ? expireSessionAfterFailure(transaction, context, failed)
-    : reopenSession(transaction, context, failed);
+    ? expireSessionAfterFailure(transaction, context, input)
+    : reopenSession(transaction, context, input);
 }
 
-/** The provider is asked to forget it, and for as long as it cannot tell it is asked what became of it. */
+/**
+ * Cancels the payment and queues a void at the provider. The void is retried until the provider reports the
+ * final status of the payment.
+ */
 export async function abandonPayment(
   transaction: Transaction,
   { now, merchantId, outbox, events }: CartCommandContext,
@@ -106,7 +115,7 @@ async function reopenSession(
   return { cart, session: after };
 }
 
-/** Its time ran out while it was paid for. */
+/** Expires a session whose time ran out during the payment. */
 async function expireSessionAfterFailure(
   transaction: Transaction,
   context: CartCommandContext,

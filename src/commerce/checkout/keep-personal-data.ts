@@ -1,19 +1,19 @@
 /**
- * How long a checkout keeps the personal data of its buyer: past the end of the session while the session is
- * open. While the session is being paid `keepForOrder` keeps the data without an end, because the order will
- * refer to it.
+ * How long a checkout keeps the personal data of its buyer: until 24 hours after the end of an open session.
+ * While the session is being paid, `keepPersonalDataForOrder` keeps the data without a time limit, because
+ * the order will refer to it.
  */
 import { sql } from "kysely";
 import { personalDataIds } from "#commerce/addresses/personal-data.ts";
 import { type CartAggregate, endedCartRetentionMs } from "#commerce/carts/cart-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 
-/** How long personal data outlives its session, so that problems can be looked into. */
+/** Milliseconds that personal data is kept after the end of its session, for the analysis of problems. */
 const retentionAfterSessionMs = 24 * 3_600_000;
 
 /**
- * Keeps rows of personal data at least for as long as the session is open; rows that are kept longer stay as
- * they are.
+ * Keeps rows of personal data at least until 24 hours after the end of the session. Rows that are kept longer
+ * already stay unchanged.
  */
 export async function keepUntilSessionEnd(
   transaction: Transaction,
@@ -25,15 +25,20 @@ export async function keepUntilSessionEnd(
     where id = any(${ids}::text[]) and erased_at is null`.execute(transaction);
 }
 
-/** After a failed payment: the address is kept for the session again, and the e-mail for the cart. */
+/**
+ * Restores the time limits after a failed payment: the address is kept as long as the session, and the e-mail
+ * as long as the cart.
+ */
 export async function keepAfterFailedPayment(
   transaction: Transaction,
   { cart, expiresAt, now }: { readonly cart: CartAggregate; readonly expiresAt: Date; readonly now: Date },
 ): Promise<void> {
-  const over = new Date(Math.max(expiresAt.getTime(), now.getTime()) + retentionAfterSessionMs);
-  const emailOver = new Date(Math.max(Date.parse(cart.expiresAt) + endedCartRetentionMs, over.getTime()));
+  const addressEraseAfter = new Date(Math.max(expiresAt.getTime(), now.getTime()) + retentionAfterSessionMs);
+  const emailEraseAfter = new Date(
+    Math.max(Date.parse(cart.expiresAt) + endedCartRetentionMs, addressEraseAfter.getTime()),
+  );
   const ids = personalDataIds(cart);
   if (ids.length === 0) return;
-  await sql`update personal_data set erase_after = case kind when 'buyer_email' then ${emailOver}::timestamptz else ${over}::timestamptz end
+  await sql`update personal_data set erase_after = case kind when 'buyer_email' then ${emailEraseAfter}::timestamptz else ${addressEraseAfter}::timestamptz end
     where id = any(${ids}::text[]) and erased_at is null`.execute(transaction);
 }

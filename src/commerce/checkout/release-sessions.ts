@@ -55,7 +55,10 @@ interface DueSession {
   readonly id: string;
   readonly cartId: string;
   readonly merchantId: string;
-  /** As PostgreSQL writes it: a Date has no microseconds, and a batch must begin exactly behind the last one. */
+  /**
+   * The time as PostgreSQL prints it, with microseconds, which a JavaScript Date cannot hold. The next batch
+   * must start exactly after this row.
+   */
   readonly expiresAt: string;
 }
 
@@ -111,8 +114,8 @@ type SessionRelease = LockedSession &
 type SessionReleaseContext = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
 
 /**
- * Both are locked, and the session open or processing; uses of promotions that it took are given back by who
- * knows of them.
+ * Ends a session without an order, unlocks its cart and publishes the events. The caller has locked both; the
+ * session is open or processing. The caller gives back the promotion uses that the session took.
  */
 export async function releaseSession(
   transaction: Transaction,

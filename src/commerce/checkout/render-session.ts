@@ -1,6 +1,6 @@
 /**
- * A session as the contract shows it: status by the clock, money with its currency, and no way to its page,
- * which only who made it is given.
+ * Renders a checkout session for the APIs: status at the given time and amounts with their currency. The URL
+ * of the checkout page is rendered separately, only for the creator of the session.
  */
 import { type CartAggregate, type CartStatus, cartStatusAt } from "#commerce/carts/cart-aggregate.ts";
 import type { SessionCancellation } from "./end-session.ts";
@@ -90,14 +90,17 @@ export function sessionPaymentStatus({
 }
 
 interface PageUrlContext {
-  /** The internal token or the person that asks; null: another credential. */
+  /** The id of the internal token or staff member that calls; null if the caller has another credential. */
   readonly tokenId: string | null;
   readonly keyring: Keyring;
   readonly publicUrl: string;
   readonly now: Date;
 }
 
-/** Who knows it can check out as the buyer: only who made the session is told, and only while it is open. */
+/**
+ * Returns the URL of the checkout page, only to the creator of the session and only while the session is
+ * open; otherwise null. Everyone who knows the URL can check out as the buyer.
+ */
 export function sessionPageUrl(
   session: SessionAggregate,
   { tokenId, keyring, publicUrl, now }: PageUrlContext,

@@ -1,7 +1,8 @@
 /**
- * The stored checkout session: its type, the statement that reads any number of them, lists, its status and
- * its conflicts. The status depends on the clock: an open session that is past its time counts as expired,
- * even before a sweep writes it. The cart of the session has what is being checked out.
+ * The checkout session as stored: its type, the statement that reads sessions, the query of lists, its status
+ * and its conflict errors. The status depends on the clock: an open session whose time is over counts as
+ * expired, even before a maintenance job stores that status. The items of the checkout are those of the
+ * cart.
  */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";
@@ -22,16 +23,16 @@ export interface SessionAggregate {
   readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
   readonly cartId: string;
   readonly orderId: string | null;
-  /** As the cart was at the session's last change. */
+  /** The country of the cart at the last change of the session. */
   readonly country: string;
   readonly currency: string;
   readonly locale: string;
   readonly amountTotalMinor: number;
   readonly successUrl: string;
   readonly cancelUrl: string;
-  /** The internal token that made it; null: not known. */
+  /** The id of the internal token that created the session; null if the caller had another credential. */
   readonly createdBy: string | null;
-  /** The secret of its page, for who made it; null when it has ended. */
+  /** The encrypted secret in the URL of the checkout page; null if the session has ended. */
   readonly secret: Sealed | null;
   readonly cancellation: SessionCancellation | null;
   readonly createdAt: string;
@@ -54,7 +55,10 @@ interface SessionRow extends Omit<SessionAggregate, "secret" | "cancellation" | 
   readonly cancelActor: SessionCancellation["actor"] | null;
 }
 
-/** By id; one that is not there is left out. Tenancy is the caller's. */
+/**
+ * Returns sessions by id; ids without a session are left out. The caller must check the merchant of the
+ * sessions.
+ */
 export async function findSessions(
   reader: Reader,
   ids: readonly string[],
@@ -98,13 +102,14 @@ function toSessionAggregate(row: SessionRow): SessionAggregate {
   };
 }
 
-/** What a session's secret is sealed for. */
+/** Returns the context that binds the encrypted page secret to its session. */
 export const sessionSecretSealContext = (sessionId: string): Place => ({
   table: "hosted_checkout_session",
   column: "url_sealed",
   rowId: sessionId,
 });
 
+/** Returns the status of a session at the time `now`, which may differ from the stored status. */
 export function sessionStatusAt(
   { status, expiresAt }: Pick<SessionAggregate, "status" | "expiresAt">,
   now: Date,
@@ -119,7 +124,10 @@ const failureCodeOfStatus: Readonly<Record<Exclude<SessionStatus, "open">, Failu
   expired: "checkout_session_expired",
 };
 
-/** State before version: of a session that has ended the version is of no interest. */
+/**
+ * Throws unless the session is open and has the version that the caller expects. Checks the status first,
+ * because the version of an ended session does not matter.
+ */
 export function requireOpenSession(
   session: SessionAggregate,
   { expectedVersion }: ExpectedVersionInput,
@@ -137,13 +145,16 @@ interface SessionConflictDetails {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** A 409 that says what the session is like, so that the caller need not ask. */
+/**
+ * Returns a 409 failure with the status and version of the session, so that the caller need not read the
+ * session again.
+ */
 export function sessionFailure(
   code: FailureCode,
   session: SessionAggregate,
-  refused: SessionConflictDetails,
+  details: SessionConflictDetails,
 ): Failure {
-  return fail(code, { conflict: sessionConflict(session, refused) });
+  return fail(code, { conflict: sessionConflict(session, details) });
 }
 
 function sessionConflict(
@@ -167,7 +178,10 @@ const failureCodeOfEnd = {
   expired: "checkout_session_expired",
 } as const;
 
-/** Only a session that was submitted can be completed or fail. Checks the state before the version. */
+/**
+ * Throws unless the session has been submitted and has the version that the caller expects. Checks the status
+ * before the version.
+ */
 export function requireProcessingSession(
   session: SessionAggregate,
   { expectedVersion }: ExpectedVersionInput,
@@ -185,13 +199,13 @@ export function requireProcessingSession(
 }
 
 interface SessionListFilter {
-  /** Null for the sessions of all merchants. */
+  /** Null to list the sessions of all merchants. */
   readonly merchantId: string | null;
   readonly status: SessionStatus | null;
   readonly now: Date;
 }
 
-/** The query of a list of sessions, for the caller to page or count. It filters by the status at `now`. */
+/** Returns the query of a list of sessions, for the caller to page or count. Filters by the status at `now`. */
 export function sessionListQuery(
   reader: Reader,
   { merchantId, status, now }: SessionListFilter,

@@ -1,6 +1,6 @@
 /**
- * What a buyer may still change while checking out, by the rules of carts: the address, the e-mail, how it is
- * delivered, the code.
+ * Changes that a buyer can make during the checkout, by the same rules as on a cart: the address, the e-mail,
+ * the delivery option and the promotion code.
  */
 import {
   type CartPromotionApplyInput,
@@ -24,7 +24,10 @@ import { changeSession, type LockedSession, type SessionTarget } from "./change-
 import { keepUntilSessionEnd } from "./keep-personal-data.ts";
 
 export interface SessionAddressSetInput extends CartAddressSetInput, SessionTarget {
-  /** Of the buyer, in place of the one that the cart has; left out: that one stays. */
+  /**
+   * The e-mail of the buyer, which replaces the e-mail of the cart; the cart keeps its e-mail if this field
+   * is left out.
+   */
   readonly contactEmail?: string | null | undefined;
 }
 
@@ -38,7 +41,7 @@ export function setSessionAddress(
   requireNoFaults(emailFaults("/contactEmail", email));
   return changeSession(transaction, context, {
     target: input,
-    work: async (cart, { expiresAt }) => {
+    prepare: async (cart, { expiresAt }) => {
       await saveAddressForBuyer(transaction, context, { cart, input, checked });
       const { plan } = await storeCartAddress(transaction, context, { cart, ...checked });
       if (email === null) return plan;
@@ -53,7 +56,7 @@ export function setSessionAddress(
   });
 }
 
-/** One change of the cart for both. */
+/** Adds the e-mail to a planned change, so that address and e-mail are one change of the cart. */
 const withBuyerEmail =
   (plan: PlanCartChange, buyerEmailId: string | null): PlanCartChange =>
   (cart) => {
@@ -73,7 +76,7 @@ export function setSessionContact(
   requireNoFaults(emailFaults("/email", input.email));
   return changeSession(transaction, context, {
     target: input,
-    work: async (cart, { expiresAt }) => {
+    prepare: async (cart, { expiresAt }) => {
       const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email: input.email });
       await keepUntilSessionEnd(
         transaction,
@@ -92,7 +95,7 @@ export function selectSessionDelivery(
 ): Promise<LockedSession> {
   return changeSession(transaction, context, {
     target: input,
-    work: () => planDeliverySelection(input, context.now),
+    prepare: () => planDeliverySelection(input, context.now),
   });
 }
 
@@ -102,7 +105,7 @@ export function applySessionPromotion(
   input: CartPromotionApplyInput & SessionTarget,
 ): Promise<LockedSession> {
   const { plan } = planPromotionCode(input, context);
-  return changeSession(transaction, context, { target: input, work: () => plan });
+  return changeSession(transaction, context, { target: input, prepare: () => plan });
 }
 
 export function removeSessionPromotion(
@@ -112,6 +115,6 @@ export function removeSessionPromotion(
 ): Promise<LockedSession> {
   return changeSession(transaction, context, {
     target: input,
-    work: () => planPromotionRemoval(context.now),
+    prepare: () => planPromotionRemoval(context.now),
   });
 }

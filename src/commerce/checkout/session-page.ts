@@ -1,7 +1,7 @@
 /**
- * The page of a session. The secret in its URL finds the session, and the browser that did something there
- * first holds it: another browser with the same URL sees nothing personal until the buyer has entered an
- * address in it. Also checks the URLs that the page sends the buyer back to.
+ * Access to the checkout page of a session. The secret in the page URL identifies the session. The first
+ * browser that makes a change on the page claims it: another browser with the same URL sees no personal data
+ * until the buyer has entered an address there. Also checks the URLs that the page sends the buyer back to.
  */
 import { createHash } from "node:crypto";
 import type { Reader, Transaction } from "#database/transaction.ts";
@@ -12,7 +12,7 @@ export interface SessionPage {
   readonly sessionId: string;
   readonly merchantId: string;
   readonly cartId: string;
-  /** Of the cookie of the browser that has it; null: nobody has done anything there. */
+  /** The digest of the cookie of the browser that claimed the page; null if no browser has claimed it. */
   readonly holderDigest: Buffer | null;
 }
 
@@ -30,11 +30,14 @@ export async function findSessionPage(reader: Reader, secret: string): Promise<S
 export interface SessionPageClaim {
   readonly sessionId: string;
   readonly digest: Buffer;
-  /** Also where another browser has it. */
+  /** Whether the browser takes the page over from another browser that claimed it. */
   readonly takesOver: boolean;
 }
 
-/** After the change that it is for, whose locks it needs. False: another browser has it. */
+/**
+ * Claims the checkout page for a browser. Returns false if another browser has claimed the page. Runs after
+ * the change of the session in the same transaction, which holds the locks.
+ */
 export async function claimSessionPage(
   transaction: Transaction,
   { sessionId, digest, takesOver }: SessionPageClaim,
@@ -44,7 +47,9 @@ export async function claimSessionPage(
     .set({ pageDigest: digest })
     .where("id", "=", sessionId);
   if (!takesOver)
-    update = update.where((is) => is.or([is("pageDigest", "is", null), is("pageDigest", "=", digest)]));
+    update = update.where((where) =>
+      where.or([where("pageDigest", "is", null), where("pageDigest", "=", digest)]),
+    );
   const { numUpdatedRows } = await update.executeTakeFirst();
   return numUpdatedRows === 1n;
 }
@@ -55,26 +60,35 @@ export function digestPageSecret(secret: string): Buffer {
 }
 
 const returnUrlLengthMax = 2048;
-/**
- * Readers of addresses disagree about what begins otherwise, and about a backslash: some find another host in
- * it.
- */
+/** URL parsers disagree about other starts and about backslashes: some find another host in such a URL. */
 const unambiguousStart = /^https?:\/\/[^/\\]/i;
 
-/** The URL of one of the merchant's pages: https, so that nobody reads it on the way. */
+/**
+ * Checks the URL of a merchant's page that the buyer returns to. The URL must use https, so that nobody can
+ * read it in transit.
+ */
 export function returnUrlFaults(field: string, text: string): Faults {
   if (text.length > returnUrlLengthMax)
-    return [faultAt(field, "too_long", `It may have ${returnUrlLengthMax} characters at most.`)];
+    return [faultAt(field, "too_long", `The URL must have at most ${returnUrlLengthMax} characters.`)];
   const isPlain =
     isCleanText(text) && !/[\s\\]/.test(text) && (unambiguousStart.test(text) || !/^https?:/i.test(text));
   const url = isPlain ? URL.parse(text) : null;
-  if (url === null) return [faultAt(field, "invalid_url", "It is not the address of a page.")];
+  if (url === null)
+    return [
+      faultAt(
+        field,
+        "invalid_url",
+        "The value must be a complete URL, for example https://shop.example/done.",
+      ),
+    ];
   if (url.username !== "" || url.password !== "")
-    return [faultAt(field, "not_allowed", "It must not have credentials in it.")];
+    return [faultAt(field, "not_allowed", "The URL must not contain a user name or a password.")];
   if (url.protocol === "https:" || (url.protocol === "http:" && isLocalHost(url.hostname))) return [];
-  return [faultAt(field, "not_allowed", "It must begin with https://; http:// is for localhost alone.")];
+  return [
+    faultAt(field, "not_allowed", "The URL must start with https://; http:// is allowed for localhost only."),
+  ];
 }
 
-/** A developer runs the page on the local machine. */
+/** Whether the host is the local machine, where developers run their pages. */
 const isLocalHost = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

@@ -1,7 +1,7 @@
 /**
- * The buyer confirms an amount and gives something to pay it with. Everything is checked against what is for
- * sale now, and what the order will need is taken, before any money is asked for: from here on the checkout
- * is frozen until the provider has answered.
+ * Submits a checkout: the buyer confirms an amount and gives a payment token. Before any payment, everything
+ * is checked against the current offer, and the stock and promotion uses of the order are taken. The checkout
+ * is then frozen until the payment provider has answered.
  */
 import { keepPersonalDataForOrder, personalDataIds } from "#commerce/addresses/personal-data.ts";
 import type {
@@ -32,14 +32,14 @@ import { sessionFailure, requireOpenSession, type SessionAggregate } from "./ses
 
 export interface SessionSubmitInput extends ExpectedVersionInput {
   readonly sessionId: string;
-  /** What the buyer has agreed to. */
+  /** The total that the buyer has confirmed, in minor units of the currency. */
   readonly expectedAmount: { readonly amountMinor: number; readonly currency: string };
-  /** Not needed where nothing is to be paid. */
+  /** The token from the payment form of the provider; not needed if the total is 0. */
   readonly paymentToken?: string | null | undefined;
 }
 
 export interface SessionSubmitResult extends LockedSession {
-  /** It was priced differently from before, and saved so. */
+  /** Whether the new pricing changed the cart, which is then saved. */
   readonly isCartChanged: boolean;
 }
 
@@ -52,14 +52,15 @@ export async function submitSession(
   const locked = await lockSession(transaction, context, input.sessionId);
   const { session } = locked;
   requireOpenSession(session, input, context.now);
-  // Before the stock, as everybody does who needs both; and what is priced now is still so when the uses are
-  // taken.
+  // Promotions are always locked before the stock, so that transactions cannot deadlock. The lock also
+  // keeps the prices valid until the promotion uses are taken.
   await lockPromotions(
     transaction,
     locked.cart.promotions.map(({ promotionId }) => promotionId),
   );
   const { cart, warnings, isChanged } = await repriceSessionCart(transaction, context, locked);
-  // A refusal takes back what was saved of it: its version is the one that the caller knows.
+  // The failure shows the cart version that the caller knows, because the failure rolls back the saved
+  // version.
   requireReadyToPay(
     { cart: { ...cart, version: locked.cart.version }, session, warnings },
     input,
@@ -90,10 +91,22 @@ function submitFaults({
     ...integerFaults("/expectedAmount/amountMinor", amountMinor, { min: 0, max: amountMinorMax }),
     ...(isCurrency(currency)
       ? []
-      : [faultAt("/expectedAmount/currency", "unknown_currency", "It is not a currency code of ISO 4217.")]),
+      : [
+          faultAt(
+            "/expectedAmount/currency",
+            "unknown_currency",
+            '"currency" must be a currency code of ISO 4217.',
+          ),
+        ]),
     ...(isToken
       ? []
-      : [faultAt("/paymentToken", "pattern_mismatch", "A token has 1 to 255 printable ASCII characters.")]),
+      : [
+          faultAt(
+            "/paymentToken",
+            "pattern_mismatch",
+            '"paymentToken" must have 1 to 255 printable ASCII characters.',
+          ),
+        ]),
   ];
 }
 
@@ -101,7 +114,10 @@ interface PricedSession extends LockedSession {
   readonly warnings: readonly StoredCartWarning[];
 }
 
-/** Whatever stands in the way is told before another amount, which may come of it. */
+/**
+ * Throws the reason why the session cannot be paid. A changed amount is checked late, because other reasons
+ * may have caused it.
+ */
 function requireReadyToPay(
   priced: PricedSession,
   { expectedAmount, paymentToken }: SessionSubmitInput,
@@ -120,7 +136,7 @@ function requireReadyToPay(
       data: { amountTotal: money(totalMinor, currency) },
     });
   if (totalMinor > 0 && (paymentToken === null || paymentToken === undefined)) {
-    const message = "There is something to be paid: a payment token is needed.";
+    const message = '"paymentToken" is required, because the total is above 0.';
     throw failAt("missing_field", { in: "body", field: "/paymentToken", code: "required", message });
   }
 }
@@ -143,7 +159,7 @@ const usageLimitReasons: ReadonlySet<unknown> = new Set<PromotionRefusalReason>(
   "customer_usage_limit_reached",
 ]);
 
-/** The code that the buyer confirmed was used up by others meanwhile. */
+/** Throws if other buyers have used up the promotion code of the cart meanwhile. */
 function requirePromotionCodeLeft({ session, warnings }: PricedSession, now: Date): void {
   const removed = warnings.find(
     ({ code, data }) => code === "promotion_removed" && usageLimitReasons.has(data["reason"]),
@@ -156,8 +172,8 @@ function requirePromotionCodeLeft({ session, warnings }: PricedSession, now: Dat
     });
 }
 
-function promotionFailure(session: SessionAggregate, refused: Parameters<typeof sessionFailure>[2]): Failure {
-  return sessionFailure("promotion_not_applicable", session, refused);
+function promotionFailure(session: SessionAggregate, details: Parameters<typeof sessionFailure>[2]): Failure {
+  return sessionFailure("promotion_not_applicable", session, details);
 }
 
 async function takeCartPromotionUses(

@@ -255,7 +255,7 @@ function found<Row>(row: Row | undefined, what: string): Row {
 const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
 
 export const checkOut =
-  (minutes: number = sessionLifetimeMinutes.usual): Step =>
+  (minutes: number = sessionLifetimeMinutes.default): Step =>
   async ({ transaction, tenantFor, cartId }) => {
     const input = { cartId, ...returnUrls, lifetimeMinutes: minutes };
     return { sessionId: (await createSession(transaction, tenantFor("buyer"), input)).session.id };

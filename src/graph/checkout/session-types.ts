@@ -101,7 +101,7 @@ export const SessionCreateInputType = builder.inputType("HostedCheckoutSessionCr
       description: "Where the buyer goes who gives up: https, 2048 characters at most.",
     }),
     lifetimeMinutes: t.int({
-      description: `How long it lives, ${sessionLifetimeMinutes.min} to ${sessionLifetimeMinutes.max} minutes; ${sessionLifetimeMinutes.usual} unless told.`,
+      description: `How long it lives, ${sessionLifetimeMinutes.min} to ${sessionLifetimeMinutes.max} minutes; ${sessionLifetimeMinutes.default} unless told.`,
     }),
     expectedVersion: t.int({
       description:

@@ -210,7 +210,7 @@ it("lists the regions where there are few, and never repeats what was entered", 
     in: "body",
     field: "/address/regionCode",
     code: "unknown_region",
-    message: "It is not a region of DE in ISO 3166-2.",
+    message: "The value is not a region of DE in ISO 3166-2.",
     allowed: "BB BE BW BY HB HE HH MV NI NW RP SH SL SN ST TH".split(" ").map((key) => `DE-${key}`),
   });
   expect(JSON.stringify([message, parts])).not.toContain("QX");
