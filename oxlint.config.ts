@@ -124,6 +124,7 @@ export const filesWithUnsafeAssertions = [
   "src/gateway/steps/validate.ts",
   "src/graph/carts/carts.ts",
   "src/graph/catalog/admin-products.ts",
+  "src/graph/catalog/admin-variants.ts",
   "src/graph/catalog/product-detail.ts",
   "src/graph/catalog/products.ts",
   "src/graph/connections.ts",

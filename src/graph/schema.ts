@@ -3,6 +3,7 @@
  * .meshrc.yaml.
  */
 import "./scalars.ts";
+import "./catalog/money.ts";
 import "./catalog/products.ts";
 import "./catalog/product-detail.ts";
 import "./access/identity.ts";
@@ -11,12 +12,14 @@ import "./access/merchants.ts";
 import "./access/installation-health.ts";
 import "./markets/markets.ts";
 import "./catalog/admin-products.ts";
+import "./catalog/admin-variants.ts";
 import "./catalog/search.ts";
 import "./catalog/mutations.ts";
 import "./catalog/import.ts";
 import "./markets/mutations.ts";
 import "./access/merchant-mutations.ts";
 import "./access/credentials.ts";
+import "./access/oauth-clients.ts";
 import "./access/staff.ts";
 import "./access/audit.ts";
 import "./promotions/promotions.ts";

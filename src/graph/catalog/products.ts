@@ -1,6 +1,6 @@
 /**
  * Graph types for published products as buyers see them: the summary used in lists and search, the variants
- * and offers of the product page, and amounts of money.
+ * and offers of the product page.
  */
 import { renderProductDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
@@ -28,29 +28,6 @@ export const AvailabilityEnum = defineEnum("Availability", {
     out_of_stock: "No unit can be ordered at present.",
     discontinued: "The merchant no longer sells the variant.",
   },
-});
-
-MoneyRef.implement({
-  description:
-    "An amount of money: an integer number of minor units of a currency (for example cents), so that no amount is rounded.",
-  fields: (t) => ({
-    amountMinor: t.expose("amountMinor", {
-      type: "MinorUnits",
-      description: "The amount in minor units: 1999 means 19.99 EUR, 1999 JPY or 1.999 KWD.",
-    }),
-    currency: t.expose("currency", { type: "CurrencyCode", description: "The currency's ISO 4217 code." }),
-    exponent: t.exposeInt("exponent", {
-      description: "The number of decimal digits of the currency by ISO 4217: 0, 2 or 3.",
-    }),
-  }),
-});
-
-PriceRangeRef.implement({
-  description: "The lowest and the highest of several prices in one currency.",
-  fields: (t) => ({
-    min: t.expose("min", { type: MoneyRef, description: "The lowest price." }),
-    max: t.expose("max", { type: MoneyRef, description: "The highest price." }),
-  }),
 });
 
 ImageRef.implement({
@@ -152,18 +129,21 @@ export const ProductListingInterface = builder.interfaceRef<ProductSummary>("Pro
       description: "The best availability among the product's variants.",
     }),
     variantCount: t.exposeInt("variantCount", { description: "The number of variants of the product." }),
-    rating: t.expose("rating", {
-      type: RatingRef,
-      nullable: true,
-      description: "The average customer rating; null if there is none.",
-    }),
-    publishedAt: t.expose("publishedAt", {
-      type: "DateTime",
-      description: "When the product was first published.",
-    }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the product was last changed." }),
   }),
 });
+
+builder.interfaceFields(ProductListingInterface, (t) => ({
+  rating: t.expose("rating", {
+    type: RatingRef,
+    nullable: true,
+    description: "The average customer rating; null if there is none.",
+  }),
+  publishedAt: t.expose("publishedAt", {
+    type: "DateTime",
+    description: "When the product was first published.",
+  }),
+  updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the product was last changed." }),
+}));
 
 ProductSummaryRef.implement({
   description: "A published product as shown in lists.",

@@ -3,257 +3,19 @@
  * request searches only once.
  */
 import { z } from "zod";
-import { type ProductSummary, renderSummaryRow } from "#commerce/catalog/render-product.ts";
 import { containsPersonalData } from "#commerce/search/search-counts.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
 import { failAt } from "#foundation/failure.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
 import { type Caller, callerOf, everybody, type GraphContext } from "#graph/context.ts";
-import { ProductListingInterface } from "./products.ts";
+import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts";
 
 export const searchPageWindowMax = 10_000;
 
-const SortEnum = defineEnum("ProductSearchSort", {
-  description: "The order of search results. Products that are equal in this order are sorted by ID.",
-  values: {
-    relevance: "Best match first. Without a query, the order is the same as POPULARITY.",
-    newest: "Most recently published first.",
-    price_asc:
-      "Lowest price first. Products in a currency other than `meta.currency` follow after all others.",
-    price_desc:
-      "Highest price first. Products in a currency other than `meta.currency` follow after all others.",
-    title_asc: "By title, from A to Z.",
-    popularity: "Most ordered in the last 30 days first, then most recently published.",
-  },
-});
-
-const MatchedEnum = defineEnum("MatchedField", {
-  description: "A field of a product in which a word of the query was found.",
-  values: {
-    sku: "A SKU or GTIN of one of the product's variants.",
-    title: "The product's title.",
-    brand: "The product's brand.",
-    category: "The name of one of the product's categories.",
-    description: "The product's summary or description.",
-  },
-});
-
-const RelationEnum = defineEnum("TotalRelation", {
-  description: "Whether a total is exact.",
-  values: {
-    exact: "The total is the exact number.",
-    at_least: "The total is a lower bound, because counting stopped there.",
-  },
-});
-
-const FacetKeyEnum = defineEnum("FacetKey", {
-  description: "The property by which a facet groups the found products.",
-  values: {
-    category: "Groups by category; values are category slugs.",
-    merchant: "Groups by merchant; values are merchant slugs.",
-    brand: "Groups by brand; values are brand names.",
-    availability: "Groups by availability; values are `in_stock`, `low_stock` and so on.",
-    price: "Groups by price; values are ranges `from-to` in minor units of `meta.currency`, excluding `to`.",
-  },
-});
-
-type Hit = SearchResult["hits"][number];
-type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlight">;
-
-const Highlights = builder.objectRef<{ title: string | null }>("SearchHighlights").implement({
-  description:
-    "Texts of a found product as HTML. Words that match the query are enclosed in `<mark>`; all other text is HTML-escaped.",
-  fields: (t) => ({
-    title: t.exposeString("title", {
-      nullable: true,
-      description: "The title with matching words marked; null if no word of the title matches.",
-    }),
-  }),
-});
-
-const Item = builder.objectRef<SearchItem>("ProductSearchItem").implement({
-  description: "A product found by a search.",
-  interfaces: [ProductListingInterface],
-  fields: (t) => ({
-    score: t.exposeFloat("score", {
-      description:
-        "How well the product matches the query; higher is better. Scores can be compared only within one response.",
-    }),
-    matched: t.field({
-      type: [MatchedEnum],
-      description: "The fields of the product in which the query was found.",
-      complexity: { multiplier: 1 },
-      resolve: ({ matched }) => [...matched],
-    }),
-    highlights: t.field({
-      type: Highlights,
-      description: "Texts of the product with the matching words marked.",
-      resolve: ({ titleHighlight }) => ({ title: titleHighlight }),
-    }),
-  }),
-});
-
-interface SearchPage {
-  readonly result: SearchResult;
-  readonly input: {
-    readonly page: number;
-    readonly pageSize: number;
-    readonly sort: (typeof SortEnum)["$inferType"];
-    readonly locale: string;
-    readonly market: string;
-  };
-}
-
-const Facet = builder.objectRef<SearchResult["facets"][number]>("SearchFacet").implement({
-  description: "The found products, counted by the values of one property.",
-  fields: (t) => ({
-    key: t.expose("key", {
-      type: FacetKeyEnum,
-      description: "The property by which the products are grouped.",
-    }),
-    buckets: t.field({
-      type: [FacetBucket],
-      description:
-        "The groups with their counts, the largest first, at most 20. Price ranges are in ascending order.",
-      complexity: { multiplier: 5 },
-      resolve: ({ buckets }) => [...buckets],
-    }),
-  }),
-});
-
-const FacetBucket = builder
-  .objectRef<SearchResult["facets"][number]["buckets"][number]>("SearchFacetBucket")
-  .implement({
-    description: "One group of a facet.",
-    fields: (t) => ({
-      value: t.exposeString("value", {
-        description: "The value that the products of the group share, for example a category slug.",
-      }),
-      label: t.exposeString("label", { description: "The label of the group in the requested locale." }),
-      count: t.exposeInt("count", { description: "The number of products in the group." }),
-    }),
-  });
-
-const SearchLocale = builder.objectRef<{ requested: string; resolved: string }>("SearchLocale").implement({
-  description: "The requested locale of a search and the locale of its results.",
-  fields: (t) => ({
-    requested: t.expose("requested", {
-      type: "LocaleCode",
-      description: "The requested locale in canonical form.",
-    }),
-    resolved: t.expose("resolved", {
-      type: "LocaleCode",
-      description: "The locale in which most of the found products are shown.",
-    }),
-  }),
-});
-
-const SearchQuery = builder.objectRef<SearchResult["query"]>("SearchQuery").implement({
-  description: "The query as the search understood it.",
-  fields: (t) => ({
-    normalized: t.exposeString("normalized", {
-      description: "The query split into words, in lower case and without accents.",
-    }),
-    corrected: t.exposeString("corrected", {
-      nullable: true,
-      description: "The query with misspelt words corrected; null if no correction was used.",
-    }),
-  }),
-});
-
-const Meta = builder.objectRef<SearchPage>("ProductSearchMeta").implement({
-  description: "Paging, totals and facets of a page of search results.",
-  fields: (t) => ({
-    page: t.int({ description: "The page number, counted from 1.", resolve: ({ input }) => input.page }),
-    pageSize: t.int({
-      description: "The maximum number of products on a page.",
-      resolve: ({ input }) => input.pageSize,
-    }),
-    totalItems: t.int({
-      description: "The number of products found, counted up to 10 000.",
-      resolve: ({ result }) => result.totalItems,
-    }),
-    totalItemsRelation: t.field({
-      type: RelationEnum,
-      description: "Whether `totalItems` is exact or a lower bound.",
-      resolve: ({ result }) => result.totalItemsRelation,
-    }),
-    totalPages: t.int({
-      description: "The number of pages.",
-      resolve: ({ result, input }) => Math.ceil(result.totalItems / input.pageSize),
-    }),
-    hasNextPage: t.boolean({
-      description: "Whether there is a next page.",
-      resolve: ({ result, input }) => input.page * input.pageSize < result.totalItems,
-    }),
-    sort: t.field({
-      type: SortEnum,
-      description: "The order of the products.",
-      resolve: ({ input }) => input.sort,
-    }),
-    locale: t.field({
-      type: SearchLocale,
-      description: "The requested locale and the locale of the results.",
-      resolve: ({ result, input }) => ({ requested: input.locale, resolved: result.localeResolved }),
-    }),
-    market: t.field({
-      type: "CountryCode",
-      description: "The country for which prices and availability are shown.",
-      resolve: ({ input }) => input.market,
-    }),
-    currency: t.field({
-      type: "CurrencyCode",
-      nullable: true,
-      description:
-        "The currency of most of the offers found; price order and price ranges use only this currency. Null if nothing was found.",
-      resolve: ({ result }) => result.currency,
-    }),
-    facets: t.field({
-      type: [Facet],
-      description: "The found products, grouped by category, merchant, brand, availability and price.",
-      complexity: { multiplier: 5 },
-      resolve: ({ result }) => [...result.facets],
-    }),
-    query: t.field({
-      type: SearchQuery,
-      description: "The query as the search understood it.",
-      resolve: ({ result }) => result.query,
-    }),
-    indexedAt: t.field({
-      type: "DateTime",
-      description: "When a product was last indexed for the search.",
-      resolve: ({ result }) => result.indexedAt,
-    }),
-  }),
-});
-
-const Result = builder.objectRef<SearchPage>("ProductSearchResult").implement({
-  description: "A page of search results.",
-  fields: (t) => ({
-    items: t.field({
-      type: [Item],
-      description: "The products on this page.",
-      resolve: ({ result }, _args, { publicUrl }) => itemsOf(result, publicUrl),
-    }),
-    meta: t.field({
-      type: Meta,
-      description: "Paging, totals and facets of the search.",
-      resolve: (page) => page,
-    }),
-  }),
-});
-
-function itemsOf({ hits, summaries }: SearchResult, publicUrl: string): SearchItem[] {
-  return hits.flatMap(({ score, matched, titleHighlight }, index) => {
-    const row = summaries[index];
-    return row === undefined ? [] : [{ ...renderSummaryRow(row, publicUrl), score, matched, titleHighlight }];
-  });
-}
-
 builder.queryField("productSearch", (t) =>
   t.field({
-    type: Result,
+    type: ProductSearchResultRef,
     description:
       "Searches the published products of all merchants that sell to a country. With a token of a single merchant, only that merchant's products are searched.",
     authScopes: { callers: everybody },
@@ -281,7 +43,7 @@ builder.queryField("productSearch", (t) =>
         description: "Returns only products of the category with this slug or of a category below it.",
       }),
       merchant: t.arg({ type: "Slug", description: "Returns only products of the merchant with this slug." }),
-      sort: t.arg({ type: SortEnum, required: true, description: "The order of the products." }),
+      sort: t.arg({ type: ProductSearchSortEnum, required: true, description: "The order of the products." }),
       page: t.arg.int({
         required: true,
         description: "The page number, counted from 1; page × pageSize must not exceed 10 000.",
@@ -312,7 +74,7 @@ builder.queryField("productSearch", (t) =>
   }),
 );
 
-const buyers: ReadonlySet<Caller> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
+const buyerCallers: ReadonlySet<Caller> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
 
 /**
  * Counts a search for the search statistics. Only the first page counts, so that paging counts once. Searches
@@ -323,7 +85,7 @@ function countProductSearch(
   { q, page, market, merchant }: Pick<SearchInput, "q" | "page" | "market" | "merchant">,
   { query, totalItems }: SearchResult,
 ): void {
-  if (page > 1 || !buyers.has(callerOf(viewer)) || containsPersonalData(q)) return;
+  if (page > 1 || !buyerCallers.has(callerOf(viewer)) || containsPersonalData(q)) return;
   const hasResults = totalItems > 0;
   services.searchCounts?.note({
     client: buyerReference ?? client,

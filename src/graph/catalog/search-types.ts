@@ -1,0 +1,245 @@
+/** Graph types of the product search: sort orders, found products, facets, and the data about a page. */
+import { type ProductSummary, renderSummaryRow } from "#commerce/catalog/render-product.ts";
+import type { SearchResult } from "#commerce/search/search-products.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { ProductListingInterface } from "./products.ts";
+
+export const ProductSearchSortEnum = defineEnum("ProductSearchSort", {
+  description: "The order of search results. Products that are equal in this order are sorted by ID.",
+  values: {
+    relevance: "Best match first. Without a query, the order is the same as POPULARITY.",
+    newest: "Most recently published first.",
+    price_asc:
+      "Lowest price first. Products in a currency other than `meta.currency` follow after all others.",
+    price_desc:
+      "Highest price first. Products in a currency other than `meta.currency` follow after all others.",
+    title_asc: "By title, from A to Z.",
+    popularity: "Most ordered in the last 30 days first, then most recently published.",
+  },
+});
+
+const MatchedFieldEnum = defineEnum("MatchedField", {
+  description: "A field of a product in which a word of the query was found.",
+  values: {
+    sku: "A SKU or GTIN of one of the product's variants.",
+    title: "The product's title.",
+    brand: "The product's brand.",
+    category: "The name of one of the product's categories.",
+    description: "The product's summary or description.",
+  },
+});
+
+const TotalRelationEnum = defineEnum("TotalRelation", {
+  description: "Whether a total is exact.",
+  values: {
+    exact: "The total is the exact number.",
+    at_least: "The total is a lower bound, because counting stopped there.",
+  },
+});
+
+const FacetKeyEnum = defineEnum("FacetKey", {
+  description: "The property by which a facet groups the found products.",
+  values: {
+    category: "Groups by category; values are category slugs.",
+    merchant: "Groups by merchant; values are merchant slugs.",
+    brand: "Groups by brand; values are brand names.",
+    availability: "Groups by availability; values are `in_stock`, `low_stock` and so on.",
+    price: "Groups by price; values are ranges `from-to` in minor units of `meta.currency`, excluding `to`.",
+  },
+});
+
+type Hit = SearchResult["hits"][number];
+type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlight">;
+
+const SearchHighlightsRef = builder.objectRef<{ title: string | null }>("SearchHighlights").implement({
+  description:
+    "Texts of a found product as HTML. Words that match the query are enclosed in `<mark>`; all other text is HTML-escaped.",
+  fields: (t) => ({
+    title: t.exposeString("title", {
+      nullable: true,
+      description: "The title with matching words marked; null if no word of the title matches.",
+    }),
+  }),
+});
+
+const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").implement({
+  description: "A product found by a search.",
+  interfaces: [ProductListingInterface],
+  fields: (t) => ({
+    score: t.exposeFloat("score", {
+      description:
+        "How well the product matches the query; higher is better. Scores can be compared only within one response.",
+    }),
+    matched: t.field({
+      type: [MatchedFieldEnum],
+      description: "The fields of the product in which the query was found.",
+      complexity: { multiplier: 1 },
+      resolve: ({ matched }) => [...matched],
+    }),
+    highlights: t.field({
+      type: SearchHighlightsRef,
+      description: "Texts of the product with the matching words marked.",
+      resolve: ({ titleHighlight }) => ({ title: titleHighlight }),
+    }),
+  }),
+});
+
+interface SearchPage {
+  readonly result: SearchResult;
+  readonly input: {
+    readonly page: number;
+    readonly pageSize: number;
+    readonly sort: (typeof ProductSearchSortEnum)["$inferType"];
+    readonly locale: string;
+    readonly market: string;
+  };
+}
+
+const SearchFacetRef = builder.objectRef<SearchResult["facets"][number]>("SearchFacet").implement({
+  description: "The found products, counted by the values of one property.",
+  fields: (t) => ({
+    key: t.expose("key", {
+      type: FacetKeyEnum,
+      description: "The property by which the products are grouped.",
+    }),
+    buckets: t.field({
+      type: [SearchFacetBucketRef],
+      description:
+        "The groups with their counts, the largest first, at most 20. Price ranges are in ascending order.",
+      complexity: { multiplier: 5 },
+      resolve: ({ buckets }) => [...buckets],
+    }),
+  }),
+});
+
+const SearchFacetBucketRef = builder
+  .objectRef<SearchResult["facets"][number]["buckets"][number]>("SearchFacetBucket")
+  .implement({
+    description: "One group of a facet.",
+    fields: (t) => ({
+      value: t.exposeString("value", {
+        description: "The value that the products of the group share, for example a category slug.",
+      }),
+      label: t.exposeString("label", { description: "The label of the group in the requested locale." }),
+      count: t.exposeInt("count", { description: "The number of products in the group." }),
+    }),
+  });
+
+const SearchLocaleRef = builder.objectRef<{ requested: string; resolved: string }>("SearchLocale").implement({
+  description: "The requested locale of a search and the locale of its results.",
+  fields: (t) => ({
+    requested: t.expose("requested", {
+      type: "LocaleCode",
+      description: "The requested locale in canonical form.",
+    }),
+    resolved: t.expose("resolved", {
+      type: "LocaleCode",
+      description: "The locale in which most of the found products are shown.",
+    }),
+  }),
+});
+
+const SearchQueryRef = builder.objectRef<SearchResult["query"]>("SearchQuery").implement({
+  description: "The query as the search understood it.",
+  fields: (t) => ({
+    normalized: t.exposeString("normalized", {
+      description: "The query split into words, in lower case and without accents.",
+    }),
+    corrected: t.exposeString("corrected", {
+      nullable: true,
+      description: "The query with misspelt words corrected; null if no correction was used.",
+    }),
+  }),
+});
+
+const ProductSearchMetaRef = builder.objectRef<SearchPage>("ProductSearchMeta").implement({
+  description: "Paging, totals and facets of a page of search results.",
+  fields: (t) => ({
+    page: t.int({ description: "The page number, counted from 1.", resolve: ({ input }) => input.page }),
+    pageSize: t.int({
+      description: "The maximum number of products on a page.",
+      resolve: ({ input }) => input.pageSize,
+    }),
+    totalItems: t.int({
+      description: "The number of products found, counted up to 10 000.",
+      resolve: ({ result }) => result.totalItems,
+    }),
+    totalItemsRelation: t.field({
+      type: TotalRelationEnum,
+      description: "Whether `totalItems` is exact or a lower bound.",
+      resolve: ({ result }) => result.totalItemsRelation,
+    }),
+    totalPages: t.int({
+      description: "The number of pages.",
+      resolve: ({ result, input }) => Math.ceil(result.totalItems / input.pageSize),
+    }),
+    hasNextPage: t.boolean({
+      description: "Whether there is a next page.",
+      resolve: ({ result, input }) => input.page * input.pageSize < result.totalItems,
+    }),
+  }),
+});
+
+builder.objectFields(ProductSearchMetaRef, (t) => ({
+  sort: t.field({
+    type: ProductSearchSortEnum,
+    description: "The order of the products.",
+    resolve: ({ input }) => input.sort,
+  }),
+  locale: t.field({
+    type: SearchLocaleRef,
+    description: "The requested locale and the locale of the results.",
+    resolve: ({ result, input }) => ({ requested: input.locale, resolved: result.localeResolved }),
+  }),
+  market: t.field({
+    type: "CountryCode",
+    description: "The country for which prices and availability are shown.",
+    resolve: ({ input }) => input.market,
+  }),
+  currency: t.field({
+    type: "CurrencyCode",
+    nullable: true,
+    description:
+      "The currency of most of the offers found; price order and price ranges use only this currency. Null if nothing was found.",
+    resolve: ({ result }) => result.currency,
+  }),
+  facets: t.field({
+    type: [SearchFacetRef],
+    description: "The found products, grouped by category, merchant, brand, availability and price.",
+    complexity: { multiplier: 5 },
+    resolve: ({ result }) => [...result.facets],
+  }),
+  query: t.field({
+    type: SearchQueryRef,
+    description: "The query as the search understood it.",
+    resolve: ({ result }) => result.query,
+  }),
+  indexedAt: t.field({
+    type: "DateTime",
+    description: "When a product was last indexed for the search.",
+    resolve: ({ result }) => result.indexedAt,
+  }),
+}));
+
+export const ProductSearchResultRef = builder.objectRef<SearchPage>("ProductSearchResult").implement({
+  description: "A page of search results.",
+  fields: (t) => ({
+    items: t.field({
+      type: [ProductSearchItemRef],
+      description: "The products on this page.",
+      resolve: ({ result }, _args, { publicUrl }) => itemsOf(result, publicUrl),
+    }),
+    meta: t.field({
+      type: ProductSearchMetaRef,
+      description: "Paging, totals and facets of the search.",
+      resolve: (page) => page,
+    }),
+  }),
+});
+
+function itemsOf({ hits, summaries }: SearchResult, publicUrl: string): SearchItem[] {
+  return hits.flatMap(({ score, matched, titleHighlight }, index) => {
+    const row = summaries[index];
+    return row === undefined ? [] : [{ ...renderSummaryRow(row, publicUrl), score, matched, titleHighlight }];
+  });
+}

@@ -1,0 +1,161 @@
+/** Graph input types of policies and of the rules by which eligibility is decided. */
+import type { PolicyMode } from "#commerce/markets/policy-rules.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
+import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
+import { ReturnMethodEnum } from "#graph/orders/order-enums.ts";
+
+const PolicyModeEnum = defineEnum<PolicyMode>("PolicyMode", {
+  description: "How a buyer's request to cancel or return is handled.",
+  values: {
+    immediate: "The request is granted at once if the rules allow it.",
+    request: "The merchant decides about the request.",
+    none: "Buyers cannot make requests; only the merchant can start a cancellation or return.",
+  },
+});
+
+const AfterWindowEnum = defineEnum<"request" | "deny">("PolicyAfterWindow", {
+  description: "What a buyer may do after the time limit has passed.",
+  values: {
+    request: "The buyer may ask, and the merchant decides.",
+    deny: "The buyer cannot cancel any more.",
+  },
+});
+
+const CancellationRulesInput = builder.inputType("CancellationRulesInput", {
+  description: "The rules for cancellations by buyers.",
+  fields: (t) => ({
+    mode: t.field({
+      type: PolicyModeEnum,
+      description: "How a buyer's cancellation is handled; IMMEDIATE by default.",
+    }),
+    windowMinutes: t.int({
+      description:
+        "The time limit after the order was placed, in minutes, 1 to 43 200. Null: until packing begins. 60 by default.",
+    }),
+    afterWindow: t.field({
+      type: AfterWindowEnum,
+      description: "What the buyer may do after the time limit; REQUEST by default.",
+    }),
+  }),
+});
+
+const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
+  description: "The rules for returns by buyers: what may be returned, until when and for what fee.",
+  fields: (t) => ({
+    mode: t.field({
+      type: PolicyModeEnum,
+      description: "How a buyer's return is handled; IMMEDIATE by default.",
+    }),
+    windowDays: t.int({
+      description:
+        "The time limit for returns, in days after delivery, 1 to 3650. Null: no limit. 30 by default.",
+    }),
+    exchangeWindowDays: t.int({
+      description:
+        "The time limit for exchanges, in days after delivery, 1 to 3650. Null: no exchanges. 30 by default.",
+    }),
+    methods: t.field({
+      type: [ReturnMethodEnum],
+      description: "The ways in which goods may be returned, 1 to 4; only MAIL by default.",
+    }),
+    restockingBasisPoints: t.int({
+      description:
+        "The restocking fee in basis points (hundredths of a percent) of the value of the returned goods, 0 to 10 000; 0 by default.",
+    }),
+    returnShippingMinor: t.field({
+      type: "MinorUnits",
+      description:
+        "The return shipping fee paid by the buyer, in minor units of the market's currency; 0 by default. A fee above 0 requires `marketId`.",
+    }),
+    keepItemMinor: t.field({
+      type: "MinorUnits",
+      description:
+        "Goods worth up to this amount are refunded without being sent back, in minor units of the market's currency. Null: goods are always sent back. An amount above 0 requires `marketId`.",
+    }),
+    extendUntil: t.string({
+      description:
+        "A date, `YYYY-MM-DD`. A return limit that would end earlier is extended to the end of this day in the market's time zone.",
+    }),
+    excludedCategoryIds: t.idList({
+      description:
+        "The IDs of categories whose products cannot be returned, including all categories below them; at most 100.",
+    }),
+    excludedCountries: t.field({
+      type: ["CountryCode"],
+      description: "The countries from which nothing can be returned.",
+    }),
+    returnsPerBuyerMax: t.int({
+      description: "The maximum number of returns per buyer in 365 days, 1 to 1000. Null: no maximum.",
+    }),
+    storeCredit: t.boolean({
+      description: "Whether the buyer may choose store credit instead of a refund; false by default.",
+    }),
+    photoRequired: t.boolean({
+      description: "Whether the buyer has to send a photo with the return request; false by default.",
+    }),
+  }),
+});
+
+const WithdrawalRulesInput = builder.inputType("WithdrawalRulesInput", {
+  description:
+    "The right of withdrawal of consumers. In the European Economic Area it is at least 14 days, as the law requires.",
+  fields: (t) => ({
+    windowDays: t.int({
+      description:
+        "The time limit in days after the delivery of the last line, 0 to 365. 0: no right of withdrawal beyond the law. 0 by default.",
+    }),
+  }),
+});
+
+const WarrantyRulesInput = builder.inputType("WarrantyRulesInput", {
+  description:
+    "The merchant's warranty. In the European Union it is at least 24 months, as the legal guarantee requires.",
+  fields: (t) => ({
+    months: t.int({ description: "The duration in months after delivery, 0 to 240; 0 by default." }),
+    repairs: t.int({ description: "The number of repairs per registered product, 0 to 1000; 1 by default." }),
+    replacements: t.int({
+      description: "The number of replacements per registered product, 0 to 1000; 1 by default.",
+    }),
+  }),
+});
+
+const PolicyRulesInputType = builder.inputType("PolicyRulesInput", {
+  description:
+    "The rules by which eligibility is decided. Only the group of the policy's own type may be set. Rules that are left out have their defaults.",
+  fields: (t) => ({
+    cancellation: t.field({
+      type: CancellationRulesInput,
+      description: "The rules of a policy of type CANCELLATION.",
+    }),
+    return: t.field({ type: ReturnRulesInput, description: "The rules of a policy of type RETURN." }),
+    withdrawal: t.field({
+      type: WithdrawalRulesInput,
+      description: "The rules of a policy of type WITHDRAWAL.",
+    }),
+    warranty: t.field({ type: WarrantyRulesInput, description: "The rules of a policy of type WARRANTY." }),
+  }),
+});
+
+export const PolicyUpsertInputType = builder.inputType("PolicyUpsertInput", {
+  description:
+    "A policy to create or replace: for one market, or for all markets without a policy of their own.",
+  fields: (t) => ({
+    marketId: t.id({
+      description:
+        "The ID of the market in which the policy applies; if left out, it applies to all markets without a policy of their own.",
+    }),
+    type: t.field({ type: PolicyTypeEnum, required: true, description: "The subject of the policy." }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
+    summaries: t.field({
+      type: [LocalizedTextInputType],
+      required: true,
+      description: "A short summary of the policy by locale, at least one.",
+    }),
+    url: t.field({ type: "URL", description: "The https URL of the policy's full text." }),
+    rules: t.field({
+      type: PolicyRulesInputType,
+      description: "The rules by which eligibility is decided; the defaults if left out.",
+    }),
+  }),
+});
