@@ -253,7 +253,7 @@ async function answerAfterSales(
   const orders = questions.map(({ order }) => order);
   const found = await loadAfterSalesFactsByOrder(db, orders, now);
   return orders.map(
-    ({ id }) => found.get(id) ?? { now, siblingsInStock: new Map(), returnsOfBuyer: 0, turns: [] },
+    ({ id }) => found.get(id) ?? { now, siblingsInStock: new Map(), returnsOfBuyer: 0, changeTimes: [] },
   );
 }
 

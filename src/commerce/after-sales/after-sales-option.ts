@@ -1,5 +1,5 @@
 /**
- * One option of a buyer after the sale: its decision, quantity, terms, and the windows of time that run for
+ * The model of one after-sales option: its decision, quantity and terms, and the time windows that apply to
  * its line.
  */
 import { guaranteeMonthsMin, isInEuropeanUnion, type ReturnMethod } from "#commerce/markets/policy-rules.ts";
@@ -19,17 +19,18 @@ import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Money } from "#foundation/money.ts";
 import type { AfterSalesReason, ReturnReason } from "./reasons.ts";
 
-/** What no order says of itself. */
+/** Facts that decide after-sales options and are not part of the order, loaded from stock, prices and returns. */
 export interface AfterSalesFacts {
   readonly now: Date;
-  /** The variants of a product that are in stock. */
+  /** Product id → ids of the product's variants that are in stock and may be sent in exchange. */
   readonly siblingsInStock: ReadonlyMap<string, readonly string[]>;
-  /** How many returns the buyer asked for in the last 365 days. */
+  /** Number of returns that the buyer requested from this merchant in the last 365 days. */
   readonly returnsOfBuyer: number;
-  /** The next instants (milliseconds) at which any of this is something else by time alone. */
-  readonly turns: readonly number[];
+  /** The next instants, in milliseconds since 1970, at which time alone changes one of these facts. */
+  readonly changeTimes: readonly number[];
 }
 
+/** A fee of an option, with the party that pays the fee. */
 export interface AfterSalesFee {
   readonly code: "restocking" | "return_shipping";
   readonly amount: Money | null;
@@ -37,7 +38,7 @@ export interface AfterSalesFee {
   readonly payer: "buyer" | "merchant";
 }
 
-/** On which terms. */
+/** The terms of an option: return methods, fees, estimated refund, settlements and required evidence. */
 export interface AfterSalesOptionTerms {
   readonly methods: readonly ReturnMethod[];
   readonly fees: readonly AfterSalesFee[];
@@ -46,11 +47,12 @@ export interface AfterSalesOptionTerms {
   readonly evidenceRequired: readonly ("photo" | "serial_number" | "receipt")[];
 }
 
+/** One option of the given kind, with its decision and the reasons for the decision. */
 export interface AfterSalesOptionOf<Kind extends string> extends AfterSalesOptionTerms {
   readonly kind: Kind;
   readonly decision: Decision;
   readonly eligibleQuantity: number;
-  /** Empty exactly when it is allowed. */
+  /** Reasons against the option; empty if and only if the decision is "allowed". */
   readonly reasons: readonly AfterSalesReason[];
   readonly allowedReasonCodes: readonly ReturnReason[];
   readonly window: Window;
@@ -60,7 +62,7 @@ export interface AfterSalesOptionOf<Kind extends string> extends AfterSalesOptio
 export type AfterSalesOption = AfterSalesOptionOf<ReturnKind>;
 export type OrderLevelOption = AfterSalesOptionOf<"refund_undelivered" | "withdrawal">;
 
-/** What is asked about which line. */
+/** What an option of one order line is evaluated from. */
 export interface AfterSalesLineContext {
   readonly order: OrderAggregate;
   readonly facts: AfterSalesFacts;
@@ -68,11 +70,12 @@ export interface AfterSalesLineContext {
   readonly windows: AfterSalesWindows;
 }
 
-/** And whether for a reason that is the merchant's fault. */
+/** What an option is evaluated from, including whether the return reason is the merchant's fault. */
 export interface AfterSalesOptionContext extends AfterSalesLineContext {
   readonly isFault: boolean;
 }
 
+/** The parts from which `toAfterSalesOption` builds an option. */
 export interface AfterSalesOptionParts {
   readonly kind: ReturnKind;
   readonly reasons: readonly AfterSalesReason[];
@@ -91,7 +94,7 @@ const noTerms: AfterSalesOptionTerms = {
   evidenceRequired: [],
 };
 
-/** What is denied has no terms. */
+/** Builds an option and derives its decision from its reasons. A denied option has quantity 0 and no terms. */
 export function toAfterSalesOption({
   kind,
   reasons,
@@ -115,25 +118,28 @@ export function toAfterSalesOption({
   };
 }
 
-/** Two ways to the same units: the better one, and all the reasons that lead to either. */
+/**
+ * Merges two options for the same units: one for ordinary reasons, one for faults of the merchant. The
+ * ordinary option wins unless it is denied; the reason codes of both are accepted.
+ */
 export function mergeOptionsOfReasons(ordinary: AfterSalesOption, fault: AfterSalesOption): AfterSalesOption {
   if (ordinary.decision === "denied") return fault.decision === "denied" ? ordinary : fault;
   return { ...ordinary, allowedReasonCodes: [...ordinary.allowedReasonCodes, ...fault.allowedReasonCodes] };
 }
 
-/** The windows of time that run for a line after its sale, each computed once. */
+/** The time windows that apply to an order line after its sale, each computed once. */
 interface AfterSalesWindows {
   readonly returns: Window;
-  /** Null: the merchant does not exchange. */
+  /** Window for exchanges; null if the merchant does not offer exchanges. */
   readonly exchanges: Window | null;
-  /** For what is the merchant's fault: never shorter than `returns`. */
+  /** Window for returns that are the merchant's fault; never shorter than `returns`. */
   readonly faults: Window;
-  /** From its beginning on, what was sent and has not come counts as lost. */
+  /** From this window's start on, sent units that have not been delivered count as lost. */
   readonly loss: Window;
   readonly withdrawal: Window;
-  /** Null: the law of the order's country knows none. */
+  /** Window of the statutory guarantee; null if the order's country is outside the European Union. */
   readonly guarantee: Window | null;
-  /** That of a warranty, were it registered. Null: the order came with none. */
+  /** Window that a warranty has if it is registered; null if the order was placed without a warranty. */
   readonly warranted: Window | null;
   readonly registered: Window | null;
 }
@@ -181,7 +187,7 @@ export function windowChangeTimes(windows: AfterSalesWindows): number[] {
 
 const daysOf = (days: number | null): { readonly days?: number } => (days === null ? {} : { days });
 
-/** One that has begun and has no end is the longest. */
+/** Returns the window that ends later. A window without an end counts as the longest. */
 function longer(one: Window, other: Window): Window {
   if (one.endsAt === null || other.endsAt === null) return one;
   return one.endsAt < other.endsAt ? other : one;

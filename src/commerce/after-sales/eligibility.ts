@@ -1,7 +1,8 @@
 /**
- * What a buyer may ask for after the sale, line by line and for the order as a whole, and under which
- * policies. A pure function of the order, its policies, and a few facts; the request for a return is decided
- * by the same options, so the two cannot disagree.
+ * Decides which after-sales options a buyer has (refund, exchange, repair, …), per order line and for the
+ * whole order, and under which policies. The functions are pure: they read the order, its policies and a few
+ * facts. A return request is decided by the same options, so a request and the displayed options cannot
+ * disagree.
  */
 import {
   bestDecision,
@@ -17,8 +18,9 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import { type ReturnKind, returnKinds } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
-import { policyOf, type Window, type WindowClock } from "#commerce/orders/order-terms.ts";
+import type { Window } from "#commerce/orders/order-terms.ts";
 import { isOpenReturn } from "#commerce/orders/order-statuses.ts";
+import { type AfterSalesPolicy, afterSalesPolicies } from "./after-sales-policies.ts";
 import { countUndeliveredUnits } from "./obstacles.ts";
 import {
   type AfterSalesFacts,
@@ -46,12 +48,14 @@ type Quantities = Pick<
   "ordered" | "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded"
 >;
 
+/** The options of one order line, with the line's unit counts. */
 export interface AfterSalesLineEligibility {
   readonly lineId: string;
   readonly quantities: Quantities;
   readonly options: readonly AfterSalesOption[];
 }
 
+/** A return of the order that is neither closed, declined nor canceled. */
 export interface OpenReturnSummary {
   readonly returnId: string;
   readonly kind: ReturnKind;
@@ -59,6 +63,7 @@ export interface OpenReturnSummary {
   readonly lines: readonly LineQuantity[];
 }
 
+/** All after-sales options of an order at one instant. */
 export interface AfterSalesEligibility {
   readonly orderId: string;
   readonly orderVersion: number;
@@ -71,39 +76,49 @@ export interface AfterSalesEligibility {
   readonly validUntil: string;
 }
 
+/** Evaluates every option of every line and the options of the whole order. */
 export function evaluateAfterSalesEligibility(
   order: OrderAggregate,
   facts: AfterSalesFacts,
 ): AfterSalesEligibility {
-  const asked = order.lines.map((line) => ({ order, facts, line, windows: afterSalesWindows(order, line) }));
-  const lines = asked.map((one) => ({
-    lineId: one.line.id,
-    quantities: quantitiesOf(one.line),
-    options: returnKinds.map((kind) => bestOptionOfKind(one, kind)),
+  const contexts = order.lines.map((line) => ({
+    order,
+    facts,
+    line,
+    windows: afterSalesWindows(order, line),
+  }));
+  const lines = contexts.map((context) => ({
+    lineId: context.line.id,
+    quantities: quantitiesOf(context.line),
+    options: returnKinds.map((kind) => bestOptionOfKind(context, kind)),
   }));
   return {
     orderId: order.id,
     orderVersion: order.version,
     decision: overallDecision(lines),
     lines,
-    orderLevel: [orderUndeliveredRefundOption(asked), orderWithdrawalOption(asked)],
+    orderLevel: [orderUndeliveredRefundOption(contexts), orderWithdrawalOption(contexts)],
     openCases: order.returns.filter(isOpenReturn).map(toOpenReturnSummary),
     policies: afterSalesPolicies(order),
     evaluatedAt: facts.now.toISOString(),
     validUntil: validUntil(facts.now, [
-      ...facts.turns,
-      ...asked.flatMap(({ windows }) => windowChangeTimes(windows)),
+      ...facts.changeTimes,
+      ...contexts.flatMap(({ windows }) => windowChangeTimes(windows)),
     ]),
   };
 }
 
+/** Selects one option: the order line, the kind of return and the buyer's reason. */
 export interface ReturnOptionQuery {
   readonly lineId: string;
   readonly kind: ReturnKind;
   readonly reason: ReturnReason;
 }
 
-/** For one reason alone: what it is decided by when a buyer asks for it. Undefined: there is no such line. */
+/**
+ * Evaluates the option that decides a return request with this line, kind and reason. Returns undefined if
+ * the order has no such line.
+ */
 export function evaluateReturnOption(
   order: OrderAggregate,
   facts: AfterSalesFacts,
@@ -146,7 +161,10 @@ interface RefundOnlyOptions {
   readonly lost: AfterSalesOption;
 }
 
-/** What is kept and what never came are other units of a line: both can be asked for. */
+/**
+ * Combines the refund for delivered units that the buyer keeps with the refund for undelivered units. The two
+ * concern different units of the line, so the eligible quantities are added.
+ */
 function addUndeliveredUnits(
   { order, line }: AfterSalesLineContext,
   { kept, lost }: RefundOnlyOptions,
@@ -188,51 +206,12 @@ function toOpenReturnSummary({ id, kind, status, lines }: OrderReturn): OpenRetu
   return { returnId: id, kind, status, lines: lines.map(({ lineId, quantity }) => ({ lineId, quantity })) };
 }
 
-/** A policy of the order that decides about its after-sales. */
-export interface AfterSalesPolicy {
-  readonly id: string;
-  readonly type: "return" | "warranty" | "withdrawal";
-  readonly clock: WindowClock;
-  /** Null: it has no end, or is counted in months. */
-  readonly windowDays: number | null;
-  readonly summary: string;
-  readonly url: string | null;
-}
-
-function afterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
-  const [returns, withdrawals, warranty] = [
-    policyOf(order, "return"),
-    policyOf(order, "withdrawal"),
-    policyOf(order, "warranty"),
-  ];
-  return [
-    toAfterSalesPolicy(returns, { type: "return", clock: "delivered", windowDays: returns.rules.windowDays }),
-    toAfterSalesPolicy(withdrawals, {
-      type: "withdrawal",
-      clock: "delivered",
-      windowDays: withdrawals.rules.windowDays,
-    }),
-    toAfterSalesPolicy(warranty, {
-      type: "warranty",
-      clock: "warranty_start",
-      windowDays: warranty.rules.months === 0 ? 0 : null,
-    }),
-  ];
-}
-
-function toAfterSalesPolicy(
-  { id, summary, url }: Pick<AfterSalesPolicy, "id" | "summary" | "url">,
-  { type, clock, windowDays }: Pick<AfterSalesPolicy, "type" | "clock" | "windowDays">,
-): AfterSalesPolicy {
-  return { id, type, clock, windowDays, summary, url };
-}
-
-/** The money for all that was sent and never came. */
+/** The order-level option to get a refund for all units that were sent and never delivered. */
 function orderUndeliveredRefundOption(lines: readonly AfterSalesLineContext[]): OrderLevelOption {
   return combineLines("refund_undelivered", lines, undeliveredRefundOption);
 }
 
-/** The right of withdrawal, used for everything that it is there for. */
+/** The order-level option to withdraw from every line that may be withdrawn from. */
 function orderWithdrawalOption(lines: readonly AfterSalesLineContext[]): OrderLevelOption {
   return combineLines("withdrawal", lines, (asked) => withdrawalOption({ ...asked, isFault: false }));
 }
@@ -269,15 +248,18 @@ interface LineOption {
 }
 
 /**
- * What is sent back and what nobody has sent are no one request: where there is something to send back, that
- * is meant.
+ * Selects the options that fit into one request. Goods to send back and units that were never sent cannot
+ * share a request, so goods to send back take precedence if there are any.
  */
 function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
   const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));
   return sentBack.length > 0 ? sentBack : best;
 }
 
-/** The postage is paid once, the delivery given back only with the last of what was delivered. */
+/**
+ * Estimates the refund of one request over several lines. Return postage is charged once, and delivery costs
+ * are refunded only if the request covers the last delivered units.
+ */
 function combinedRefund(
   order: OrderAggregate,
   { option, chosen }: { readonly option: AfterSalesOption; readonly chosen: readonly LineQuantity[] },
@@ -293,7 +275,7 @@ function combinedRefund(
   return { estimatedRefund: money(refundMinor, order.currency) };
 }
 
-/** The one that begins first. */
+/** Returns the window with the earliest start; windows without a start come last. */
 function earliestWindow(windows: readonly Window[]): Window {
   const [first, ...rest] = windows;
   if (first === undefined) throw new Error("There is no window.");

@@ -1,8 +1,7 @@
 /**
- * The end of a return. Inspection: accepted units count as returned and may be sold again, refused units stay
- * with the buyer, and an exchange sends no more than was accepted. Closing: money for accepted units goes
- * back; what an exchange or a replacement sends must have left; what was repaired or replaced belongs to the
- * buyer as before.
+ * Inspects and closes returns. Inspection: accepted units count as returned and may be restocked, refused
+ * units stay with the buyer, and the replacement is reduced to the accepted units. Closing: accepted units
+ * are refunded; a replacement must have been sent; a repaired or replaced item keeps its rights.
  */
 import type { ChangedPart, OrderOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
@@ -22,13 +21,8 @@ import {
   sendsReplacement,
   isRepairOrReplacement,
 } from "./replacement-fulfillments.ts";
-import {
-  runReturnStep,
-  returnLineCountFaults,
-  type LockedReturn,
-  type ReturnLineCount,
-  type ReturnTarget,
-} from "./return-steps.ts";
+import { runReturnStep, type LockedReturn, type ReturnTarget } from "./return-steps.ts";
+import { type ReturnLineCount, returnLineCountFaults } from "./return-line-counts.ts";
 import { updateReturnLineCounts, incrementOrderLines, updateReturnStatus } from "./return-rows.ts";
 import { refuseReturn } from "./return-rules.ts";
 import { requireRefundNotDisputed, settleReturn } from "./settle-return.ts";
@@ -82,12 +76,12 @@ async function closeLockedReturn(
   return { ...patch, happenings: [closed, ...happenings] };
 }
 
-/** Whoever gave something back has what it was given back for. */
+/** Refuses to close an exchange or replacement whose replacement has not been sent. */
 function requireReplacementSent(order: OrderAggregate, found: OrderReturn): void {
   if (!sendsReplacement(found) || countAcceptedUnits(found) === 0 || isReplacementSent(order, found)) return;
   throw refuseReturn("invalid_state", found, {
     reason: "replacement_not_sent",
-    message: "What is sent instead has not left yet.",
+    message: "The replacement has not been sent yet.",
     data: {
       fulfillmentIds: order.fulfillments.filter(({ returnId }) => returnId === found.id).map(({ id }) => id),
     },
@@ -101,7 +95,7 @@ function countAcceptedUnits({ lines }: OrderReturn): number {
   return lines.reduce((sum, { accepted }) => sum + accepted, 0);
 }
 
-/** Of lines that this brought back the last units of. */
+/** Finds active warranties of lines whose last units this return brought back. */
 function findFullyReturnedWarranties(
   { lines, warranties }: OrderAggregate,
   found: OrderReturn,
@@ -117,7 +111,7 @@ function findFullyReturnedWarranties(
 
 interface InspectedLine extends ReturnLineCount {
   readonly accepted: number;
-  /** Of those accepted, what can be sold again. */
+  /** Number of accepted units that can be sold again. */
   readonly restock: number;
 }
 
@@ -181,7 +175,7 @@ async function inspectLockedReturn(
 function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): Faults {
   return returnLineCountFaults(found, lines, {
     accepted: ({ received }) => received,
-    // What is repaired goes back to its buyer.
+    // A repaired item goes back to its buyer, so none is restocked.
     restock: (_line, { accepted }) => (found.kind === "repair" ? 0 : accepted),
   });
 }

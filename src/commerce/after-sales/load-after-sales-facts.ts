@@ -1,6 +1,6 @@
 /**
- * What after-sales are decided by beside the orders themselves, in one statement however many orders are
- * asked for.
+ * Loads the facts that decide after-sales options and are not part of the orders (stock, prices, earlier
+ * returns). One statement serves any number of orders.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -17,13 +17,13 @@ interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
   /**
-   * When the first of what is held is free again, the first price is another, and the first return counts no
-   * longer.
+   * The next expiry of a stock hold, the next price change, and the time at which the oldest counted return
+   * leaves the 365 days.
    */
-  readonly turns: readonly (string | null)[];
+  readonly changeTimes: readonly (string | null)[];
 }
 
-/** By the order's id. */
+/** Loads the facts of several orders; returns them by order id. */
 export async function loadAfterSalesFactsByOrder(
   reader: Reader,
   orders: readonly OrderAggregate[],
@@ -32,7 +32,7 @@ export async function loadAfterSalesFactsByOrder(
   const since = new Date(now.getTime() - returnDays * dayMs);
   const { rows } = await sql<FactsRow & { readonly orderId: string }>`
     select asked.id as order_id, coalesce(stocked.list, '[]'::json) as stocked, returns.count as returns,
-      json_build_array(${utc(sql`stocked.freed_at`)}, ${utc(sql`priced.turns_at`)}, ${utc(sql`returns.turns_at`)}) as turns
+      json_build_array(${utc(sql`stocked.freed_at`)}, ${utc(sql`priced.turns_at`)}, ${utc(sql`returns.turns_at`)}) as change_times
     from unnest(${orders.map(({ id }) => id)}::text[]) as asked (id)
     join sales_order o on o.id = asked.id
     cross join lateral (
@@ -64,24 +64,25 @@ export async function loadAfterSalesFactsByOrder(
 }
 
 /**
- * Today, in the order's market. Nothing is paid for an exchange: a thing is exchanged for what costs the same
- * as it does.
+ * SQL for a variant's current price in the order's market. An exchange costs nothing, so an item is only
+ * exchanged for a variant of the same price.
  */
 function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> {
   return sql<number>`(select x.amount_minor from price x where x.variant_id = ${variantId} and x.market_id = o.market_id
     and x.valid_from <= ${now}::timestamptz and (x.valid_until is null or x.valid_until > ${now}::timestamptz))`;
 }
 
+/** Loads the facts of one order. */
 export async function loadAfterSalesFacts(
   reader: Reader,
   order: OrderAggregate,
   now: Date,
 ): Promise<AfterSalesFacts> {
   const facts = (await loadAfterSalesFactsByOrder(reader, [order], now)).get(order.id);
-  return facts ?? { now, ...toFacts({ stocked: [], returns: 0, turns: [] }) };
+  return facts ?? { now, ...toFacts({ stocked: [], returns: 0, changeTimes: [] }) };
 }
 
-function toFacts({ stocked, returns, turns }: FactsRow): Facts {
+function toFacts({ stocked, returns, changeTimes }: FactsRow): Facts {
   const groups = Map.groupBy(stocked, ({ productId }) => productId);
   const siblingsInStock = new Map(
     [...groups].map(([productId, variants]) => [productId, variants.map(({ variantId }) => variantId)]),
@@ -89,6 +90,6 @@ function toFacts({ stocked, returns, turns }: FactsRow): Facts {
   return {
     siblingsInStock,
     returnsOfBuyer: returns,
-    turns: turns.filter((at) => at !== null).map((at) => Date.parse(at)),
+    changeTimes: changeTimes.filter((at) => at !== null).map((at) => Date.parse(at)),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Reasons against a request after the sale: the state of the order, the units of a line that are left, what
- * was sold, what the merchant's rules say, and the time.
+ * Collects the obstacles to an after-sales request: the order's state, the units left on a line, product
+ * restrictions, the merchant's return policy and time limits.
  */
 import type { ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { isOver, type Window } from "#commerce/orders/order-terms.ts";
@@ -9,10 +9,13 @@ import { isOpenReturn, unsentIntangibles, wantedOf } from "#commerce/orders/orde
 import type { AfterSalesOptionContext } from "./after-sales-option.ts";
 import { type AfterSalesReason, afterSalesObstacle } from "./reasons.ts";
 
-/** So many cases an order has at most, whatever became of them: it must not grow without end. */
+/** Maximum number of returns of one order, whatever their status; bounds the size of an order. */
 export const returnsPerOrderMax = 100;
 
-/** What a buyer has a right to waits for the merchant where a merchant's own offer ends. */
+/**
+ * Obstacles in the order's state. For a statutory right (`isRight`), a dispute or hold blocks the request;
+ * for a merchant's own offer, the merchant decides.
+ */
 export function orderStateObstacles(
   { status, paymentStatus, payments, returns }: OrderAggregate,
   { isRight }: { readonly isRight: boolean },
@@ -32,12 +35,13 @@ export function orderStateObstacles(
   ];
 }
 
+/** A number of units of a line, with the reasons why there are none. */
 export interface ReturnableUnits {
   readonly quantity: number;
   readonly reasons: readonly AfterSalesReason[];
 }
 
-/** The units that came, or why there are none. */
+/** Counts the delivered units that can be returned, with the reason if there are none. */
 export function checkReturnableUnits(order: OrderAggregate, line: OrderLine): ReturnableUnits {
   const quantity = countReturnableUnits(order, line);
   return { quantity, reasons: quantity > 0 ? [] : [explainNoReturnableUnits(order, line)] };
@@ -45,7 +49,10 @@ export function checkReturnableUnits(order: OrderAggregate, line: OrderLine): Re
 
 const finalSaleRestrictions = ["no_returns", "final_sale"];
 
-/** A fault is the merchant's whatever was agreed on, but for what cannot be looked at any more. */
+/**
+ * Obstacles from the product's restrictions. For a fault of the merchant they do not block, except for
+ * digital content and gift cards, which cannot be inspected afterwards.
+ */
 export function productRestrictionObstacles({ line, isFault }: AfterSalesOptionContext): AfterSalesReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   const waived = { blocking: !isFault };
@@ -59,6 +66,7 @@ export function productRestrictionObstacles({ line, isFault }: AfterSalesOptionC
   ];
 }
 
+/** Obstacles from the merchant's return policy: self-service mode, country, category and returns per buyer. */
 export function returnPolicyObstacles(
   { order, facts, line, isFault }: AfterSalesOptionContext,
   rules: ReturnRules,
@@ -79,8 +87,8 @@ export function returnPolicyObstacles(
 }
 
 /**
- * What of the merchant's rules holds for what never came as well: where nothing comes back, it does not
- * matter from where, or what it was.
+ * Return policy obstacles to a refund for undelivered units. Country and category do not matter, because no
+ * goods come back.
  */
 export function undeliveredRefundPolicyObstacles(
   asked: Pick<AfterSalesOptionContext, "facts" | "isFault">,
@@ -108,7 +116,10 @@ function limitObstacles(
   ];
 }
 
-/** The time for it; for a fault the longer one, in which the merchant decides. */
+/**
+ * Checks the time window. A fault of the merchant has a longer window, in which the merchant decides once the
+ * ordinary window has passed.
+ */
 export function windowObstacles(
   { facts, windows, isFault }: AfterSalesOptionContext,
   window: Window,
@@ -123,7 +134,7 @@ export function windowObstacles(
 
 type Returns = Pick<OrderAggregate, "returns">;
 
-/** In the buyer's hands and paid for: neither returned nor about to be, nor given back the money for. */
+/** Counts delivered and paid units that are neither returned, requested for return nor refunded. */
 export function countReturnableUnits(order: Returns, line: OrderLine): number {
   const { delivered, returnRequested, returned } = line;
   return Math.max(
@@ -135,7 +146,7 @@ export function countReturnableUnits(order: Returns, line: OrderLine): number {
   );
 }
 
-/** Given the money for, or something else, or about to be. */
+/** Counts units that were refunded or exchanged, and accepted units whose refund is due. */
 function countSettledUnits(order: Returns, line: OrderLine): number {
   return Math.max(
     line.returned,
@@ -145,30 +156,33 @@ function countSettledUnits(order: Returns, line: OrderLine): number {
   );
 }
 
-/** Of them, those that no money is kept for: what was exchanged is paid for as before. */
+/** Counts units that are refunded or due for refund. Exchanged units do not count, because they stay paid for. */
 export function countRefundedOrDueUnits(order: Returns, line: OrderLine): number {
   return countSettledUnits(order, line) - countAcceptedUnits(order, line, isExchanged);
 }
 
-/** What nobody sends, or has sent yet, and nobody has asked for to be taken off. */
+/** Counts units without shipping that have not been provided yet and that no open withdrawal already requests. */
 export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLine): number {
   const asked = returns.filter((found) => found.status === "requested" && isWithdrawalOfUnsentUnits(found));
   return Math.max(0, unsentIntangibles(line) - countRequestedUnits(asked, line));
 }
 
-/** Withdrawn from before anything was sent: nothing comes back, so it is settled with its approval. */
+/**
+ * Returns true for a withdrawal from units that were never sent. Nothing comes back, so its approval settles
+ * the withdrawal.
+ */
 export const isWithdrawalOfUnsentUnits = ({ kind, method }: Pick<OrderReturn, "kind" | "method">): boolean =>
   kind === "withdrawal" && method === "keep_item";
 
-/** Sent and not arrived, and not told to be lost before. */
+/** Counts units that were sent, not delivered, and not reported as lost in an earlier return. */
 export function countUndeliveredUnits({ returns }: Pick<OrderAggregate, "returns">, line: OrderLine): number {
-  const told = countRequestedUnits(
+  const reportedLost = countRequestedUnits(
     returns.filter(
       ({ reason, status }) => reason === "not_received" && status !== "declined" && status !== "canceled",
     ),
     line,
   );
-  return Math.max(0, Math.min(line.shipped - line.delivered - told, wantedOf(line) - line.refunded));
+  return Math.max(0, Math.min(line.shipped - line.delivered - reportedLost, wantedOf(line) - line.refunded));
 }
 
 export function explainNoReturnableUnits(
@@ -190,11 +204,11 @@ function openReturnIds({ returns }: Pick<OrderAggregate, "returns">, line: Order
     .map(({ id }) => id);
 }
 
-/** Came back, and something else went out for them: no money did. */
+/** Returns true if the return's accepted units were exchanged, so that no money was refunded. */
 const isExchanged = ({ kind, status }: OrderReturn): boolean =>
   kind === "exchange" && (status === "inspected" || status === "closed");
 
-/** Came back and was accepted; the money for them has not gone back yet. */
+/** Returns true if the return's units were accepted and their refund has not been made yet. */
 const isAwaitingRefund = ({ kind, status }: OrderReturn): boolean =>
   (kind === "return_refund" || kind === "withdrawal") && status === "inspected";
 

@@ -1,4 +1,7 @@
-/** The words of after-sales: why a buyer asks, and why something is not possible, or not without the merchant. */
+/**
+ * The codes of after-sales: the reasons that a buyer can give, and the obstacles that deny a request or leave
+ * the decision to the merchant.
+ */
 import type { EligibilityReason } from "#commerce/orders/eligibility-reason.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 
@@ -30,10 +33,13 @@ const merchantFaultReasons: ReadonlySet<ReturnReason> = new Set([
   "not_received",
 ]);
 
-/** The merchant's fault: the buyer pays no fee, and has the time of the legal guarantee. */
+/**
+ * Returns true if the reason is the merchant's fault. The buyer then pays no fee and has the longer window of
+ * the statutory guarantee.
+ */
 export const isMerchantFault = (reason: ReturnReason): boolean => merchantFaultReasons.has(reason);
 
-/** Paid for though it never came. */
+/** Returns true for a request to refund units that were sent but never delivered. */
 export const isUndeliveredRefund = ({
   kind,
   reason,
@@ -65,35 +71,35 @@ export const returnReasonsByKind: Readonly<Record<ReturnKind, readonly ReturnRea
   withdrawal: reasonsToSendBack,
 };
 
-/** Code → what it says to people. */
+/** Obstacle code → message for people. */
 const obstacleMessages = {
-  not_fulfilled: "It has not been sent; it can be canceled instead.",
-  not_delivered_yet: "It has not arrived yet.",
-  already_returned: "It has been returned.",
-  return_in_progress: "A return of it is under way.",
-  quantity_exhausted: "Nothing of it is left to be returned.",
-  return_window_elapsed: "The time for it is over.",
-  return_window_not_started: "The time for it has not begun.",
-  final_sale: "It was sold for good.",
-  category_excluded: "The merchant takes nothing of its kind back.",
-  custom_made: "It was made for the buyer.",
-  perishable: "It spoils.",
-  hygiene_unsealed: "It comes back only with its seal unbroken, which the merchant checks.",
-  digital_content_used: "It was delivered digitally.",
-  gift_card: "It is a gift card.",
+  not_fulfilled: "The item has not been sent yet; it can be canceled instead.",
+  not_delivered_yet: "The item has not been delivered yet.",
+  already_returned: "The item has already been returned.",
+  return_in_progress: "A return or warranty claim for this item is open.",
+  quantity_exhausted: "No units of this item are left to return.",
+  return_window_elapsed: "The time limit for this request has passed.",
+  return_window_not_started: "This request cannot be made yet.",
+  final_sale: "The item was sold as a final sale.",
+  category_excluded: "The merchant does not accept returns of this product category.",
+  custom_made: "The item was custom-made for the buyer.",
+  perishable: "The item is perishable.",
+  hygiene_unsealed: "The merchant only accepts the item with an unbroken seal and checks the seal.",
+  digital_content_used: "The item was delivered digitally.",
+  gift_card: "The item is a gift card.",
   order_canceled: "The order is canceled.",
-  order_refunded: "The order has been refunded.",
+  order_refunded: "The order has been fully refunded.",
   payment_disputed: "The payment is disputed.",
-  order_on_hold: "The merchant holds the order back.",
-  exchange_out_of_stock: "Nothing that it could be exchanged for is in stock.",
-  exchange_not_offered: "The merchant does not exchange.",
-  warranty_not_registered: "No warranty is registered for it.",
-  warranty_expired: "The warranty is over.",
+  order_on_hold: "The merchant has put the order on hold.",
+  exchange_out_of_stock: "No variant that the item could be exchanged for is in stock.",
+  exchange_not_offered: "The merchant does not offer exchanges.",
+  warranty_not_registered: "No warranty is registered for the item.",
+  warranty_expired: "The warranty or statutory guarantee has expired.",
   warranty_void: "The warranty is void.",
-  benefit_exhausted: "The warranty has no more of this to give.",
-  region_not_supported: "It is not offered in the order's country.",
-  self_service_disabled: "The merchant decides about it.",
-  buyer_limit_reached: "The buyer has returned as often as the merchant accepts.",
+  benefit_exhausted: "The warranty has no repairs or replacements of this kind left.",
+  region_not_supported: "This request is not offered in the order's country.",
+  self_service_disabled: "The merchant decides about this request.",
+  buyer_limit_reached: "The maximum number of returns has been reached.",
 } as const;
 
 export type AfterSalesObstacle = keyof typeof obstacleMessages;
@@ -101,6 +107,10 @@ export const afterSalesObstacleMessages: Readonly<Record<AfterSalesObstacle, str
 
 export type AfterSalesReason = EligibilityReason<AfterSalesObstacle>;
 
+/**
+ * Creates a reason against an option. A blocking reason denies the option; any other leaves the decision to
+ * the merchant.
+ */
 export function afterSalesObstacle(
   code: AfterSalesObstacle,
   {

@@ -1,6 +1,6 @@
 /**
- * A buyer, or the merchant for the buyer, registers the warranty of a line that has arrived: as the order was
- * placed with it, whatever is sold now.
+ * Registers the warranty of a delivered order line, for the buyer. The terms are those with which the order
+ * was placed.
  */
 import { type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
@@ -63,6 +63,7 @@ function serialNumberFaults({ serialNumber }: WarrantyRegisterInput): Faults {
   return textFaults("/serialNumber", serialNumber, { max: serialNumberLengthMax });
 }
 
+/** The period of a warranty and the repairs and replacements that it grants. */
 export interface WarrantyTerm {
   readonly startsAt: string;
   readonly endsAt: string;
@@ -70,13 +71,16 @@ export interface WarrantyTerm {
   readonly replacementsLeft: number;
 }
 
-/** Pure. It begins when the last of what came of the line did: nobody loses by having been sent it in parts. */
+/**
+ * Computes the term of a line's warranty. Pure. The term starts with the last delivery of the line, so that a
+ * buyer with several deliveries loses no time.
+ */
 export function planWarrantyTerm(order: OrderAggregate, lineId: string): WarrantyTerm {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined)
     throw refuseAt("resource_not_found", "/lineId", {
       code: "unknown",
-      message: "The order has no such line.",
+      message: '"lineId" is not a line of this order.',
     });
   const registered = order.warranties.find((warranty) => warranty.lineId === lineId);
   if (registered !== undefined)

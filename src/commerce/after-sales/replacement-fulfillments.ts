@@ -1,7 +1,7 @@
 /**
- * What is sent for what comes back: a fulfillment of its own beside the return, with stock kept back from the
- * moment the return is approved. It is no part of what was ordered, so the order's lines count nothing of it.
- * Sent once the thing is there; whatever of it is refused then is not sent.
+ * The fulfillment that sends a replacement for returned goods. Its stock is reserved when the return is
+ * approved. The replacement is not part of the order's lines, so their quantities do not change. If the
+ * inspection refuses units, the replacement for these units is not sent.
  */
 import { releaseOrderStock, reserveStock } from "#commerce/inventory/stock-holds.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -25,17 +25,15 @@ interface ReplacementContext {
   };
 }
 
+/** Returns true for the kinds of return that send goods to the buyer: exchange and replacement. */
 export const sendsReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
   kind === "exchange" || kind === "replacement";
 
-/**
- * Repaired or replaced, the buyer has what was bought, with all that holds for it: nothing of the line was
- * returned.
- */
+/** Returns true for repairs and replacements. The buyer keeps an equal item, so no units count as returned. */
 export const isRepairOrReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
   kind === "repair" || kind === "replacement";
 
-/** Refused where nothing is left to send: what was promised to somebody else is not promised again. */
+/** Reserves the stock and creates the fulfillment. Throws `invalid_state` if the stock is too low. */
 export async function createReplacementFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -78,7 +76,7 @@ function fulfillmentTypeOf(
   return delivery?.pickup === true ? "pickup" : "shipping";
 }
 
-/** The return will not be. Nothing where nothing is to be sent, or it has left. */
+/** Cancels the fulfillment because the return ended. Does nothing if there is none or it was sent. */
 export async function cancelReplacementFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -88,11 +86,11 @@ export async function cancelReplacementFulfillment(
 }
 
 export interface ReplacementReduction extends ReplacementContext {
-  /** What shall still be sent, by the order's lines. */
+  /** The units to send still, by order line. */
   readonly keep: readonly LineQuantity[];
 }
 
-/** Sends less, or nothing, of what has not left yet, and gives the stock of the rest back. */
+/** Reduces or cancels a replacement that was not sent yet, and releases the stock of the removed units. */
 export async function reduceReplacement(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -125,7 +123,7 @@ export async function reduceReplacement(
 }
 
 interface DroppedLine extends LineQuantity {
-  /** Of them, those that nothing was promised for; these go first. */
+  /** Number of the dropped units without reserved stock; these units are dropped first. */
   readonly unreserved: number;
 }
 
@@ -137,7 +135,7 @@ const toDropped = ({ lineId, quantity, unreserved }: DroppedLine): DroppedLine =
 
 const unsentStatuses: ReadonlySet<FulfillmentStatus> = new Set(["pending", "packing", "ready_for_pickup"]);
 
-/** The newest: one that was lost on its way may have been followed by another. */
+/** Finds the newest fulfillment of a return. A replacement lost in transit may have been followed by another. */
 export function findReplacementFulfillment(
   { fulfillments }: Pick<OrderAggregate, "fulfillments">,
   { id }: Pick<OrderReturn, "id">,
@@ -145,7 +143,7 @@ export function findReplacementFulfillment(
   return fulfillments.findLast(({ returnId }) => returnId === id);
 }
 
-/** Whether what is given for the thing is on its way, or there. */
+/** Returns true if a replacement of the return is in transit or delivered. */
 export function isReplacementSent(
   order: Pick<OrderAggregate, "fulfillments">,
   found: Pick<OrderReturn, "id">,
@@ -153,7 +151,10 @@ export function isReplacementSent(
   return order.fulfillments.some(({ returnId, status }) => returnId === found.id && sentStatuses.has(status));
 }
 
-/** Until it is packed its units are only reserved; from then on they were taken from what is on hand. */
+/**
+ * Divides units by where their stock is released. While the fulfillment is pending its units are only
+ * reserved; after packing starts they were taken from the stock on hand.
+ */
 function toReleasedStock(
   { status }: OrderFulfillment,
   lines: ReturnType<typeof replacementStock>,
@@ -182,7 +183,10 @@ interface ReductionRows {
   readonly isCanceled: boolean;
 }
 
-/** A fulfillment that is canceled still tells what it was to send. */
+/**
+ * Writes the reduction. A canceled fulfillment keeps its lines, so that it still shows what it would have
+ * sent.
+ */
 async function writeReduction(
   transaction: Transaction,
   { now }: OrderCommandContext,

@@ -1,7 +1,7 @@
 /**
- * A buyer, or the merchant for the buyer, requests a return. The options of the order's eligibility decide
- * it, at the same instant and on the same facts: what they allow is accepted, what they deny is refused with
- * their reasons. A request that needs no consent is approved in the same transaction.
+ * Requests a return. The order's after-sales options decide the request, at the same instant and with the
+ * same facts: an allowed option is accepted, a denied option is refused with its reasons. A request that
+ * needs no consent is approved in the same transaction.
  */
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
@@ -54,19 +54,21 @@ export async function requestReturn(
   return { order, id };
 }
 
-/** What can be told without the order. */
+/** Checks the input without the order. */
 function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequest): Faults {
   const isExchange = kind === "exchange";
   const isGiven = exchangeVariantId !== null && exchangeVariantId !== undefined;
   return [
     ...chosenFaults(lines),
     ...textFaults("/note", note, { max: noteMax, lines: "many" }),
-    ...(isExchange && lines.length > 1 ? [faultAt("/lines", "too_long", "An exchange is of one line.")] : []),
+    ...(isExchange && lines.length > 1
+      ? [faultAt("/lines", "too_long", '"lines" must contain exactly one line for an exchange.')]
+      : []),
     ...(isExchange && !isGiven
-      ? [faultAt("/exchangeVariantId", "required", "An exchange needs what shall be sent instead.")]
+      ? [faultAt("/exchangeVariantId", "required", '"exchangeVariantId" is required for an exchange.')]
       : []),
     ...(!isExchange && isGiven
-      ? [faultAt("/exchangeVariantId", "not_allowed", "Only an exchange has it.")]
+      ? [faultAt("/exchangeVariantId", "not_allowed", '"exchangeVariantId" is only allowed for an exchange.')]
       : []),
   ];
 }
@@ -97,6 +99,7 @@ async function insertReturnRequest(
   return { ...outcome, happenings: [requested, ...happenings] };
 }
 
+/** The input of a return request, without the order. */
 export interface ReturnRequest {
   readonly kind: ReturnKind;
   readonly lines: readonly LineQuantity[];
@@ -107,6 +110,7 @@ export interface ReturnRequest {
   readonly exchangeVariantId?: string | null | undefined;
 }
 
+/** A return that has been decided and valued, ready to be inserted. */
 export interface ReturnPlan extends Pick<
   OrderReturn,
   "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"
@@ -120,6 +124,7 @@ interface ReturnPlanInput {
   readonly input: ReturnRequest;
 }
 
+/** Decides a return request and calculates its value. Throws a failure if an option is denied. Pure. */
 export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanInput): ReturnPlan {
   const { kind, reason, lines } = input;
   requireReason(input);
@@ -159,10 +164,15 @@ export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanIn
 function requireReason({ kind, reason }: ReturnRequest): void {
   const allowed = returnReasonsByKind[kind];
   if (allowed.includes(reason)) return;
-  requireNoFaults([{ ...faultAt("/reason", "not_allowed", "It cannot be asked for this reason."), allowed }]);
+  requireNoFaults([
+    { ...faultAt("/reason", "not_allowed", '"reason" is not allowed for this kind of return.'), allowed },
+  ]);
 }
 
-/** What stands in the way comes before what only needs the merchant's consent. */
+/**
+ * Refuses the request if a line's option is denied. Blocking reasons are listed before reasons that only need
+ * the merchant's consent.
+ */
 function requireOffered(
   order: OrderAggregate,
   {
@@ -179,7 +189,7 @@ function requireOffered(
     lines,
     choosable,
     reason: "quantity_exhausted",
-    message: "This cannot be asked for.",
+    message: "This return cannot be requested.",
   });
 }
 
@@ -191,7 +201,8 @@ function requireExchangeable(
   if (kind !== "exchange" || line === undefined) return;
   const allowed = exchangeableVariantIds({ order, facts, line });
   if (typeof exchangeVariantId === "string" && allowed.includes(exchangeVariantId)) return;
-  const message = "It is not among what this can be exchanged for now.";
+  const message =
+    '"exchangeVariantId" must be a variant of the same product and price that is in ' + "stock.";
   throw fail("invalid_state", {
     message,
     details: [{ ...faultAt("/exchangeVariantId", "not_allowed", message), allowed }],
@@ -202,7 +213,7 @@ function requireExchangeable(
   });
 }
 
-/** What every line of the request is offered with. */
+/** Returns the terms that all lines' options have in common, in the first option's order. */
 function commonTerms<Term>(
   options: readonly AfterSalesOption[],
   termsOf: (option: AfterSalesOption) => readonly Term[],
@@ -211,19 +222,19 @@ function commonTerms<Term>(
   return (first ?? []).filter((term) => others.every((terms) => terms.includes(term)));
 }
 
-/** What is sent back and what nobody has sent yet go their own ways. */
+/** Refuses a request that mixes goods to send back with units that were never sent: no method fits both. */
 function requireCommonMethod(methods: readonly unknown[]): void {
   if (methods.length > 0) return;
   requireNoFaults([
     faultAt(
       "/lines",
       "not_allowed",
-      "What is sent back, and what has never been sent, are asked for one by one.",
+      "Goods to send back and units that were never sent must be requested separately.",
     ),
   ]);
 }
 
-/** The first that is offered, unless told. */
+/** Returns the wanted term if it is offered; the first offered term if none is wanted. */
 function chooseTerm<Term extends string>(
   field: string,
   wanted: Term | null | undefined,
@@ -231,11 +242,16 @@ function chooseTerm<Term extends string>(
 ): Term | null {
   if (wanted === null || wanted === undefined) return offered[0] ?? null;
   if (!offered.includes(wanted))
-    requireNoFaults([{ ...faultAt(field, "not_allowed", "It is not offered for this."), allowed: offered }]);
+    requireNoFaults([
+      {
+        ...faultAt(field, "not_allowed", `"${field.slice(1)}" must be one of the offered values.`),
+        allowed: offered,
+      },
+    ]);
   return wanted;
 }
 
-/** What has to be bought in first is promised by the merchant alone. */
+/** Decides whether the request needs the merchant's consent. A replacement that is not in stock always does. */
 function decideRequest(
   order: OrderAggregate,
   { facts, input, options }: ReturnPlanInput & { readonly options: readonly AfterSalesOption[] },

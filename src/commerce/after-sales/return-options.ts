@@ -1,11 +1,10 @@
 /**
- * What a buyer may send back, or have the money for without sending it back, and on which terms. Each for one
- * kind of reason: the merchant's fault, or not.
+ * The options to return, exchange or withdraw, and to get a refund without a return, with their terms. Each
+ * function evaluates one kind of reason: either faults of the merchant or ordinary reasons.
  */
-import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
+import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { isOver, policyOf } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
-import { money } from "#foundation/money.ts";
 import {
   undeliveredRefundPolicyObstacles,
   orderStateObstacles,
@@ -21,8 +20,6 @@ import {
   type AfterSalesOption,
   type AfterSalesOptionContext,
   type AfterSalesLineContext,
-  type AfterSalesFee,
-  type AfterSalesOptionTerms,
   toAfterSalesOption,
 } from "./after-sales-option.ts";
 import {
@@ -32,8 +29,16 @@ import {
   returnReasonsByKind,
   type ReturnReason,
 } from "./reasons.ts";
-import { calculateReturnValue, type ReturnValueInput } from "./return-rules.ts";
+import {
+  freeReturnShippingFee,
+  goodsReturnMethods,
+  keepItemLimit,
+  refundTerms,
+  requiredEvidence,
+  singleLineReturnValue,
+} from "./refund-terms.ts";
 
+/** Option to send delivered units back for a refund. */
 export function returnRefundOption(asked: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = policyOf(asked.order, "return");
   const units = returnableUnitsOf(asked);
@@ -55,6 +60,7 @@ export function returnRefundOption(asked: AfterSalesOptionContext): AfterSalesOp
   });
 }
 
+/** Option to exchange delivered units for another variant of the same product and price. */
 export function exchangeOption(asked: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = policyOf(asked.order, "return");
   const { window, reasons } = windowObstacles(asked, asked.windows.exchanges ?? asked.windows.returns);
@@ -75,17 +81,20 @@ export function exchangeOption(asked: AfterSalesOptionContext): AfterSalesOption
       fees: [freeReturnShippingFee(asked)],
       estimatedRefund: null,
       settlement: ["replacement"],
-      evidenceRequired: evidenceOf(rules),
+      evidenceRequired: requiredEvidence(rules),
     }),
   });
 }
 
-/** For what a buyer keeps: no more than the merchant would rather lose than have back. */
+/**
+ * Option to get a refund and keep the goods. Only offered up to the refund amount for which the merchant does
+ * not want the goods back (`keepItemMinor`).
+ */
 export function keepItemRefundOption(asked: AfterSalesOptionContext): AfterSalesOption {
   const { id: policyId, rules } = policyOf(asked.order, "return");
   const { window, reasons } = windowObstacles(asked, asked.windows.returns);
   const units = returnableUnitsOf(asked);
-  const { refundMinor } = valueOf(asked, {
+  const { refundMinor } = singleLineReturnValue(asked, {
     kind: "refund_only",
     quantity: units.quantity,
     method: "keep_item",
@@ -120,7 +129,7 @@ export function keepItemRefundOption(asked: AfterSalesOptionContext): AfterSales
   });
 }
 
-/** For what was sent and never came. */
+/** Option to get a refund for units that were sent and never delivered. */
 export function undeliveredRefundOption(asked: AfterSalesLineContext): AfterSalesOption {
   const { order, line, facts, windows } = asked;
   const { id: policyId, rules } = policyOf(order, "return");
@@ -153,7 +162,10 @@ export function undeliveredRefundOption(asked: AfterSalesLineContext): AfterSale
   });
 }
 
-/** A right that needs no reason, and no leave of the merchant but for what the law leaves out. */
+/**
+ * Option to use the statutory right of withdrawal. No reason and no consent of the merchant is needed, except
+ * for the statutory exceptions.
+ */
 export function withdrawalOption(asked: AfterSalesOptionContext): AfterSalesOption {
   const { order, line, facts, windows } = asked;
   const { id: policyId, rules } = policyOf(order, "withdrawal");
@@ -186,8 +198,8 @@ export function withdrawalOption(asked: AfterSalesOptionContext): AfterSalesOpti
 }
 
 /**
- * Directive 2011/83/EU, article 16; whether a seal or a gift card is untouched only the merchant can see, and
- * what was not given out yet nobody has used.
+ * Exceptions from the right of withdrawal (Directive 2011/83/EU, article 16). The merchant checks seals and
+ * gift cards after the return. Units that were not provided yet cannot have been used.
  */
 function withdrawalExceptions({ order, line }: AfterSalesOptionContext): AfterSalesReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
@@ -208,7 +220,7 @@ function exchangeObstacles({ order, facts, line, windows }: AfterSalesOptionCont
     : [afterSalesObstacle("exchange_out_of_stock")];
 }
 
-/** What a line may be exchanged for. */
+/** Returns the variants that a line can be exchanged for: other variants of the product that are in stock. */
 export function exchangeableVariantIds({
   facts,
   line,
@@ -223,7 +235,7 @@ function returnableUnitsOf({ order, line }: AfterSalesOptionContext): Returnable
   return { quantity, reasons: [...orderStateObstacles(order, { isRight: false }), ...reasons] };
 }
 
-/** Where there is nothing to ask for, nothing else matters. */
+/** Adds further reasons, unless a blocking reason already denies the option. */
 function addReasonsIfAvailable(
   { quantity, reasons }: ReturnableUnits,
   rest: readonly AfterSalesReason[],
@@ -233,80 +245,4 @@ function addReasonsIfAvailable(
 
 function reasonCodesOf(kind: ReturnKind, { isFault }: AfterSalesOptionContext): ReturnReason[] {
   return returnReasonsByKind[kind].filter((code) => isMerchantFault(code) === isFault);
-}
-
-export function goodsReturnMethods({ methods }: ReturnRules): ReturnMethod[] {
-  const sending = methods.filter((method) => method !== "keep_item");
-  return sending.length === 0 ? ["mail"] : sending;
-}
-
-interface RefundOptionTermsInput {
-  readonly kind: ReturnKind;
-  readonly quantity: number;
-  readonly methods: readonly ReturnMethod[];
-  readonly hasStoreCredit: boolean;
-  readonly isLost?: boolean;
-}
-
-function refundTerms(
-  asked: AfterSalesOptionContext,
-  { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
-): AfterSalesOptionTerms {
-  const { order } = asked;
-  const value = valueOf(asked, { kind, quantity, method: methods[0] ?? "mail", isLost });
-  return {
-    methods,
-    fees: methods.includes("keep_item") ? [] : feesOf(asked, value),
-    estimatedRefund: money(value.refundMinor, order.currency),
-    settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
-    evidenceRequired: evidenceOf(policyOf(order, "return").rules),
-  };
-}
-
-function valueOf(
-  { order, line, isFault }: AfterSalesOptionContext,
-  {
-    quantity,
-    ...asked
-  }: Pick<ReturnValueInput, "kind" | "method" | "isLost"> & { readonly quantity: number },
-): ReturnType<typeof calculateReturnValue> {
-  return calculateReturnValue(order, { ...asked, isFault, lines: [{ lineId: line.id, quantity }] });
-}
-
-function feesOf(
-  asked: AfterSalesOptionContext,
-  { restockingMinor, postageMinor }: ReturnType<typeof calculateReturnValue>,
-): AfterSalesFee[] {
-  const { order } = asked;
-  const { restockingBasisPoints } = policyOf(order, "return").rules;
-  const amount = (minor: number): AfterSalesFee["amount"] => money(minor, order.currency);
-  return [
-    ...(restockingMinor > 0
-      ? [
-          {
-            code: "restocking" as const,
-            amount: amount(restockingMinor),
-            basisPoints: restockingBasisPoints,
-            payer: "buyer" as const,
-          },
-        ]
-      : []),
-    postageMinor > 0
-      ? { code: "return_shipping", amount: amount(postageMinor), basisPoints: null, payer: "buyer" }
-      : freeReturnShippingFee(asked),
-  ];
-}
-
-export function freeReturnShippingFee({ order }: Pick<AfterSalesOptionContext, "order">): AfterSalesFee {
-  return { code: "return_shipping", amount: money(0, order.currency), basisPoints: null, payer: "merchant" };
-}
-
-const evidenceOf = ({ photoRequired }: ReturnRules): AfterSalesOptionTerms["evidenceRequired"] =>
-  photoRequired ? ["photo"] : [];
-
-function keepItemLimit(
-  { order }: AfterSalesOptionContext,
-  { keepItemMinor }: ReturnRules,
-): AfterSalesFee["amount"] {
-  return keepItemMinor === null ? null : money(keepItemMinor, order.currency);
 }

@@ -1,6 +1,6 @@
 /**
- * The rows of returns and what they do to the quantities of an order's lines. Only written by who holds the
- * order's lock.
+ * Writes the rows of returns and their effect on the quantities of order lines. Callers must hold the order's
+ * lock.
  */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -10,6 +10,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import { isUndeliveredRefund } from "./reasons.ts";
 
+/** A return to insert, with its requested lines. */
 export interface NewReturn extends Omit<
   OrderReturn,
   "declineReason" | "inspectionNote" | "requestedAt" | "closedAt" | "version" | "updatedAt" | "lines"
@@ -34,13 +35,14 @@ export async function insertReturn(
 }
 
 /**
- * Units that never came, or were never sent, cannot be asked back: they are settled without the line's
- * returns knowing of them.
+ * Returns true if the requested units are counted in the order line's `returnRequested`. Units that were
+ * never delivered or never sent cannot come back, so they are not counted.
  */
 export function countsAsReturnRequested(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
   return !isUndeliveredRefund(found) && !isWithdrawalOfUnsentUnits(found);
 }
 
+/** The new status of a return, with the reason or note that belongs to the status. */
 export interface ReturnStatusUpdate {
   readonly id: string;
   readonly status: ReturnStatus;
@@ -67,6 +69,7 @@ export async function updateReturnStatus(
     .execute();
 }
 
+/** New unit counts of one return line; a missing count stays unchanged. */
 export interface ReturnLineCountUpdate {
   readonly lineId: string;
   readonly received?: number;
@@ -74,7 +77,7 @@ export interface ReturnLineCountUpdate {
   readonly restocked?: number;
 }
 
-/** What is left out stays. */
+/** Sets unit counts of return lines. Counts that are undefined stay unchanged. */
 export async function updateReturnLineCounts(
   transaction: Transaction,
   { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineCountUpdate[] },
@@ -86,6 +89,7 @@ export async function updateReturnLineCounts(
     where l.return_id = ${returnId} and l.order_line_id = c."lineId"`.execute(transaction);
 }
 
+/** Amounts to add to the quantities of one order line; a missing amount adds 0. */
 export interface OrderLineIncrement {
   readonly lineId: string;
   readonly returnRequested?: number;
@@ -94,7 +98,7 @@ export interface OrderLineIncrement {
   readonly reducedMinor?: number;
 }
 
-/** Adds to what the order's lines have; what is left out stays. */
+/** Adds to the quantities of order lines. Amounts that are undefined add nothing. */
 export async function incrementOrderLines(
   transaction: Transaction,
   moves: readonly OrderLineIncrement[],

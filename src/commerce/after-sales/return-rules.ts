@@ -1,7 +1,6 @@
 /**
- * Rules of a return, pure: which step leads from which status to which, the failure that refuses a step, and
- * what the units that come back are worth to their buyer (their share of the order, less the fees that the
- * buyer bears).
+ * The rules of a return, as pure functions: which step leads from which status to which, the failure that
+ * refuses a step, and the value of returned units (their share of the order, less the buyer's fees).
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
@@ -12,24 +11,26 @@ import { mulDivHalfEven } from "#commerce/pricing/discounts.ts";
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 import { countRefundedOrDueUnits } from "./obstacles.ts";
 
+/** The units, kind and circumstances of a return whose value is calculated. */
 export interface ReturnValueInput {
   readonly kind: ReturnKind;
-  /** For a reason that is the merchant's fault. */
+  /** True if the return's reason is the merchant's fault. */
   readonly isFault: boolean;
-  /** Because it never came. */
+  /** True if the units were sent but never delivered. */
   readonly isLost: boolean;
   readonly method: ReturnMethod;
   readonly lines: readonly LineQuantity[];
 }
 
+/** The value of returned units and the fees, in minor units of the order's currency. */
 export interface ReturnValue {
-  /** What the units were worth, in the order of the lines asked for. */
+  /** Value of the units per line, in the order of the input lines. */
   readonly lines: readonly (LineQuantity & { readonly amountMinor: number })[];
-  /** What the buyer once paid for the delivery, and has back. */
+  /** Delivery costs that are refunded, in minor units. */
   readonly shippingMinor: number;
   readonly restockingMinor: number;
   readonly postageMinor: number;
-  /** All of it, less the fees. */
+  /** Total refund in minor units: units and delivery, less the fees. */
   readonly refundMinor: number;
 }
 
@@ -38,8 +39,8 @@ const methodsWithPostage: ReadonlySet<ReturnMethod> = new Set(["mail", "pickup"]
 const wholeBasisPoints = 10_000;
 
 /**
- * Nothing for what is exchanged, repaired or replaced; never more than the buyer still owes or has paid:
- * something may have been forgiven.
+ * Calculates the value of a return. Exchanges, repairs and replacements have none. The refund is never more
+ * than the order's total less earlier reductions.
  */
 export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueInput): ReturnValue {
   const { kind, isFault, method, lines: asked } = valued;
@@ -73,8 +74,8 @@ function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: LineQua
 }
 
 /**
- * Whoever withdraws from the whole order gets the delivery back too (Directive 2011/83/EU, article 13), and
- * so does whoever none of it ever came to (article 18).
+ * Returns true if the delivery costs are refunded: on withdrawal from the whole order (Directive 2011/83/EU,
+ * article 13), or if nothing was ever delivered (article 18).
  */
 function refundsDelivery(order: OrderAggregate, { kind, isLost, lines }: ReturnValueInput): boolean {
   const carried = order.lines.filter(({ requiresShipping }) => requiresShipping);
@@ -90,7 +91,10 @@ function refundsDelivery(order: OrderAggregate, { kind, isLost, lines }: ReturnV
 export const returnSteps = ["approve", "decline", "track", "receive", "inspect", "close", "cancel"] as const;
 export type ReturnStep = (typeof returnSteps)[number];
 
-/** Goods that are brought or fetched are received from `approved`; goods that are sent are tracked first. */
+/**
+ * Return status → step → next status. Goods returned in a store or picked up are received directly from
+ * `approved`; see `methodsWithoutCarrier`.
+ */
 export const returnTransitions = {
   requested: { approve: "approved", decline: "declined", cancel: "canceled" },
   approved: { track: "in_transit", cancel: "canceled" },
@@ -102,7 +106,7 @@ export const returnTransitions = {
   canceled: {},
 } as const satisfies Readonly<Record<ReturnStatus, Partial<Record<ReturnStep, ReturnStatus>>>>;
 
-/** What needs no carrier: of these an approved return is received directly. */
+/** Return methods without tracking: an approved return is received directly. */
 const methodsWithoutCarrier: ReadonlySet<OrderReturn["method"]> = new Set(["store", "pickup"]);
 
 function nextReturnStatus(
@@ -114,13 +118,20 @@ function nextReturnStatus(
   return steps[step];
 }
 
+/**
+ * Returns the status after a step; throws `invalid_state` if the step is not possible from the return's
+ * status.
+ */
 export function requireReturnStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
   const next = nextReturnStatus(found, step);
   if (next === undefined) throw refuseReturn("invalid_state", found);
   return next;
 }
 
-/** The return's own. */
+/**
+ * Throws `version_conflict` if the caller expects another version of the return. The version is the return's,
+ * not the order's.
+ */
 export function requireReturnVersion(found: OrderReturn, expectedVersion: number | null | undefined): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === found.version) return;
   throw refuseReturn("version_conflict", found);
@@ -132,7 +143,7 @@ interface ReturnRefusalDetails {
   readonly message?: string;
 }
 
-/** A 409 that says what the return is like, so that the caller need not ask. */
+/** Creates a 409 failure with the return's status and version, so that the caller need not load the return. */
 export function refuseReturn(
   code: FailureCode,
   { id, status, version }: Pick<OrderReturn, "id" | "status" | "version">,

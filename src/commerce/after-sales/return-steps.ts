@@ -1,18 +1,10 @@
 /**
- * The steps of a return before the goods are inspected: approved, declined, tracked, received, canceled. A
- * step that ends the return gives the requested units back to the order's lines. A withdrawal from units that
- * were never sent is settled with its approval: what the order still had to do is canceled, and what is done
- * is paid back.
+ * The steps of a return before inspection: approve, decline, track, receive, cancel. A step that ends the
+ * return releases the requested units of the order lines. Approving a withdrawal from units that were never
+ * sent settles the withdrawal at once: the units are canceled and their payment is refunded.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
-import {
-  faultAt,
-  type Faults,
-  integerFaults,
-  repeatFaults,
-  requireNoFaults,
-  textFaults,
-} from "#foundation/faults.ts";
+import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
   type ChangedPart,
   changePart,
@@ -21,12 +13,7 @@ import {
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import type {
-  LineQuantity,
-  OrderAggregate,
-  OrderReturn,
-  ReturnLine,
-} from "#commerce/orders/order-aggregate.ts";
+import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { unsentIntangibles } from "#commerce/orders/order-statuses.ts";
@@ -37,6 +24,7 @@ import {
   isReplacementSent,
   sendsReplacement,
 } from "./replacement-fulfillments.ts";
+import { type ReturnLineCount, returnLineCountFaults } from "./return-line-counts.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import {
   updateReturnLineCounts,
@@ -47,24 +35,27 @@ import {
 import { refuseReturn, requireReturnVersion, requireReturnStep, type ReturnStep } from "./return-rules.ts";
 import { requireRefundNotDisputed, type ReturnToSettle, settleReturn } from "./settle-return.ts";
 
+/** The return that a command changes, with the version that the caller expects. */
 export interface ReturnTarget extends ExpectedVersionInput {
   readonly returnId: string;
 }
 
+/** A return with its order. The order is locked. */
 export interface LockedReturn {
   readonly order: OrderAggregate;
   readonly found: OrderReturn;
 }
 
+/** One step of a return: its checks and the work to do. */
 export interface ReturnStepChange {
   readonly target: ReturnTarget;
   readonly step: ReturnStep;
-  /** What else must be so, beside where the return stands: state before version. */
+  /** Checks the state further than the return's status. Runs before the version check. */
   readonly requireState?: (found: LockedReturn) => void;
   readonly work: (found: LockedReturn) => Promise<OrderOutcome>;
 }
 
-/** One step of a return, if it may be taken from where the return stands. */
+/** Locks the return's order, checks that the step is possible from the return's status, and runs the step. */
 export async function runReturnStep(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -102,18 +93,21 @@ export function approveReturn(
   });
 }
 
-/** Nothing of it comes back. */
+/** Returns true if no goods come back, so that the approval settles the return. */
 const isSettledOnApproval = (found: Pick<OrderReturn, "kind" | "method">): boolean =>
   found.kind === "refund_only" || isWithdrawalOfUnsentUnits(found);
 
-/** What of a return its approval needs. */
+/** The parts of a return that its approval needs. */
 export interface ReturnToApprove {
   readonly order: OrderAggregate;
   readonly found: Omit<ReturnToSettle["found"], "lines"> &
     Pick<OrderReturn, "exchangeVariantId"> & { readonly lines: readonly LineQuantity[] };
 }
 
-/** Also what a request that needs nobody's consent goes through, in the same transaction. */
+/**
+ * Approves a return. Called by `approveReturn`, and by a request that needs no consent in the request's
+ * transaction.
+ */
 export async function approveLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -237,49 +231,6 @@ async function releaseRequestedUnits(
   );
 }
 
-/** A count of one line of a return: every line is counted once, and never more units than in the step before. */
-export interface ReturnLineCount {
-  readonly lineId: string;
-}
-
-/** Each counted figure with the most it may be, by the return's line and what else was counted of it. */
-type CountBounds<Count extends ReturnLineCount> = Readonly<
-  Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
->;
-
-export function returnLineCountFaults<Count extends ReturnLineCount>(
-  { lines }: Pick<OrderReturn, "lines">,
-  counts: readonly Count[],
-  bounds: CountBounds<Count>,
-): Faults {
-  const ids = counts.map(({ lineId }) => lineId);
-  const missing = lines.filter(({ lineId }) => !ids.includes(lineId)).map(({ lineId }) => lineId);
-  return [
-    ...repeatFaults(ids, (index) => `/lines/${index}/lineId`),
-    ...counts.flatMap((count, index) => lineCountFaults(lines, { count, index, bounds })),
-    ...(missing.length === 0
-      ? []
-      : [{ ...faultAt("/lines", "required", "Every line of the return must be named."), allowed: missing }]),
-  ];
-}
-
-function lineCountFaults<Count extends ReturnLineCount>(
-  lines: readonly ReturnLine[],
-  {
-    count,
-    index,
-    bounds,
-  }: { readonly count: Count; readonly index: number; readonly bounds: CountBounds<Count> },
-): Faults {
-  const line = lines.find(({ lineId }) => lineId === count.lineId);
-  if (line === undefined)
-    return [faultAt(`/lines/${index}/lineId`, "unknown", "The return has no such line.")];
-  return (Object.keys(bounds) as Exclude<keyof Count & string, "lineId">[]).flatMap((name) => {
-    const max = bounds[name]?.(line, count) ?? 0;
-    return integerFaults(`/lines/${index}/${name}`, count[name] as number, { min: 0, max: Math.max(0, max) });
-  });
-}
-
 async function withdrawUnsent(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -296,13 +247,16 @@ async function withdrawUnsent(
     .where("id", "=", found.id)
     .execute();
   const { cancellationRequest, ...outcome } = canceled;
-  // What somebody asks to have canceled beside it is still asked for, unless nothing is left.
+  // An open cancellation request stays open, unless no units are left to cancel.
   return outcome.status === undefined
     ? outcome
     : { ...outcome, cancellationRequest: cancellationRequest ?? null };
 }
 
-/** It was unsent when it was asked for: whatever has been given out since is no longer. */
+/**
+ * Refuses to approve a withdrawal from unsent units if some of the units have been provided since the
+ * request.
+ */
 function requireUnsent({ lines }: OrderAggregate, found: OrderReturn): void {
   const sent = found.lines.filter(({ lineId, quantity }) => {
     const line = lines.find(({ id }) => id === lineId);
@@ -312,7 +266,7 @@ function requireUnsent({ lines }: OrderAggregate, found: OrderReturn): void {
   const data = { lineIds: sent.map(({ lineId }) => lineId) };
   throw refuseReturn("invalid_state", found, {
     reason: "units_sent",
-    message: "It has been sent since it was asked for.",
+    message: "Some of the units have been provided since the withdrawal was requested.",
     data,
   });
 }

@@ -1,9 +1,9 @@
 /**
- * Giving back what a return is worth: the buyer owes that much less, and of what was paid too much then, the
- * provider gives back. What was promised when the return was asked for is what is paid, or more where it is
- * worth more by now, as the last of several that bring the whole order back; where less was accepted, what
- * that is worth. An authorization that nothing is owed of any more is let go. Credit is the merchant's own
- * books' affair: the money of the order stays where it is, and the return tells how much it is.
+ * Settles a return: reduces what the buyer owes, and refunds what was paid beyond that through the payment
+ * provider. The refund is the amount promised at the request; more if the units are worth more by now (the
+ * return that completes the order); less if fewer units were accepted. An authorization that is no longer
+ * needed is voided. For store credit the order's amounts stay unchanged, because the merchant books the
+ * credit elsewhere; the return records the amount.
  */
 import { refundableMinor } from "#commerce/orders/order-value.ts";
 import type { OrderOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -24,22 +24,26 @@ export interface ReturnToSettle {
   readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "settlement" | "refundMinor"> & {
     readonly lines: readonly LineQuantity[];
   };
-  /** The units that money is given back for, by the return's lines. */
+  /** The units to refund, by the return's lines. */
   readonly units: readonly LineQuantity[];
 }
 
 type SettledLine = LineQuantity & { readonly amountMinor: number };
 
+/** The result of settling a return, in minor units of the order's currency. */
 export interface ReturnSettlement {
   readonly lines: readonly SettledLine[];
   readonly shippingMinor: number;
-  /** By how much the buyer owes less. */
+  /** Amount by which the buyer owes less, in minor units. */
   readonly reducedMinor: number;
-  /** Of it, what was paid already. */
+  /** Part of `reducedMinor` that was already paid and is refunded, in minor units. */
   readonly refundMinor: number;
 }
 
-/** Pure. Never more than the buyer still owed for it: something may have been forgiven since it was asked for. */
+/**
+ * Calculates what a return's settlement reduces and refunds. Pure. The result is never more than the buyer
+ * still owed, because part of it may have been waived since the request.
+ */
 export function calculateReturnSettlement({ order, found, units }: ReturnToSettle): ReturnSettlement {
   const { kind, reason, method, lines: asked, refundMinor: promisedMinor } = found;
   const before = orderBeforeInspection({ order, found, units });
@@ -78,7 +82,7 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
   };
 }
 
-/** As if it had not been inspected yet: its value is asked for as it was when it was promised. */
+/** Returns the order as it was before the inspection, so that the value is calculated as when it was promised. */
 function orderBeforeInspection({ order, found, units }: ReturnToSettle): OrderAggregate {
   const returns = order.returns.filter(({ id }) => id !== found.id);
   if (found.kind === "refund_only" || isWithdrawalOfUnsentUnits(found)) return { ...order, returns };
@@ -96,8 +100,8 @@ function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
 }
 
 /**
- * A line gives what it still has. A promise may be a few minor units more than its units are worth by now,
- * because units are rounded in the order in which they go: those come from where there is room.
+ * Limits each line's amount to what is left of the line. Rounding can make a promise a few minor units higher
+ * than the units' present value; lines with an amount left cover the difference.
  */
 function distributeWithinLines(
   { lines: all }: OrderAggregate,
@@ -106,20 +110,20 @@ function distributeWithinLines(
   let missing = wantedMinor - lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   return lines.map((settled) => {
     const line = all.find(({ id }) => id === settled.lineId);
-    const roomMinor = line === undefined ? 0 : line.totalMinor - line.reducedMinor;
-    const amountMinor = Math.min(roomMinor, settled.amountMinor + Math.max(0, missing));
+    const remainingMinor = line === undefined ? 0 : line.totalMinor - line.reducedMinor;
+    const amountMinor = Math.min(remainingMinor, settled.amountMinor + Math.max(0, missing));
     missing -= Math.max(0, amountMinor - settled.amountMinor);
     return { ...settled, amountMinor };
   });
 }
 
-/** Money that has to go back is not with a bank that decides about it. */
+/** Refuses to settle a return that needs a refund while a payment of the order is disputed. */
 export function requireRefundNotDisputed(settled: ReturnToSettle): void {
   const isCredit = settled.found.settlement === "store_credit";
   if (!isCredit && calculateReturnSettlement(settled).refundMinor > 0) requireNoDispute(settled.order);
 }
 
-/** Writes it down, on the return as well; the return itself is closed by who calls. */
+/** Writes the settlement to the order's lines and the return. The caller closes the return. */
 export async function settleReturn(
   transaction: Transaction,
   context: OrderCommandContext,

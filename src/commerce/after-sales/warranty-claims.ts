@@ -1,7 +1,8 @@
 /**
- * Claims under a warranty: opened one at a time, while the warranty holds and has the benefit left. An
- * accepted claim, and goods that are accepted back without one, use the benefit up by one. Once nothing is
- * left, the merchant grants what the law's guarantee asks for, and the warranty stays as it is.
+ * Opens and resolves claims under a warranty. One claim can be open at a time, while the warranty is valid
+ * and has the benefit left. An accepted claim uses the benefit once; so do goods that are accepted back
+ * without a claim. When the benefits are used up, the merchant may still grant what the statutory guarantee
+ * requires; the warranty then stays unchanged.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
@@ -30,7 +31,7 @@ export type WarrantyClaimOutcome = (typeof warrantyClaimOutcomes)[number];
 type Claim = OrderWarranty["claims"][number];
 
 export const warrantyClaimTextLengthMax = 1000;
-/** Whatever became of them: a warranty must not grow without end. */
+/** Maximum number of claims of one warranty, whatever their status; bounds the size of a warranty. */
 const claimsPerWarrantyMax = 100;
 
 export interface WarrantyClaimOpenInput extends ExpectedVersionInput {
@@ -131,7 +132,10 @@ function warrantyOf({ warranties }: OrderAggregate, warrantyId: string): OrderWa
   return found;
 }
 
-/** What a buyer asks for first is what is told first: a warranty that is void has no end to speak of. */
+/**
+ * Checks in this order: void, expired, claim limit, open claim, benefit left. A void warranty is reported as
+ * void even if it has also expired.
+ */
 function requireClaimable(
   warranty: OrderWarranty,
   { kind, now }: { readonly kind: WarrantyClaimKind; readonly now: Date },
@@ -172,11 +176,11 @@ async function writeResolution(
 
 export interface WarrantyUsageUpdate {
   readonly id: string;
-  /** Of what it grants. */
+  /** How many repairs and replacements the change uses. */
   readonly used?: Partial<Record<WarrantyClaimKind, number>>;
 }
 
-/** A change of a warranty: its version rises, and what of its benefits is used goes. */
+/** Increments the warranty's version and subtracts the used benefits. */
 export async function recordWarrantyChange(
   transaction: Transaction,
   { now }: Pick<OrderCommandContext, "now">,
@@ -194,7 +198,7 @@ export async function recordWarrantyChange(
     .execute();
 }
 
-/** The warranty's own. */
+/** Throws `version_conflict` if the caller expects another version of the warranty. */
 function requireWarrantyVersion(warranty: OrderWarranty, { expectedVersion }: ExpectedVersionInput): void {
   if (expectedVersion === null || expectedVersion === undefined || expectedVersion === warranty.version)
     return;
@@ -206,7 +210,7 @@ interface WarrantyRefusalDetails {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** A 409 that says what the warranty is like. */
+/** Creates a 409 failure with the warranty's status and version. */
 function refuseWarranty(warranty: OrderWarranty, refused: WarrantyRefusalDetails): Failure {
   return fail("invalid_state", { conflict: warrantyConflict(warranty, refused) });
 }
@@ -228,11 +232,14 @@ function warrantyConflict(
 interface AcceptedReturn {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind">;
-  /** What was accepted, by the order's lines. */
+  /** The accepted units, by order line. */
   readonly accepted: readonly LineQuantity[];
 }
 
-/** What comes back under a claim that was accepted was counted with the claim. */
+/**
+ * Uses the warranty's benefits for the accepted units of a repair or replacement. Units under an accepted
+ * claim were already counted when the claim was accepted.
+ */
 export async function consumeWarrantyBenefits(
   transaction: Transaction,
   context: OrderCommandContext,
@@ -260,7 +267,7 @@ async function redeemClaims(
   await transaction.updateTable("warrantyClaim").set({ returnId }).where("id", "in", claims).execute();
 }
 
-/** Nothing of these lines is with the buyer any more: what was promised for them has lost its object. */
+/** Voids the warranties of lines whose units the buyer has returned completely. */
 export async function voidWarranties(
   transaction: Transaction,
   { now }: OrderCommandContext,

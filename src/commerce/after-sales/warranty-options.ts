@@ -1,6 +1,6 @@
 /**
- * What a buyer may have repaired or replaced: under a warranty that is registered, or by the law's guarantee
- * without one.
+ * The options to have an item repaired or replaced: under a registered warranty, or under the statutory
+ * guarantee.
  */
 import { isOver, policyOf, type Window } from "#commerce/orders/order-terms.ts";
 import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
@@ -14,10 +14,11 @@ import {
 } from "./after-sales-option.ts";
 import { orderStateObstacles, checkReturnableUnits } from "./obstacles.ts";
 import { type AfterSalesReason, afterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
-import { freeReturnShippingFee, goodsReturnMethods } from "./return-options.ts";
+import { freeReturnShippingFee, goodsReturnMethods } from "./refund-terms.ts";
 
 export type WarrantyRemedy = "repair" | "replacement";
 
+/** Option to have delivered units of a line repaired or replaced. */
 export function warrantyOption(asked: AfterSalesLineContext, kind: WarrantyRemedy): AfterSalesOption {
   const { order, line } = asked;
   const registration = isGuaranteed(asked) ? undefined : findLineWarranty(order, line);
@@ -41,7 +42,10 @@ export function warrantyOption(asked: AfterSalesLineContext, kind: WarrantyRemed
   });
 }
 
-/** As long as the law's guarantee runs, a warranty takes nothing of it away, however little it grants itself. */
+/**
+ * Returns true while the statutory guarantee runs. A registered warranty cannot reduce the buyer's rights in
+ * that time.
+ */
 const isGuaranteed = ({ facts, windows: { guarantee } }: AfterSalesLineContext): boolean =>
   guarantee !== null && !isOver(guarantee, facts.now);
 
@@ -58,8 +62,8 @@ const statusesBeforeInspection: ReadonlySet<ReturnStatus> = new Set([
 ]);
 
 /**
- * What a claim was granted is there for what comes back under it; what is on its way back already will be
- * counted.
+ * Counts the repairs or replacements left for a line: unused benefits and accepted claims, less the units of
+ * returns that are not inspected yet.
  */
 function remainingUnitsOf(
   { order, line }: AfterSalesLineContext,
@@ -116,7 +120,7 @@ function registrationObstacles(
 
 const noWindow: Window = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
 
-/** Of a warranty and the law's guarantee the one that ends later. */
+/** Returns the window that ends later: the registered warranty's or the statutory guarantee's. */
 function laterWindow({ windows: { registered, guarantee } }: AfterSalesLineContext): Window {
   if (registered === null) return guarantee ?? noWindow;
   return (guarantee?.endsAt ?? "") > (registered.endsAt ?? "") ? (guarantee ?? registered) : registered;
@@ -133,6 +137,7 @@ function termsOf(asked: AfterSalesLineContext, kind: WarrantyRemedy): AfterSales
   };
 }
 
+/** Number of repairs or replacements left under a warranty. */
 export function remainingWarrantyBenefit(
   { repairsLeft, replacementsLeft }: OrderWarranty,
   kind: WarrantyRemedy,
@@ -140,7 +145,10 @@ export function remainingWarrantyBenefit(
   return kind === "repair" ? repairsLeft : replacementsLeft;
 }
 
-/** Claims that were accepted, and that nothing has come back under yet: each grants one. */
+/**
+ * Returns the ids of accepted claims that no return has used yet. Each claim grants one repair or
+ * replacement.
+ */
 export function unusedGrantedClaimIds({ claims }: OrderWarranty, kind: WarrantyRemedy): string[] {
   return claims
     .filter((claim) => claim.kind === kind && claim.status === "accepted" && claim.returnId === null)

@@ -6,9 +6,9 @@ import {
   evaluateAfterSalesEligibility,
   type AfterSalesEligibility,
   type AfterSalesLineEligibility,
-  type AfterSalesPolicy,
   type OpenReturnSummary,
 } from "#commerce/after-sales/eligibility.ts";
+import type { AfterSalesPolicy } from "#commerce/after-sales/after-sales-policies.ts";
 import type {
   AfterSalesOption,
   AfterSalesFee,

@@ -222,5 +222,5 @@ export const anyFacts: fc.Arbitrary<AfterSalesFacts> = fc.record({
     ]),
   ),
   returnsOfBuyer: fc.constantFrom(0, 2),
-  turns: fc.constant([]),
+  changeTimes: fc.constant([]),
 });

@@ -273,7 +273,7 @@ export function delivered(at: string, rest: PaperOrder = {}): PaperOrder {
 }
 
 export function factsAt(now: string, facts: Partial<AfterSalesFacts> = {}): AfterSalesFacts {
-  return { now: new Date(now), siblingsInStock: new Map(), returnsOfBuyer: 0, turns: [], ...facts };
+  return { now: new Date(now), siblingsInStock: new Map(), returnsOfBuyer: 0, changeTimes: [], ...facts };
 }
 
 export const later = (instant: string, milliseconds: number): Date =>

@@ -1,0 +1,89 @@
+/** The terms of after-sales options: return methods, fees, refund and evidence. */
+import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
+import { policyOf } from "#commerce/orders/order-terms.ts";
+import type { ReturnKind } from "#commerce/orders/order-states.ts";
+import { money } from "#foundation/money.ts";
+import type { AfterSalesFee, AfterSalesOptionContext, AfterSalesOptionTerms } from "./after-sales-option.ts";
+import { calculateReturnValue, type ReturnValueInput } from "./return-rules.ts";
+
+/** The policy's methods to bring goods back; "mail" if the policy names none. */
+export function goodsReturnMethods({ methods }: ReturnRules): ReturnMethod[] {
+  const sending = methods.filter((method) => method !== "keep_item");
+  return sending.length === 0 ? ["mail"] : sending;
+}
+
+interface RefundOptionTermsInput {
+  readonly kind: ReturnKind;
+  readonly quantity: number;
+  readonly methods: readonly ReturnMethod[];
+  readonly hasStoreCredit: boolean;
+  readonly isLost?: boolean;
+}
+
+/** Returns the terms of an option that refunds units of one line. */
+export function refundTerms(
+  asked: AfterSalesOptionContext,
+  { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
+): AfterSalesOptionTerms {
+  const { order } = asked;
+  const value = singleLineReturnValue(asked, { kind, quantity, method: methods[0] ?? "mail", isLost });
+  return {
+    methods,
+    fees: methods.includes("keep_item") ? [] : feesOf(asked, value),
+    estimatedRefund: money(value.refundMinor, order.currency),
+    settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
+    evidenceRequired: requiredEvidence(policyOf(order, "return").rules),
+  };
+}
+
+/** Calculates the value of a return with one line. */
+export function singleLineReturnValue(
+  { order, line, isFault }: AfterSalesOptionContext,
+  {
+    quantity,
+    ...asked
+  }: Pick<ReturnValueInput, "kind" | "method" | "isLost"> & { readonly quantity: number },
+): ReturnType<typeof calculateReturnValue> {
+  return calculateReturnValue(order, { ...asked, isFault, lines: [{ lineId: line.id, quantity }] });
+}
+
+function feesOf(
+  asked: AfterSalesOptionContext,
+  { restockingMinor, postageMinor }: ReturnType<typeof calculateReturnValue>,
+): AfterSalesFee[] {
+  const { order } = asked;
+  const { restockingBasisPoints } = policyOf(order, "return").rules;
+  const amount = (minor: number): AfterSalesFee["amount"] => money(minor, order.currency);
+  return [
+    ...(restockingMinor > 0
+      ? [
+          {
+            code: "restocking" as const,
+            amount: amount(restockingMinor),
+            basisPoints: restockingBasisPoints,
+            payer: "buyer" as const,
+          },
+        ]
+      : []),
+    postageMinor > 0
+      ? { code: "return_shipping", amount: amount(postageMinor), basisPoints: null, payer: "buyer" }
+      : freeReturnShippingFee(asked),
+  ];
+}
+
+/** The return shipping fee of amount 0, paid by the merchant. */
+export function freeReturnShippingFee({ order }: Pick<AfterSalesOptionContext, "order">): AfterSalesFee {
+  return { code: "return_shipping", amount: money(0, order.currency), basisPoints: null, payer: "merchant" };
+}
+
+/** Returns the evidence that the return policy requires. */
+export const requiredEvidence = ({ photoRequired }: ReturnRules): AfterSalesOptionTerms["evidenceRequired"] =>
+  photoRequired ? ["photo"] : [];
+
+/** Returns the highest refund for which the buyer may keep the goods; null if the policy names none. */
+export function keepItemLimit(
+  { order }: AfterSalesOptionContext,
+  { keepItemMinor }: ReturnRules,
+): AfterSalesFee["amount"] {
+  return keepItemMinor === null ? null : money(keepItemMinor, order.currency);
+}

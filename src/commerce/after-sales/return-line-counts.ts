@@ -1,0 +1,55 @@
+/** Checks the unit counts of a return's lines that the merchant reports on receipt and inspection. */
+import type { OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
+import { faultAt, type Faults, integerFaults, repeatFaults } from "#foundation/faults.ts";
+
+/**
+ * Unit counts of one return line. Every line is counted once, and no count may be higher than in the step
+ * before.
+ */
+export interface ReturnLineCount {
+  readonly lineId: string;
+}
+
+/** For each count: the maximum, given the return line and the other counts of the line. */
+type CountBounds<Count extends ReturnLineCount> = Readonly<
+  Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
+>;
+
+/** Checks the counts of a return's lines: every line once, each count from 0 to its maximum. */
+export function returnLineCountFaults<Count extends ReturnLineCount>(
+  { lines }: Pick<OrderReturn, "lines">,
+  counts: readonly Count[],
+  bounds: CountBounds<Count>,
+): Faults {
+  const ids = counts.map(({ lineId }) => lineId);
+  const missing = lines.filter(({ lineId }) => !ids.includes(lineId)).map(({ lineId }) => lineId);
+  return [
+    ...repeatFaults(ids, (index) => `/lines/${index}/lineId`),
+    ...counts.flatMap((count, index) => lineCountFaults(lines, { count, index, bounds })),
+    ...(missing.length === 0
+      ? []
+      : [
+          {
+            ...faultAt("/lines", "required", '"lines" must contain every line of the return.'),
+            allowed: missing,
+          },
+        ]),
+  ];
+}
+
+function lineCountFaults<Count extends ReturnLineCount>(
+  lines: readonly ReturnLine[],
+  {
+    count,
+    index,
+    bounds,
+  }: { readonly count: Count; readonly index: number; readonly bounds: CountBounds<Count> },
+): Faults {
+  const line = lines.find(({ lineId }) => lineId === count.lineId);
+  if (line === undefined)
+    return [faultAt(`/lines/${index}/lineId`, "unknown", '"lineId" is not a line of this return.')];
+  return (Object.keys(bounds) as Exclude<keyof Count & string, "lineId">[]).flatMap((name) => {
+    const max = bounds[name]?.(line, count) ?? 0;
+    return integerFaults(`/lines/${index}/${name}`, count[name] as number, { min: 0, max: Math.max(0, max) });
+  });
+}
