@@ -1,6 +1,6 @@
 /** Pictures and films: only addresses that no page need be warned of, in the order the merchant gave them. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { attachMedia, isMediaUrl, removeMedia } from "#commerce/catalog/product-content.ts";
+import { attachMedia, isMediaUrl, removeMedia } from "#commerce/catalog/product-media.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, makePublished, risesOf, type World } from "./writes-world.ts";

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
 import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
-import { upsertProductTranslation } from "#commerce/catalog/product-content.ts";
+import { upsertProductTranslation } from "#commerce/catalog/product-texts.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import {

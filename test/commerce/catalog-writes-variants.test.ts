@@ -3,7 +3,7 @@
  * none is ever half described.
  */
 import { beforeAll, describe, expect, it } from "vitest";
-import { attachMedia } from "#commerce/catalog/product-content.ts";
+import { attachMedia } from "#commerce/catalog/product-media.ts";
 import { isGtin } from "#commerce/catalog/catalog-fields.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { Failure } from "#foundation/failure.ts";

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { upsertCategory } from "#commerce/catalog/change-category.ts";
 import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
-import { upsertProductTranslation } from "#commerce/catalog/product-content.ts";
+import { upsertProductTranslation } from "#commerce/catalog/product-texts.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import {

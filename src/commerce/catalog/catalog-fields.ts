@@ -55,7 +55,7 @@ export function slugFaults(field: string, slug: string): Faults {
         faultAt(
           field,
           "pattern_mismatch",
-          `A slug has 1–${slugLengthMax} lower-case letters, digits and single hyphens between.`,
+          `A slug must have 1 to ${slugLengthMax} lower-case letters, digits or single hyphens between them.`,
         ),
       ];
 }
@@ -68,14 +68,14 @@ export function codeFaults(field: string, code: string): Faults {
     faultAt(
       field,
       "pattern_mismatch",
-      `A code has 1–${catalogBounds.codeMax} lower-case letters, digits and single - or _ between.`,
+      `A code must have 1 to ${catalogBounds.codeMax} lower-case letters, digits or single - or _ between them.`,
     ),
   ];
 }
 
 export function localeFaults(field: string, locale: string): Faults {
   return parseLocale(locale) === undefined
-    ? [faultAt(field, "invalid_locale", "It is not a well-formed BCP 47 tag.")]
+    ? [faultAt(field, "invalid_locale", "The locale must be a well-formed BCP 47 tag, for example de-CH.")]
     : [];
 }
 
@@ -181,7 +181,7 @@ export function variantFaults(at: string, variant: VariantFields): Faults {
           faultAt(
             `${at}/sku`,
             "pattern_mismatch",
-            "A SKU has printable ASCII characters, no space at its ends.",
+            "A SKU must have printable ASCII characters and no space at its ends.",
           ),
         ]),
     ...gtinFaults(`${at}/gtin`, variant.gtin),
@@ -217,7 +217,7 @@ function restrictionFaults(field: string, given: readonly string[]): Faults {
 
 function dateFaults(field: string, date: Date | null | undefined): Faults {
   if (date === null || date === undefined || !Number.isNaN(date.getTime())) return [];
-  return [faultAt(field, "wrong_type", "It is not a time.")];
+  return [faultAt(field, "wrong_type", "availableFrom must be a valid time.")];
 }
 
 function gtinFaults(field: string, gtin: string | null | undefined): Faults {
@@ -226,7 +226,7 @@ function gtinFaults(field: string, gtin: string | null | undefined): Faults {
     faultAt(
       field,
       "pattern_mismatch",
-      "A GTIN has 8, 12, 13 or 14 digits, the last of which checks the others.",
+      "A GTIN must have 8, 12, 13 or 14 digits, including a valid check digit.",
     ),
   ];
 }

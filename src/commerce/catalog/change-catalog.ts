@@ -79,7 +79,7 @@ export async function loadProductBefore(
   product: LockedProduct,
 ): Promise<EditableProduct> {
   const before = (await findProductAggregates(transaction, [product.id], now)).get(product.id);
-  if (before === undefined) throw new Error(`The product ${product.id} was locked and is not there.`);
+  if (before === undefined) throw new Error(`Product ${product.id} was locked but could not be loaded.`);
   return { ...product, before };
 }
 

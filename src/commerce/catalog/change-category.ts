@@ -213,15 +213,15 @@ async function requireValidParent(
   if (depth === 0)
     throw refuseAt("resource_not_found", "/parentId", {
       code: "resource_not_found",
-      message: "There is no such category.",
+      message: "The merchant has no category with this ID.",
     });
   if (isBelow)
     throw refuseAt("invalid_field", "/parentId", {
       code: "circle",
-      message: "A category cannot hang below itself.",
+      message: "The parent must not be the category itself or a category below it.",
     });
   if (depth + height > catalogBounds.categoryDepthMax) {
-    const message = `The tree may have ${catalogBounds.categoryDepthMax} levels at most.`;
+    const message = `The category tree may have at most ${catalogBounds.categoryDepthMax} levels.`;
     throw refuseAt("invalid_field", "/parentId", { code: "too_deep", message });
   }
 }

@@ -37,7 +37,7 @@ import {
   raiseCatalogVersion,
   publishProductChanges,
 } from "./change-catalog.ts";
-import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
+import { saveTranslations, type TranslationInput, translationsFaults } from "./product-texts.ts";
 
 export interface RatingInput {
   /** Average rating from 0 to 5. */
@@ -135,7 +135,11 @@ export function productFaults(at: string, { brand, rating, attributes, options }
     ...(average >= 0 && average <= 5
       ? []
       : [
-          faultAt(`${at}/rating/average`, average > 5 ? "too_large" : "too_small", "It must be from 0 to 5."),
+          faultAt(
+            `${at}/rating/average`,
+            average > 5 ? "too_large" : "too_small",
+            "The average rating must be from 0 to 5.",
+          ),
         ]),
     ...integerFaults(`${at}/rating/count`, rating?.count, { min: 0, max: 2_147_483_647 }),
     ...attributesFaults(`${at}/attributes`, attributes),
@@ -171,12 +175,14 @@ function valueFaults(field: string, value: unknown): Faults {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
   if (typeof value === "string") return textFaults(field, value, { max: catalogBounds.attributeValueMax });
   if (!Array.isArray(value))
-    return [faultAt(field, "wrong_type", "It must be a text, a number, a boolean or a list of texts.")];
+    return [
+      faultAt(field, "wrong_type", "The value must be a string, a number, a boolean or a list of strings."),
+    ];
   return [
     ...countFaults(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
     ...value.flatMap((entry: unknown, index) => {
       if (typeof entry !== "string")
-        return [faultAt(`${field}/${index}`, "wrong_type", "It must be a text.")];
+        return [faultAt(`${field}/${index}`, "wrong_type", "Every value of the list must be a string.")];
       return textFaults(`${field}/${index}`, entry, { max: catalogBounds.attributeValueMax });
     }),
   ];
@@ -259,7 +265,13 @@ async function requireCategories(
   const details = categoryIds.flatMap((id, index) =>
     found.has(id)
       ? []
-      : [faultAt(`/categoryIds/${index}`, "resource_not_found", "There is no such category.")],
+      : [
+          faultAt(
+            `/categoryIds/${index}`,
+            "resource_not_found",
+            "The merchant has no category with this ID.",
+          ),
+        ],
   );
   if (details.length > 0) throw fail("resource_not_found", { details });
 }

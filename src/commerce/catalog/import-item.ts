@@ -39,7 +39,7 @@ import {
   type ProductEventType,
   requireNotArchived,
 } from "./change-catalog.ts";
-import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
+import { saveTranslations, type TranslationInput, translationsFaults } from "./product-texts.ts";
 import { type VariantSaveResult, saveVariants } from "./change-variants.ts";
 import { catalogBounds, slugFaults, variantFaults, type VariantFields } from "./catalog-fields.ts";
 
@@ -87,7 +87,7 @@ export function importItemFaults(item: ProductImportItem): Faults {
   return [
     ...(item.translations.length + item.variants.length > 0
       ? []
-      : [faultAt("", "too_short", "It has neither a slug nor a SKU to be known by.")]),
+      : [faultAt("", "too_short", "The item must have at least one translation or variant.")]),
     ...productFaults("", item),
     ...categoryListFaults("/categorySlugs", item.categorySlugs),
     ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
@@ -166,12 +166,24 @@ function requireKnownReferences(item: ProductImportItem, { markets, categoryIds 
     ...(item.categorySlugs ?? []).flatMap((slug, index) =>
       categoryIds.has(slug)
         ? []
-        : [faultAt(`/categorySlugs/${index}`, "resource_not_found", "There is no such category.")],
+        : [
+            faultAt(
+              `/categorySlugs/${index}`,
+              "resource_not_found",
+              "The merchant has no category with this slug.",
+            ),
+          ],
     ),
     ...eachPrice(item, (at, { marketHandle }) =>
       markets.has(marketHandle)
         ? []
-        : [faultAt(`${at}/marketHandle`, "resource_not_found", "There is no such market.")],
+        : [
+            faultAt(
+              `${at}/marketHandle`,
+              "resource_not_found",
+              "The merchant has no market with this handle.",
+            ),
+          ],
     ),
   ];
   if (unknown.length > 0) throw fail("resource_not_found", { details: unknown });
@@ -246,7 +258,7 @@ async function createDraft(
   requireNoFaults(
     item.translations.length > 0
       ? []
-      : [faultAt("/translations", "too_short", "A new product needs a translation.")],
+      : [faultAt("/translations", "too_short", "A new product must have at least one translation.")],
   );
   const id = await insertProduct(transaction, context);
   return { id, status: "draft", version: 1, publishedAt: null, defaultLocale: references.defaultLocale };

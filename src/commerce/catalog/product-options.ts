@@ -159,10 +159,10 @@ export function explainOptionMismatch(
 ): string | undefined {
   for (const [code, choices] of options) {
     const chosen = combination[code];
-    if (chosen === undefined) return `It does not choose for the option "${code}".`;
-    if (!choices.has(chosen)) return `The option "${code}" has no such choice.`;
+    if (chosen === undefined) return `A choice of the option "${code}" is missing.`;
+    if (!choices.has(chosen)) return `The option "${code}" has no choice "${chosen}".`;
   }
   return Object.keys(combination).length === options.size
     ? undefined
-    : "It chooses for an option that the product does not have.";
+    : "The variant has a choice of an option that the product does not have.";
 }

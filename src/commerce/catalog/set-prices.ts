@@ -77,10 +77,16 @@ export function priceFaults(at: string, { amountMinor, compareAtMinor, currency 
     ...integerFaults(`${at}/amountMinor`, amountMinor, { min: 0, max: amountMinorMax }),
     ...integerFaults(`${at}/compareAtMinor`, compareAtMinor, { min: 1, max: amountMinorMax }),
     ...(isCompareAtTooLow
-      ? [faultAt(`${at}/compareAtMinor`, "out_of_range", "It must be above the amount.")]
+      ? [faultAt(`${at}/compareAtMinor`, "out_of_range", "compareAtMinor must be higher than amountMinor.")]
       : []),
     ...(typeof currency === "string" && !/^[A-Z]{3}$/.test(currency)
-      ? [faultAt(`${at}/currency`, "pattern_mismatch", "It must be an ISO 4217 code in capitals.")]
+      ? [
+          faultAt(
+            `${at}/currency`,
+            "pattern_mismatch",
+            "The currency must be an ISO 4217 code in upper case.",
+          ),
+        ]
       : []),
   ];
 }
@@ -108,7 +114,13 @@ async function lockVariants(
   const details = prices.flatMap(({ variantId }, index) =>
     productOf.has(variantId)
       ? []
-      : [faultAt(`/prices/${index}/variantId`, "resource_not_found", "There is no such variant.")],
+      : [
+          faultAt(
+            `/prices/${index}/variantId`,
+            "resource_not_found",
+            "The merchant has no variant with this ID.",
+          ),
+        ],
   );
   if (details.length > 0) throw fail("resource_not_found", { details });
   return productOf;
@@ -128,7 +140,13 @@ async function requireMarkets(
   const details = prices.flatMap(({ marketId }, index) =>
     currencyOf.has(marketId)
       ? []
-      : [faultAt(`/prices/${index}/marketId`, "resource_not_found", "There is no such market.")],
+      : [
+          faultAt(
+            `/prices/${index}/marketId`,
+            "resource_not_found",
+            "The merchant has no market with this ID.",
+          ),
+        ],
   );
   if (details.length > 0) throw fail("resource_not_found", { details });
   requireNoFaults(

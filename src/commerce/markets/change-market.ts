@@ -80,7 +80,13 @@ function marketFaults(input: MarketUpsertInput): Faults {
     ...localeFaults("/defaultLocale", input.defaultLocale),
     ...(isTimeZone(input.timeZone)
       ? []
-      : [faultAt("/timeZone", "unknown_time_zone", "The IANA time zone database has no such name.")]),
+      : [
+          faultAt(
+            "/timeZone",
+            "unknown_time_zone",
+            "The time zone must be a name of the IANA time zone database.",
+          ),
+        ]),
     ...countFaults("/countries", input.countries, { min: 1, max: countriesMax }),
     ...input.countries.flatMap((country, index) => countryFaults(`/countries/${index}`, country)),
     ...repeatFaults(input.countries, (index) => `/countries/${index}`),
@@ -145,7 +151,7 @@ async function requireFreeCountries(
     faultAt(
       `/countries/${countries.indexOf(country)}`,
       "already_exists",
-      `${country} belongs to the market "${handle}".`,
+      `${country} already belongs to the market "${handle}".`,
     ),
   );
   const conflict = marketConflict(first, "country_taken", {
@@ -296,7 +302,7 @@ export async function requireMarket(
   const [first] = rows;
   if (first === undefined)
     throw fail("resource_not_found", {
-      details: [faultAt("/marketId", "resource_not_found", "There is no such market.")],
+      details: [faultAt("/marketId", "resource_not_found", "The merchant has no market with this ID.")],
     });
   return { id: first.id, currency: first.currency, countries: rows.flatMap(({ country }) => country ?? []) };
 }

@@ -108,7 +108,7 @@ function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInp
     ...localizedFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
     ...(url === null || url === undefined || isHttpsUrl(url)
       ? []
-      : [faultAt("/url", "pattern_mismatch", "It must be an https address without credentials.")]),
+      : [faultAt("/url", "pattern_mismatch", "The URL must be an https URL without credentials.")]),
     ...ruleFaults({ type, marketId: marketId ?? null, rules: rules ?? {} }),
   ];
 }
@@ -183,7 +183,7 @@ function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null)
     ...repeatFaults(methods ?? [], (index) => `${at("methods")}/${index}`),
     ...(extendUntil === null || extendUntil === undefined || isDay(extendUntil)
       ? []
-      : [faultAt(at("extendUntil"), "invalid_format", "It must be a day, YYYY-MM-DD.")]),
+      : [faultAt(at("extendUntil"), "invalid_format", "extendUntil must be a date, YYYY-MM-DD.")]),
     ...excludedFaults(rules),
     ...(marketId === null ? amountFaults(rules) : []),
   ];
@@ -204,7 +204,13 @@ function amountFaults(rules: PartialRules<ReturnRules>): Faults {
   return (["returnShippingMinor", "keepItemMinor"] as const).flatMap((name) =>
     (rules[name] ?? 0) === 0
       ? []
-      : [faultAt(at(name), "market_required", "An amount needs the market whose currency it is in.")],
+      : [
+          faultAt(
+            at(name),
+            "market_required",
+            "An amount requires marketId, because it is in the currency of the market.",
+          ),
+        ],
   );
 }
 
@@ -255,7 +261,7 @@ async function requireKnownCategories(
           faultAt(
             `/rules/return/excludedCategoryIds/${index}`,
             "resource_not_found",
-            "There is no such category.",
+            "The merchant has no category with this ID.",
           ),
         ],
   );

@@ -90,7 +90,7 @@ function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
     ...integerFaults("/minDays", input.minDays, { min: 0, max: daysMax }),
     ...integerFaults("/maxDays", input.maxDays, { min: 0, max: daysMax }),
     ...(input.maxDays < input.minDays
-      ? [faultAt("/maxDays", "out_of_range", "It must not be below minDays.")]
+      ? [faultAt("/maxDays", "out_of_range", "maxDays must be at least minDays.")]
       : []),
     ...integerFaults("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
   ];
@@ -120,7 +120,7 @@ export async function upsertTaxRate(
   if (!market.countries.includes(input.country)) {
     throw refuseAt("invalid_field", "/country", {
       code: "not_in_market",
-      message: "The market does not have this country.",
+      message: "The country must be one of the market's countries.",
     });
   }
   const { country, name, basisPoints, appliesToShipping } = input;
@@ -146,7 +146,9 @@ function taxRateFaults({ country, regionCode, name, basisPoints }: TaxRateUpsert
     ...countryFaults("/country", country),
     ...(isRegion
       ? []
-      : [faultAt("/regionCode", "pattern_mismatch", "It is not an ISO 3166-2 code of the country.")]),
+      : [
+          faultAt("/regionCode", "pattern_mismatch", "The region must be an ISO 3166-2 code of the country."),
+        ]),
     ...textFaults("/name", name, { max: catalogBounds.nameMax }),
     ...integerFaults("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
   ];

@@ -241,7 +241,7 @@ function discountUnits(
  */
 export class AmountOutOfRangeError extends Error {
   constructor() {
-    super(`An amount is beyond ±${amountMinorMax} minor units.`);
+    super(`An amount exceeds ±${amountMinorMax} minor units.`);
     this.name = "AmountOutOfRange";
   }
 }
@@ -274,7 +274,7 @@ export function allocateByWeight(totalMinor: number, weights: readonly number[])
   const total = BigInt(totalMinor);
   const weighed = weights.map(BigInt);
   const sum = weighed.reduce((left, right) => left + right, 0n);
-  if (sum === 0n) throw new RangeError("There is nothing to split the total over.");
+  if (sum === 0n) throw new RangeError("A total above 0 cannot be split, because all weights are 0.");
   const parts = weighed.map((weight, position) => ({
     position,
     share: Number((total * weight) / sum),

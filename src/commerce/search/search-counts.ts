@@ -96,26 +96,8 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
     entries.set(name, entry);
   };
 
-  const write = async (): Promise<void> => {
-    const today = clock.now().toISOString().slice(0, 10);
-    const due = [...entries.values()].filter(
-      ({ clients, searches }) => clients.size >= clientsPerQueryMin && searches > 0,
-    );
-    const taken = due.map((entry) => ({ ...entry }));
-    // Searches that arrive during the write are counted for the next write.
-    for (const entry of due) entry.searches = entry.empty = 0;
-    try {
-      if (taken.length > 0) await saveCounts(db, taken);
-    } catch (error) {
-      for (const [index, entry] of due.entries()) {
-        entry.searches += taken[index]?.searches ?? 0;
-        entry.empty += taken[index]?.empty ?? 0;
-      }
-      log.warn({ err: error }, "What was searched for could not be written down; it is tried again.");
-    }
-    dropPastDays(entries, today);
-  };
-  const flush = (): Promise<void> => (flushing = flushing.then(write));
+  const flush = (): Promise<void> =>
+    (flushing = flushing.then(() => writeEntries(entries, { db, clock, log })));
 
   return {
     note: (search) => {
@@ -134,6 +116,30 @@ export function createSearchCounts({ db, clock, log }: SearchCountsOptions): Sea
       return flush();
     },
   };
+}
+
+/** Writes the entries that enough clients searched for, and drops past days. Failed writes are retried later. */
+async function writeEntries(
+  entries: LRUCache<string, Entry>,
+  { db, clock, log }: SearchCountsOptions,
+): Promise<void> {
+  const today = clock.now().toISOString().slice(0, 10);
+  const due = [...entries.values()].filter(
+    ({ clients, searches }) => clients.size >= clientsPerQueryMin && searches > 0,
+  );
+  const taken = due.map((entry) => ({ ...entry }));
+  // Searches that arrive during the write are counted for the next write.
+  for (const entry of due) entry.searches = entry.empty = 0;
+  try {
+    if (taken.length > 0) await saveCounts(db, taken);
+  } catch (error) {
+    for (const [index, entry] of due.entries()) {
+      entry.searches += taken[index]?.searches ?? 0;
+      entry.empty += taken[index]?.empty ?? 0;
+    }
+    log.warn({ err: error }, "Search counts could not be written to the database; the next flush retries.");
+  }
+  dropPastDays(entries, today);
 }
 
 /** Drops entries of past days that have nothing left to write. */

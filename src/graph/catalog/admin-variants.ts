@@ -15,7 +15,7 @@ const PriceRef = builder.objectRef<PricePart & { readonly product: ProductAggreg
       description: "The market in which this price is valid.",
       resolve: async ({ marketId, product }, _args, { loaders }) => {
         const market = (await loaders.markets.load(product.merchant.id)).find(({ id }) => id === marketId);
-        if (market === undefined) throw new Error(`There is no market ${marketId}.`);
+        if (market === undefined) throw new Error(`Market ${marketId} does not exist.`);
         return market;
       },
     }),
@@ -54,7 +54,7 @@ function currencyOf({
   readonly product: ProductAggregate;
 }): string {
   const market = product.markets.find(({ id }) => id === marketId);
-  if (market === undefined) throw new Error(`There is no market ${marketId}.`);
+  if (market === undefined) throw new Error(`Market ${marketId} does not exist.`);
   return market.currency;
 }
 

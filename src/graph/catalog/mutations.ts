@@ -1,7 +1,8 @@
 /** Graph mutations of products, their texts, variants, prices and media, and of categories. */
 import { deleteCategory, upsertCategory } from "#commerce/catalog/change-category.ts";
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
-import { attachMedia, removeMedia, upsertProductTranslation } from "#commerce/catalog/product-content.ts";
+import { attachMedia, removeMedia } from "#commerce/catalog/product-media.ts";
+import { upsertProductTranslation } from "#commerce/catalog/product-texts.ts";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
 import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";

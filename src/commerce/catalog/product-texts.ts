@@ -1,33 +1,20 @@
 /**
- * Texts, slugs and media of a product. A slug belongs to one product of its merchant for ever: a product
- * keeps its former slugs and may use them again, but no other product can. Only the URLs of media are stored.
- * They must be https URLs or paths of this service, so that no page loads unencrypted content.
+ * Texts and slugs of a product. A slug belongs to one product of its merchant for ever: a product keeps its
+ * former slugs and may use them again, but no other product can.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import {
-  choiceFaults,
   countFaults,
   faultAt,
   type Faults,
-  integerFaults,
   repeatFaults,
   requireNoFaults,
   textFaults,
 } from "#foundation/faults.ts";
-import { createId, toId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import {
-  catalogBounds,
-  isHttpsUrl,
-  localeFaults,
-  localizedFaults,
-  type LocalizedTextInput,
-  slugFaults,
-  toLocale,
-  toLocalizedMap,
-} from "./catalog-fields.ts";
+import { catalogBounds, localeFaults, slugFaults, toLocale } from "./catalog-fields.ts";
 import { productConflict, lockEditableProduct, publishProductChanges } from "./change-catalog.ts";
 
 /** All texts of a product in one locale. A text that is left out is removed. */
@@ -193,129 +180,4 @@ function slugTaken(
       data: { slugs: [...taken.keys()] },
     },
   });
-}
-
-interface MediaAttachInput {
-  readonly productId: string;
-  readonly expectedVersion?: number | null | undefined;
-  readonly type: "image" | "video";
-  /** Absolute https URL, or a path that starts with `/media/`. */
-  readonly url: string;
-  /** Alternative texts, for people who cannot see the picture; empty if the picture is only decoration. */
-  readonly alts: readonly LocalizedTextInput[];
-  readonly width: number;
-  readonly height: number;
-  /** Position counted from 0; media at this position and after it move one up. Left out: the end. */
-  readonly position?: number | null | undefined;
-}
-
-interface MediaRemoveInput {
-  readonly productId: string;
-  readonly expectedVersion?: number | null | undefined;
-  readonly mediaId: string;
-}
-
-export async function attachMedia(
-  transaction: Transaction,
-  context: CommandContext,
-  input: MediaAttachInput,
-): Promise<{ productId: string; mediaId: string }> {
-  requireNoFaults(mediaFaults(input));
-  const product = await lockEditableProduct(transaction, context, input);
-  const { total, last } = await transaction
-    .selectFrom("media")
-    .select((row) => [row.fn.countAll<number>().as("total"), row.fn.max("position").as("last")])
-    .where("productId", "=", product.id)
-    .executeTakeFirstOrThrow();
-  if (total >= catalogBounds.mediaMax) {
-    throw fail("invalid_state", {
-      conflict: productConflict(product, "media_limit_reached", { limit: catalogBounds.mediaMax }),
-    });
-  }
-  const end = ((last as number | null) ?? -1) + 1;
-  const position = Math.min(input.position ?? end, end);
-  if (position < end) await shiftMediaPositions(transaction, product.id, position);
-  const mediaId = createId("media", context.now.getTime());
-  const { type, url, width, height } = input;
-  const alts = JSON.stringify(toLocalizedMap(input.alts));
-  await transaction
-    .insertInto("media")
-    .values({
-      id: mediaId,
-      merchantId: context.merchantId,
-      productId: product.id,
-      type,
-      url,
-      alts,
-      width,
-      height,
-      position,
-    })
-    .execute();
-  await publishProductChanges(transaction, context, {
-    changed: [{ before: product.before, types: ["product.updated"] }],
-  });
-  return { productId: product.id, mediaId };
-}
-
-async function shiftMediaPositions(
-  transaction: Transaction,
-  productId: string,
-  position: number,
-): Promise<void> {
-  await sql`update media set position = position + 1 where product_id = ${productId} and position >= ${position}`.execute(
-    transaction,
-  );
-}
-
-function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): Faults {
-  const side = { min: 1, max: catalogBounds.mediaSidePixelsMax };
-  return [
-    ...choiceFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
-    ...(isMediaUrl(url)
-      ? []
-      : [
-          faultAt(
-            "/url",
-            "pattern_mismatch",
-            "It must be an https address without credentials, or a path that starts with /media/.",
-          ),
-        ]),
-    ...localizedFaults("/alts", alts, { min: 0, max: catalogBounds.nameMax, optional: true }),
-    ...integerFaults("/width", width, side),
-    ...integerFaults("/height", height, side),
-    ...integerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
-  ];
-}
-
-/**
- * Returns true for an https URL or a path below `/media/`. Segments `..` and empty or percent-encoded
- * segments are refused, because they could lead out of `/media/`.
- */
-export function isMediaUrl(text: string): boolean {
-  if (!text.startsWith("/")) return isHttpsUrl(text);
-  return (
-    text.length <= catalogBounds.urlMax && /^\/media(?:\/[\w-][\w.-]*)+$/.test(text) && !text.includes("..")
-  );
-}
-
-/** Removes a picture or video. Variants that were shown by it are shown by the product's first picture again. */
-export async function removeMedia(
-  transaction: Transaction,
-  context: CommandContext,
-  input: MediaRemoveInput,
-): Promise<{ productId: string; mediaId: string }> {
-  const product = await lockEditableProduct(transaction, context, input);
-  const removed = await transaction
-    .deleteFrom("media")
-    .where("id", "=", toId(input.mediaId))
-    .where("productId", "=", product.id)
-    .where("merchantId", "=", context.merchantId)
-    .returning("id")
-    .executeTakeFirst();
-  if (removed === undefined) throw fail("resource_not_found");
-  await publishProductChanges(transaction, context, {
-    changed: [{ before: product.before, types: ["product.updated"] }],
-  });
-  return { productId: product.id, mediaId: removed.id };
 }

@@ -1,0 +1,190 @@
+/**
+ * Merges the variants of an input into the current variants of a product, and checks the rules: every SKU is
+ * unique within the merchant, every combination of choices is unique within the product, and fits the
+ * product's options. Reads and writes no data.
+ */
+import { fail, type Failure } from "#foundation/failure.ts";
+import { faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
+import { createId } from "#foundation/ids.ts";
+import { catalogBounds, type VariantFields } from "./catalog-fields.ts";
+import { type LockedProduct, productConflict } from "./change-catalog.ts";
+import { explainOptionMismatch, type ProductOptions, requireChoicesFitOptions } from "./product-options.ts";
+
+export interface VariantRow {
+  readonly id: string;
+  readonly sku: string;
+  readonly gtin: string | null;
+  readonly options: Readonly<Record<string, string>>;
+  readonly mediaId: string | null;
+  readonly restrictions: readonly string[];
+  readonly requiresShipping: boolean;
+  readonly weightGrams: number | null;
+  readonly maxOrderQuantity: number | null;
+  readonly discontinued: boolean;
+  readonly availableFrom: Date | null;
+  readonly position: number;
+}
+
+/** Current variants of a product, and the data by which changes of them are checked. */
+export interface CurrentVariants {
+  readonly product: LockedProduct;
+  readonly now: Date;
+  readonly rows: readonly VariantRow[];
+  /** SKUs in lower case that are used by variants of the merchant's other products. */
+  readonly foreignSkus: ReadonlyMap<string, { readonly variantId: string; readonly productId: string }>;
+  readonly options: ProductOptions;
+  readonly mediaIds: ReadonlySet<string>;
+}
+
+export interface VariantToSave extends VariantFields {
+  /** JSON Pointer of the variant in the input. */
+  readonly at: string;
+  readonly variantId?: string | null | undefined;
+  readonly mediaId?: string | null | undefined;
+}
+
+export interface MergedVariant extends VariantRow {
+  readonly isNew: boolean;
+}
+
+/**
+ * Merges the input into the current rows and returns the rows to write. Throws a failure if the result would
+ * break a rule. Reads and writes no data.
+ */
+export function mergeVariants(current: CurrentVariants, given: readonly VariantToSave[]): MergedVariant[] {
+  let nextPosition = 1 + Math.max(-1, ...current.rows.map(({ position }) => position));
+  const merged = given.map((variant) => {
+    const existing = findExisting(current, variant);
+    requireKnownMedia(current, variant);
+    return mergeVariant(variant, existing ?? newVariantRow(current, nextPosition++), existing === undefined);
+  });
+  requireNoFaults(merged.flatMap((row, index) => combinationFaults(current, row, given[index]?.at ?? "")));
+  const mine = new Set(merged.map(({ id }) => id));
+  const others = current.rows.filter(({ id }) => !mine.has(id));
+  requireChoicesFitOptions(current.product, current.options, others);
+  requireDistinct({ ...current, rows: [...others, ...merged] }, merged, given);
+  if (current.rows.length + merged.filter(({ isNew }) => isNew).length > catalogBounds.variantsMax) {
+    throw fail("invalid_state", {
+      conflict: productConflict(current.product, "variant_limit_reached", {
+        limit: catalogBounds.variantsMax,
+      }),
+    });
+  }
+  return merged;
+}
+
+function findExisting(
+  { rows }: CurrentVariants,
+  { at, variantId, sku }: VariantToSave,
+): VariantRow | undefined {
+  if (variantId === null || variantId === undefined) return rows.find((row) => isSameSku(row.sku, sku));
+  const existing = rows.find(({ id }) => id === variantId);
+  if (existing === undefined)
+    throw refuseAt("resource_not_found", `${at}/variantId`, {
+      code: "resource_not_found",
+      message: "The product has no variant with this ID.",
+    });
+  return existing;
+}
+
+function requireKnownMedia({ mediaIds }: CurrentVariants, { at, mediaId }: VariantToSave): void {
+  if (mediaId === null || mediaId === undefined || mediaIds.has(mediaId)) return;
+  throw refuseAt("resource_not_found", `${at}/mediaId`, {
+    code: "resource_not_found",
+    message: "The product has no picture or video with this ID.",
+  });
+}
+
+function newVariantRow({ now }: CurrentVariants, position: number): VariantRow {
+  return {
+    id: createId("variant", now.getTime()),
+    sku: "",
+    options: {},
+    gtin: null,
+    mediaId: null,
+    restrictions: [],
+    requiresShipping: true,
+    weightGrams: null,
+    maxOrderQuantity: null,
+    discontinued: false,
+    availableFrom: null,
+    position,
+  };
+}
+
+function mergeVariant(given: VariantToSave, before: VariantRow, isNew: boolean): MergedVariant {
+  return {
+    id: before.id,
+    isNew,
+    sku: given.sku,
+    options: Object.fromEntries(given.options.map(({ option, choice }) => [option, choice])),
+    gtin: resolveField(given.gtin, before.gtin, null),
+    mediaId: resolveField(given.mediaId, before.mediaId, null),
+    restrictions: resolveField<readonly string[]>(given.restrictions, before.restrictions, []),
+    requiresShipping: resolveField(given.requiresShipping, before.requiresShipping, true),
+    weightGrams: resolveField(given.weightGrams, before.weightGrams, null),
+    maxOrderQuantity: resolveField(given.maxOrderQuantity, before.maxOrderQuantity, null),
+    discontinued: resolveField(given.discontinued, before.discontinued, false),
+    availableFrom: resolveField(given.availableFrom, before.availableFrom, null),
+    position: resolveField(given.position, before.position, before.position),
+  };
+}
+
+/** Chooses a field's new value: left out keeps the current value, null sets the default. */
+function resolveField<Value>(given: Value | null | undefined, before: Value, fallback: Value): Value {
+  if (given === undefined) return before;
+  return given === null ? fallback : given;
+}
+
+/**
+ * Checks the choices of a variant. A discontinued variant may keep its choices even if the product no longer
+ * offers them.
+ */
+function combinationFaults(current: CurrentVariants, row: MergedVariant, at: string): Faults {
+  const before = current.rows.find(({ id }) => id === row.id);
+  if (row.discontinued && before !== undefined && combinationKey(before) === combinationKey(row)) return [];
+  const misfit = explainOptionMismatch(current.options, row.options);
+  return misfit === undefined ? [] : [faultAt(`${at}/options`, "options_mismatch", misfit)];
+}
+
+function requireDistinct(
+  { rows, foreignSkus }: CurrentVariants,
+  merged: readonly MergedVariant[],
+  given: readonly VariantToSave[],
+): void {
+  for (const [index, row] of merged.entries()) {
+    const at = given[index]?.at ?? "";
+    const foreign = foreignSkus.get(row.sku.toLowerCase());
+    const sameSku =
+      foreign?.variantId ?? rows.find((other) => other.id !== row.id && isSameSku(other.sku, row.sku))?.id;
+    if (sameSku !== undefined) throw variantConflict(`${at}/sku`, sameSku, "sku_taken");
+    const sameChoice = rows.find(
+      (other) => other.id !== row.id && combinationKey(other) === combinationKey(row),
+    );
+    if (sameChoice !== undefined) throw variantConflict(`${at}/options`, sameChoice.id, "options_taken");
+  }
+}
+
+function variantConflict(field: string, variantId: string, reason: "sku_taken" | "options_taken"): Failure {
+  const message =
+    reason === "sku_taken"
+      ? "Another variant of the merchant has this SKU."
+      : "Another variant of the product has the same choices.";
+  return fail("already_exists", {
+    message,
+    details: [faultAt(field, "already_exists", message)],
+    conflict: {
+      resource: "variant",
+      id: variantId,
+      currentStatus: null,
+      currentVersion: null,
+      reason,
+      data: {},
+    },
+  });
+}
+
+const isSameSku = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+const combinationKey = ({ options }: VariantRow): string =>
+  JSON.stringify(Object.entries(options).toSorted(([a], [b]) => (a < b ? -1 : 1)));
