@@ -1,4 +1,7 @@
-/** Where carts go: the token that stands for an address, and the addresses that buyers keep. */
+/**
+ * The addresses of carts: address tokens, the mutations that set an address, and the saved addresses of
+ * buyers.
+ */
 import {
   findSavedAddresses,
   removeSavedAddress,
@@ -21,11 +24,16 @@ import {
 } from "./cart-types.ts";
 
 const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressCheck").implement({
-  description: "How an address was checked.",
+  description: "The result of checking an address.",
   fields: (t) => ({
-    level: t.expose("level", { type: AddressValidationEnum, description: "How thoroughly." }),
+    level: t.expose("level", {
+      type: AddressValidationEnum,
+      description: "How strictly the address was checked.",
+    }),
     corrected: t.stringList({
-      description: "What was put right: JSON Pointers into the request.",
+      description:
+        "The fields that were normalized, as JSON Pointers into the request; empty if the address " +
+        "was stored as entered.",
       complexity: { multiplier: 1 },
       resolve: ({ corrected }) => [...corrected],
     }),
@@ -33,14 +41,14 @@ const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressC
 });
 
 const Serviceability = builder.objectRef<CartAddressToken["serviceability"]>("Serviceability").implement({
-  description: "Whether an address can be delivered to.",
+  description: "Whether the lines of a cart can be delivered to its address.",
   fields: (t) => ({
     status: t.expose("status", {
       type: ServiceabilityStatusEnum,
-      description: "All, some or none of the cart.",
+      description: "Whether all lines, some lines or no lines can be delivered.",
     }),
     undeliverableLineIds: t.idList({
-      description: "The lines that cannot be delivered.",
+      description: "Ids of the lines that cannot be delivered, `cln_…`; empty if all can be delivered.",
       complexity: { multiplier: 1 },
       resolve: ({ undeliverableLineIds }) => [...undeliverableLineIds],
     }),
@@ -48,45 +56,57 @@ const Serviceability = builder.objectRef<CartAddressToken["serviceability"]>("Se
 });
 
 const Quote = builder.objectRef<NonNullable<CartAddressToken["quote"]>>("CartQuote").implement({
-  description: "What a cart costs at an address, and how it can be delivered.",
+  description: "The totals and delivery options of a cart for its address.",
   fields: (t) => ({
-    totals: t.expose("totals", { type: CartTotalsRef, description: "The cart's sums." }),
+    totals: t.expose("totals", {
+      type: CartTotalsRef,
+      description: "Totals of the cart with the taxes of the address.",
+    }),
     deliveryOptions: t.field({
       type: [DeliveryOptionRef],
-      description: "How it can be delivered.",
+      description: "The delivery options that are offered for the address.",
       complexity: { multiplier: 5 },
       resolve: ({ deliveryOptions }) => [...deliveryOptions],
     }),
-    quotedAt: t.expose("quotedAt", { type: "DateTime", description: "When this was found." }),
+    quotedAt: t.expose("quotedAt", { type: "DateTime", description: "Time of the quote." }),
     validUntil: t.expose("validUntil", {
       type: "DateTime",
-      description: "When the address ends, and this with it.",
+      description: "Time when the address and this quote expire, unless the cart changes before.",
     }),
   }),
 });
 
 const AddressToken = builder.objectRef<CartAddressToken>("CartAddressToken").implement({
-  description: "A token that stands for an address of a cart; the address itself is not shown again.",
+  description: "A token that stands for the address of a cart. The full address is never returned.",
   fields: (t) => ({
     addressToken: t.exposeID("addressToken", {
-      description: "The token, `adt_…`: it ends with the cart, the next address, or `expiresAt`.",
+      description:
+        "The address token, `adt_…`. It is valid until the cart ends, the cart gets another " +
+        "address, or `expiresAt` is reached.",
     }),
-    cartId: t.exposeID("cartId", { description: "The cart, `cart_…`." }),
-    cartVersion: t.exposeInt("cartVersion", { description: "The cart's version." }),
+    cartId: t.exposeID("cartId", { description: "Id of the cart, `cart_…`." }),
+    cartVersion: t.exposeInt("cartVersion", {
+      description: "Version of the cart after the address was set.",
+    }),
     expiresAt: t.expose("expiresAt", {
       type: "DateTime",
-      description: "30 minutes after the cart's last change, 24 hours after it was set at most.",
+      description:
+        "Time when the address and its token expire: 30 minutes after the cart's last change, and " +
+        "at most 24 hours after the address was set.",
     }),
-    address: t.expose("address", { type: MaskedAddressRef, description: "As much of it as may be shown." }),
-    validation: t.expose("validation", { type: AddressCheck, description: "How it was checked." }),
+    address: t.expose("address", { type: MaskedAddressRef, description: "The address, masked." }),
+    validation: t.expose("validation", {
+      type: AddressCheck,
+      description: "The result of checking the address.",
+    }),
     serviceability: t.expose("serviceability", {
       type: Serviceability,
-      description: "Whether it can be delivered to.",
+      description: "Whether the cart can be delivered to the address.",
     }),
     quote: t.expose("quote", {
       type: Quote,
       nullable: true,
-      description: "What the cart costs there; null for an empty cart.",
+      description: "Totals and delivery options for the address; null if the cart is empty.",
     }),
   }),
 });
@@ -94,7 +114,10 @@ const AddressToken = builder.objectRef<CartAddressToken>("CartAddressToken").imp
 changeMutation({
   ...cartChange,
   name: "cartAddressSet",
-  description: "Says where a cart goes, and answers with a token that stands for the address.",
+  description:
+    "Sets the address of a cart, prices the cart with the taxes of the address, and returns a " +
+    "token that stands for the address. An address with faults is refused (422 " +
+    "address_invalid).",
   callers: everyClient,
   input: CartAddressSetInputType,
   type: AddressToken,
@@ -104,7 +127,9 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartSavedAddressSet",
-  description: "Says where a cart goes, by an address that its buyer keeps; answers as cartAddressSet does.",
+  description:
+    "Sets a saved address of the cart's buyer as the address of the cart. Returns a token, as " +
+    "cartAddressSet does.",
   callers: frontends,
   input: CartSavedAddressSetInputType,
   type: AddressToken,
@@ -112,25 +137,30 @@ changeMutation({
 });
 
 const SavedAddressType = builder.objectRef<SavedAddress>("SavedAddress").implement({
-  description: "An address that a buyer keeps for the next carts.",
+  description: "An address that a buyer has saved for later carts.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "What it is used and removed by, `psd_…`." }),
-    address: t.expose("address", { type: MaskedAddressRef, description: "As much of it as may be shown." }),
-    level: t.expose("level", { type: AddressValidationEnum, description: "How thoroughly it was checked." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was kept." }),
+    id: t.exposeID("id", { description: "Id of the saved address, `psd_…`." }),
+    address: t.expose("address", { type: MaskedAddressRef, description: "The address, masked." }),
+    level: t.expose("level", {
+      type: AddressValidationEnum,
+      description: "How strictly the address was checked when it was saved.",
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "Time when the address was saved." }),
   }),
 });
 
 builder.queryField("savedAddresses", (t) =>
   t.field({
     type: [SavedAddressType],
-    description: `The addresses that a buyer keeps, the latest first, ${savedAddressesMax} at most.`,
+    description: `Lists the saved addresses of a buyer, the latest first, at most ${savedAddressesMax}.`,
     authScopes: { callers: frontends },
     complexity: { multiplier: 10 },
     args: {
-      merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
+      merchantId: t.arg.id({ description: "Id of the merchant; required with a token of the platform." }),
       buyerReference: t.arg.string({
-        description: "Whose; without it the buyer that X-Buyer-Reference names.",
+        description:
+          "Reference of the buyer. If left out, the X-Buyer-Reference header names the buyer. A " +
+          "storefront must not name another buyer.",
       }),
     },
     resolve: (_root, { merchantId, buyerReference }, context) =>
@@ -145,13 +175,14 @@ changeMutation({
   ...anyCartChange,
   name: "savedAddressRemove",
   description:
-    "Erases an address that a buyer keeps; the carts that were given it keep their copy until they end. Answers with its id.",
+    "Erases a saved address of a buyer and returns its id. Carts that use the address keep " +
+    "their own copy until they end.",
   callers: frontends,
   input: SavedAddressRemoveInputType,
-  inputDescription: "The address.",
+  inputDescription: "The saved address to erase.",
   type: "ID",
   check: (request, { buyerReference }) => void requireBuyerReference(request, buyerReference),
-  // The check has made sure of one of the two.
+  // `check` has ensured that one of the two values is not null.
   run: (transaction, context, input) =>
     removeSavedAddress(transaction, context, {
       ...input,
@@ -160,19 +191,23 @@ changeMutation({
   answer: (_request, { savedAddressId }) => savedAddressId,
 });
 
-/** Gives the buyer whose addresses are meant: a storefront acts for the buyer it serves and for no other. */
-function requireBuyerReference(context: GraphContext, asked: string | null | undefined): string {
+/**
+ * Returns the buyer whose addresses the caller may use. A storefront may only use the addresses of the buyer
+ * that it acts for.
+ */
+function requireBuyerReference(context: GraphContext, requested: string | null | undefined): string {
   const isStorefront = callerOf(context.viewer) === "storefront";
-  const buyerReference = isStorefront ? context.buyerReference : (asked ?? context.buyerReference);
-  const isOther = isStorefront && asked !== null && asked !== undefined && asked !== buyerReference;
-  if (buyerReference !== null && !isOther) return buyerReference;
-  const message = isOther
-    ? "It is another buyer than X-Buyer-Reference names."
-    : "X-Buyer-Reference or buyerReference must say whose.";
+  const buyerReference = isStorefront ? context.buyerReference : (requested ?? context.buyerReference);
+  const isOtherBuyer =
+    isStorefront && requested !== null && requested !== undefined && requested !== buyerReference;
+  if (buyerReference !== null && !isOtherBuyer) return buyerReference;
+  const message = isOtherBuyer
+    ? '"buyerReference" must be equal to the X-Buyer-Reference header.'
+    : '"buyerReference" or the X-Buyer-Reference header is required.';
   throw failAt("invalid_field", {
     in: "body",
     field: "/buyerReference",
-    code: isOther ? "not_allowed" : "required",
+    code: isOtherBuyer ? "not_allowed" : "required",
     message,
   });
 }

@@ -1,4 +1,7 @@
-/** Changes of carts. Four of them are REST operations; all of them are for internal frontends. */
+/**
+ * The mutations of carts. All of them are open to internal frontends; those for every client are REST
+ * operations too.
+ */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { applyCartPromotion, removeCartPromotion } from "#commerce/carts/cart-promotion.ts";
 import { addCartLines, removeCartLines, updateCartLines } from "#commerce/carts/change-lines.ts";
@@ -28,10 +31,12 @@ const answerCart = (context: GraphContext, cart: CartAggregate): CartShown => to
 changeMutation({
   ...anyCartChange,
   name: "cartCreate",
-  description: "Opens a cart.",
+  description:
+    "Creates a cart, optionally with its first lines, and returns it. Refuses variants that " +
+    "are unknown, not sold in the market or out of stock.",
   callers: frontends,
   input: CartCreateInputType,
-  inputDescription: "The cart.",
+  inputDescription: "The cart to create.",
   type: CartRef,
   run: createCart,
   answer: answerCart,
@@ -41,7 +46,8 @@ changeMutation({
   ...cartChange,
   name: "cartLinesAdd",
   description:
-    "Puts things into a cart. There is never more of one than can be bought: a warning says where it was made less.",
+    "Adds lines to a cart. A quantity above the available stock is reduced, with the warning " +
+    "`quantity_reduced`. Refuses variants that are out of stock (409 invalid_state).",
   callers: frontends,
   input: CartLinesAddInputType,
   type: CartRef,
@@ -52,7 +58,9 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartLinesUpdate",
-  description: "Changes how many of some lines there are.",
+  description:
+    "Sets the quantities of cart lines. A quantity above the available stock is reduced, with " +
+    "the warning `quantity_reduced`.",
   callers: frontends,
   input: CartLinesUpdateInputType,
   type: CartRef,
@@ -63,7 +71,7 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartLinesRemove",
-  description: "Takes lines out of a cart.",
+  description: "Removes lines from a cart.",
   callers: frontends,
   input: CartLinesRemoveInputType,
   type: CartRef,
@@ -74,7 +82,7 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartBuyerSet",
-  description: "Says whose a cart is.",
+  description: "Replaces the buyer reference and the e-mail of a cart.",
   callers: frontends,
   input: CartBuyerSetInputType,
   type: CartRef,
@@ -85,7 +93,9 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartMarketChange",
-  description: "Takes a cart to another country: it is priced anew, and what is not sold there leaves it.",
+  description:
+    "Moves a cart to another country: all lines get the prices of that country, and lines that " +
+    "are not sold there are removed with a warning.",
   callers: frontends,
   input: CartMarketChangeInputType,
   type: CartRef,
@@ -96,7 +106,9 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartDeliveryOptionSelect",
-  description: "Chooses how a cart is delivered, among what is offered for its address.",
+  description:
+    "Selects one of the delivery options that are offered for the cart's address, or clears " +
+    "the selection.",
   callers: frontends,
   input: CartDeliverySelectInputType,
   type: CartRef,
@@ -108,7 +120,9 @@ changeMutation({
   ...cartChange,
   name: "cartMerge",
   description:
-    "Puts what is in another cart into this one; the other ends as merged. Address, market and code of this one stay.",
+    "Adds the lines of a source cart to this cart and ends the source cart as merged. This " +
+    "cart keeps its address, market and promotion code; it takes over the promotion code of " +
+    "the source cart if it has none.",
   callers: frontends,
   input: CartMergeInputType,
   type: CartRef,
@@ -119,7 +133,9 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartPromotionApply",
-  description: "Gives a cart a promotion code in place of the one it has. Refused, the old one stays.",
+  description:
+    "Applies a promotion code to a cart. By default it replaces the present code. If the new " +
+    "code is refused, the present code stays.",
   callers: everyClient,
   input: CartPromotionApplyInputType,
   type: PromotionStateRef,
@@ -129,7 +145,8 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartPromotionRemove",
-  description: "Takes a cart's promotion code away.",
+  description:
+    "Removes the promotion code of a cart. Refused if the cart has no code (409 " + "promotion_not_present).",
   callers: everyClient,
   input: CartTransitionInputType,
   type: PromotionStateRef,
@@ -139,7 +156,9 @@ changeMutation({
 changeMutation({
   ...cartChange,
   name: "cartRevoke",
-  description: "Ends a cart: its address token ends at once, what is stored of the address a day later.",
+  description:
+    "Revokes a cart, which can then no longer be changed. Its address token becomes invalid at " +
+    "once; the stored address is erased a day later.",
   callers: everyClient,
   input: CartTransitionInputType,
   type: CartRef,

@@ -1,4 +1,7 @@
-/** A cart's promotions and sums, as part of the cart and as the answer of what changes them. */
+/**
+ * The object types of the totals and promotions of a cart, which are also the result of the promotion
+ * mutations.
+ */
 import { PromotionKindEnum } from "#graph/promotions/promotions.ts";
 import { builder } from "#graph/builder.ts";
 import { CartTotalsRef, MoneyRef, PromotionStateRef } from "#graph/refs.ts";
@@ -7,60 +10,79 @@ import { DiscountTargetEnum, PromotionStateEnum, PromotionRefusalReasonEnum } fr
 
 CartTotalsRef.implement({
   description:
-    "A cart's sums: total = subtotal − discount + shipping + tax, the last one only where prices do not include it.",
+    "Totals of a cart: total = subtotal − discount + shipping + tax. The tax is only added if " +
+    "the prices do not include tax.",
   fields: (t) => ({
-    subtotal: t.expose("subtotal", { type: MoneyRef, description: "All lines before discount." }),
+    subtotal: t.expose("subtotal", { type: MoneyRef, description: "Sum of all lines before discounts." }),
     discount: t.expose("discount", {
       type: MoneyRef,
-      description: "What all promotions take off, off the shipping as well.",
+      description: "Sum of all discounts, including discounts on shipping.",
     }),
     shipping: t.expose("shipping", {
       type: MoneyRef,
       nullable: true,
-      description: "Before discount; null while no delivery option is chosen.",
+      description:
+        "Shipping price before discounts; null while no delivery option is selected, 0 if no line " +
+        "requires shipping.",
     }),
     tax: t.expose("tax", {
       type: MoneyRef,
       nullable: true,
-      description: "The tax; null without an address.",
+      description: "Tax of the cart; null if the cart has no address.",
     }),
     taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether the prices include the tax." }),
-    total: t.expose("total", { type: MoneyRef, description: "What is to be paid." }),
-    estimated: t.exposeBoolean("estimated", { description: "Whether shipping or tax is not known yet." }),
+    total: t.expose("total", { type: MoneyRef, description: "Total amount to pay." }),
+    estimated: t.exposeBoolean("estimated", {
+      description: "Whether the total may still change, because shipping or tax is not known yet.",
+    }),
   }),
 });
 
 const PromotionValue = builder.objectRef<CartPromotionView["value"]>("PromotionValue").implement({
-  description: "How much a promotion takes off, where that is one figure.",
+  description:
+    "The value of a promotion: a percentage or an amount. Both fields are null for promotions " +
+    "without a single value.",
   fields: (t) => ({
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
-      description: "In hundredths of a percent: 1500 is 15 %.",
+      description:
+        "Percentage in hundredths of a percent: 1500 means 15 %; null if the promotion has no " +
+        "percentage.",
     }),
-    amount: t.expose("amount", { type: MoneyRef, nullable: true, description: "The amount." }),
+    amount: t.expose("amount", {
+      type: MoneyRef,
+      nullable: true,
+      description: "Fixed discount; null if the promotion has no fixed amount.",
+    }),
   }),
 });
 
 const AppliedPromotion = builder.objectRef<CartPromotionView>("CartPromotion").implement({
-  description: "The promotion of a cart's code.",
+  description: "The promotion of a cart's promotion code.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The promotion's id, `prm_…`." }),
-    code: t.exposeString("code", { description: "The code, as the merchant writes it." }),
-    title: t.exposeString("title", { description: "What buyers read, in the cart's locale." }),
-    kind: t.expose("kind", { type: PromotionKindEnum, description: "What it takes off." }),
-    value: t.expose("value", { type: PromotionValue, description: "How much it takes off." }),
+    id: t.exposeID("id", { description: "Id of the promotion, `prm_…`." }),
+    code: t.exposeString("code", { description: "The promotion code, as the merchant has spelled it." }),
+    title: t.exposeString("title", { description: "Title for buyers, in the cart's locale." }),
+    kind: t.expose("kind", {
+      type: PromotionKindEnum,
+      description: "The kind of discount that the promotion gives.",
+    }),
+    value: t.expose("value", {
+      type: PromotionValue,
+      description: "The percentage or amount of the discount.",
+    }),
     startsAt: t.expose("startsAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it begins; null: it has begun.",
+      description: "Time when the promotion starts; null if it has no start time.",
     }),
     endsAt: t.expose("endsAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it ends; null: not by itself.",
+      description: "Time when the promotion ends; null if it has no end time.",
     }),
     combinesWithAutomatic: t.exposeBoolean("combinesWithAutomatic", {
-      description: "Whether it stands beside promotions that apply by themselves.",
+      description: "Whether the promotion can be combined with automatic promotions.",
     }),
   }),
 });
@@ -68,67 +90,84 @@ const AppliedPromotion = builder.objectRef<CartPromotionView>("CartPromotion").i
 const AutomaticPromotion = builder
   .objectRef<PromotionStateView["automatic"][number]>("AutomaticPromotion")
   .implement({
-    description: "A promotion that applies by itself.",
+    description: "A promotion that applies to a cart automatically, without a code.",
     fields: (t) => ({
-      id: t.exposeID("id", { description: "The promotion's id, `prm_…`." }),
-      title: t.exposeString("title", { description: "What buyers read, in the cart's locale." }),
-      discount: t.expose("discount", { type: MoneyRef, description: "What it takes off." }),
+      id: t.exposeID("id", { description: "Id of the promotion, `prm_…`." }),
+      title: t.exposeString("title", { description: "Title for buyers, in the cart's locale." }),
+      discount: t.expose("discount", {
+        type: MoneyRef,
+        description: "Discount of the promotion on the whole cart.",
+      }),
     }),
   });
 
 const Allocation = builder
   .objectRef<PromotionStateView["allocations"][number]>("PromotionAllocation")
   .implement({
-    description: "The part of the code's discount that is taken from one place.",
+    description: "The part of the promotion code's discount on one line or on the shipping price.",
     fields: (t) => ({
-      target: t.expose("target", { type: DiscountTargetEnum, description: "What it is taken from." }),
-      lineId: t.exposeID("lineId", { nullable: true, description: "The line, `cln_…`; null: the shipping." }),
-      promotionId: t.exposeID("promotionId", { description: "The promotion, `prm_…`." }),
-      amount: t.expose("amount", { type: MoneyRef, description: "How much." }),
+      target: t.expose("target", {
+        type: DiscountTargetEnum,
+        description: "Whether the discount reduces a line or the shipping price.",
+      }),
+      lineId: t.exposeID("lineId", {
+        nullable: true,
+        description: "Id of the line, `cln_…`; null if the discount reduces the shipping price.",
+      }),
+      promotionId: t.exposeID("promotionId", { description: "Id of the promotion, `prm_…`." }),
+      amount: t.expose("amount", { type: MoneyRef, description: "The amount of this part of the discount." }),
     }),
   });
 
 const Replaced = builder
   .objectRef<NonNullable<PromotionStateView["replaced"]>>("ReplacedPromotion")
   .implement({
-    description: "The code that was there before.",
-    fields: (t) => ({ code: t.exposeString("code", { description: "The code." }) }),
+    description: "The promotion code that a change has replaced.",
+    fields: (t) => ({ code: t.exposeString("code", { description: "The replaced promotion code." }) }),
   });
 
 PromotionStateRef.implement({
-  description: "What promotions do to a cart: its one code, and those that apply by themselves.",
+  description: "The promotions of a cart: at most one promotion code, and the automatic promotions.",
   fields: (t) => ({
-    cartId: t.exposeID("cartId", { description: "The cart, `cart_…`." }),
-    cartVersion: t.exposeInt("cartVersion", { description: "The cart's version." }),
-    state: t.expose("state", { type: PromotionStateEnum, description: "What has become of the code." }),
+    cartId: t.exposeID("cartId", { description: "Id of the cart, `cart_…`." }),
+    cartVersion: t.exposeInt("cartVersion", { description: "Version of the cart." }),
+    state: t.expose("state", {
+      type: PromotionStateEnum,
+      description: "Whether the cart has a promotion code and whether the code applies.",
+    }),
     suspendedReason: t.expose("suspendedReason", {
       type: PromotionRefusalReasonEnum,
       nullable: true,
-      description: "Why the code does not apply; null unless suspended.",
+      description: "Why the promotion code does not apply; null unless `state` is suspended.",
     }),
     promotion: t.expose("promotion", {
       type: AppliedPromotion,
       nullable: true,
-      description: "The code's promotion; null without a code.",
+      description: "The promotion of the promotion code; null if the cart has no code.",
     }),
     automatic: t.field({
       type: [AutomaticPromotion],
-      description: "Those that apply by themselves, in the order in which they do.",
+      description: "The automatic promotions that apply to the cart, in the order of their application.",
       complexity: { multiplier: 3 },
       resolve: ({ automatic }) => [...automatic],
     }),
-    discount: t.expose("discount", { type: MoneyRef, description: "What the code takes off." }),
+    discount: t.expose("discount", {
+      type: MoneyRef,
+      description: "Discount of the promotion code; 0 if the cart has no code or the code is suspended.",
+    }),
     allocations: t.field({
       type: [Allocation],
-      description: "Where the code's discount is taken from; adds up to `discount`.",
+      description:
+        "How the discount of the promotion code is divided among lines and shipping; the amounts " +
+        "add up to `discount`.",
       complexity: { multiplier: 5 },
       resolve: ({ allocations }) => [...allocations],
     }),
     replaced: t.expose("replaced", {
       type: Replaced,
       nullable: true,
-      description: "The code whose place this change took; null in every other answer.",
+      description: "The promotion code that this change has replaced; null in all other responses.",
     }),
-    totals: t.expose("totals", { type: CartTotalsRef, description: "The cart's sums." }),
+    totals: t.expose("totals", { type: CartTotalsRef, description: "Totals of the cart." }),
   }),
 });
