@@ -1,7 +1,7 @@
 /**
- * Who did what: entries that nobody changes or deletes, each written in the transaction of what it tells of,
- * so that there is none without the other. They name things by their ids and fields by their names, and hold
- * no secret and nothing of a buyer's.
+ * The audit log records which actor changed what. Entries are never changed or deleted. Each entry is written
+ * in the transaction of the change that it describes, so neither exists without the other. Entries contain
+ * ids and field names, but no secrets and no buyers' personal data.
  */
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
@@ -17,8 +17,8 @@ export type AuditActorKind = AuditRow["actor"];
 export interface AuditActor {
   readonly actor: AuditActorKind;
   /**
-   * The key, the grant, the internal token or the account of who was signed in; null: whoever has the shell,
-   * or the service.
+   * Id of the API key, OAuth grant, internal token or staff account that acted; null for the command line and
+   * for the service itself.
    */
   readonly actorId: string | null;
 }
@@ -26,40 +26,43 @@ export interface AuditActor {
 export const commandLineActor: AuditActor = { actor: "command", actorId: null };
 
 export interface AuditEntry extends AuditActor {
-  /** Null: the platform's own, or that of the target. */
+  /**
+   * Id of the merchant that the entry belongs to. If null, the merchant of the target is used; an entry
+   * without such a merchant belongs to the platform.
+   */
   readonly merchantId: string | null;
   readonly now: Date;
-  /** The mutation's or the operation's name. */
+  /** Name of the GraphQL mutation or of the REST operation. */
   readonly action: string;
   readonly targetId: string | null;
-  /** What it is, where its id does not say that. */
+  /** Type of the target, for example `signing_key`; needed only if the target's id has no type prefix. */
   readonly targetType?: string | undefined;
   readonly requestId: string | null;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-const togetherMax = 1000;
+const entriesPerStatement = 1000;
 
 /**
- * One statement, unless there are more than a thousand. One alone that need not look for whose it is goes
- * with the commit.
+ * Inserts audit entries, up to 1000 per statement. A single entry with a known merchant is sent together with
+ * the transaction's COMMIT, which saves a round trip.
  */
 export async function appendAuditEntries(
   transaction: Transaction,
   ...entries: readonly AuditEntry[]
 ): Promise<void> {
-  const [row] = entries.length === 1 ? entries.map(toRow) : [];
+  const [row] = entries.length === 1 ? entries.map(toAuditRow) : [];
   if (row !== undefined && (row.merchantId === null || typeof row.merchantId === "string"))
     return runWithCommit(transaction, insertRows(transaction, "auditEntry", [row]));
-  for (let from = 0; from < entries.length; from += togetherMax) {
+  for (let from = 0; from < entries.length; from += entriesPerStatement) {
     await transaction
       .insertInto("auditEntry")
-      .values(entries.slice(from, from + togetherMax).map(toRow))
+      .values(entries.slice(from, from + entriesPerStatement).map(toAuditRow))
       .execute();
   }
 }
 
-function toRow({
+function toAuditRow({
   merchantId,
   now,
   actor,
@@ -73,20 +76,20 @@ function toRow({
   const kind = targetId === null ? undefined : kindOf(targetId);
   return {
     id: createOrderedId("audit", now.getTime()),
-    merchantId: (merchantId ?? ownerOf(kind, targetId)) as string | null,
+    merchantId: (merchantId ?? findTargetMerchant(kind, targetId)) as string | null,
     at: now,
     actor,
     actorId,
     action,
-    targetType: kind === undefined ? (targetType ?? null) : snake(kind),
+    targetType: kind === undefined ? (targetType ?? null) : toSnakeCase(kind),
     targetId,
     requestId,
     details: JSON.stringify(details),
   };
 }
 
-/** Tables of what belongs to a merchant and is changed by who may not be of that merchant. */
-const owned: Partial<Record<Kind, string>> = {
+/** Tables whose rows belong to a merchant but may be changed by the platform too. */
+const tablesOwnedByMerchants: Partial<Record<Kind, string>> = {
   apiKey: "api_key",
   installation: "installation",
   internalToken: "internal_token",
@@ -96,18 +99,27 @@ const owned: Partial<Record<Kind, string>> = {
   webhookEndpoint: "webhook_endpoint",
 };
 
-/** Whose it is, so that a merchant reads what the platform did to what is the merchant's. */
-function ownerOf(kind: Kind | undefined, targetId: string | null): RawBuilder<string | null> | string | null {
+/**
+ * Returns the id of the merchant that owns the target, so that merchants can read the platform's changes to
+ * their data.
+ */
+function findTargetMerchant(
+  kind: Kind | undefined,
+  targetId: string | null,
+): RawBuilder<string | null> | string | null {
   if (kind === "merchant") return targetId;
-  const table = kind === undefined ? undefined : owned[kind];
+  const table = kind === undefined ? undefined : tablesOwnedByMerchants[kind];
   return table === undefined
     ? null
     : sql<string | null>`(select merchant_id from ${sql.table(table)} where id = ${targetId})`;
 }
 
-const snake = (kind: Kind): string => kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const toSnakeCase = (kind: Kind): string => kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Undefined for whose changes are not written down: buyers' (events tell of them), and nobody's. */
+/**
+ * Returns the actor for audit entries. Returns undefined for storefronts and buyers, whose changes are
+ * published as events, and for callers that change nothing.
+ */
 export function getAuditActor(viewer: Viewer): AuditActor | undefined {
   if (isIntegrator(viewer))
     return { actor: viewer.kind === "oauth" ? "oauth_client" : "api_key", actorId: credentialIdOf(viewer) };
@@ -116,7 +128,10 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
   return { actor: viewer.role === "operator" ? "operator" : "staff", actorId: credentialIdOf(viewer) };
 }
 
-/** The id of a thing; those of addresses are secrets. */
+/**
+ * Returns the value if it is an id that may appear in the audit log. Address tokens are secrets, so they
+ * return undefined.
+ */
 export function auditableId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const kind = kindOf(value);
@@ -124,7 +139,7 @@ export function auditableId(value: unknown): string | undefined {
 }
 
 export interface AuditFilter {
-  /** Null: all merchants, and what is the platform's. */
+  /** Id of the merchant; null selects the entries of all merchants and of the platform. */
   readonly merchantId: string | null;
   readonly actor?: AuditActorKind | null | undefined;
   readonly actorId?: string | null | undefined;
@@ -134,7 +149,7 @@ export interface AuditFilter {
   readonly until?: Date | null | undefined;
 }
 
-/** Still to be ordered, paged or counted. */
+/** Selects the audit entries that match a filter. The caller orders, pages or counts the query. */
 export function selectAuditEntries(
   reader: Reader,
   filter: AuditFilter,
@@ -146,7 +161,7 @@ export function selectAuditEntries(
     const value = filter[column];
     if (value !== null && value !== undefined) list = list.where(`auditEntry.${column}`, "=", value);
   }
-  // An id begins with its time, and is what lists are read by.
+  // Ids of audit entries start with their time, so a range of ids selects a range of times.
   if (from !== null && from !== undefined)
     list = list.where("auditEntry.id", ">=", firstIdAt("audit", from.getTime()));
   return until === null || until === undefined
@@ -154,9 +169,9 @@ export function selectAuditEntries(
     : list.where("auditEntry.id", "<", firstIdAt("audit", until.getTime()));
 }
 
-const rowsAtOnce = 500;
+const rowsPerPage = 500;
 
-/** Oldest first, page by page, however many there are. */
+/** Yields all matching audit entries, oldest first, in pages of up to 500 rows. */
 export async function* readAuditPages(
   reader: Reader,
   filter: AuditFilter,
@@ -165,11 +180,11 @@ export async function* readAuditPages(
     const query = selectAuditEntries(reader, filter);
     const rows = await pageById(query, "audit_entry.id", {
       after,
-      limit: rowsAtOnce,
+      limit: rowsPerPage,
       isInverted: false,
     }).execute();
     if (rows.length > 0) yield rows;
-    if (rows.length < rowsAtOnce) return;
+    if (rows.length < rowsPerPage) return;
     after = rows.at(-1)?.id;
   }
 }

@@ -1,33 +1,33 @@
 /**
- * Authorization over HTTP: the challenges of refusals, and the paths, algorithms and audience on which the
- * authorization server and the resource server must agree.
+ * HTTP authorization: the WWW-Authenticate challenges of refused requests, and the paths, algorithms and
+ * audience that the authorization server and the API share.
  */
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 
-/** The schemes of credentials, in lower case. */
+/** Schemes of the Authorization header, in lower case. */
 export const authSchemes = ["bearer", "dpop"] as const;
 export type AuthScheme = (typeof authSchemes)[number];
 
-/** The schemes that a surface accepts. */
+/** Options of the challenges that an HTTP surface sends. */
 export interface ChallengeOptions {
   readonly publicUrl: string;
-  /** The first one is the default of the challenge. */
+  /** Authorization schemes that the surface accepts. The first is used unless the request used another one. */
   readonly schemes: readonly [AuthScheme, ...AuthScheme[]];
-  /** A sentence that says where to get credentials. */
+  /** Sentence appended to the error message that says where to get credentials. */
   readonly hint?: string;
 }
 
 /**
- * Adds WWW-Authenticate to a refusal, one challenge for each scheme. RFC 6750 section 3: a request without
- * credentials gets no error code.
+ * Adds the WWW-Authenticate header to an authentication failure. A request without credentials gets one
+ * challenge per accepted scheme and, by RFC 6750 section 3, no error code.
  */
 export function addAuthenticateChallenge(
   failure: Failure,
   { publicUrl, schemes, hint }: ChallengeOptions,
   used: AuthScheme = schemes[0],
 ): Failure {
-  const meant = isOfTokens(failure.code) ? "dpop" : used;
-  const scheme = schemes.includes(meant) ? meant : schemes[0];
+  const preferred = isTokenFailure(failure.code) ? "dpop" : used;
+  const scheme = schemes.includes(preferred) ? preferred : schemes[0];
   const value =
     failure.code === "credentials_missing"
       ? schemes.map((open) => formatAuthenticateChallenge(open, publicUrl)).join(", ")
@@ -42,12 +42,12 @@ export function addAuthenticateChallenge(
   });
 }
 
-const isOfTokens = (code: FailureCode): boolean =>
+const isTokenFailure = (code: FailureCode): boolean =>
   code.startsWith("oauth_token_") || code.startsWith("dpop_proof_");
 
 /**
- * `Bearer` for API keys (RFC 6750), `DPoP` for access tokens (RFC 9449 section 7.1, with RFC 9728 section
- * 5.1).
+ * Formats one WWW-Authenticate challenge: `Bearer` for API keys (RFC 6750), `DPoP` for access tokens (RFC
+ * 9449 section 7.1, with `resource_metadata` of RFC 9728 section 5.1).
  */
 export function formatAuthenticateChallenge(
   scheme: AuthScheme,
@@ -63,12 +63,12 @@ export function formatAuthenticateChallenge(
   return `${scheme === "bearer" ? "Bearer" : "DPoP"} ${pairs.join(", ")}`;
 }
 
-/** JWS algorithms of access tokens and of proofs, as metadata names them. */
+/** JWS algorithms of access tokens and DPoP proofs, as the server's metadata lists them. */
 export const tokenSigningAlgorithms = ["ES256", "EdDSA"] as const;
 
 /**
- * What proofs are taken with: RFC 9864 has a name of its own for EdDSA on Ed25519, and client libraries sign
- * their proofs under it.
+ * JWS algorithms accepted for DPoP proofs. RFC 9864 gives EdDSA on Ed25519 the additional name `Ed25519`,
+ * which some client libraries use.
  */
 export const dpopProofAlgorithms = [...tokenSigningAlgorithms, "Ed25519"] as const;
 
@@ -84,10 +84,10 @@ export const oauthPaths = {
 
 export const clientAuthMethods = ["none", "private_key_jwt"] as const;
 
-/** RFC 8414. */
+/** Path of the authorization server's metadata document (RFC 8414). */
 export const authorizationServerMetadataPath = "/.well-known/oauth-authorization-server";
-/** RFC 9728. */
+/** Path of the API's metadata document for OAuth clients (RFC 9728). */
 export const protectedResourceMetadataPath = "/.well-known/oauth-protected-resource";
 
-/** What access tokens are for: the `aud` of each, and the resource that metadata describes. */
+/** Returns the `aud` claim of access tokens, which is also the `resource` of the API's metadata document. */
 export const accessTokenAudience = (publicUrl: string): string => `${publicUrl}/api`;

@@ -1,5 +1,5 @@
 /**
- * Changes of credentials: the events that report them, the notices that make every process drop what it
+ * Changes of credentials: the events that report them, the notices that make every process invalidate what it
  * cached of them, and the end of OAuth grants. Notices are sent in the transaction of the change and arrive
  * after its commit.
  */
@@ -8,7 +8,10 @@ import { noticeChannel } from "#database/notices.ts";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
 import { appendAuditEntries, type AuditEntry } from "./audit.ts";
 
-/** One credential, or all of an installation, of a merchant, of an OAuth client or of a person. */
+/**
+ * The credentials whose cached rows become invalid: one credential, or all credentials of an installation, a
+ * merchant, an OAuth client or a staff account.
+ */
 export type InvalidatedCredentials =
   | { readonly credentialId: string }
   | { readonly installationId: string }
@@ -16,36 +19,42 @@ export type InvalidatedCredentials =
   | { readonly clientId: string }
   | { readonly staffId: string };
 
-/** The caches of this process: notified directly, without PostgreSQL; PGlite has no other processes. */
+/**
+ * The credential caches of this process. They are called directly, because PGlite has no other processes to
+ * notify.
+ */
 const caches = new Set<(ownerId: string) => void>();
 
-/** Returns a function that ends the subscription. */
-export function onCredentialsInvalidated(drop: (ownerId: string) => void): () => void {
-  caches.add(drop);
-  return () => void caches.delete(drop);
+/**
+ * Calls the listener with the owner's id whenever credentials change in this process. Returns a function that
+ * removes the listener.
+ */
+export function onCredentialsInvalidated(invalidate: (ownerId: string) => void): () => void {
+  caches.add(invalidate);
+  return () => void caches.delete(invalidate);
 }
 
 export async function invalidateCredentials(
   transaction: Transaction,
-  dropped: InvalidatedCredentials,
+  selection: InvalidatedCredentials,
 ): Promise<void> {
-  const [kind, ownerId] = nameOf(dropped);
+  const [kind, ownerId] = toNoticeParts(selection);
   await sql`select pg_notify(${noticeChannel}, ${`${kind}:${ownerId}`})`.execute(transaction);
   afterCommit(transaction, () => {
-    for (const drop of caches) drop(ownerId);
+    for (const invalidate of caches) invalidate(ownerId);
   });
 }
 
-function nameOf(dropped: InvalidatedCredentials): [kind: string, ownerId: string] {
-  if ("credentialId" in dropped) return ["credential", dropped.credentialId];
-  if ("installationId" in dropped) return ["installation", dropped.installationId];
-  if ("merchantId" in dropped) return ["merchant", dropped.merchantId];
-  return "clientId" in dropped ? ["client", dropped.clientId] : ["staff", dropped.staffId];
+function toNoticeParts(selection: InvalidatedCredentials): [kind: string, ownerId: string] {
+  if ("credentialId" in selection) return ["credential", selection.credentialId];
+  if ("installationId" in selection) return ["installation", selection.installationId];
+  if ("merchantId" in selection) return ["merchant", selection.merchantId];
+  return "clientId" in selection ? ["client", selection.clientId] : ["staff", selection.staffId];
 }
 
 const form = /^(?:credential|installation|merchant|client|staff):(.+)$/;
 
-/** The owner that a notice names; `undefined` for notices of another kind. */
+/** Returns the owner's id from a notice about changed credentials; undefined for other notices. */
 export function parseInvalidationNotice(payload: string): string | undefined {
   return form.exec(payload)?.[1];
 }
@@ -61,12 +70,12 @@ export interface AccessEvent {
     | "api_key.rotated"
     | "api_key.revoked"
     | "api_key.expiring";
-  /** Of the installation or the key. */
+  /** Id of the installation or of the API key. */
   readonly id: string;
   readonly merchantId: string;
   /** The event goes to this installation only. */
   readonly installationId: string;
-  /** The changed fields before the change; `null` if the subject is new. */
+  /** Values of the changed fields before the change; null if the installation or key is new. */
   readonly previous: Readonly<Record<string, unknown>> | null;
 }
 
@@ -78,21 +87,21 @@ export interface RevokedGrant {
 }
 
 /**
- * One grant, for which the caller writes the audit entry; or all grants of an owner, with the reason for the
- * audit entries written here.
+ * Selects one grant, whose audit entry the caller writes, or all grants of an owner, with the reason for the
+ * audit entries that `revokeGrants` writes.
  */
 type GrantSelection =
   | { readonly column: "id"; readonly value: string }
   | {
       readonly column: "installationId" | "staffId" | "clientId";
       readonly value: string;
-      readonly why: "uninstalled" | "person_disabled" | "password_changed" | "client_disabled";
+      readonly reason: "uninstalled" | "person_disabled" | "password_changed" | "client_disabled";
     };
 
 /**
- * Revokes a grant, or all grants of an installation, a person or a client. From the commit on their tokens
- * are refused, and nothing renews them. Returns the grants that were not revoked before. No events are
- * published: those of the installation say what it may still do.
+ * Revokes one grant, or all grants of an installation, a staff account or a client. From the commit on, their
+ * access tokens are refused and their refresh tokens are gone. Returns the grants that were not revoked
+ * before. Publishes no events: there are event types for installations and API keys only.
  */
 export async function revokeGrants(
   transaction: Transaction,
@@ -100,8 +109,9 @@ export async function revokeGrants(
   selection: GrantSelection,
 ): Promise<readonly RevokedGrant[]> {
   const { column, value } = selection;
-  // Always in one order, so that two transactions that revoke the same grants do not deadlock.
-  const meant = await transaction
+  // Rows are locked in the order of their ids, so two transactions that revoke the same grants cannot
+  // deadlock.
+  const found = await transaction
     .selectFrom("oauthGrant")
     .select("id")
     .where(column, "=", value)
@@ -109,28 +119,31 @@ export async function revokeGrants(
     .orderBy("id")
     .forUpdate()
     .execute();
-  if (meant.length === 0) return [];
-  const ids = meant.map(({ id }) => id);
-  const ended = await transaction
+  if (found.length === 0) return [];
+  const ids = found.map(({ id }) => id);
+  const revoked = await transaction
     .updateTable("oauthGrant")
     .set((grant) => ({ revokedAt: now, version: grant("version", "+", 1) }))
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .returning(["id", "merchantId", "installationId", "clientId"])
     .execute();
   // One notice for all grants.
-  await invalidateCredentials(transaction, ownerOf(column, value));
-  // Their codes and refresh tokens.
+  await invalidateCredentials(transaction, toInvalidatedCredentials(column, value));
+  // Deletes the authorization codes and refresh tokens of the grants.
   await sql`delete from oauth_item where grant_id = any(${ids}::text[])`.execute(transaction);
   if (selection.column !== "id")
     await appendAuditEntries(
       transaction,
-      ...ended.map((grant) => auditOf(grant, { now, reason: selection.why })),
+      ...revoked.map((grant) => toAuditEntry(grant, { now, reason: selection.reason })),
     );
-  return ended;
+  return revoked;
 }
 
-/** The entry of the change that caused it names the actor. */
-function auditOf(
+/**
+ * Builds the audit entry of a grant that revoked with another change. Its actor is `system`: the other change
+ * has an entry of its own that names the caller.
+ */
+function toAuditEntry(
   { id, merchantId, clientId, installationId }: RevokedGrant,
   { now, reason }: { readonly now: Date; readonly reason: string },
 ): AuditEntry {
@@ -147,7 +160,7 @@ function auditOf(
   };
 }
 
-function ownerOf(column: GrantSelection["column"], value: string): InvalidatedCredentials {
+function toInvalidatedCredentials(column: GrantSelection["column"], value: string): InvalidatedCredentials {
   if (column === "id") return { credentialId: value };
   if (column === "installationId") return { installationId: value };
   return column === "staffId" ? { staffId: value } : { clientId: value };

@@ -1,7 +1,7 @@
 /**
- * Verifies the credentials of requests. Rows are cached for a moment, so that most requests need no
- * statement. Verdicts about time are never cached, and rows only while every notice arrives, so that a
- * changed credential is dropped when its notice comes.
+ * Verifies the credentials of requests. Database rows of credentials are cached for up to 30 seconds, so most
+ * requests need no statement. Expiry is checked on every request. Rows are cached only while PostgreSQL
+ * notices arrive, because a notice removes a changed credential from the cache.
  */
 import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
@@ -32,10 +32,10 @@ export type FindGrantState = (grantId: string) => Promise<GrantState | undefined
 export interface CredentialVerifierParts {
   readonly db: Database;
   readonly clock: Clock;
-  /** Whether all notices up to a moment ago have been heard. */
+  /** Returns whether the process has received all recent notices. */
   readonly isCurrent: () => boolean;
   readonly events: ServiceEvents;
-  /** Makes what verifies access tokens, given what reads their grants. */
+  /** Creates the verifier of access tokens; it reads grants through the given function. */
   readonly createVerifier: (findGrant: FindGrantState) => VerifyAccessToken;
 }
 
@@ -67,13 +67,13 @@ export function createCredentialVerifier({
   });
   const caches = [keys, tokens, grants];
   const stop = onCredentialsInvalidated((ownerId) => {
-    for (const cache of caches) cache.drop(ownerId);
+    for (const cache of caches) cache.invalidate(ownerId);
   });
   events.on("noticeReceived", (text) => {
     const ownerId = parseInvalidationNotice(text);
     for (const cache of caches) {
       if (text === "") cache.clear();
-      else if (ownerId !== undefined) cache.drop(ownerId);
+      else if (ownerId !== undefined) cache.invalidate(ownerId);
     }
   });
   return {
@@ -92,29 +92,38 @@ export function createCredentialVerifier({
 
 interface CacheParts<Row> {
   readonly clock: Clock;
-  /** Whether all notices up to a moment ago have arrived; otherwise the cache is neither written nor read. */
+  /**
+   * Returns whether the process has received all recent notices. If not, the cache is neither read nor
+   * written.
+   */
   readonly isCurrent: () => boolean;
-  /** The ids of all whose change changes the row: the credential, its installation, its merchant. */
+  /**
+   * Ids of the records whose change invalidates the row: the credential, its installation and its merchant,
+   * for example.
+   */
   readonly ownersOf: (row: Row) => readonly (string | null)[];
 }
 
 export interface CredentialCache<Row> {
-  /** What is kept under that name, or what the look-up finds. */
+  /** Returns the cached row of the name; otherwise calls `lookUp` and caches its result. */
   readonly find: (name: string, lookUp: () => Promise<Row | undefined>) => Promise<Row | undefined>;
-  /** Forgets what belongs to the owner. */
-  readonly drop: (ownerId: string) => void;
-  /** Forgets everything: something may have been missed. */
+  /** Removes the rows of the owner. */
+  readonly invalidate: (ownerId: string) => void;
+  /** Removes all rows, because notices may have been missed. */
   readonly clear: () => void;
 }
 
 const rowsMax = 10_000;
 const rowMsMax = 30_000;
 const missingMsMax = 5_000;
-/** A look-up that began longer ago may have read what was changed since. */
+/**
+ * Requests share a running look-up only if it is younger than this, in ms; an older one may have read a row
+ * that has changed since.
+ */
 const sharedMsMax = 250;
 
 interface LookUp<Row> {
-  readonly begunAtMs: number;
+  readonly startedAtMs: number;
   readonly row: Promise<Row | undefined>;
 }
 
@@ -125,34 +134,33 @@ export function createCredentialCache<Row extends object>({
 }: CacheParts<Row>): CredentialCache<Row> {
   const time = { perf: { now: () => clock.now().getTime() }, ttlResolution: 0 };
   const rows = new LRUCache<string, Row>({ ...time, max: rowsMax, ttl: rowMsMax });
-  // Unknown names have a cache of their own, so that requests with invented keys never evict the rows of real
-  // ones.
+  // Unknown names have a separate cache, so requests with invented keys never evict rows of real keys.
   const missing = new LRUCache<string, true>({ ...time, max: rowsMax, ttl: missingMsMax });
-  const underWay = new Map<string, LookUp<Row>>();
-  /** Rises with every notice: what was asked for before it is not kept after it. */
+  const running = new Map<string, LookUp<Row>>();
+  /** Increases with every notice. The result of a look-up that began before a notice is not cached after it. */
   let generation = 0;
 
-  const keep = (name: string, row: Row | undefined): void => {
+  const store = (name: string, row: Row | undefined): void => {
     if (row === undefined) missing.set(name, true);
     else rows.set(name, row);
   };
-  const begin = (name: string, lookUp: () => Promise<Row | undefined>): Promise<Row | undefined> => {
-    const begunIn = generation;
+  const start = (name: string, lookUp: () => Promise<Row | undefined>): Promise<Row | undefined> => {
+    const startedIn = generation;
     const found = lookUp().then((row) => {
-      if (generation === begunIn && isCurrent()) keep(name, row);
+      if (generation === startedIn && isCurrent()) store(name, row);
       return row;
     });
-    const begun = { begunAtMs: performance.now(), row: found };
-    underWay.set(name, begun);
+    const started = { startedAtMs: performance.now(), row: found };
+    running.set(name, started);
     const end = (): void => {
-      if (underWay.get(name) === begun) underWay.delete(name);
+      if (running.get(name) === started) running.delete(name);
     };
     found.then(end, end);
     return found;
   };
-  const forget = (): void => {
+  const discardLookUps = (): void => {
     generation += 1;
-    underWay.clear();
+    running.clear();
   };
 
   return {
@@ -161,17 +169,17 @@ export function createCredentialCache<Row extends object>({
         const row = rows.get(name);
         if (row !== undefined || missing.has(name)) return Promise.resolve(row);
       }
-      const shared = underWay.get(name);
-      return shared !== undefined && performance.now() - shared.begunAtMs <= sharedMsMax
+      const shared = running.get(name);
+      return shared !== undefined && performance.now() - shared.startedAtMs <= sharedMsMax
         ? shared.row
-        : begin(name, lookUp);
+        : start(name, lookUp);
     },
-    drop: (ownerId) => {
-      forget();
+    invalidate: (ownerId) => {
+      discardLookUps();
       for (const [name, row] of rows.entries()) if (ownersOf(row).includes(ownerId)) rows.delete(name);
     },
     clear: () => {
-      forget();
+      discardLookUps();
       rows.clear();
       missing.clear();
     },

@@ -34,7 +34,7 @@ export interface InstallationInput {
   readonly scopes: readonly Scope[];
 }
 
-/** An app is installed once with a merchant at a time. */
+/** Installs an app with a merchant. A merchant can have one installation of an app that is not uninstalled. */
 export async function createInstallation(
   transaction: Transaction,
   access: AccessCommandContext,
@@ -46,7 +46,7 @@ export async function createInstallation(
     transaction.selectFrom("app").select("id").where("id", "=", input.appId).executeTakeFirst(),
   ]);
   if (merchant === undefined) throw fail("merchant_not_found");
-  if (app === undefined) throw fail("resource_not_found", { message: "There is no such app." });
+  if (app === undefined) throw fail("resource_not_found", { message: "There is no app with this id." });
   const id = createId("installation", access.now.getTime());
   await transaction
     .insertInto("installation")
@@ -65,7 +65,7 @@ export async function createInstallation(
         in: "body",
         field: "/appId",
         code: "duplicate",
-        message: "The app is installed with this merchant already.",
+        message: "The app is already installed with this merchant.",
       });
     });
   return id;
@@ -76,7 +76,10 @@ export type InstallationChange = { readonly installationId: string } & (
   | { readonly status: "active" | "suspended" | "uninstalled" }
 );
 
-/** Uninstalling is for good and revokes the installation's keys and grants with it. */
+/**
+ * Changes the scopes or the status of an installation. Uninstalling is final and revokes the installation's
+ * keys and grants. Returns the events to publish.
+ */
 export async function changeInstallation(
   transaction: Transaction,
   access: AccessCommandContext,
@@ -89,7 +92,8 @@ export async function changeInstallation(
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .forUpdate()
     .executeTakeFirst();
-  if (current === undefined) throw fail("resource_not_found", { message: "There is no such installation." });
+  if (current === undefined)
+    throw fail("resource_not_found", { message: "There is no installation with this id." });
   if (current.status === "uninstalled")
     throw fail("invalid_state", { conflict: statusConflict("installation", current, "uninstalled") });
   const next =
@@ -110,17 +114,17 @@ export async function changeInstallation(
   await invalidateCredentials(transaction, { installationId: current.id });
   const { id, merchantId, version, scopes } = current;
   const before = "status" in next ? { status: current.status } : { scopes: scopes.toSorted() };
-  const type = "status" in next ? transitions[next.status] : "installation.scopes_changed";
+  const type = "status" in next ? statusEventTypes[next.status] : "installation.scopes_changed";
   const isOver = "status" in next && next.status === "uninstalled";
   if (isOver)
-    await revokeGrants(transaction, access, { column: "installationId", value: id, why: "uninstalled" });
+    await revokeGrants(transaction, access, { column: "installationId", value: id, reason: "uninstalled" });
   return [
     { type, id, merchantId, installationId: id, previous: { version, ...before } },
     ...(isOver ? await revokeKeys(transaction, access, { column: "installationId", value: id }) : []),
   ];
 }
 
-const transitions = {
+const statusEventTypes = {
   active: "installation.resumed",
   suspended: "installation.suspended",
   uninstalled: "installation.uninstalled",

@@ -47,7 +47,10 @@ export interface MerchantChange {
   readonly status?: "active" | "suspended";
 }
 
-/** Changes what is given; a change that changes nothing leaves the version. */
+/**
+ * Changes the given fields of a merchant. Suspending or resuming invalidates the cached credentials of the
+ * merchant. The version stays if nothing changes.
+ */
 export async function updateMerchant(
   transaction: Transaction,
   access: AccessCommandContext,

@@ -1,7 +1,7 @@
 /**
- * A log of the requests of apps over REST, to find out what went wrong: noted in memory when a request is
- * answered, written later, many rows at a time, and listed. It is a sample with a bound for each
- * installation, and no request ever waits for it or fails with it.
+ * Log of the REST requests that apps send, for finding out why they failed. Requests are collected in memory,
+ * written in batches every two seconds, and listed in the console. The log is a sample, bounded per
+ * installation. No request waits for the log or fails because of it.
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -22,19 +22,19 @@ export interface LoggedRequest extends CredentialOwner {
 }
 
 export interface RequestLog {
-  readonly note: (request: LoggedRequest) => void;
-  /** From then on what is noted is written every two seconds. */
+  readonly add: (request: LoggedRequest) => void;
+  /** Starts writing the collected requests every two seconds. */
   readonly start: () => void;
-  /** Writes what was noted; never fails. */
+  /** Writes the collected requests now; never throws. */
   readonly flush: () => Promise<void>;
-  /** Writes the last of it. */
+  /** Stops the timer and writes the remaining requests. */
   readonly stop: () => Promise<void>;
 }
 
-/** Of one installation and between two writes. */
+/** Most failed requests of one installation that are kept between two writes. */
 export const loggedFailuresMax = 50;
 export const loggedSuccessesMax = 20;
-/** Of all together: more are not noted. */
+/** Most requests of all installations that are kept in memory between two writes; further ones are not logged. */
 export const bufferedRequestsMax = 1_000;
 export const requestRetentionDays = 3;
 
@@ -53,36 +53,36 @@ export function createRequestLog({ db, clock, log }: RequestLogParts): RequestLo
   let counts = new Map<string, Record<"failures" | "successes", number>>();
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let isFailing = false;
+  let isWriteFailing = false;
 
-  const write = async (noted: readonly Row[]): Promise<void> => {
+  const write = async (collected: readonly Row[]): Promise<void> => {
     try {
-      await insert(db, noted);
-      isFailing = false;
+      await insert(db, collected);
+      isWriteFailing = false;
     } catch (error) {
-      if (!isFailing)
+      if (!isWriteFailing)
         log.warn(
-          { err: error, dropped: noted.length },
-          "What apps sent could not be written down, and is dropped until it can.",
+          { err: error, dropped: collected.length },
+          "The log of API requests cannot be written; its rows are dropped until the database accepts them.",
         );
-      isFailing = true;
+      isWriteFailing = true;
     }
   };
   const flush = async (): Promise<void> => {
-    // One at a time: where the database is slow, what comes meanwhile is bounded as well.
+    // Only one write runs at a time, so a slow database cannot pile up unwritten requests.
     if (writing !== undefined) {
       await writing;
       return flush();
     }
     if (rows.length === 0) return;
-    const noted = rows;
+    const collected = rows;
     rows = [];
     counts = new Map();
-    writing = write(noted).finally(() => (writing = undefined));
+    writing = write(collected).finally(() => (writing = undefined));
     await writing;
   };
   return {
-    note: (request) => {
+    add: (request) => {
       if (rows.length >= bufferedRequestsMax) return;
       const { installationId, status } = request;
       const count = counts.get(installationId) ?? { failures: 0, successes: 0 };
@@ -106,9 +106,9 @@ export function createRequestLog({ db, clock, log }: RequestLogParts): RequestLo
   };
 }
 
-/** One statement with one value, however many there are. */
-function insert(db: Database, noted: readonly Row[]): Promise<unknown> {
-  const rows = noted.map(
+/** Inserts all rows in one statement with one JSON parameter, so its SQL text is always the same. */
+function insert(db: Database, collected: readonly Row[]): Promise<unknown> {
+  const rows = collected.map(
     ({
       id,
       merchantId,
@@ -138,19 +138,19 @@ function insert(db: Database, noted: readonly Row[]): Promise<unknown> {
   );
 }
 
-const sweptAtOnce = 2_000;
+const rowsPerStatement = 2_000;
 
-/** What nobody looks for any more. How many that were. */
+/** Deletes requests older than the retention period. Returns how many were deleted. */
 export async function sweepApiRequests(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   const before = firstIdAt("request", now.getTime() - requestRetentionDays * 86_400_000);
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
-      delete from api_request where id in (select id from api_request where id < ${before} order by id limit ${sweptAtOnce})`.execute(
+      delete from api_request where id in (select id from api_request where id < ${before} order by id limit ${rowsPerStatement})`.execute(
       db,
     );
     const deleted = Number(numAffectedRows);
     total += deleted;
-    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
+    if (deleted < rowsPerStatement || signal?.aborted === true) return total;
   }
 }
 
@@ -161,7 +161,7 @@ interface RequestFilter {
   readonly isFailedOnly: boolean;
 }
 
-/** Still to be ordered, paged or counted. */
+/** Selects the logged requests of an installation. The caller orders, pages or counts the query. */
 export function selectApiRequests(
   reader: Reader,
   { installationId, isFailedOnly }: RequestFilter,
@@ -170,6 +170,7 @@ export function selectApiRequests(
     .selectFrom("apiRequest")
     .selectAll("apiRequest")
     .where("installationId", "=", installationId);
-  // As the index has it, which a parameter would not be seen to be.
+  // The condition is written exactly as in the partial index; with a parameter, PostgreSQL would not use that
+  // index.
   return isFailedOnly ? list.where(sql<boolean>`api_request.status >= 400`) : list;
 }

@@ -1,21 +1,21 @@
 /**
- * Who calls (the viewer), what the caller may do (scopes, roles) and how often (quotas). A viewer is made
- * once per request by verifying a credential, and from nothing else in the request.
+ * The viewer of a request: who calls, what the caller may do (scopes, roles) and how often (rate limits). A
+ * viewer is created once per request by verifying a credential, and depends on nothing else in the request.
  */
 
 export interface AnonymousViewer {
   readonly kind: "anonymous";
 }
 
-/** An app that a merchant has let in: whatever it shows, it acts for one installation of one merchant. */
+/** An app's credential, whatever its kind: it always acts for one installation with one merchant. */
 interface InstallationCredential {
   readonly installationId: string;
   readonly appId: string;
   readonly merchantId: string;
   readonly scopes: ReadonlySet<Scope>;
   /**
-   * Set when all of the merchant's or installation's credentials are cut; two operations may be read all the
-   * same.
+   * Why the credential is suspended; null if it is not. Two operations (viewer and readiness) can still be
+   * read with a suspended credential.
    */
   readonly suspended: "installation_suspended" | "merchant_suspended" | null;
 }
@@ -23,13 +23,13 @@ interface InstallationCredential {
 export interface ApiKeyViewer extends InstallationCredential {
   readonly kind: "api_key";
   readonly apiKeyId: string;
-  /** The public part of the key, for the log. */
+  /** Public part of the API key, for logs: `cpk_{mode}_{id}`. */
   readonly keyPrefix: string;
 }
 
 /**
- * An access token that is bound to a key of the client (RFC 9449), of a grant that a person of the merchant
- * gave.
+ * An app with an OAuth access token. The token is bound to a key of the client (RFC 9449) and belongs to a
+ * grant that a staff member of the merchant gave.
  */
 export interface OAuthViewer extends InstallationCredential {
   readonly kind: "oauth";
@@ -39,16 +39,16 @@ export interface OAuthViewer extends InstallationCredential {
 
 export type IntegratorViewer = ApiKeyViewer | OAuthViewer;
 
-/** An internal frontend or whoever holds an internal token. */
+/** An internal frontend, or a person with an internal token. */
 export interface TokenViewer {
   readonly kind: "internal";
   readonly tokenId: string;
   readonly role: InternalRole;
-  /** Null: all merchants (the platform's own tokens). */
+  /** Id of the token's merchant; null if the token belongs to the platform and covers all merchants. */
   readonly merchantId: string | null;
 }
 
-/** A person who is signed in at the console. */
+/** A staff member who is signed in to the console. */
 export interface StaffViewer {
   readonly kind: "internal";
   readonly staffId: string;
@@ -58,13 +58,19 @@ export interface StaffViewer {
 
 export type InternalViewer = TokenViewer | StaffViewer;
 
-/** The service itself, for one merchant: what nobody asked for, and the documents of events. */
+/**
+ * The service itself, acting for one merchant: in background work and when it renders the documents of
+ * events.
+ */
 export interface SystemViewer {
   readonly kind: "system";
   readonly merchantId: string;
 }
 
-/** Who checks out on the page of one session: nothing beside it, its cart and its order is there for them. */
+/**
+ * A buyer on the hosted checkout page of one session. The buyer can access only this session, its cart and
+ * its order.
+ */
 export interface BuyerViewer {
   readonly kind: "buyer";
   readonly merchantId: string;
@@ -78,7 +84,7 @@ export function isIntegrator(viewer: Viewer): viewer is IntegratorViewer {
   return viewer.kind === "api_key" || viewer.kind === "oauth";
 }
 
-/** Whose a credential is, also where it was refused. */
+/** The owner of a credential; known for expired and revoked API keys too. */
 export interface CredentialOwner {
   readonly merchantId: string;
   readonly installationId: string;
@@ -96,8 +102,8 @@ export function isStaffViewer(viewer: Viewer): viewer is StaffViewer {
 }
 
 /**
- * What limits count by, the log names and idempotency keys belong to: the key, the grant, the internal token,
- * or the account of a person.
+ * Returns the id of the caller's credential: the API key, the grant, the internal token or the staff account.
+ * Rate limits, logs and idempotency records use this id.
  */
 export function credentialIdOf(viewer: IntegratorViewer | InternalViewer): string {
   if (viewer.kind === "internal") return isStaffViewer(viewer) ? viewer.staffId : viewer.tokenId;
@@ -106,10 +112,7 @@ export function credentialIdOf(viewer: IntegratorViewer | InternalViewer): strin
 
 export const anonymousViewer: AnonymousViewer = { kind: "anonymous" };
 
-/**
- * What a credential may be allowed: the four scopes of the contract for integrators, a role for internal
- * tokens.
- */
+/** The four scopes of the API, which apps are given. */
 export const integratorScopes = [
   "catalog:read",
   "checkout:quote",
@@ -133,35 +136,35 @@ export function isScope(text: string): text is Scope {
 }
 
 /**
- * Every quota of the service, in one table. Windows are fixed and start with a caller's first request in
- * them.
+ * A rate limit: `quota` requests per window. A window has a fixed length and starts with the caller's first
+ * request.
  */
 interface Quota {
   readonly quota: number;
   readonly windowSeconds: number;
-  /** What clients know it by, where that is not its own name. */
-  readonly shownAs?: string;
+  /** Name of the limit in responses, if it differs from the key in `rateQuotas`. */
+  readonly publicName?: string;
 }
 
 export const rateQuotas = {
   default: { quota: 600, windowSeconds: 60 },
   write: { quota: 120, windowSeconds: 60 },
-  // Per installation: its keys share it.
+  // Counted per installation: its keys share this limit.
   replay: { quota: 60, windowSeconds: 60 },
   "anon-search": { quota: 60, windowSeconds: 60 },
   "anon-read": { quota: 300, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },
-  // Codes that were guessed wrong: on one cart, and by one credential.
+  // Unknown promotion codes: counted per cart, and per credential.
   "promo-fail": { quota: 10, windowSeconds: 600 },
-  "promo-fail-credential": { quota: 60, windowSeconds: 600, shownAs: "promo-fail" },
-  // Wrong passwords on the sign-in page: of one account, and from one address.
+  "promo-fail-credential": { quota: 60, windowSeconds: 600, publicName: "promo-fail" },
+  // Wrong passwords on sign-in pages: counted per account, and per IP address.
   "login-fail": { quota: 10, windowSeconds: 600 },
-  "login-fail-address": { quota: 30, windowSeconds: 600, shownAs: "login-fail" },
+  "login-fail-address": { quota: 30, windowSeconds: 600, publicName: "login-fail" },
 } as const satisfies Record<string, Quota>;
 
 export type RateBucket = keyof typeof rateQuotas;
 
-/** The buckets that count per credential, which an integrator reads to pace its calls. */
+/** The buckets that are counted per credential. Apps read them to pace their calls. */
 export const credentialRateBuckets: readonly RateBucket[] = ["default", "write"];
 
 export function isRateBucket(name: string): name is RateBucket {
@@ -170,10 +173,13 @@ export function isRateBucket(name: string): name is RateBucket {
 
 export function publicBucketName(bucket: RateBucket): string {
   const quota: Quota = rateQuotas[bucket];
-  return quota.shownAs ?? bucket;
+  return quota.publicName ?? bucket;
 }
 
-/** The quota in force; undefined when limits are off. */
+/**
+ * Returns the requests per window, scaled by RATE_LIMIT_SCALE; undefined if limits are switched off (scale
+ * 0).
+ */
 export function scaledQuota(bucket: RateBucket, scale: number): number | undefined {
   return scale === 0 ? undefined : Math.max(1, Math.round(rateQuotas[bucket].quota * scale));
 }

@@ -124,8 +124,8 @@ function keyCreate(): Command {
           expiresAt: given.expires ?? null,
         };
         await runAccessChange(given, "apiKeyCreate", async (transaction, access) => {
-          const { apiKeyId, value, happened } = await createApiKey(transaction, access, input);
-          access.tell(happened);
+          const { apiKeyId, value, events } = await createApiKey(transaction, access, input);
+          access.tell(events);
           return { id: apiKeyId, key: value };
         });
       },
@@ -142,7 +142,7 @@ function keyRotate(): Command {
       "--overlap <hours>",
       `how long the old key goes on working, 0 to ${keyOverlapHours.max} hours`,
       parseOverlap,
-      keyOverlapHours.usual,
+      keyOverlapHours.standard,
     )
     .option("--expires <time>", "when the successor ends, RFC 3339", parseTimeOption)
     .action(async (id: string, given: JsonOption & { overlap: number; expires?: Date }) => {
@@ -152,7 +152,7 @@ function keyRotate(): Command {
           overlapHours: given.overlap,
           expiresAt: given.expires,
         });
-        access.tell(made.happened);
+        access.tell(made.events);
         return { id: made.apiKeyId, key: made.value, rotated: id };
       });
     });

@@ -21,7 +21,7 @@ export interface GatewayOptions {
   readonly services: GraphServices;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
-  readonly requests: Pick<RequestLog, "note">;
+  readonly requests: Pick<RequestLog, "add">;
   readonly log: Log;
 }
 
@@ -33,7 +33,7 @@ export const gatewayPlugin: FastifyPluginAsync<GatewayOptions> = async (
   const execute = executorOf(run, services, createReplicaFallback(services, { clock, log }));
   mountOperations(
     server,
-    { db, clock, publicUrl, limiter, credentials, noteRequest: requests.note, execute },
+    { db, clock, publicUrl, limiter, credentials, noteRequest: requests.add, execute },
     api.operations,
   );
   mountDocument(server, JSON.stringify(addressed(api.document, publicUrl), null, 2));

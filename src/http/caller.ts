@@ -140,7 +140,7 @@ export function createLoginLimit(limiter: RateLimiter): LoginLimit {
       if (ofAccount !== undefined) await limiter.giveBack("login-fail-address", key);
       return ofAccount;
     },
-    giveBack: async ({ account, address }) => {
+    subtract: async ({ account, address }) => {
       await limiter.giveBack("login-fail-address", addressKey(address));
       await limiter.giveBack("login-fail", account);
     },

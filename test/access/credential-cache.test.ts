@@ -103,7 +103,7 @@ describe("word of a change", () => {
     const [own, other] = [finding(row("key_1")), finding(row("key_2", null))];
     await cache.find("own", own);
     await cache.find("other", other);
-    cache.drop(ownerId);
+    cache.invalidate(ownerId);
     await cache.find("own", own);
     await cache.find("other", other);
     expect(own).toHaveBeenCalledTimes(2);
@@ -111,7 +111,7 @@ describe("word of a change", () => {
   });
 
   it.each([
-    ["to its owner", (cache: CredentialCache<Row>) => cache.drop("key_1")],
+    ["to its owner", (cache: CredentialCache<Row>) => cache.invalidate("key_1")],
     ["of which nobody knows what it was", (cache: CredentialCache<Row>) => cache.clear()],
   ])("%s that comes during a look-up leaves nothing of what that finds", async (_name, tell) => {
     const { cache } = create();

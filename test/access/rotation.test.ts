@@ -206,14 +206,14 @@ describeOnBoth("Rotating an API key", (open) => {
 
   it("tells of the successor and of the key, with what was", async () => {
     const { apiKeyId } = await create(hours(12));
-    const { apiKeyId: next, happened } = await rotate(apiKeyId);
+    const { apiKeyId: next, events } = await rotate(apiKeyId);
     const owner = { merchantId, installationId };
-    expect(happened).toEqual([
+    expect(events).toEqual([
       { type: "api_key.created", id: next, ...owner, previous: null },
       { type: "api_key.rotated", id: apiKeyId, ...owner, previous: { version: 1, rotatesTo: null } },
     ]);
     const unending = await create();
-    expect((await rotate(unending.apiKeyId)).happened[1]?.previous).toEqual({
+    expect((await rotate(unending.apiKeyId)).events[1]?.previous).toEqual({
       version: 1,
       rotatesTo: null,
       expiresAt: null,

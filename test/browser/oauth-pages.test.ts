@@ -97,7 +97,7 @@ it.each([
 
     await signIn(page, { ...demo.staff, password: "not it" });
     const alert = page.getByRole("alert");
-    expect(await alert.innerText()).toContain("The e-mail address or the password is not right.");
+    expect(await alert.innerText()).toContain("The e-mail address or the password is wrong.");
     expect(await page.title()).toBe("Error: Sign in");
     await expectFocus(page, "faults");
     expect([await emailOf(page).inputValue(), await passwordOf(page).inputValue()]).toEqual([

@@ -68,7 +68,7 @@ describe("at once", () => {
     expect([countOf(statuses, 400), countOf(statuses, 429)]).toEqual([10, 10]);
     const right = await (await openPage())({ email, password, address: "2001:db8:1:2::1" });
     expect([right.status, right.headers.get("retry-after")]).toEqual([429, "600"]);
-    expect(right.text).toContain("There were too many attempts. Try again in 10 min.");
+    expect(right.text).toContain("There were too many failed attempts. Try again in 10 min.");
   });
 
   it("forty accounts are tried thirty times from one /64, and the next /64 is not held back by it", async () => {

@@ -93,7 +93,7 @@ describe("a wrong password", () => {
       );
       expect([again.status, again.url]).toEqual([400, page.url]);
       expect(again.text).toContain("<title>Error: Sign in</title>");
-      expect(again.text).toContain("The e-mail address or the password is not right.");
+      expect(again.text).toContain("The e-mail address or the password is wrong.");
       expect(again.text).not.toContain("a wrong password");
       texts.push(again.text.replace(/value="[^"]*"/, ""));
     }
@@ -263,10 +263,10 @@ describe("who is signed in", () => {
     const next = await browser.open((await askAuthorization(await createClient(world()))).url);
     expect(next.text).toContain("<title>Sign in</title>");
     const refused = await browser.submit(next, { email, password, action: "sign-in" }, from());
-    expect([
-      refused.status,
-      refused.text.includes("The e-mail address or the password is not right."),
-    ]).toEqual([400, true]);
+    expect([refused.status, refused.text.includes("The e-mail address or the password is wrong.")]).toEqual([
+      400,
+      true,
+    ]);
     expect(
       await world()
         .database.db.selectFrom("oauthGrant")

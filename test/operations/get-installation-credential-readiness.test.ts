@@ -111,7 +111,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       code: "api_key_expiry",
       status: "warn",
       since: now.toISOString(),
-      remedy: "Rotate it before then.",
+      remedy: "Rotate the API key before it expires.",
     });
     expect(soon["nextActionAt"]).toBe(expiresAt.toISOString());
     world().clock.at = expiresAt;
@@ -242,7 +242,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       {
         code: "market_configured",
         status: "warn",
-        message: "The merchant's default country, BR, is in no market.",
+        message: "The merchant's default country, BR, belongs to no market.",
       },
       {
         code: "policy_return_configured",
@@ -347,7 +347,7 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       expect(await check("webhook_delivery_healthy")).toMatchObject({
         status: "fail",
         since: lastSuccessAt.toISOString(),
-        remedy: "Mend the receiver.",
+        remedy: "Repair the receiver.",
       });
       await world()
         .database.db.updateTable("webhookEndpoint")

@@ -163,7 +163,7 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
     expect(answer.body.data).toHaveLength(500);
     expect(answer.body.meta).toMatchObject({ returned: 500, total, truncated: true, limit: 500 });
     expect(answer.body.meta.notice).toBe(
-      `The list ends after 500 of ${total} products. Read the others through search with the parameter merchant.`,
+      `The list contains 500 of ${total} products. Read the others by search with the parameter merchant.`,
     );
   });
 });

@@ -229,7 +229,7 @@ it(
       stderr: "The installation does not hold checkout:quote, webhooks:read, webhooks:write.\n",
     });
     const unknown = await runHere(["key", "revoke", "key_none"], environment);
-    expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such API key.\n" });
+    expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no API key with this id.\n" });
     const seed = await runCommand(["seed", "--products", "1"], environment);
     expect(seed).toMatchObject({
       code: 1,

@@ -125,7 +125,7 @@ it("gives an account another password, enables it again, and writes it down", as
   expect(made).toEqual({ id, password: expect.stringMatching(/^[\w-]{20}$/), grantsRevoked: true });
   expect(await run("staff", "enable", staffId)).toEqual({ id, disabled: false });
   const unknown = await runCommandHere(["staff", "password", "stf_none"], environment);
-  expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such account.\n" });
+  expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no staff account with this id.\n" });
   await inDatabase(folder, async (db) => {
     expect(await verifyPassword(db, "ana@shop.example", "typed in by hand")).toBeUndefined();
     expect(await verifyPassword(db, "ana@shop.example", String(made["password"]))).toMatchObject({

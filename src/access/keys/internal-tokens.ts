@@ -1,6 +1,6 @@
 /**
- * Internal tokens, `cit_{role}_{id}_{secret}{checksum}`: what internal frontends and people call the graph
- * with.
+ * Internal tokens, `cit_{role}_{id}_{secret}{checksum}`. Internal frontends and people call the internal
+ * GraphQL API with them.
  */
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -18,7 +18,7 @@ import {
 } from "./verify-keys.ts";
 import type { InternalRole, TokenViewer } from "#access/viewer.ts";
 
-/** What the database says of a token and of its merchant. */
+/** Database state of an internal token and of its merchant. */
 export interface InternalTokenState {
   readonly id: string;
   readonly role: InternalRole;
@@ -26,17 +26,20 @@ export interface InternalTokenState {
   readonly digest: Uint8Array;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  /** Null: the token is the platform's. */
+  /** Status of the token's merchant; null if the token belongs to the platform. */
   readonly merchantStatus: string | null;
 }
 
 export interface PresentedInternalToken {
   readonly tokenId: string;
-  /** Of the whole token: a name for it that gives nothing away. */
+  /** SHA-256 of the whole token in base64. Names the token in the cache without revealing it. */
   readonly digest: string;
 }
 
-/** One failure for whatever is wrong with the secret; revoked and expired are told only to who holds it. */
+/**
+ * Verifies an internal token. Every wrong secret gets the same failure, so callers cannot probe; "revoked"
+ * and "expired" are returned only if the secret is right.
+ */
 export async function checkInternalToken(
   value: string,
   now: Date,
@@ -46,7 +49,7 @@ export async function checkInternalToken(
   if (parsed === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
   const row = await find({ tokenId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
-  // Whenever that was: the clock of the process that revoked it may be ahead of this one's.
+  // The time of the revocation is not compared: the clock of the process that revoked the token may be ahead.
   if (row.revokedAt !== null) throw fail("api_key_revoked", { message: "The internal token was revoked." });
   if (row.expiresAt !== null && row.expiresAt <= now)
     throw fail("api_key_expired", { message: "The internal token has expired." });
@@ -54,7 +57,10 @@ export async function checkInternalToken(
   return { kind: "internal", tokenId: row.id, role: row.role, merchantId: row.merchantId };
 }
 
-/** Only with the whole token at hand, which is compared in the same time whether the id is known or not. */
+/**
+ * Reads the state of an internal token if the whole token matches its stored digest. The comparison takes the
+ * same time whether the id exists or not.
+ */
 export async function findInternalTokenState(
   reader: Reader,
   tokenId: string,
@@ -80,7 +86,10 @@ export async function findInternalTokenState(
 export interface InternalTokenInput {
   readonly name: string;
   readonly role: InternalRole;
-  /** Null: the platform's, for the roles analyst and operator. */
+  /**
+   * Id of the token's merchant; null for a token of the platform, which must have the role analyst or
+   * operator.
+   */
   readonly merchantId: string | null;
   readonly expiresAt: Date | null;
 }
@@ -99,28 +108,28 @@ export async function createInternalToken(
       .executeTakeFirst();
     if (merchant === undefined) throw fail("merchant_not_found");
   }
-  const minted = mintSecret("cit", input.role);
+  const generated = mintSecret("cit", input.role);
   const internalTokenId = createId("internalToken", access.now.getTime());
   await transaction
     .insertInto("internalToken")
     .values({
       id: internalTokenId,
       merchantId: input.merchantId,
-      tokenId: minted.id,
+      tokenId: generated.id,
       name: input.name,
       role: input.role,
-      digest: minted.digest,
-      lastFour: minted.lastFour,
+      digest: generated.digest,
+      lastFour: generated.lastFour,
       createdAt: access.now,
       expiresAt: input.expiresAt,
     })
     .execute();
-  return { internalTokenId, value: minted.value };
+  return { internalTokenId, value: generated.value };
 }
 
 /**
- * Operators belong to the platform, storefronts and admins to a merchant; a merchant makes tokens for itself
- * alone.
+ * Checks the merchant of a new token: operators have none, storefronts and admins need one, analysts may have
+ * one. A caller of one merchant creates tokens for that merchant only.
  */
 function requireOwner(access: AccessCommandContext, input: InternalTokenInput): void {
   if (access.merchantId !== null && input.merchantId !== access.merchantId) throw fail("merchant_not_found");
@@ -128,8 +137,8 @@ function requireOwner(access: AccessCommandContext, input: InternalTokenInput): 
   if ((rule === "none" && input.merchantId !== null) || (rule === "one" && input.merchantId === null)) {
     const message =
       rule === "none"
-        ? "A token of the role operator has no merchant."
-        : `A token of the role ${input.role} needs a merchant.`;
+        ? "A token of the role operator must have no merchant."
+        : `A token of the role ${input.role} needs a merchant: give its id.`;
     throw fail("invalid_field", {
       message,
       details: [{ in: "body", field: "/merchantId", code: "not_allowed", message }],
@@ -149,11 +158,11 @@ export async function revokeInternalToken(
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .executeTakeFirst();
   if (numUpdatedRows === 0n)
-    throw fail("resource_not_found", { message: "There is no such internal token." });
+    throw fail("resource_not_found", { message: "There is no internal token with this id." });
   await invalidateCredentials(transaction, { credentialId: internalTokenId });
 }
 
-/** At most one write per token and minute. */
+/** Records the last use of the token, with at most one write per token and minute. */
 export function recordInternalTokenUse(db: Database, internalTokenId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
   return recordUseOncePerMinute(db, { credentialId: internalTokenId, now }, () =>

@@ -1,6 +1,6 @@
 /**
- * Creates, rotates and revokes API keys, and announces keys that expire soon: seven days before and one day
- * before, each once. A key that lives for less is not announced.
+ * Creates, rotates and revokes API keys. Announces keys that will expire, seven days before and one day
+ * before, each once. A notice is skipped if the key was created less than that time before its expiry.
  */
 import { type Expression, type RawBuilder, sql } from "kysely";
 import { fail } from "#foundation/failure.ts";
@@ -18,7 +18,10 @@ export interface ApiKeyInput {
 }
 
 export interface AccessCommandContext {
-  /** Null: any merchant (the platform). */
+  /**
+   * Id of the merchant that the caller may change; null if the caller is the platform and may change all
+   * merchants.
+   */
   readonly merchantId: string | null;
   readonly now: Date;
 }
@@ -26,11 +29,11 @@ export interface AccessCommandContext {
 export interface CreateApiKeyResult {
   readonly apiKeyId: string;
   readonly value: string;
-  readonly happened: readonly AccessEvent[];
+  readonly events: readonly AccessEvent[];
 }
 
 /**
- * Makes a key; its value is in the answer and nowhere else. A key may hold no scope that its installation
+ * Creates an API key. Its secret value is returned only here. A key cannot have a scope that its installation
  * lacks.
  */
 export async function createApiKey(
@@ -54,27 +57,27 @@ export async function createApiKey(
     )
     .executeTakeFirst();
   if (installation === undefined)
-    throw fail("resource_not_found", { message: "There is no such installation." });
+    throw fail("resource_not_found", { message: "There is no installation with this id." });
   if (installation.status === "uninstalled")
     throw fail("invalid_state", { message: "The installation is uninstalled." });
   const excess = input.scopes.filter((scope) => !installation.scopes.includes(scope));
   if (excess.length > 0) {
-    const message = `The installation does not hold ${excess.join(", ")}.`;
+    const message = `The installation does not have the scopes ${excess.join(", ")}.`;
     throw fail("invalid_field", {
       message,
       details: [{ in: "body", field: "/scopes", code: "not_allowed", message, allowed: installation.scopes }],
     });
   }
   const { id: installationId, merchantId, mode } = installation;
-  const made = await insertApiKey(transaction, access, {
+  const created = await insertApiKey(transaction, access, {
     ...input,
     merchantId,
     mode,
     scopes: [...new Set(input.scopes)].toSorted(),
   });
   return {
-    ...made,
-    happened: [{ type: "api_key.created", id: made.apiKeyId, merchantId, installationId, previous: null }],
+    ...created,
+    events: [{ type: "api_key.created", id: created.apiKeyId, merchantId, installationId, previous: null }],
   };
 }
 
@@ -91,7 +94,7 @@ export async function insertApiKey(
   transaction: Transaction,
   { now }: Pick<AccessCommandContext, "now">,
   key: NewKey,
-): Promise<Omit<CreateApiKeyResult, "happened">> {
+): Promise<Omit<CreateApiKeyResult, "events">> {
   const { id: keyId, value, digest, lastFour } = mintSecret("cpk", key.mode);
   const apiKeyId = createId("apiKey", now.getTime());
   const { merchantId, installationId, mode, name, scopes, expiresAt } = key;
@@ -115,8 +118,8 @@ export async function insertApiKey(
 }
 
 /**
- * Revokes an API key: requests with it are refused from the commit on. A key that is revoked already keeps
- * its first time.
+ * Revokes an API key. Requests with the key are refused from the commit on. A key that is already revoked
+ * keeps its first revocation time.
  */
 export async function revokeApiKey(
   transaction: Transaction,
@@ -130,15 +133,15 @@ export async function revokeApiKey(
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .forUpdate()
     .executeTakeFirst();
-  if (key === undefined) throw fail("resource_not_found", { message: "There is no such API key." });
+  if (key === undefined) throw fail("resource_not_found", { message: "There is no API key with this id." });
   if (key.revokedAt !== null) return [];
   await invalidateCredentials(transaction, { credentialId: key.id });
   return revokeKeys(transaction, access, { column: "id", value: key.id });
 }
 
 /**
- * Revokes one key, or all keys of an installation, and returns an event for each that was in force. The
- * caller drops the cached credentials.
+ * Revokes one key, or all keys of an installation. Returns an event for each key that was not revoked before.
+ * The caller invalidates the cached credentials.
  */
 export async function revokeKeys(
   transaction: Transaction,
@@ -158,19 +161,19 @@ export async function revokeKeys(
   });
 }
 
-export const keyOverlapHours = { max: 168, usual: 24 } as const;
+export const keyOverlapHours = { max: 168, standard: 24 } as const;
 const hourMs = 3_600_000;
 
 export interface RotateApiKeyInput {
   readonly apiKeyId: string;
   readonly overlapHours?: number | null | undefined;
-  /** When the new key expires; it never does if this is null or left out. */
+  /** When the new key expires; the new key never expires if this is null or omitted. */
   readonly expiresAt?: Date | null | undefined;
 }
 
 /**
- * A key is rotated once. Its successor may do what it may, also a scope that the installation has lost and
- * may get back.
+ * Creates the successor of an API key. A key can be rotated once. The successor has the same scopes,
+ * including a scope that the installation has lost and may get back.
  */
 export async function rotateApiKey(
   transaction: Transaction,
@@ -178,17 +181,17 @@ export async function rotateApiKey(
   input: RotateApiKeyInput,
 ): Promise<CreateApiKeyResult> {
   const key = await lockKey(transaction, access, input.apiKeyId);
-  const made = await insertApiKey(transaction, access, { ...key, expiresAt: input.expiresAt ?? null });
+  const created = await insertApiKey(transaction, access, { ...key, expiresAt: input.expiresAt ?? null });
   const overlapEndsAt = new Date(
-    access.now.getTime() + (input.overlapHours ?? keyOverlapHours.usual) * hourMs,
+    access.now.getTime() + (input.overlapHours ?? keyOverlapHours.standard) * hourMs,
   );
   const expiresAt = key.expiresAt !== null && key.expiresAt < overlapEndsAt ? key.expiresAt : overlapEndsAt;
   await transaction
     .updateTable("apiKey")
     .set({
-      rotatesTo: made.apiKeyId,
+      rotatesTo: created.apiKeyId,
       expiresAt,
-      expiryNotices: noticesPast(expiresAt, access.now),
+      expiryNotices: countPastNotices(expiresAt, access.now),
       version: key.version + 1,
     })
     .where("id", "=", key.id)
@@ -201,9 +204,9 @@ export async function rotateApiKey(
     ...(expiresAt === key.expiresAt ? {} : { expiresAt: key.expiresAt }),
   };
   return {
-    ...made,
-    happened: [
-      { type: "api_key.created", id: made.apiKeyId, merchantId, installationId, previous: null },
+    ...created,
+    events: [
+      { type: "api_key.created", id: created.apiKeyId, merchantId, installationId, previous: null },
       { type: "api_key.rotated", id, merchantId, installationId, previous },
     ],
   };
@@ -220,7 +223,7 @@ interface LockedKey {
   readonly version: number;
 }
 
-/** Of two who rotate it at once the second finds it rotated. */
+/** Locks the key, so that of two concurrent rotations the second is refused. */
 async function lockKey(
   transaction: Transaction,
   { merchantId, now }: AccessCommandContext,
@@ -244,7 +247,7 @@ async function lockKey(
     .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""))
     .forUpdate()
     .executeTakeFirst();
-  if (key === undefined) throw fail("resource_not_found", { message: "There is no such API key." });
+  if (key === undefined) throw fail("resource_not_found", { message: "There is no API key with this id." });
   const currentStatus = statusOf(key, now);
   if (currentStatus === "active") return key;
   const conflict = {
@@ -255,36 +258,39 @@ async function lockKey(
     reason: currentStatus,
     data: {},
   };
-  throw fail("invalid_state", { message: refusals[currentStatus], conflict });
+  throw fail("invalid_state", { message: rotationRefusals[currentStatus], conflict });
 }
 
-const refusals = {
-  revoked: "A revoked key can't be rotated: make a new one.",
-  expired: "A key that has expired can't be rotated: make a new one.",
-  rotated: "The key was rotated: rotate the key that took its place.",
+const rotationRefusals = {
+  revoked: "A revoked key can't be rotated: create a new key.",
+  expired: "An expired key can't be rotated: create a new key.",
+  rotated: "The key is already rotated: rotate its successor.",
 } as const;
 
-type Ended = Pick<LockedKey, "expiresAt"> & {
+type KeyEnd = Pick<LockedKey, "expiresAt"> & {
   readonly revokedAt: Date | null;
   readonly rotatesTo: string | null;
 };
 
-function statusOf({ revokedAt, expiresAt, rotatesTo }: Ended, now: Date): "active" | keyof typeof refusals {
+function statusOf(
+  { revokedAt, expiresAt, rotatesTo }: KeyEnd,
+  now: Date,
+): "active" | keyof typeof rotationRefusals {
   if (revokedAt !== null) return "revoked";
   if (expiresAt !== null && expiresAt <= now) return "expired";
   return rotatesTo === null ? "active" : "rotated";
 }
 
 /**
- * Its end was told with its rotation: of the notices before it (`noteExpiry`) only those that are still to
- * come are given.
+ * Returns which expiry notices count as sent after a rotation: the rotation's event already names the new
+ * expiry, so only notices that are still ahead are sent.
  */
-function noticesPast(expiresAt: Date, now: Date): Expression<number> {
+function countPastNotices(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
 }
 
-/** Keys whose expiry is still to be announced at this time. */
+/** SQL condition: the key has an expiry notice that is due and not sent yet. */
 function isDue(now: Date): RawBuilder<boolean> {
   const [inOneDay, inSevenDays] = [24, 168].map((hours) => new Date(now.getTime() + hours * hourMs));
   return sql<boolean>`revoked_at is null and expires_at > ${now} and (
@@ -292,16 +298,16 @@ function isDue(now: Date): RawBuilder<boolean> {
     or expiry_notices < 1 and expires_at <= ${inSevenDays} and created_at <= expires_at - interval '168 hours')`;
 }
 
-interface KeysDue {
+interface ExpiringKeysQuery {
   readonly now: Date;
-  /** Those behind this id. */
+  /** Only keys with a greater id are returned. */
   readonly after: string;
   readonly rowsMax: number;
 }
 
 export function findExpiringKeys(
   reader: Reader,
-  { now, after, rowsMax }: KeysDue,
+  { now, after, rowsMax }: ExpiringKeysQuery,
 ): Promise<{ id: string }[]> {
   return reader
     .selectFrom("apiKey")
@@ -313,14 +319,17 @@ export function findExpiringKeys(
     .execute();
 }
 
-/** Nothing where somebody else has done it meanwhile. */
+/**
+ * Marks the expiry notice of a key as sent and returns its event. Returns an empty list if another process
+ * has already done so.
+ */
 export async function recordExpiryNotice(
   transaction: Transaction,
   { now }: Pick<AccessCommandContext, "now">,
   apiKeyId: string,
 ): Promise<AccessEvent[]> {
   const inOneDay = new Date(now.getTime() + 24 * hourMs);
-  const noted = await transaction
+  const marked = await transaction
     .updateTable("apiKey")
     .set((key) => ({
       expiryNotices: sql<number>`case when expires_at <= ${inOneDay} then 2 else 1 end`,
@@ -330,7 +339,7 @@ export async function recordExpiryNotice(
     .where(isDue(now))
     .returning(["merchantId", "installationId", "version"])
     .executeTakeFirst();
-  if (noted === undefined) return [];
-  const { version, ...owner } = noted;
+  if (marked === undefined) return [];
+  const { version, ...owner } = marked;
   return [{ type: "api_key.expiring", id: apiKeyId, ...owner, previous: { version: version - 1 } }];
 }

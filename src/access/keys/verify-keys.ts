@@ -1,7 +1,7 @@
 /**
- * Verifying secrets that clients hold: their form, digest and last use, and the verification of API keys,
- * `cpk_{live|test}_{id}_{secret}{checksum}`. Verification costs one statement. An unknown id, a wrong secret
- * and a wrong checksum are the same failure, so that callers cannot probe.
+ * Verification of the secrets that clients hold: their format, digest and last use, and the verification of
+ * API keys, `cpk_{live|test}_{id}_{secret}{checksum}`. Verifying a key costs one statement. An unknown id, a
+ * wrong secret and a wrong checksum return the same failure, so callers cannot probe.
  */
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
@@ -12,7 +12,7 @@ import type { Database } from "#database/connect.ts";
 import type { Reader } from "#database/transaction.ts";
 import { type ApiKeyViewer, type CredentialOwner, isScope } from "#access/viewer.ts";
 
-/** What the database says of a key and of what it belongs to. */
+/** Database state of an API key, its installation and its merchant. */
 export interface ApiKeyState {
   readonly id: string;
   readonly keyId: string;
@@ -34,11 +34,14 @@ export const verifyApiKey = (reader: Reader, value: string, now: Date): Promise<
 
 export interface PresentedApiKey {
   readonly keyId: string;
-  /** Of the whole key: a name for it that gives nothing away. */
+  /** SHA-256 of the whole key in base64. Names the key in the cache without revealing it. */
   readonly digest: string;
 }
 
-/** `find` gives the row of the key that is presented, and nothing for another key with the same id. */
+/**
+ * Verifies an API key. `find` must return the state of exactly this key, and undefined for another key with
+ * the same id.
+ */
 export async function checkApiKey(
   value: string,
   now: Date,
@@ -48,7 +51,7 @@ export async function checkApiKey(
   if (parsed === undefined) throw fail("api_key_invalid");
   const row = await find({ keyId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid");
-  // Whenever that was: the clock of the process that revoked it may be ahead of this one's.
+  // The time of the revocation is not compared: the clock of the process that revoked the key may be ahead.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled")
     throw refused("api_key_revoked", row);
   if (row.expiresAt !== null && row.expiresAt <= now) throw refused("api_key_expired", row);
@@ -57,22 +60,25 @@ export async function checkApiKey(
   return viewer;
 }
 
-const owners = new WeakMap<object, CredentialOwner>();
+const ownersOfFailures = new WeakMap<object, CredentialOwner>();
 
 function refused(
   code: "api_key_revoked" | "api_key_expired",
   { id: credentialId, merchantId, installationId }: ApiKeyState,
 ): Failure {
   const failure = fail(code);
-  owners.set(failure, { credentialId, merchantId, installationId });
+  ownersOfFailures.set(failure, { credentialId, merchantId, installationId });
   return failure;
 }
 
-/** Whose key was refused by this, where it is somebody's. */
+/**
+ * Returns the owner of an expired or revoked key from the failure of its verification; undefined for every
+ * other error.
+ */
 export const ownerOfRefusedApiKey = (error: unknown): CredentialOwner | undefined =>
-  typeof error === "object" && error !== null ? owners.get(error) : undefined;
+  typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
-/** For as long as a row is kept. */
+/** The viewer of each cached row, so that it is built once per row. */
 const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
 
 function toViewer(row: ApiKeyState): ApiKeyViewer {
@@ -95,7 +101,10 @@ export function credentialSuspension(
   return row.installationStatus === "suspended" ? "installation_suspended" : null;
 }
 
-/** Only with the whole key at hand, which is compared in the same time whether the id is known or not. */
+/**
+ * Reads the state of an API key if the whole key matches its stored digest. The comparison takes the same
+ * time whether the id exists or not.
+ */
 export async function findApiKeyState(
   reader: Reader,
   keyId: string,
@@ -126,7 +135,10 @@ export async function findApiKeyState(
   return matchesDigest(value, row?.digest) ? row : undefined;
 }
 
-/** At most one write per key and minute; the request does not wait for it. */
+/**
+ * Records the last use of the key, with at most one write per key and minute. Requests do not wait for the
+ * write.
+ */
 export function recordApiKeyUse(db: Database, apiKeyId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
   return recordUseOncePerMinute(db, { credentialId: apiKeyId, now }, () =>
@@ -137,9 +149,9 @@ export function recordApiKeyUse(db: Database, apiKeyId: string, now: Date): Prom
 }
 
 /**
- * Secrets that clients hold: `{kind}_{label}_{id: 12 base62}_{secret: 43 base62, 256 bits}{CRC-32: 6
- * base62}`. The checksum settles typos and secret scanners' finds without a database; at rest there is only
- * the SHA-256 of the whole.
+ * Format of the secrets: `{kind}_{label}_{id: 12 base62}_{secret: 43 base62, 256 bits}{CRC-32: 6 base62}`.
+ * The checksum rejects typing errors, and lets secret scanners recognize real secrets, without a database.
+ * The database stores only the SHA-256 of the whole secret.
  */
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const idLength = 12;
@@ -150,9 +162,9 @@ type SecretKind = "cpk" | "cit";
 
 interface MintedSecret {
   readonly id: string;
-  /** Shown once, kept nowhere. */
+  /** The whole secret; returned once and never stored. */
   readonly value: string;
-  /** Everything before the secret: fit to be shown and logged. */
+  /** Everything before the secret; may be displayed and logged. */
   readonly prefix: string;
   readonly digest: Buffer;
   readonly lastFour: string;
@@ -167,16 +179,19 @@ export function mintSecret(kind: SecretKind, label: string): MintedSecret {
   return { id, value, prefix, digest: sha256Digest(value), lastFour: value.slice(-4) };
 }
 
-const form = new RegExp(
+const secretFormat = new RegExp(
   `^(cpk|cit)_([a-z]+)_([0-9A-Za-z]{${idLength}})_[0-9A-Za-z]{${secretLength + checksumLength}}$`,
 );
 
-/** The id inside a well-formed secret of that kind with the right checksum; undefined for anything else. */
+/**
+ * Returns the id and the label of a well-formed secret of this kind with the right checksum; undefined for
+ * any other text.
+ */
 export function parseSecret(
   kind: SecretKind,
   text: string,
 ): { readonly id: string; readonly label: string } | undefined {
-  const [, foundKind, label, id] = form.exec(text) ?? [];
+  const [, foundKind, label, id] = secretFormat.exec(text) ?? [];
   if (foundKind !== kind || id === undefined || label === undefined) return undefined;
   return checksumOf(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
     ? { id, label }
@@ -187,11 +202,11 @@ export function sha256Digest(value: string): Buffer {
   return hash("sha256", value, "buffer");
 }
 
-const nobody = sha256Digest("nobody");
+const digestOfNoSecret = sha256Digest("digestOfNoSecret");
 
-/** Takes as long for an unknown id (no stored digest) as for a wrong secret. */
+/** Compares a secret with a stored digest. The comparison takes the same time if there is no stored digest. */
 export function matchesDigest(value: string, stored: Uint8Array | undefined): boolean {
-  const isEqual = timingSafeEqual(sha256Digest(value), stored ?? nobody);
+  const isEqual = timingSafeEqual(sha256Digest(value), stored ?? digestOfNoSecret);
   return isEqual && stored !== undefined;
 }
 
@@ -211,13 +226,13 @@ function toBase62(value: bigint, length: number): string {
 }
 
 /**
- * When a credential was last used, noted once a minute at most: a request does not wait for it, and most cost
- * no statement at all.
+ * The last use of a credential is recorded at most once per minute and process. A request does not wait for
+ * the write, and most requests need no statement.
  */
-const noteEveryMs = 60_000;
+const recordEveryMs = 60_000;
 const credentialsMax = 10_000;
 
-const noted = new WeakMap<Database, LRUCache<string, number>>();
+const lastRecorded = new WeakMap<Database, LRUCache<string, number>>();
 
 interface Use {
   readonly credentialId: string;
@@ -225,11 +240,14 @@ interface Use {
 }
 
 export function isUseRecorded(db: Database, { credentialId, now }: Use): boolean {
-  const at = noted.get(db)?.get(credentialId);
-  return at !== undefined && Math.abs(now.getTime() - at) < noteEveryMs;
+  const at = lastRecorded.get(db)?.get(credentialId);
+  return at !== undefined && Math.abs(now.getTime() - at) < recordEveryMs;
 }
 
-/** `write` holds to the same minute by itself: other processes note as well. */
+/**
+ * Calls `write` if this process has not recorded a use of the credential within the last minute. `write` must
+ * check the minute itself, because other processes record uses too.
+ */
 export async function recordUseOncePerMinute(
   db: Database,
   use: Use,
@@ -237,8 +255,8 @@ export async function recordUseOncePerMinute(
 ): Promise<void> {
   if (isUseRecorded(db, use)) return;
   const { credentialId, now } = use;
-  const times = noted.get(db) ?? new LRUCache<string, number>({ max: credentialsMax });
-  noted.set(db, times);
+  const times = lastRecorded.get(db) ?? new LRUCache<string, number>({ max: credentialsMax });
+  lastRecorded.set(db, times);
   times.set(credentialId, now.getTime());
   try {
     await write();

@@ -157,7 +157,7 @@ export async function disableOauthClient(
   clientId: string,
 ): Promise<void> {
   if (!(await turn(transaction, clientId, { disabledAt: access.now }))) return;
-  await revokeGrants(transaction, access, { column: "clientId", value: clientId, why: "client_disabled" });
+  await revokeGrants(transaction, access, { column: "clientId", value: clientId, reason: "client_disabled" });
 }
 
 /** It may ask again; what it was granted before stays revoked. */

@@ -1,6 +1,6 @@
 /**
- * Passwords at rest: Argon2id (RFC 9106) as a PHC string, which carries its own parameters, so that they may
- * be raised without touching old ones.
+ * Stored password hashes: Argon2id (RFC 9106) in PHC string format. Each hash contains parameters parameters,
+ * so the cost can be raised without changing old hashes.
  */
 import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from "node:crypto";
 import { fail } from "#foundation/failure.ts";
@@ -11,14 +11,14 @@ interface Cost {
   readonly parallelism: number;
 }
 
-/** OWASP's recommendation: 19 MiB, two passes. Some fifty milliseconds of one core. */
+/** OWASP's recommendation: 19 MiB of memory and two passes. One hash takes about 50 ms of one core. */
 const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const tagBytes = 32;
 
 export const passwordLength = { min: 12, max: 256 } as const;
 
-/** 120 random bits, which nobody has to invent. */
+/** Generates a random password with 120 bits of entropy. */
 export const generatePassword = (): string => randomBytes(15).toString("base64url");
 
 export async function hashPassword(password: string): Promise<string> {
@@ -27,21 +27,27 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
-/** What nobody has: costs as much as an account's own. */
-const nobody = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
+/** A hash that no password matches. Checking it costs as much as checking the hash of an account. */
+const hashOfNoPassword = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`;
 
-/** Takes as long without an account (no stored hash) as with a wrong password. */
+/**
+ * Compares a password with a stored hash. The comparison takes the same time if there is no account and so no
+ * stored hash.
+ */
 export async function matchesPassword(password: string, stored: string | undefined): Promise<boolean> {
-  const { salt, tag, ...its } = parse(stored ?? nobody);
-  const isEqual = timingSafeEqual(await derive(password, { ...its, salt, tagLength: tag.length }), tag);
+  const { salt, tag, ...parameters } = parse(stored ?? hashOfNoPassword);
+  const isEqual = timingSafeEqual(
+    await derive(password, { ...parameters, salt, tagLength: tag.length }),
+    tag,
+  );
   return isEqual && stored !== undefined;
 }
 
-const form =
+const phcFormat =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,3})\$([0-9A-Za-z+/]{11,86})\$([0-9A-Za-z+/]{43,86})$/;
 
 function parse(phc: string): Cost & { readonly salt: Buffer; readonly tag: Buffer } {
-  const [, memory, passes, parallelism, salt, tag] = form.exec(phc) ?? [];
+  const [, memory, passes, parallelism, salt, tag] = phcFormat.exec(phc) ?? [];
   if (salt === undefined || tag === undefined)
     throw new Error("A stored password hash is not a PHC string of Argon2id.");
   return {
@@ -55,10 +61,13 @@ function parse(phc: string): Cost & { readonly salt: Buffer; readonly tag: Buffe
 
 type Derivation = Cost & { readonly salt: Buffer; readonly tagLength: number };
 
-/** One form for one password: what was typed with a composed and with a decomposed é is the same. */
+/**
+ * Derives the Argon2id tag. The password is normalized to NFC, so a composed and a decomposed é give the same
+ * hash.
+ */
 function derive(password: string, { salt, ...rest }: Derivation): Promise<Buffer> {
   const parameters: Argon2Parameters = { ...rest, nonce: salt, message: password.normalize("NFC") };
-  return inTurn(
+  return runInSlot(
     () =>
       new Promise((resolve, reject) => {
         argon2("argon2id", parameters, (error, tag) => (error === null ? resolve(tag) : reject(error)));
@@ -66,26 +75,32 @@ function derive(password: string, { salt, ...rest }: Derivation): Promise<Buffer
   );
 }
 
-/** Two at a time: four would be all the threads that names, files and compression wait for as well. */
-const atOnce = 2;
-/** Less than a second's work: whoever came later would wait longer than a page should take. */
+/**
+ * Most hashes that are computed at the same time. Four would occupy all libuv threads, which DNS, file access
+ * and compression need too.
+ */
+const concurrentMax = 2;
+/**
+ * Most hashes that wait; 32 of them take less than a second. Further requests are refused, because their page
+ * would take too long.
+ */
 const waitingMax = 32;
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** Refused, with nothing done, where too many wait already: `service_unavailable`. */
-async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (running < atOnce) running += 1;
-  else if (waiting.length < waitingMax) await new Promise<void>((go) => void waiting.push(go));
+/** Runs the work when a slot is free. Fails with `service_unavailable` if too many hashes are already waiting. */
+async function runInSlot<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (running < concurrentMax) running += 1;
+  else if (waiting.length < waitingMax) await new Promise<void>((proceed) => void waiting.push(proceed));
   else
     throw fail("service_unavailable", {
       retryAfterSeconds: 2,
-      message: "Too many passwords are being checked at the moment.",
+      message: "Too many passwords are being checked at the moment: retry in 2 seconds.",
     });
   try {
     return await work();
   } finally {
-    // The turn is handed on, so that nobody who comes just now takes it.
+    // The slot passes to the next waiting call, so that a call that arrives just now cannot overtake it.
     const next = waiting.shift();
     if (next === undefined) running -= 1;
     else next();

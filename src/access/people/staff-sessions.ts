@@ -1,7 +1,7 @@
 /**
- * Signing in and sessions of people at the console. The browser holds a secret of 256 bits, the database its
- * digest. Each request reads the session with the account and its merchant, so that a session is over in
- * every process from the commit on that ends it.
+ * Sign-in and console sessions of staff members. The browser holds a 256-bit secret, the database its digest.
+ * Every request reads the session with its account and merchant, so a session that ends is refused by every
+ * process from the commit on.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
@@ -20,13 +20,13 @@ export interface StaffSession {
   readonly staff: SignedInStaff;
   readonly merchantName: string;
   /**
-   * While its merchant is, the session is of no use; it comes back with the merchant unless its time is over
-   * by then.
+   * Whether the merchant is suspended. The session cannot be used meanwhile; it works again when the merchant
+   * is resumed, unless it has expired by then.
    */
   readonly isSuspended: boolean;
 }
 
-/** Its secret, which is for the browser alone. */
+/** Creates a session and returns its secret, which only the browser keeps. */
 export async function createStaffSession(
   transaction: Transaction,
   { staffId, version }: SignedInStaff,
@@ -47,15 +47,15 @@ export async function createStaffSession(
   return secret;
 }
 
-const secretForm = /^[\w-]{43}$/;
+const secretFormat = /^[\w-]{43}$/;
 
-/** Looks like one; only then is it looked up. */
+/** Whether the text has the format of a session secret; other texts are not looked up. */
 export const isSessionSecret = (text: string | undefined): text is string =>
-  text !== undefined && secretForm.test(text);
+  text !== undefined && secretFormat.test(text);
 
 /**
- * Undefined where there is none, or it is over: signed out, too old, unused for too long, its account
- * disabled or given another password.
+ * Returns the session of a secret. Returns undefined if there is none or it has ended: signed out, older than
+ * 12 hours, unused for one hour, or the account was disabled or got a new password.
  */
 export async function findStaffSession(
   reader: Reader,
@@ -93,7 +93,10 @@ export async function findStaffSession(
   };
 }
 
-/** At most one write per session and minute; nobody need wait for it. */
+/**
+ * Records the last use of the session, with at most one write per session and minute. Requests need not wait
+ * for the write.
+ */
 export function recordSessionUse(db: Database, secret: string, now: Date): Promise<void> {
   const digest = sha256Digest(secret);
   const minuteAgo = new Date(now.getTime() - 60_000);
@@ -104,7 +107,7 @@ export function recordSessionUse(db: Database, secret: string, now: Date): Promi
   );
 }
 
-/** False when it was over already. */
+/** Ends a session. Returns false if the session had already ended. */
 export async function endStaffSession(transaction: Transaction, secret: string): Promise<boolean> {
   const { numDeletedRows } = await transaction
     .deleteFrom("staffSession")
@@ -113,42 +116,42 @@ export async function endStaffSession(transaction: Transaction, secret: string):
   return numDeletedRows > 0n;
 }
 
-const sweptAtOnce = 500;
+const rowsPerStatement = 500;
 
-/** Those that are over by their time. How many that were. */
+/** Deletes expired sessions. Returns how many were deleted. */
 export async function sweepStaffSessions(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
-      delete from staff_session where digest in (select digest from staff_session where expires_at <= ${now} order by expires_at limit ${sweptAtOnce})`.execute(
+      delete from staff_session where digest in (select digest from staff_session where expires_at <= ${now} order by expires_at limit ${rowsPerStatement})`.execute(
       db,
     );
     const deleted = Number(numAffectedRows);
     total += deleted;
-    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
+    if (deleted < rowsPerStatement || signal?.aborted === true) return total;
   }
 }
 
 /**
- * Signing in with e-mail and password, wherever a page asks for them. An attempt is counted before its
- * password is looked at, so that of many at once none slips past the limit; what turns out right, or is not
- * looked at after all, is given back.
+ * One attempt to sign in with e-mail and password. An attempt is counted before its password is checked, so
+ * concurrent attempts cannot exceed the limit. An attempt that succeeds, or whose password was not checked,
+ * is subtracted again.
  */
 interface LoginAttempt {
-  /** A digest of the address that was typed. */
+  /** Digest of the e-mail address that was entered. */
   readonly account: string;
-  /** Where it comes from. */
+  /** The client's IP address. */
   readonly address: string;
 }
 
-/** Guessing passwords has an end. */
+/** Limits the failed sign-in attempts per account and per IP address. */
 export interface LoginLimit {
   /**
-   * Counts an attempt that is about to be made. Seconds to wait where none may be made before: then it is not
-   * counted.
+   * Counts an attempt. If the limit is reached, returns the seconds to wait and does not count it; otherwise
+   * returns undefined.
    */
   take(attempt: LoginAttempt): Promise<number | undefined>;
-  /** It was not a failed one. */
-  giveBack(attempt: LoginAttempt): Promise<void>;
+  /** Subtracts an attempt that did not fail. */
+  subtract(attempt: LoginAttempt): Promise<void>;
 }
 
 interface SignInInput {
@@ -160,9 +163,9 @@ interface SignInInput {
 type SignInOutcome =
   | { readonly kind: "signed_in"; readonly staff: SignedInStaff }
   | { readonly kind: "refused" }
-  /** Too many attempts that failed. */
+  /** Too many failed attempts for this account or IP address. */
   | { readonly kind: "throttled"; readonly retryAfterSeconds: number }
-  /** Too many at this moment, of whomever. */
+  /** Too many passwords are being checked at the moment. */
   | { readonly kind: "busy"; readonly retryAfterSeconds: number };
 
 export type SignIn = (input: SignInInput) => Promise<SignInOutcome>;
@@ -175,7 +178,7 @@ interface SignInParts {
 
 export function createSignIn({ db, clock, loginLimit }: SignInParts): SignIn {
   return async ({ email, password, address }) => {
-    // A digest: where attempts are counted, no address of a person's lies about.
+    // The limiter stores a digest, so that it contains no e-mail addresses.
     const attempt: LoginAttempt = {
       account: createHash("sha256").update(normalizeEmail(email)).digest("base64url"),
       address,
@@ -193,46 +196,46 @@ export function createSignIn({ db, clock, loginLimit }: SignInParts): SignIn {
       if (!(error instanceof Failure) || error.code !== "service_unavailable") throw error;
       return { kind: "busy", retryAfterSeconds: retryAfterSecondsOf(error) ?? 1 };
     } finally {
-      if (!hasFailed) await loginLimit.giveBack(attempt);
+      if (!hasFailed) await loginLimit.subtract(attempt);
     }
   };
 }
 
 const textLengthMax = 512;
 
-/** What was typed into the form of a page. */
+/** Reads the e-mail address and the password from a submitted sign-in form, each cut to 512 characters. */
 export const readSignInForm = (form: URLSearchParams): Pick<SignInInput, "email" | "password"> => ({
   email: (form.get("email") ?? "").slice(0, textLengthMax),
   password: (form.get("password") ?? "").slice(0, textLengthMax),
 });
 
-/** What a page says of an outcome that is none to go on with. */
+/** An unsuccessful sign-in as a page displays it. */
 export interface SignInError {
   readonly status: 400 | 429 | 503;
   readonly message: string;
-  /** For the log; null where somebody mistyped. */
+  /** Error code for the log; null if the e-mail address or the password is wrong. */
   readonly code: FailureCode | null;
-  /** Null where it may be tried again at once. */
+  /** Seconds until the next attempt is allowed; null if it is allowed at once. */
   readonly retryAfterSeconds: number | null;
 }
 
-const mistyped = (message: string): SignInError => ({
+const wrongInput = (message: string): SignInError => ({
   status: 400,
   message,
   code: null,
   retryAfterSeconds: null,
 });
 
-/** Said before anything was looked at. */
-export const emptySignInError = mistyped("Enter your e-mail address and your password.");
+/** The error of a form without an e-mail address or a password. */
+export const emptySignInError = wrongInput("Enter your e-mail address and your password.");
 
 export function signInError(outcome: Exclude<SignInOutcome, { readonly kind: "signed_in" }>): SignInError {
-  if (outcome.kind === "refused") return mistyped("The e-mail address or the password is not right.");
+  if (outcome.kind === "refused") return wrongInput("The e-mail address or the password is wrong.");
   const { kind, retryAfterSeconds } = outcome;
   if (kind === "busy") {
     const message = "Too many people are signing in at the moment. Try again in a few seconds.";
     return { status: 503, message, code: "service_unavailable", retryAfterSeconds };
   }
-  const message = `There were too many attempts. Try again in ${Math.ceil(retryAfterSeconds / 60)} min.`;
+  const message = `There were too many failed attempts. Try again in ${Math.ceil(retryAfterSeconds / 60)} min.`;
   return { status: 429, message, code: "too_many_failed_attempts", retryAfterSeconds };
 }

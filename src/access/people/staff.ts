@@ -1,6 +1,7 @@
 /**
- * The people of merchants who sign in. One address is one account, of one merchant; a disabled account signs
- * in nowhere, what it let in is out, and its address is free for another.
+ * Staff accounts: the people of merchants who sign in. An e-mail address belongs to one account of one
+ * merchant. A disabled account cannot sign in, the grants that it gave are revoked, and its address can be
+ * used for another account.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
 import { brokenConstraint } from "#database/database-errors.ts";
@@ -18,7 +19,7 @@ export interface SignedInStaff {
   readonly merchantId: string;
   readonly email: string;
   readonly name: string;
-  /** Of the account: what began under another is over. */
+  /** Version of the account; sessions that began under an earlier version have ended. */
   readonly version: number;
 }
 
@@ -30,22 +31,22 @@ export interface StaffInput {
 }
 
 /**
- * Hashes the password of a new account, which takes long: before any transaction. What breaks a rule is
- * refused first.
+ * Checks the fields of a new account and hashes its password. Hashing takes long, so it runs before the
+ * transaction.
  */
 export async function prepareStaffInput(
   person: Pick<StaffInput, "email" | "name"> & { readonly password: string },
 ): Promise<Omit<StaffInput, "merchantId">> {
   const { email, name, password } = person;
-  requireWritten(person);
+  requireValidFields(person);
   return { email, name, passwordHash: await preparePasswordHash(password) };
 }
 
-/** The same of a password alone. */
+/** Checks the length of a password and hashes it. Hashing takes long, so it runs before the transaction. */
 export async function preparePasswordHash(password: string): Promise<string> {
   const { min, max } = passwordLength;
   if (password.length < min || password.length > max)
-    throw broken("/password", "length", `A password has ${min} to ${max} characters.`);
+    throw fieldFailure("/password", "length", `The password must have ${min} to ${max} characters.`);
   return hashPassword(password);
 }
 
@@ -55,7 +56,7 @@ export async function createStaff(
   input: StaffInput,
 ): Promise<string> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
-  requireWritten(input);
+  requireValidFields(input);
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
@@ -75,37 +76,44 @@ export async function createStaff(
       createdAt: access.now,
     })
     .execute()
-    .catch(refuseTaken("/email", "There is an account with this e-mail address."));
+    .catch(refuseDuplicateEmail("/email", "Another account has this e-mail address."));
   return id;
 }
 
-/** Of those that sign in, each has its address to itself. */
-const refuseTaken =
+/** Returns an error handler: two accounts that are not disabled cannot have the same e-mail address. */
+const refuseDuplicateEmail =
   (field: string, message: string) =>
   (error: unknown): never => {
     if (brokenConstraint(error) !== "staff_account_by_email") throw error;
     throw failAt("already_exists", { in: "body", field, code: "duplicate", message });
   };
 
-const emailForm = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u;
+const emailFormat = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u;
 const nameLengthMax = 200;
 
-function requireWritten({ email, name }: Pick<StaffInput, "email" | "name">): void {
-  if (email.length > 254 || !emailForm.test(email))
-    throw broken("/email", "pattern_mismatch", "That is no e-mail address.");
+function requireValidFields({ email, name }: Pick<StaffInput, "email" | "name">): void {
+  if (email.length > 254 || !emailFormat.test(email))
+    throw fieldFailure(
+      "/email",
+      "pattern_mismatch",
+      "The e-mail address must have the form name@domain.example, with at most 254 characters.",
+    );
   if (name.trim() === "" || name.length > nameLengthMax)
-    throw broken("/name", "length", `A name has 1 to ${nameLengthMax} characters.`);
+    throw fieldFailure("/name", "length", `The name must have 1 to ${nameLengthMax} characters.`);
 }
 
-const broken = (field: string, code: string, message: string): Error =>
+const fieldFailure = (field: string, code: string, message: string): Error =>
   failAt("invalid_field", { in: "body", field, code, message });
 
-/** What accounts are told apart by. */
+/** Normalizes an e-mail address for comparison: NFC, trimmed, in lower case. */
 export function normalizeEmail(email: string): string {
   return email.normalize("NFC").trim().toLowerCase();
 }
 
-/** From its commit on the account signs in nowhere, also where it had, and the grants it gave are revoked. */
+/**
+ * Disables an account. From the commit on, its sessions have ended, it cannot sign in, and the grants that it
+ * gave are revoked.
+ */
 export async function disableStaff(
   transaction: Transaction,
   access: AccessCommandContext,
@@ -114,12 +122,12 @@ export async function disableStaff(
   const account = await lockStaff(transaction, access, staffId);
   if (account.disabledAt !== null) return;
   await changeStaff(transaction, account.id, { disabledAt: access.now });
-  await revokeGrants(transaction, access, { column: "staffId", value: account.id, why: "person_disabled" });
+  await revokeGrants(transaction, access, { column: "staffId", value: account.id, reason: "person_disabled" });
 }
 
 /**
- * It signs in again, with the password that it had; what was revoked stays so. Refused where somebody else
- * has its address by now.
+ * Enables an account with its old password. Revoked grants stay revoked. Refused if another account has the
+ * same e-mail address by now.
  */
 export async function enableStaff(
   transaction: Transaction,
@@ -129,19 +137,22 @@ export async function enableStaff(
   const account = await lockStaff(transaction, access, staffId);
   if (account.disabledAt === null) return;
   await changeStaff(transaction, account.id, { disabledAt: null }).catch(
-    refuseTaken("/staffId", "Another account has the e-mail address of this one by now."),
+    refuseDuplicateEmail("/staffId", "Another account has the e-mail address of this one by now."),
   );
 }
 
 export interface StaffPasswordInput {
   readonly staffId: string;
-  /** Of `preparePassword`. */
+  /** Hash returned by `preparePasswordHash`. */
   readonly passwordHash: string;
-  /** Else what the person granted to apps stays in force. */
+  /** Whether the grants that the person gave to apps are revoked too; if not, they stay in force. */
   readonly isRevokingGrants: boolean;
 }
 
-/** From its commit on the password before it is none any more, and whoever had signed in is asked again. */
+/**
+ * Sets the password of an account. From the commit on, the old password is refused and all sessions of the
+ * account have ended.
+ */
 export async function setStaffPassword(
   transaction: Transaction,
   access: AccessCommandContext,
@@ -153,7 +164,7 @@ export async function setStaffPassword(
     await revokeGrants(transaction, access, {
       column: "staffId",
       value: account.id,
-      why: "password_changed",
+      reason: "password_changed",
     });
 }
 
@@ -169,11 +180,12 @@ async function lockStaff(
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .forUpdate()
     .executeTakeFirst();
-  if (account === undefined) throw fail("resource_not_found", { message: "There is no such account." });
+  if (account === undefined)
+    throw fail("resource_not_found", { message: "There is no staff account with this id." });
   return account;
 }
 
-/** Its new version ends every session that began before. */
+/** Changes the account and increases its version, which ends every session that began before. */
 function changeStaff(
   transaction: Transaction,
   staffId: string,
@@ -186,7 +198,10 @@ function changeStaff(
     .execute();
 }
 
-/** Undefined for a wrong password, an unknown address and a disabled account alike, and as slowly for each. */
+/**
+ * Returns the account if the password is right. Returns undefined for a wrong password, an unknown address
+ * and a disabled account, and takes the same time for each.
+ */
 export async function verifyPassword(
   reader: Reader,
   email: string,
@@ -202,7 +217,7 @@ export async function verifyPassword(
   return isRight && row !== undefined ? toViewer(row) : undefined;
 }
 
-/** Undefined when there is none, or none that may sign in. */
+/** Returns the account; undefined if there is none or it is disabled. */
 export async function findActiveStaff(reader: Reader, staffId: string): Promise<SignedInStaff | undefined> {
   const row = await reader
     .selectFrom("staffAccount")
@@ -247,7 +262,10 @@ const staffColumns = [
   "lastSignedInAt",
 ] as const;
 
-/** Still to be paged or counted. Null: of all merchants. */
+/**
+ * Selects the staff accounts of one merchant, or all if `owner` is null. The caller pages or counts the
+ * query.
+ */
 export const selectStaffAccounts = (
   reader: Reader,
   owner: string | null,

@@ -1,6 +1,6 @@
 /**
- * The facts by which an installation's readiness is judged, read in one statement (without webhook
- * endpoints), and its required and granted scopes.
+ * The facts that decide an installation's readiness, read in one statement (webhook endpoints are read
+ * separately), and the comparison of its required and granted scopes.
  */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
@@ -11,9 +11,9 @@ import type { IntegratorViewer } from "#access/viewer.ts";
 export interface ReadinessFacts {
   readonly now: Date;
   readonly installation: InstallationFacts;
-  /** What the call came with; null: the installation is looked at by somebody else. */
+  /** The app's credential of the request; null if another caller looks at the installation. */
   readonly credential: IntegratorViewer | null;
-  /** Those that are not deleted. */
+  /** The installation's webhook endpoints that are not deleted. */
   readonly endpoints: readonly EndpointFacts[];
 }
 
@@ -25,7 +25,7 @@ export interface EndpointFacts {
     readonly state: "unknown" | "healthy" | "degraded" | "failing";
     readonly lastSuccessAt: Date | null;
   };
-  /** Times are RFC 3339. */
+  /** The endpoint's signing secrets; times are RFC 3339 texts. */
   readonly secrets: readonly { readonly createdAt: string; readonly expiresAt: string | null }[];
 }
 
@@ -39,20 +39,20 @@ export interface InstallationFacts {
   readonly merchantStatus: "active" | "suspended";
   readonly merchantSuspendedAt: Date | null;
   readonly defaultMarket: string;
-  /** Those in force. */
+  /** The installation's API keys that are neither revoked nor expired. */
   readonly keys: readonly KeyFacts[];
-  /** When the last one of those that are not in force any more ended. */
+  /** When the installation's last key expired or was revoked; null if none has. */
   readonly lastKeyEndedAt: Date | null;
-  /** Those in force. */
+  /** The installation's OAuth grants that are neither revoked nor expired. */
   readonly grants: readonly { readonly id: string; readonly scopes: readonly string[] }[];
   readonly marketCount: number;
   readonly isDefaultMarketServed: boolean;
   readonly untaxedCountries: readonly string[];
-  /** Their handles. */
+  /** Handles of the merchant's markets that no return policy covers. */
   readonly marketsWithoutReturnPolicy: readonly string[];
   /**
-   * How far apart the clocks of this server and of the database are at least, whatever the way between them
-   * took.
+   * Least possible difference between the clocks of this server and the database in ms; the time of the round
+   * trip is not counted.
    */
   readonly clockSkewMs: number;
 }
@@ -73,23 +73,23 @@ type Row = Omit<InstallationFacts, "keys" | "clockSkewMs"> & {
   readonly databaseTime: Date;
 };
 
-/** By installation; what is not there is missing. */
+/** Reads the readiness facts of installations, by id. Ids without an installation are missing in the result. */
 export async function findReadinessFacts(
   reader: Reader,
   ids: readonly string[],
   clock: Clock,
 ): Promise<Map<string, InstallationFacts>> {
-  const askedAt = clock.now();
+  const sentAt = clock.now();
   const { rows } = await sql<Row>`
     select i.id as installation_id, i.status, i.scopes, i.suspended_at, i.updated_at,
       m.mode as merchant_mode, m.status as merchant_status, m.suspended_at as merchant_suspended_at, m.default_market,
       (select coalesce(json_agg(json_build_object('id', k.id, 'scopes', k.scopes, 'createdAt', ${utc(sql`k.created_at`)},
           'expiresAt', ${utc(sql`k.expires_at`)}, 'rotatesTo', k.rotates_to) order by k.id), '[]')
-        from api_key k where k.installation_id = i.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${askedAt}::timestamptz)) as keys,
+        from api_key k where k.installation_id = i.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${sentAt}::timestamptz)) as keys,
       (select max(coalesce(k.revoked_at, k.expires_at)) from api_key k
-        where k.installation_id = i.id and (k.revoked_at is not null or k.expires_at <= ${askedAt}::timestamptz)) as last_key_ended_at,
+        where k.installation_id = i.id and (k.revoked_at is not null or k.expires_at <= ${sentAt}::timestamptz)) as last_key_ended_at,
       (select coalesce(json_agg(json_build_object('id', g.id, 'scopes', g.scopes) order by g.id), '[]')
-        from oauth_grant g where g.installation_id = i.id and g.revoked_at is null and g.expires_at > ${askedAt}::timestamptz) as grants,
+        from oauth_grant g where g.installation_id = i.id and g.revoked_at is null and g.expires_at > ${sentAt}::timestamptz) as grants,
       (select count(*)::integer from market k where k.merchant_id = m.id) as market_count,
       exists (select from market_country c where c.merchant_id = m.id and c.country = m.default_market) as is_default_market_served,
       array(select c.country from market_country c where c.merchant_id = m.id
@@ -100,12 +100,12 @@ export async function findReadinessFacts(
     from installation i join merchant m on m.id = i.merchant_id
     where i.id = any(${ids}::text[])`.execute(reader);
   const answeredAt = clock.now();
-  return new Map(rows.map((row) => [row.installationId, toFacts(row, { askedAt, answeredAt })]));
+  return new Map(rows.map((row) => [row.installationId, toFacts(row, { sentAt, answeredAt })]));
 }
 
 function toFacts(
   { keys, databaseTime, ...row }: Row,
-  { askedAt, answeredAt }: { readonly askedAt: Date; readonly answeredAt: Date },
+  { sentAt, answeredAt }: { readonly sentAt: Date; readonly answeredAt: Date },
 ): InstallationFacts {
   return {
     ...row,
@@ -116,13 +116,13 @@ function toFacts(
     })),
     clockSkewMs: Math.max(
       0,
-      askedAt.getTime() - databaseTime.getTime(),
+      sentAt.getTime() - databaseTime.getTime(),
       databaseTime.getTime() - answeredAt.getTime(),
     ),
   };
 }
 
-/** All sorted. */
+/** Scopes of an installation, each list sorted. */
 interface ScopeLists {
   readonly requiredScopes: readonly string[];
   readonly grantedScopes: readonly string[];
@@ -130,17 +130,18 @@ interface ScopeLists {
 }
 
 /**
- * Required is what the merchant let the installation do, and what its credential was made for: a scope that
- * only one of the two has is missing. Without a credential of the call all of the installation's together are
- * looked at.
+ * Compares scopes. Required are the scopes of the installation and of its credential; a scope that only one
+ * of the two has is missing. Without a credential in the call, all credentials of the installation count
+ * together.
  */
 export function compareScopes({
   installation,
   credential,
 }: Pick<ReadinessFacts, "installation" | "credential">): ScopeLists {
-  const madeFor = new Set(credentialsOf(installation, credential).flatMap(({ scopes }) => scopes));
-  const requiredScopes = [...new Set([...installation.scopes, ...madeFor])].toSorted();
-  const isGranted = (scope: string): boolean => madeFor.has(scope) && installation.scopes.includes(scope);
+  const credentialScopes = new Set(credentialsOf(installation, credential).flatMap(({ scopes }) => scopes));
+  const requiredScopes = [...new Set([...installation.scopes, ...credentialScopes])].toSorted();
+  const isGranted = (scope: string): boolean =>
+    credentialScopes.has(scope) && installation.scopes.includes(scope);
   return {
     requiredScopes,
     grantedScopes: requiredScopes.filter(isGranted),

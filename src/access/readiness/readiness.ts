@@ -1,6 +1,6 @@
 /**
- * Whether an installation can do its work with its credential: the checks, in the order in which they are
- * shown, and their result. Pure: time is a fact.
+ * Readiness of an installation: the checks, in the order in which they are listed, and their overall result.
+ * The functions are pure: the current time is one of the facts.
  */
 import {
   type EndpointFacts,
@@ -12,7 +12,7 @@ import {
 
 type Severity = "blocking" | "advisory";
 
-/** Without what is blocking an installation cannot do its work. */
+/** Severity of each check: an installation cannot do its work if a blocking check fails. */
 const severities = {
   api_key_active: "blocking",
   api_key_expiry: "advisory",
@@ -30,32 +30,32 @@ const severities = {
 
 type CheckCode = keyof typeof severities;
 
-interface Verdict {
+interface CheckResult {
   readonly status: "pass" | "warn" | "fail" | "skipped";
   readonly message: string;
-  /** What to do about it; null where nothing is to be done. */
+  /** What the reader should do; null if nothing needs to be done. */
   readonly remedy: string | null;
-  /** Since when it has not been well, where that is known. */
+  /** Since when the check has not passed; null if that is unknown. */
   readonly since: Date | null;
-  /** By when somebody has to act. */
+  /** By when someone must act; null if nothing is due. */
   readonly dueAt: Date | null;
 }
 
-type Judge = (facts: ReadinessFacts) => Verdict;
+type RunCheck = (facts: ReadinessFacts) => CheckResult;
 
-const judges: Readonly<Record<CheckCode, Judge>> = {
-  api_key_active: judgeKey,
-  api_key_expiry: judgeKeyExpiry,
-  scopes_granted: judgeScopes,
-  merchant_active: judgeMerchant,
-  webhook_endpoint_present: judgeEndpoints,
-  webhook_delivery_healthy: judgeDelivery,
-  webhook_secret_rotation: judgeSecrets,
-  payment_provider_connected: judgeProvider,
-  tax_configured: judgeTax,
-  market_configured: judgeMarkets,
-  policy_return_configured: judgeReturnPolicy,
-  clock_skew: judgeClock,
+const checksByCode: Readonly<Record<CheckCode, RunCheck>> = {
+  api_key_active: checkApiKeyActive,
+  api_key_expiry: checkApiKeyExpiry,
+  scopes_granted: checkScopes,
+  merchant_active: checkMerchantActive,
+  webhook_endpoint_present: checkEndpointPresent,
+  webhook_delivery_healthy: checkDeliveryHealth,
+  webhook_secret_rotation: checkSecretAge,
+  payment_provider_connected: checkPaymentProvider,
+  tax_configured: checkTaxRates,
+  market_configured: checkMarkets,
+  policy_return_configured: checkReturnPolicies,
+  clock_skew: checkClockSkew,
 };
 
 const dayMs = 86_400_000;
@@ -63,14 +63,14 @@ const keyWarningMs = 14 * dayMs;
 const secretAgeMsMax = 365 * dayMs;
 const skewMs = { warn: 2_000, fail: 30_000 };
 
-const pass = (message: string, dueAt: Date | null = null): Verdict => ({
+const pass = (message: string, dueAt: Date | null = null): CheckResult => ({
   status: "pass",
   message,
   remedy: null,
   since: null,
   dueAt,
 });
-const skip = (message: string): Verdict => ({
+const skip = (message: string): CheckResult => ({
   status: "skipped",
   message,
   remedy: null,
@@ -78,58 +78,59 @@ const skip = (message: string): Verdict => ({
   dueAt: null,
 });
 
-interface Trouble {
+interface ProblemDetails {
   readonly remedy: string;
   readonly since?: Date | null;
   readonly dueAt?: Date | null;
 }
 
-const trouble =
+const problem =
   (status: "warn" | "fail") =>
-  (message: string, { remedy, since = null, dueAt = null }: Trouble): Verdict => ({
+  (message: string, { remedy, since = null, dueAt = null }: ProblemDetails): CheckResult => ({
     status,
     message,
     remedy,
     since,
     dueAt,
   });
-const warn = trouble("warn");
-const refuse = trouble("fail");
+const warn = problem("warn");
+const refuse = problem("fail");
 
-const byToken = skip("The call came with an OAuth access token.");
+const skippedForOauth = skip("The call was made with an OAuth access token, so no API key is checked.");
 
-function judgeKey({ installation: { keys, grants, lastKeyEndedAt }, credential }: ReadinessFacts): Verdict {
-  if (credential?.kind === "oauth") return byToken;
+function checkApiKeyActive({
+  installation: { keys, grants, lastKeyEndedAt },
+  credential,
+}: ReadinessFacts): CheckResult {
+  if (credential?.kind === "oauth") return skippedForOauth;
   if (credential === null && keys.length === 0 && grants.length > 0)
-    return skip("The installation has OAuth access tokens in place of API keys.");
-  const isThere = credential === null ? keys.length > 0 : keys.some(({ id }) => id === credential.apiKeyId);
-  if (isThere)
-    return pass(
-      credential === null ? "The installation has an API key that is in force." : "The API key is in force.",
-    );
-  return refuse("There is no API key in force.", {
-    remedy: "Make an API key for the installation.",
+    return skip("The installation uses OAuth access tokens instead of API keys.");
+  const isActive = credential === null ? keys.length > 0 : keys.some(({ id }) => id === credential.apiKeyId);
+  if (isActive)
+    return pass(credential === null ? "The installation has an active API key." : "The API key is active.");
+  return refuse("There is no active API key.", {
+    remedy: "Create an API key for the installation.",
     since: lastKeyEndedAt,
   });
 }
 
-function judgeKeyExpiry({ now, installation: { keys }, credential }: ReadinessFacts): Verdict {
-  if (credential?.kind === "oauth") return byToken;
+function checkApiKeyExpiry({ now, installation: { keys }, credential }: ReadinessFacts): CheckResult {
+  if (credential?.kind === "oauth") return skippedForOauth;
   const inUse =
     credential === null
       ? keys.filter(({ rotatesTo }) => rotatesTo === null)
       : keys.filter(({ id }) => id === credential.apiKeyId);
-  if (inUse.length === 0) return skip("There is no API key in force that could end.");
+  if (inUse.length === 0) return skip("There is no active API key that could expire.");
   const [first] = inUse.flatMap(endingKey).toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
-  if (first === undefined) return pass("The API key does not end.");
+  if (first === undefined) return pass("The API key does not expire.");
   const { expiresAt, createdAt, rotatesTo } = first;
-  const message = `The API key ends at ${expiresAt.toISOString()}.`;
+  const message = `The API key expires at ${expiresAt.toISOString()}.`;
   const warnsFrom = new Date(expiresAt.getTime() - keyWarningMs);
   if (now <= warnsFrom) return pass(message, expiresAt);
   if (rotatesTo !== null)
-    return warn(message, { remedy: `Use the key that takes its place, ${rotatesTo}.`, dueAt: expiresAt });
+    return warn(message, { remedy: `Use its successor, the API key ${rotatesTo}.`, dueAt: expiresAt });
   return warn(message, {
-    remedy: "Rotate it before then.",
+    remedy: "Rotate the API key before it expires.",
     since: createdAt > warnsFrom ? createdAt : warnsFrom,
     dueAt: expiresAt,
   });
@@ -138,13 +139,13 @@ function judgeKeyExpiry({ now, installation: { keys }, credential }: ReadinessFa
 const endingKey = ({ expiresAt, ...key }: KeyFacts): (KeyFacts & { readonly expiresAt: Date })[] =>
   expiresAt === null ? [] : [{ ...key, expiresAt }];
 
-function judgeScopes(facts: ReadinessFacts): Verdict {
+function checkScopes(facts: ReadinessFacts): CheckResult {
   const { missingScopes, grantedScopes } = compareScopes(facts);
   if (missingScopes.length === 0) {
     return pass(
       grantedScopes.length === 0
-        ? "No scope is needed."
-        : `All scopes that are needed are granted: ${grantedScopes.join(", ")}.`,
+        ? "No scope is required."
+        : `All required scopes are granted: ${grantedScopes.join(", ")}.`,
     );
   }
   const { scopes } = facts.installation;
@@ -153,60 +154,60 @@ function judgeScopes(facts: ReadinessFacts): Verdict {
     missingScopes.filter((scope) => scopes.includes(scope)),
   ];
   const remedies = [
-    ...(lost.length === 0 ? [] : [`Ask the merchant to grant ${lost.join(", ")}.`]),
-    ...(unused.length === 0 ? [] : [`Use a credential that has ${unused.join(", ")}.`]),
+    ...(lost.length === 0 ? [] : [`Ask the merchant to grant the scopes ${lost.join(", ")}.`]),
+    ...(unused.length === 0 ? [] : [`Use a credential with the scopes ${unused.join(", ")}.`]),
   ];
-  return refuse(`Missing: ${missingScopes.join(", ")}.`, { remedy: remedies.join(" ") });
+  return refuse(`Missing scopes: ${missingScopes.join(", ")}.`, { remedy: remedies.join(" ") });
 }
 
-function judgeMerchant({ installation }: ReadinessFacts): Verdict {
+function checkMerchantActive({ installation }: ReadinessFacts): CheckResult {
   const { status, suspendedAt, updatedAt, merchantStatus, merchantSuspendedAt } = installation;
   if (merchantStatus === "suspended") {
     return refuse("The merchant is suspended.", {
-      remedy: "The platform has to resume the merchant.",
+      remedy: "Ask the platform's operator to resume the merchant.",
       since: merchantSuspendedAt,
     });
   }
   if (status === "suspended") {
     return refuse("The installation is suspended.", {
-      remedy: "The merchant has to resume the installation.",
+      remedy: "Ask the merchant to resume the installation.",
       since: suspendedAt,
     });
   }
-  // Nothing changes an installation after its end.
+  // An uninstalled installation never changes again, so `updatedAt` is the time when it was uninstalled.
   if (status === "uninstalled")
-    return refuse("The app is uninstalled.", {
-      remedy: "The merchant has to install the app again.",
+    return refuse("The app is uninstalled from the merchant.", {
+      remedy: "Ask the merchant to install the app again.",
       since: updatedAt,
     });
-  return pass("Merchant and installation are active.");
+  return pass("The merchant and the installation are active.");
 }
 
-function judgeEndpoints(facts: ReadinessFacts): Verdict {
+function checkEndpointPresent(facts: ReadinessFacts): CheckResult {
   const { endpoints } = facts;
-  const isMeant = compareScopes(facts).requiredScopes.some((scope) => scope.startsWith("webhooks:"));
+  const needsWebhooks = compareScopes(facts).requiredScopes.some((scope) => scope.startsWith("webhooks:"));
   if (endpoints.length === 0) {
-    if (!isMeant) return skip("The installation has no scope for webhooks.");
+    if (!needsWebhooks) return skip("The installation has no scope for webhooks.");
     return warn("There is no webhook endpoint.", {
-      remedy: "Create one, or read what has changed from time to time.",
+      remedy: "Create a webhook endpoint, or poll the API for changes.",
     });
   }
   if (endpoints.some(({ status }) => status === "enabled"))
-    return pass("There is a webhook endpoint that is enabled.");
+    return pass("At least one webhook endpoint is enabled.");
   const times = endpoints.flatMap(({ disabledAt }) => (disabledAt === null ? [] : [disabledAt.getTime()]));
   return warn("No webhook endpoint is enabled.", {
-    remedy: "Enable one.",
+    remedy: "Enable a webhook endpoint.",
     since: times.length === 0 ? null : new Date(Math.max(...times)),
   });
 }
 
-/** What somebody switched off is not looked after. */
-const lookedAfter = ({ endpoints }: ReadinessFacts): readonly EndpointFacts[] =>
+/** Returns the endpoints to check: endpoints that the merchant or the app has disabled are not checked. */
+const checkedEndpoints = ({ endpoints }: ReadinessFacts): readonly EndpointFacts[] =>
   endpoints.filter(({ status }) => status !== "disabled");
-const noEndpoint = skip("There is no webhook endpoint that could be judged.");
+const noEndpoint = skip("There is no webhook endpoint to check.");
 
-function judgeDelivery(facts: ReadinessFacts): Verdict {
-  const endpoints = lookedAfter(facts);
+function checkDeliveryHealth(facts: ReadinessFacts): CheckResult {
+  const endpoints = checkedEndpoints(facts);
   if (endpoints.length === 0) return noEndpoint;
   const failing = endpoints.filter(
     ({ status, health }) => status === "auto_disabled" || health.state === "failing",
@@ -214,91 +215,96 @@ function judgeDelivery(facts: ReadinessFacts): Verdict {
   if (failing.length > 0) {
     const isOff = failing.some(({ status }) => status === "auto_disabled");
     const message = isOff
-      ? "A webhook endpoint was switched off because it did not work."
-      : "A webhook endpoint fails.";
+      ? "A webhook endpoint was disabled because its deliveries failed."
+      : "Deliveries to a webhook endpoint fail.";
     return refuse(message, {
-      remedy: isOff ? "Mend the receiver and enable the endpoint." : "Mend the receiver.",
-      since: notWellSince(failing),
+      remedy: isOff ? "Repair the receiver and enable the endpoint." : "Repair the receiver.",
+      since: failingSince(failing),
     });
   }
   const degraded = endpoints.filter(({ health }) => health.state === "degraded");
-  if (degraded.length === 0) return pass("No webhook endpoint fails.");
-  return warn("Nothing has arrived at a webhook endpoint for a day.", {
-    remedy: "Mend the receiver.",
-    since: notWellSince(degraded),
+  if (degraded.length === 0) return pass("Deliveries to all webhook endpoints succeed.");
+  return warn("No delivery to a webhook endpoint has succeeded for a day.", {
+    remedy: "Repair the receiver.",
+    since: failingSince(degraded),
   });
 }
 
-/** Switched off then, or nothing has arrived since. */
-function notWellSince(endpoints: readonly EndpointFacts[]): Date {
+/**
+ * Returns since when the endpoints have had problems: the time at which they were disabled, else the last
+ * successful delivery, else their creation.
+ */
+function failingSince(endpoints: readonly EndpointFacts[]): Date {
   const times = endpoints.map(
     ({ disabledAt, health, createdAt }) => disabledAt ?? health.lastSuccessAt ?? createdAt,
   );
   return new Date(Math.min(...times.map((time) => time.getTime())));
 }
 
-function judgeSecrets(facts: ReadinessFacts): Verdict {
-  const current = lookedAfter(facts).flatMap(({ secrets }) =>
+function checkSecretAge(facts: ReadinessFacts): CheckResult {
+  const current = checkedEndpoints(facts).flatMap(({ secrets }) =>
     secrets.filter(({ expiresAt }) => expiresAt === null),
   );
   if (current.length === 0) return noEndpoint;
   const oldestAtMs = Math.min(...current.map(({ createdAt }) => new Date(createdAt).getTime()));
-  const isOldAt = new Date(oldestAtMs + secretAgeMsMax);
-  if (facts.now <= isOldAt) return pass("The secrets that sign webhooks are less than a year old.", isOldAt);
-  return warn("A secret that signs webhooks is more than a year old.", {
-    remedy: "Rotate it.",
-    since: isOldAt,
+  const oldFrom = new Date(oldestAtMs + secretAgeMsMax);
+  if (facts.now <= oldFrom) return pass("All webhook signing secrets are less than a year old.", oldFrom);
+  return warn("A webhook signing secret is more than a year old.", {
+    remedy: "Rotate the secret of the webhook endpoint.",
+    since: oldFrom,
   });
 }
 
-/** The built-in provider is for test mode, and there is no other yet. */
-function judgeProvider({ installation }: ReadinessFacts): Verdict {
-  if (installation.merchantMode === "test") return pass("Test mode has its built-in payment provider.");
+/** Checks the payment provider: the built-in one works in test mode only, and there is no other yet. */
+function checkPaymentProvider({ installation }: ReadinessFacts): CheckResult {
+  if (installation.merchantMode === "test")
+    return pass("Merchants in test mode use the built-in payment provider.");
   return refuse("No payment provider is connected.", {
-    remedy: "The merchant has to connect a payment provider.",
+    remedy: "Ask the merchant to connect a payment provider.",
   });
 }
 
 const noMarket = skip("The merchant has no market.");
 
-function judgeTax({ installation: { marketCount, untaxedCountries } }: ReadinessFacts): Verdict {
+function checkTaxRates({ installation: { marketCount, untaxedCountries } }: ReadinessFacts): CheckResult {
   if (marketCount === 0) return noMarket;
-  if (untaxedCountries.length === 0) return pass("Every country that is sold to has a tax rate.");
+  if (untaxedCountries.length === 0) return pass("Every country of the merchant's markets has a tax rate.");
   return warn(`There is no tax rate for ${untaxedCountries.join(", ")}.`, {
-    remedy: "The merchant has to set the tax rates.",
+    remedy: "Ask the merchant to set the tax rates.",
   });
 }
 
-function judgeMarkets({
+function checkMarkets({
   installation: { marketCount, isDefaultMarketServed, defaultMarket },
-}: ReadinessFacts): Verdict {
+}: ReadinessFacts): CheckResult {
   if (marketCount === 0)
-    return refuse("The merchant has no market.", { remedy: "The merchant has to set up a market." });
-  if (isDefaultMarketServed) return pass("The merchant has a market, and its default country is in one.");
-  const remedy = "The merchant has to put it into a market, or choose another default.";
-  return warn(`The merchant's default country, ${defaultMarket}, is in no market.`, { remedy });
+    return refuse("The merchant has no market.", { remedy: "Ask the merchant to create a market." });
+  if (isDefaultMarketServed)
+    return pass("The merchant has a market, and a market serves the default country.");
+  const remedy = "Ask the merchant to add the country to a market, or to choose another default country.";
+  return warn(`The merchant's default country, ${defaultMarket}, belongs to no market.`, { remedy });
 }
 
-function judgeReturnPolicy({
+function checkReturnPolicies({
   installation: { marketCount, marketsWithoutReturnPolicy },
-}: ReadinessFacts): Verdict {
+}: ReadinessFacts): CheckResult {
   if (marketCount === 0) return noMarket;
   if (marketsWithoutReturnPolicy.length === 0) return pass("Every market has a return policy.");
   return warn(`There is no return policy for ${marketsWithoutReturnPolicy.join(", ")}.`, {
-    remedy: "The merchant has to write one.",
+    remedy: "Ask the merchant to create a return policy.",
   });
 }
 
-function judgeClock({ installation: { clockSkewMs } }: ReadinessFacts): Verdict {
+function checkClockSkew({ installation: { clockSkewMs } }: ReadinessFacts): CheckResult {
   if (clockSkewMs <= skewMs.warn) return pass("The clocks of server and database agree.");
   const seconds = Math.round(clockSkewMs / 100) / 10;
-  const judged = clockSkewMs > skewMs.fail ? refuse : warn;
-  return judged(`The clocks of server and database are ${seconds} s apart.`, {
-    remedy: "Tell the platform: its clocks have to be set.",
+  const results = clockSkewMs > skewMs.fail ? refuse : warn;
+  return results(`The clocks of server and database are ${seconds} s apart.`, {
+    remedy: "Ask the platform's operator to synchronize the clocks.",
   });
 }
 
-export interface ReadinessCheck extends Omit<Verdict, "dueAt"> {
+export interface ReadinessCheck extends Omit<CheckResult, "dueAt"> {
   readonly code: CheckCode;
   readonly severity: Severity;
 }
@@ -314,12 +320,12 @@ export interface InstallationReadiness {
   readonly nextActionAt: Date | null;
 }
 
-const codes = Object.keys(judges) as CheckCode[];
+const codes = Object.keys(checksByCode) as CheckCode[];
 
 export function assessReadiness(facts: ReadinessFacts): InstallationReadiness {
   const { now, installation } = facts;
-  const judged = codes.map((code) => ({ code, verdict: judges[code](facts) }));
-  const checks = judged.map(({ code, verdict: { status, message, remedy, since } }) => ({
+  const results = codes.map((code) => ({ code, result: checksByCode[code](facts) }));
+  const checks = results.map(({ code, result: { status, message, remedy, since } }) => ({
     code,
     severity: severities[code],
     status,
@@ -327,7 +333,7 @@ export function assessReadiness(facts: ReadinessFacts): InstallationReadiness {
     remedy,
     since,
   }));
-  const due = judged.flatMap(({ verdict: { dueAt } }) =>
+  const due = results.flatMap(({ result: { dueAt } }) =>
     dueAt === null || dueAt <= now ? [] : [dueAt.getTime()],
   );
   return {

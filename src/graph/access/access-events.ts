@@ -1,4 +1,7 @@
-/** Writes the events of installations and keys: each for the one installation that it is about. */
+/**
+ * Publishes the events of installations and API keys. Each event is delivered only to the installation that
+ * it describes.
+ */
 import type { AccessEvent } from "#access/credential-changes.ts";
 import { findExpiringKeys, recordExpiryNotice } from "#access/keys/manage-keys.ts";
 import type { Database } from "#database/connect.ts";
@@ -12,11 +15,11 @@ export interface AccessPublishOptions extends Omit<Circumstances, "merchantId"> 
 
 export async function publishAccessEvents(
   transaction: Transaction,
-  happened: readonly AccessEvent[],
-  telling: AccessPublishOptions,
+  events: readonly AccessEvent[],
+  options: AccessPublishOptions,
 ): Promise<void> {
-  for (const [merchantId, its] of Map.groupBy(happened, (happening) => happening.merchantId))
-    await writeEvents(transaction, its, { ...telling, merchantId, fannedOutAt: null });
+  for (const [merchantId, eventsOfMerchant] of Map.groupBy(events, (event) => event.merchantId))
+    await writeEvents(transaction, eventsOfMerchant, { ...options, merchantId, fannedOutAt: null });
 }
 
 interface ExpiryRound {
@@ -28,16 +31,16 @@ interface ExpiryRound {
 
 const cause = { operationId: null, actor: "system", requestId: null } as const;
 
-/** Of keys that end soon. Gives how many. */
+/** Publishes `api_key.expiring` events for keys that expire soon. Returns the number of keys. */
 export function publishExpiringKeyEvents({ db, now, render, signal }: ExpiryRound): Promise<number> {
   return handleDueRows({
     find: (after: { readonly id: string } | undefined, rowsMax) =>
       findExpiringKeys(db, { now, after: after?.id ?? "", rowsMax }),
     handle: ({ id }) =>
       inTransaction(db, async (transaction) => {
-        const happened = await recordExpiryNotice(transaction, { now }, id);
-        await publishAccessEvents(transaction, happened, { now, cause, render });
-        return happened.length > 0;
+        const events = await recordExpiryNotice(transaction, { now }, id);
+        await publishAccessEvents(transaction, events, { now, cause, render });
+        return events.length > 0;
       }),
     signal,
   });

@@ -1,55 +1,64 @@
-/** Who did what, for who runs a merchant. */
+/** The audit log, for the staff of a merchant and for the platform. */
 import { selectAuditEntries, type AuditRow } from "#access/audit.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { ownerOf, staff } from "#graph/context.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 
 const AuditActorEnum = defineEnum("AuditActor", {
-  description: "Who did something.",
+  description: "The kind of caller that made a change.",
   values: {
-    api_key: "An installation, with an API key.",
-    oauth_client: "An installation, with an OAuth token.",
+    api_key: "An app, with an API key of its installation.",
+    oauth_client: "An app, with an OAuth access token of its installation.",
     buyer: "A buyer.",
-    staff: "Who runs the merchant, with an account or an internal token.",
-    operator: "The platform, with an internal token.",
-    command: "The platform, at the command line.",
-    system: "The service itself.",
+    staff:
+      "The merchant's staff: a staff member with an account, or a program with an internal token of the role admin.",
+    operator: "The platform, with an internal token of the role operator.",
+    command: "The platform's operator, at the command line.",
+    system: "The service itself, without a request.",
   },
 });
 
 const AuditEntry = builder.objectRef<AuditRow>("AuditEntry").implement({
-  description: "Something that was done. It is never changed or deleted.",
+  description:
+    "An entry of the audit log: a change that a caller made. Entries are never changed or deleted.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The entry's id, `aud_…`." }),
-    at: t.expose("at", { type: "DateTime", description: "When it was done." }),
+    id: t.exposeID("id", { description: "The audit entry's id, `aud_…`." }),
+    at: t.expose("at", { type: "DateTime", description: "When the change was made." }),
     merchantId: t.exposeID("merchantId", {
       nullable: true,
-      description: "Whose it is; null: the platform's.",
+      description:
+        "The id of the merchant whose data was changed, `mer_…`; null if the change concerns the platform.",
     }),
-    actor: t.expose("actor", { type: AuditActorEnum, description: "Who did it." }),
+    actor: t.expose("actor", {
+      type: AuditActorEnum,
+      description: "The kind of caller that made the change.",
+    }),
     actorId: t.exposeID("actorId", {
       nullable: true,
-      description: "The key, grant, internal token or account; null: none had to be shown.",
+      description:
+        "The id of the API key, OAuth grant, internal token or staff account that made the change; null for the command line and for the service itself.",
     }),
     action: t.exposeString("action", {
-      description: "What was done: the name of the mutation, or of the REST operation.",
+      description: "The name of the GraphQL mutation or REST operation that made the change.",
     }),
     targetType: t.exposeString("targetType", {
       nullable: true,
-      description: "What it was done to: `cart`, `api_key` and so on.",
+      description:
+        "The type of the changed object, for example `cart` or `api_key`; null if the change has no single target.",
     }),
     targetId: t.exposeID("targetId", {
       nullable: true,
-      description: "The id of that; null: many things, or none.",
+      description: "The id of the changed object; null if the change concerns several objects or none.",
     }),
     requestId: t.exposeID("requestId", {
       nullable: true,
-      description: "The request, as its answer and the log name it; null: none.",
+      description:
+        "The id of the request, as in the `X-Request-Id` header and in the logs; null if the change was made without a request.",
     }),
     details: t.expose("details", {
       type: "JSON",
       description:
-        "The names of the fields that were given, ids of other things, and the reason. Never a secret, and nothing of a buyer's.",
+        "An object with the names of the given fields, ids of related objects and the reason. Contains no secrets and no personal data of buyers.",
     }),
   }),
 });
@@ -59,16 +68,20 @@ builder.queryField("auditEntries", (t) =>
     {
       type: AuditEntry,
       description:
-        "What was done to the merchants that the token sees, newest first; with a token of the platform also what was done to the platform.",
+        "The audit entries of the merchants that the caller may read, newest first. With a token of the platform, includes the entries of the platform.",
       authScopes: { callers: staff },
       complexity: pageCost,
       args: {
-        actor: t.arg({ type: AuditActorEnum, description: "Only what such a one did." }),
-        actorId: t.arg.id({ description: "Only what this key, grant, internal token or account did." }),
-        action: t.arg.string({ description: "Only this mutation or REST operation." }),
-        targetId: t.arg.id({ description: "Only what was done to this." }),
-        from: t.arg({ type: "DateTime", description: "Only what was done then or later." }),
-        to: t.arg({ type: "DateTime", description: "Only what was done before." }),
+        actor: t.arg({ type: AuditActorEnum, description: "Only changes made by this kind of caller." }),
+        actorId: t.arg.id({
+          description: "Only changes made with this API key, OAuth grant, internal token or staff account.",
+        }),
+        action: t.arg.string({
+          description: "Only changes made by this GraphQL mutation or REST operation.",
+        }),
+        targetId: t.arg.id({ description: "Only changes of the object with this id." }),
+        from: t.arg({ type: "DateTime", description: "Only changes made at this time or later." }),
+        to: t.arg({ type: "DateTime", description: "Only changes made before this time." }),
       },
       resolve: (_root, { actor, actorId, action, targetId, from, to, ...page }, context) =>
         connectionOf(page, {
@@ -86,6 +99,6 @@ builder.queryField("auditEntries", (t) =>
           isNewestFirst: true,
         }),
     },
-    ...listTypes("AuditEntry", "what was done"),
+    ...listTypes("AuditEntry", "audit entries"),
   ),
 );

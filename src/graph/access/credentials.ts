@@ -1,97 +1,125 @@
-/** API keys, internal tokens and OAuth clients: creating, rotating, disabling and revoking them. */
+/** The mutations that create, rotate and revoke API keys and internal tokens. */
 import { z } from "zod";
 import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/keys/read-credentials.ts";
 import { isStaffViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, defineEnum } from "#graph/builder.ts";
-import { type GraphContext, platform, readers, staff } from "#graph/context.ts";
+import { builder } from "#graph/builder.ts";
+import { type GraphContext, staff } from "#graph/context.ts";
 import { accessChange } from "#graph/change-kinds.ts";
 import { changeMutation, loadAnew } from "#graph/mutation.ts";
-import { ApiKeyRef, AppRef, InternalTokenRef } from "#graph/refs.ts";
-import {
-  disableOauthClient,
-  enableOauthClient,
-  selectOauthClients,
-  type OauthClientRow,
-} from "#access/oauth/oauth-clients.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
+import { ApiKeyRef, InternalTokenRef } from "#graph/refs.ts";
 import { ScopeEnum } from "./identity.ts";
 import { RoleEnum } from "./merchants.ts";
 
 const name = z.string().trim().min(1).max(200);
 
 const ApiKeyCreateInput = builder.inputType("ApiKeyCreateInput", {
-  description: "A new API key.",
+  description: "The API key to create.",
   fields: (t) => ({
-    installationId: t.id({ required: true, description: "The installation it is for." }),
-    name: t.string({ required: true, description: "What it is for.", validate: name }),
+    installationId: t.id({
+      required: true,
+      description: "The id of the installation that the API key is for, `ins_…`.",
+    }),
+    name: t.string({
+      required: true,
+      description: "A name that says what the API key is used for, 1 to 200 characters.",
+      validate: name,
+    }),
     scopes: t.field({
       type: [ScopeEnum],
       required: true,
-      description: "What it may do: nothing that its installation may not.",
+      description: "The scopes of the API key; each must be a scope of its installation.",
     }),
-    expiresAt: t.field({ type: "DateTime", description: "When it ends; left out: never." }),
+    expiresAt: t.field({
+      type: "DateTime",
+      description: "When the API key expires; omit it for a key that never expires.",
+    }),
   }),
 });
 
 const ApiKeyRevokeInput = builder.inputType("ApiKeyRevokeInput", {
-  description: "An API key to revoke.",
-  fields: (t) => ({ apiKeyId: t.id({ required: true, description: "The key." }) }),
+  description: "The API key to revoke.",
+  fields: (t) => ({ apiKeyId: t.id({ required: true, description: "The id of the API key, `key_…`." }) }),
 });
 
 const ApiKeyRotateInput = builder.inputType("ApiKeyRotateInput", {
-  description: "An API key that shall have a successor.",
+  description: "The API key to replace by a successor.",
   fields: (t) => ({
-    apiKeyId: t.id({ required: true, description: "The key." }),
+    apiKeyId: t.id({ required: true, description: "The id of the API key to replace, `key_…`." }),
     overlapHours: t.int({
-      defaultValue: keyOverlapHours.usual,
-      description: `So long it goes on working beside its successor, 0 to ${keyOverlapHours.max} hours, but not longer than it would have; ${keyOverlapHours.usual} unless told.`,
+      defaultValue: keyOverlapHours.standard,
+      description: `How many hours the old key keeps working beside its successor, 0 to ${keyOverlapHours.max}, but never beyond its own expiry; ${keyOverlapHours.standard} by default.`,
       validate: z.int32().min(0).max(keyOverlapHours.max),
     }),
-    expiresAt: t.field({ type: "DateTime", description: "When the successor ends; left out: never." }),
+    expiresAt: t.field({
+      type: "DateTime",
+      description: "When the successor expires; omit it for a key that never expires.",
+    }),
   }),
 });
 
 const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
-  description: "A new internal token.",
+  description: "The internal token to create.",
   fields: (t) => ({
-    name: t.string({ required: true, description: "What it is for.", validate: name }),
-    role: t.field({ type: RoleEnum, required: true, description: "What it may do." }),
-    merchantId: t.id({
-      description: "The merchant it is for. Tokens of the platform (operators, some analysts) have none.",
+    name: t.string({
+      required: true,
+      description: "A name that says what the internal token is used for, 1 to 200 characters.",
+      validate: name,
     }),
-    expiresAt: t.field({ type: "DateTime", description: "When it ends; left out: never." }),
+    role: t.field({
+      type: RoleEnum,
+      required: true,
+      description: "The role that decides what the internal token may do.",
+    }),
+    merchantId: t.id({
+      description:
+        "The id of the token's merchant, `mer_…`. Omit it for a token of the platform: required for the role operator, allowed for the role analyst.",
+    }),
+    expiresAt: t.field({
+      type: "DateTime",
+      description: "When the internal token expires; omit it for a token that never expires.",
+    }),
   }),
 });
 
 const InternalTokenRevokeInput = builder.inputType("InternalTokenRevokeInput", {
-  description: "An internal token to revoke.",
-  fields: (t) => ({ internalTokenId: t.id({ required: true, description: "The token." }) }),
+  description: "The internal token to revoke.",
+  fields: (t) => ({
+    internalTokenId: t.id({ required: true, description: "The id of the internal token, `tok_…`." }),
+  }),
 });
 
 const ApiKeyCreated = builder.objectRef<{ apiKey: ApiKeyRow; value: string }>("ApiKeyCreated").implement({
-  description: "A new API key.",
+  description: "The result of creating an API key.",
   fields: (t) => ({
-    apiKey: t.expose("apiKey", { type: ApiKeyRef, description: "What is known of it from now on." }),
-    value: t.exposeString("value", { description: "The key itself. It is shown this once." }),
+    apiKey: t.expose("apiKey", {
+      type: ApiKeyRef,
+      description: "The new API key, without its secret value.",
+    }),
+    value: t.exposeString("value", {
+      description:
+        "The secret value that requests are sent with. It is returned only once, in this response.",
+    }),
   }),
 });
 
 const ApiKeyRotated = builder
   .objectRef<{ apiKey: ApiKeyRow; value: string; rotated: ApiKeyRow }>("ApiKeyRotated")
   .implement({
-    description: "An API key and its successor.",
+    description: "The result of rotating an API key.",
     fields: (t) => ({
       apiKey: t.expose("apiKey", {
         type: ApiKeyRef,
-        description: "The successor: it has the name and the scopes of the key before.",
+        description: "The successor, with the name and the scopes of the old key.",
       }),
-      value: t.exposeString("value", { description: "The successor itself. It is shown this once." }),
+      value: t.exposeString("value", {
+        description: "The secret value of the successor. It is returned only once, in this response.",
+      }),
       rotated: t.expose("rotated", {
         type: ApiKeyRef,
-        description: "The key before, which ends with the overlap.",
+        description: "The old API key, which expires at the end of the overlap.",
       }),
     }),
   });
@@ -99,17 +127,20 @@ const ApiKeyRotated = builder
 const InternalTokenCreated = builder
   .objectRef<{ internalToken: InternalTokenRow; value: string }>("InternalTokenCreated")
   .implement({
-    description: "A new internal token.",
+    description: "The result of creating an internal token.",
     fields: (t) => ({
       internalToken: t.expose("internalToken", {
         type: InternalTokenRef,
-        description: "What is known of it from now on.",
+        description: "The new internal token, without its secret value.",
       }),
-      value: t.exposeString("value", { description: "The token itself. It is shown this once." }),
+      value: t.exposeString("value", {
+        description:
+          "The secret value that requests are sent with. It is returned only once, in this response.",
+      }),
     }),
   });
 
-const tokenOf = async ({ db }: GraphContext, id: string): Promise<InternalTokenRow> => {
+const loadInternalToken = async ({ db }: GraphContext, id: string): Promise<InternalTokenRow> => {
   const [token] = await findInternalTokens(db, [id]);
   if (token === undefined) throw fail("resource_not_found");
   return token;
@@ -118,17 +149,17 @@ const tokenOf = async ({ db }: GraphContext, id: string): Promise<InternalTokenR
 changeMutation({
   ...accessChange,
   name: "apiKeyCreate",
-  description: "Makes an API key. The key itself is in this answer and nowhere else.",
+  description: "Creates an API key for an installation. Its secret value is only in this response.",
   callers: staff,
   input: ApiKeyCreateInput,
   type: ApiKeyCreated,
   run: async (transaction, access, { expiresAt, ...input }) => {
-    const { happened, ...made } = await createApiKey(transaction, access, {
+    const { events, ...created } = await createApiKey(transaction, access, {
       ...input,
       expiresAt: expiresAt ?? null,
     });
-    access.publish(happened);
-    return made;
+    access.publish(events);
+    return created;
   },
   answer: async ({ loaders }, { apiKeyId, value }) => ({
     value,
@@ -140,17 +171,17 @@ changeMutation({
   ...accessChange,
   name: "apiKeyRotate",
   description:
-    "Makes the successor of an API key. Both work for the overlap, then the old one has expired. A key is rotated once.",
+    "Creates the successor of an API key. Both keys work until the overlap ends; then the old key has expired. A key can be rotated once.",
   callers: staff,
   input: ApiKeyRotateInput,
   type: ApiKeyRotated,
   run: async (transaction, access, input) => {
-    const { happened, ...made } = await rotateApiKey(transaction, access, {
+    const { events, ...created } = await rotateApiKey(transaction, access, {
       ...input,
       expiresAt: input.expiresAt ?? null,
     });
-    access.publish(happened);
-    return { ...made, rotatedId: input.apiKeyId };
+    access.publish(events);
+    return { ...created, rotatedId: input.apiKeyId };
   },
   answer: async ({ loaders }, { apiKeyId, value, rotatedId }) => {
     const [apiKey, rotated] = await Promise.all([
@@ -164,7 +195,7 @@ changeMutation({
 changeMutation({
   ...accessChange,
   name: "apiKeyRevoke",
-  description: "Revokes an API key: it is refused from now on.",
+  description: "Revokes an API key: requests with it are refused at once.",
   callers: staff,
   input: ApiKeyRevokeInput,
   type: ApiKeyRef,
@@ -179,14 +210,15 @@ changeMutation({
   ...accessChange,
   name: "internalTokenCreate",
   description:
-    "Makes an internal token. The token itself is in this answer and nowhere else. It is for holders of a token: one that a person made would outlive their account.",
+    "Creates an internal token. Its secret value is only in this response. Staff members who are signed in cannot use this mutation, because the token would outlive their account.",
   callers: staff,
   input: InternalTokenCreateInput,
   type: InternalTokenCreated,
   check: ({ viewer }) => {
     if (isStaffViewer(viewer))
       throw fail("role_not_allowed", {
-        message: "Who is signed in makes no internal tokens: they would outlive the account.",
+        message:
+          "A signed-in staff member cannot create internal tokens, because they would outlive the account. Use an internal token of the role admin.",
       });
   },
   run: (transaction, access, { expiresAt, merchantId, ...input }) =>
@@ -197,14 +229,14 @@ changeMutation({
     }),
   answer: async (context, { internalTokenId, value }) => ({
     value,
-    internalToken: await tokenOf(context, internalTokenId),
+    internalToken: await loadInternalToken(context, internalTokenId),
   }),
 });
 
 changeMutation({
   ...accessChange,
   name: "internalTokenRevoke",
-  description: "Revokes an internal token: it is refused from now on.",
+  description: "Revokes an internal token: requests with it are refused at once.",
   callers: staff,
   input: InternalTokenRevokeInput,
   type: InternalTokenRef,
@@ -212,94 +244,5 @@ changeMutation({
     await revokeInternalToken(transaction, access, internalTokenId);
     return internalTokenId;
   },
-  answer: tokenOf,
+  answer: loadInternalToken,
 });
-
-/** Apps as OAuth clients: which there are, and switching them off for everybody. */
-const OAuthClientAuthMethodEnum = defineEnum("OAuthClientAuthMethod", {
-  description: "How an OAuth client proves who it is.",
-  values: {
-    none: "Not at all: its tokens are bound to a key all the same.",
-    private_key_jwt: "With a key of its own (RFC 7523).",
-  },
-});
-
-const OAuthClient = builder.objectRef<OauthClientRow>("OAuthClient").implement({
-  description: "An app as an OAuth client: what merchants' people may let in.",
-  fields: (t) => ({
-    id: t.exposeID("id", { description: "The client's id, `oac_…`." }),
-    app: t.field({
-      type: AppRef,
-      description: "The app.",
-      resolve: ({ appId }, _args, { loaders }) => loaders.apps.load(appId),
-    }),
-    redirectUris: t.exposeStringList("redirectUris", {
-      description: "Where its users may be sent back to, compared character by character.",
-    }),
-    authMethod: t.expose("authMethod", {
-      type: OAuthClientAuthMethodEnum,
-      description: "How it proves who it is.",
-    }),
-    version: t.exposeInt("version", { description: "Rises by one with every change." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
-    disabledAt: t.expose("disabledAt", {
-      type: "DateTime",
-      nullable: true,
-      description: "Since when it is refused everywhere; null: it may ask.",
-    }),
-  }),
-});
-
-const OAuthClientTransitionInput = builder.inputType("OAuthClientTransitionInput", {
-  description: "An OAuth client.",
-  fields: (t) => ({ clientId: t.id({ required: true, description: "The client, `oac_…`." }) }),
-});
-
-async function clientOf({ db }: GraphContext, id: string): Promise<OauthClientRow> {
-  const client = await selectOauthClients(db).where("id", "=", id).executeTakeFirst();
-  if (client === undefined) throw fail("resource_not_found");
-  return client;
-}
-
-changeMutation({
-  ...accessChange,
-  name: "oauthClientDisable",
-  description:
-    "Switches an OAuth client off for all merchants: nobody is sent to it, and whatever it was granted is revoked, for good.",
-  callers: platform,
-  input: OAuthClientTransitionInput,
-  type: OAuthClient,
-  run: async (transaction, access, { clientId }) => {
-    await disableOauthClient(transaction, access, clientId);
-    return clientId;
-  },
-  answer: clientOf,
-});
-
-changeMutation({
-  ...accessChange,
-  name: "oauthClientEnable",
-  description: "Lets an OAuth client ask again. What it was granted before stays revoked.",
-  callers: platform,
-  input: OAuthClientTransitionInput,
-  type: OAuthClient,
-  run: async (transaction, _access, { clientId }) => {
-    await enableOauthClient(transaction, clientId);
-    return clientId;
-  },
-  answer: clientOf,
-});
-
-builder.queryField("oauthClients", (t) =>
-  t.connection(
-    {
-      type: OAuthClient,
-      description: "The OAuth clients of all apps, oldest first, disabled ones included.",
-      complexity: pageCost,
-      authScopes: { callers: readers },
-      resolve: (_root, args, { db }) =>
-        connectionOf(args, { db, query: selectOauthClients(db), column: "oauth_client.id" }),
-    },
-    ...listTypes("OAuthClient", "clients"),
-  ),
-);

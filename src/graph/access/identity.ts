@@ -1,4 +1,7 @@
-/** Who the caller is: the viewer with its key, installation, app and merchant, and the limits it is held to. */
+/**
+ * The viewer, which is the caller of a request: its API key, installation, app and merchant, and its rate
+ * limits.
+ */
 import {
   credentialRateBuckets,
   isIntegrator,
@@ -14,51 +17,54 @@ import { everybody, integrators, ownerOf, readers, staff } from "#graph/context.
 import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, OAuthGrantRef, ViewerRef } from "#graph/refs.ts";
 
 export const ModeEnum = defineEnum("Mode", {
-  description: "Whether real money moves.",
-  values: { live: "Real buyers, real money.", test: "A sandbox with a built-in payment provider." },
+  description: "Whether a merchant handles real payments.",
+  values: {
+    live: "Real buyers pay real money.",
+    test: "A sandbox: the built-in payment provider simulates payments.",
+  },
 });
 
 const CredentialEnum = defineEnum("Credential", {
-  description: "What a caller showed.",
+  description: "The kind of credential that a request was made with.",
   values: {
-    api_key: "An API key of an installation.",
-    oauth: "An OAuth access token of an installation.",
-    internal_token: "An internal token, or a person's session at the console.",
+    api_key: "An API key of an app's installation.",
+    oauth: "An OAuth access token of an app's installation.",
+    internal_token: "An internal token, or a staff member's session at the console.",
   },
 });
 
 const RateLimit = builder
   .objectRef<{ bucket: string; quota: number; windowSeconds: number }>("RateLimit")
   .implement({
-    description: "How many requests a credential may send.",
+    description: "A rate limit of the caller's credential.",
     fields: (t) => ({
       bucket: t.exposeString("bucket", {
-        description: "What is counted together: `default` reads, `write` changes.",
+        description: "The name of the limit: `default` counts reads, `write` counts changes.",
       }),
-      quota: t.exposeInt("quota", { description: "Requests in a window." }),
+      quota: t.exposeInt("quota", { description: "The number of requests allowed per window." }),
       windowSeconds: t.exposeInt("windowSeconds", {
-        description: "The window's length in seconds; it starts with the first request.",
+        description: "The length of a window in seconds; a window starts with the first request in it.",
       }),
     }),
   });
 
 const Api = builder.objectRef<{ serverTime: Date }>("ApiInfo").implement({
-  description: "The API that answered.",
+  description: "Version and time of the API that answered.",
   fields: (t) => ({
-    version: t.string({ description: "The contract's version, as in the path.", resolve: () => "v1" }),
+    version: t.string({ description: "The API version, as in the path: `v1`.", resolve: () => "v1" }),
     serverTime: t.expose("serverTime", {
       type: "DateTime",
-      description: "The server's clock; signatures with a time are checked against it.",
+      description: "The server's current time. The times in DPoP proofs are checked against it.",
     }),
   }),
 });
 
 ViewerRef.implement({
-  description: "The caller.",
+  description: "The caller of this request.",
   fields: (t) => ({
     credential: t.field({
       type: CredentialEnum,
-      description: "What the caller showed.",
+      description: "The kind of credential that the request was made with.",
       resolve: (viewer) =>
         viewer.kind === "internal" ? "internal_token" : viewer.kind === "oauth" ? "oauth" : "api_key",
     }),
@@ -66,41 +72,43 @@ ViewerRef.implement({
       type: "String",
       nullable: true,
       description:
-        "The role of the internal token, `admin` for a person at the console; null for anyone else.",
+        "The role of the internal token; `admin` for a staff member at the console; null for apps.",
       resolve: (viewer) => (viewer.kind === "internal" ? viewer.role : null),
     }),
     apiKey: t.field({
       type: ApiKeyRef,
       nullable: true,
-      description: "The API key of the call; null when it came with something else.",
+      description:
+        "The API key of the request; null if the request was made with another kind of credential.",
       resolve: (viewer, _args, { loaders }) =>
         viewer.kind === "api_key" ? loaders.apiKeys.load(viewer.apiKeyId) : null,
     }),
     oauthGrant: t.field({
       type: OAuthGrantRef,
       nullable: true,
-      description: "The grant behind the OAuth token of the call; null when it came with something else.",
+      description:
+        "The OAuth grant behind the request's access token; null if the request was made with another kind of credential.",
       resolve: (viewer, _args, { loaders }) =>
         viewer.kind === "oauth" ? loaders.oauthGrants.load(viewer.grantId) : null,
     }),
     installation: t.field({
       type: InstallationRef,
       nullable: true,
-      description: "The installation that the credential belongs to.",
+      description: "The installation that the credential belongs to; null if the caller is not an app.",
       resolve: (viewer, _args, { loaders }) =>
         isIntegrator(viewer) ? loaders.installations.load(viewer.installationId) : null,
     }),
     app: t.field({
       type: AppRef,
       nullable: true,
-      description: "The app that is installed.",
+      description: "The app that is calling; null if the caller is not an app.",
       resolve: (viewer, _args, { loaders }) =>
         isIntegrator(viewer) ? loaders.apps.load(viewer.appId) : null,
     }),
     merchant: t.field({
       type: MerchantRef,
       nullable: true,
-      description: "The merchant whose data the credential sees; null for a token of the platform.",
+      description: "The merchant whose data the credential can access; null for a token of the platform.",
       resolve: (viewer, _args, { loaders }) =>
         viewer.kind === "anonymous" || viewer.merchantId === null
           ? null
@@ -108,7 +116,7 @@ ViewerRef.implement({
     }),
     limits: t.field({
       type: [RateLimit],
-      description: "The limits in force for the credential; empty when they are switched off.",
+      description: "The rate limits of the credential; empty if rate limits are switched off.",
       complexity: { multiplier: 2 },
       resolve: (_viewer, _args, { rateLimitScale }) =>
         credentialRateBuckets.flatMap((bucket) => {
@@ -120,59 +128,72 @@ ViewerRef.implement({
     }),
     api: t.field({
       type: Api,
-      description: "The API that answered.",
+      description: "Version and time of the API that answered.",
       resolve: (_viewer, _args, { clock }) => ({ serverTime: clock.now() }),
     }),
   }),
 });
 
 export const ScopeEnum = defineEnum<Scope>("Scope", {
-  description: "What an installation or key may do. Spelled `catalog:read` in answers.",
+  description:
+    "A permission of an app's installation, API key or OAuth grant. REST and `scopes` fields spell it `catalog:read`.",
   values: scopeDescriptions,
 });
 
 const prefixOf = ({ mode, keyId }: ApiKeyRow): string => `cpk_${mode}_${keyId}`;
 
 ApiKeyRef.implement({
-  description: "An API key of an installation. The key itself was shown once, when it was made.",
+  description:
+    "An API key of an app's installation. Its secret value was returned once, when the key was created.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The key's id, `key_…`." }),
-    name: t.exposeString("name", { description: "What it is for." }),
+    id: t.exposeID("id", { description: "The API key's id, `key_…`." }),
+    name: t.exposeString("name", { description: "The name that says what the API key is used for." }),
     prefix: t.string({
-      description: "Everything before the secret: enough to find the key in a configuration.",
+      description:
+        "The part of the key before its secret, `cpk_{mode}_{id}`; identifies the key in a configuration.",
       resolve: prefixOf,
     }),
-    lastFour: t.exposeString("lastFour", { description: "The key's last four characters." }),
-    mode: t.expose("mode", { type: ModeEnum, description: "The mode of its merchant." }),
+    lastFour: t.exposeString("lastFour", { description: "The last four characters of the key." }),
+    mode: t.expose("mode", {
+      type: ModeEnum,
+      description: "The mode of the API key's merchant: `live` or `test`.",
+    }),
     scopes: t.stringList({
-      description: "What it may do, sorted: what it was made for, as far as its installation may.",
+      description: "The scopes in force, sorted: the key's scopes that its installation has too.",
       resolve: async ({ scopes, installationId }, _args, { loaders }) => {
         const installation = await loaders.installations.load(installationId);
         return scopes.filter((scope) => installation.scopes.includes(scope)).toSorted();
       },
     }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the API key was created." }),
     expiresAt: t.expose("expiresAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it ends; null: never.",
+      description: "When the API key expires; null if it never expires.",
     }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it was revoked.",
+      description: "When the API key was revoked; null if it is not revoked.",
     }),
     lastUsedAt: t.expose("lastUsedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it was last used, to the minute.",
+      description: "When the API key was last used, accurate to one minute; null if it was never used.",
     }),
-    rotatesTo: t.exposeID("rotatesTo", { nullable: true, description: "The key that takes its place." }),
-    version: t.exposeInt("version", { description: "Rises by one with every change." }),
-    installationId: t.exposeID("installationId", { description: "The installation it belongs to." }),
+    rotatesTo: t.exposeID("rotatesTo", {
+      nullable: true,
+      description: "The id of the API key that succeeds this one, `key_…`; null if the key was not rotated.",
+    }),
+    version: t.exposeInt("version", {
+      description: "The API key's version; increases by 1 with every change.",
+    }),
+    installationId: t.exposeID("installationId", {
+      description: "The id of the installation that the API key belongs to, `ins_…`.",
+    }),
     installation: t.field({
       type: InstallationRef,
-      description: "The installation it belongs to.",
+      description: "The installation that the API key belongs to.",
       resolve: ({ installationId }, _args, { loaders }) => loaders.installations.load(installationId),
     }),
   }),
@@ -181,7 +202,7 @@ ApiKeyRef.implement({
 builder.queryField("viewer", (t) =>
   t.field({
     type: ViewerRef,
-    description: "Who is calling.",
+    description: "The caller of this request.",
     authScopes: { callers: everybody.filter((caller) => caller !== "anonymous") },
     resolve: (_root, _args, { viewer }) => viewer,
   }),
@@ -192,10 +213,10 @@ builder.queryField("installation", (t) =>
     type: InstallationRef,
     nullable: true,
     description:
-      "The installation that the credential of the call belongs to; with an internal token the one named by `id`.",
+      "The installation of the caller's credential; for internal callers, the installation with the given `id`. Null if there is none.",
     authScopes: { callers: [...integrators, ...readers, "system"] },
     args: {
-      id: t.arg.id({ description: "The installation's id; ignored with a credential of an installation." }),
+      id: t.arg.id({ description: "The installation's id, `ins_…`; ignored if the caller is an app." }),
     },
     resolve: async (_root, { id }, { viewer, loaders, db }) => {
       if (isIntegrator(viewer)) return loaders.installations.load(viewer.installationId);
@@ -210,11 +231,11 @@ builder.queryField("apiKey", (t) =>
   t.field({
     type: ApiKeyRef,
     nullable: true,
-    description: "An API key by its id, a revoked one included.",
+    description: "The API key with this id, including revoked keys; null if there is none.",
     authScopes: { callers: [...staff, "system"] },
-    args: { id: t.arg.id({ required: true, description: "The key's id, `key_…`." }) },
+    args: { id: t.arg.id({ required: true, description: "The API key's id, `key_…`." }) },
     resolve: async (_root, { id }, context) => {
-      // Events of several keys are rendered together.
+      // The loader reads the keys of several events in one statement.
       if (context.viewer.kind === "system") return context.loaders.apiKeys.load(id);
       return (
         (await selectApiKeys(context.db, ownerOf(context)).where("id", "=", id).executeTakeFirst()) ?? null

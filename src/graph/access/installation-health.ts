@@ -1,7 +1,4 @@
-/**
- * The health of an installation: whether it is ready for its work, and the requests that its credentials sent
- * lately.
- */
+/** The health of an installation: its readiness checks, and the recent requests of its credentials. */
 import {
   type ReadinessCheck,
   type InstallationReadiness,
@@ -23,109 +20,122 @@ import { kindOf } from "#foundation/ids.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 
 const ReadinessStatusEnum = defineEnum("ReadinessStatus", {
-  description: "How ready an installation is.",
+  description: "The overall result of an installation's readiness checks.",
   values: {
-    ready: "Everything is well.",
-    degraded: "It works; something should be looked at.",
-    action_required: "It cannot do all of its work before somebody acts.",
+    ready: "All checks pass.",
+    degraded: "The installation works, but at least one check warns or an advisory check fails.",
+    action_required: "A blocking check fails: the installation cannot do all of its work until someone acts.",
     blocked: "The merchant or the installation is suspended, or the app is uninstalled.",
   },
 });
 
 const CheckCodeEnum = defineEnum("ReadinessCheckCode", {
-  description: "What is checked.",
+  description: "A readiness check of an installation.",
   values: {
-    api_key_active: "There is an API key in force. Blocking.",
-    api_key_expiry: "The API key does not end within 14 days. Advisory.",
-    scopes_granted: "The credential may do what the installation is there for. Blocking.",
+    api_key_active: "The installation has an active API key. Blocking.",
+    api_key_expiry: "The API key does not expire within 14 days. Advisory.",
+    scopes_granted: "The credential has all scopes of its installation. Blocking.",
     merchant_active: "Neither the merchant nor the installation is suspended. Blocking.",
-    webhook_endpoint_present: "There is a webhook endpoint that is enabled. Advisory.",
-    webhook_delivery_healthy: "Webhooks arrive. Advisory.",
-    webhook_secret_rotation: "No secret that signs webhooks is more than 365 days old. Advisory.",
-    payment_provider_connected: "The merchant can be paid. Blocking.",
-    tax_configured: "Every country that is sold to has a tax rate. Advisory.",
+    webhook_endpoint_present: "The installation has an enabled webhook endpoint. Advisory.",
+    webhook_delivery_healthy: "Deliveries to the webhook endpoints succeed. Advisory.",
+    webhook_secret_rotation: "No webhook signing secret is more than 365 days old. Advisory.",
+    payment_provider_connected: "The merchant has a payment provider. Blocking.",
+    tax_configured: "Every country of the merchant's markets has a tax rate. Advisory.",
     market_configured: "The merchant has a market. Blocking.",
     policy_return_configured: "Every market has a return policy. Advisory.",
-    clock_skew: "The clocks of server and database are at most 2 s apart; over 30 s it fails. Advisory.",
+    clock_skew:
+      "The clocks of server and database differ by at most 2 s; the check fails above 30 s. Advisory.",
   },
 });
 
 const CheckStatusEnum = defineEnum("ReadinessCheckStatus", {
-  description: "How a check came out.",
+  description: "The result of one readiness check.",
   values: {
-    pass: "It is well.",
-    warn: "It should be looked at.",
-    fail: "It is not well; of an advisory check this counts as a warning.",
-    skipped: "There is nothing to check.",
+    pass: "The requirement is met.",
+    warn: "The requirement is not fully met, but the installation works.",
+    fail: "The requirement is not met. A failed advisory check counts as a warning.",
+    skipped: "The check does not apply to this installation.",
   },
 });
 
 const SeverityEnum = defineEnum("ReadinessSeverity", {
-  description: "What a failed check means.",
-  values: { blocking: "The installation cannot do its work.", advisory: "It can, for now." },
+  description: "How serious a failed readiness check is.",
+  values: { blocking: "The installation cannot do its work.", advisory: "The installation still works." },
 });
 
 const ReadinessCheckType = builder.objectRef<ReadinessCheck>("ReadinessCheck").implement({
-  description: "One thing that an installation needs.",
+  description: "One readiness check of an installation and its result.",
   fields: (t) => ({
-    code: t.expose("code", { type: CheckCodeEnum, description: "What is checked." }),
-    status: t.expose("status", { type: CheckStatusEnum, description: "How it came out." }),
-    severity: t.expose("severity", { type: SeverityEnum, description: "What a failure means." }),
-    message: t.exposeString("message", { description: "The same for people, in English; it may change." }),
+    code: t.expose("code", { type: CheckCodeEnum, description: "The requirement that was checked." }),
+    status: t.expose("status", { type: CheckStatusEnum, description: "The result of the check." }),
+    severity: t.expose("severity", {
+      type: SeverityEnum,
+      description: "How serious a failure of this check is.",
+    }),
+    message: t.exposeString("message", {
+      description: "The result as an English sentence for people; its wording may change.",
+    }),
     remedy: t.exposeString("remedy", {
       nullable: true,
-      description: "What to do about it, in English; null where nothing is to be done.",
+      description: "What to do, as an English sentence; null if nothing needs to be done.",
     }),
     since: t.expose("since", {
       type: "DateTime",
       nullable: true,
-      description: "Since when it has not been well, where that is known.",
+      description: "Since when the check has not passed; null if the check passes or the time is unknown.",
     }),
   }),
 });
 
-const InstallationReadinessType = builder.objectRef<InstallationReadiness>("InstallationReadiness").implement({
-  description:
-    "Whether an installation can do its work with the credential of the call; for internal tokens, with all of its credentials together.",
-  fields: (t) => ({
-    status: t.expose("status", {
-      type: ReadinessStatusEnum,
-      description:
-        "The sum of the checks: a blocking one that fails asks for action, any other one that is not well makes it degraded.",
+const InstallationReadinessType = builder
+  .objectRef<InstallationReadiness>("InstallationReadiness")
+  .implement({
+    description:
+      "Whether an installation can do its work with the credential of the request. For internal callers, all credentials of the installation count together.",
+    fields: (t) => ({
+      status: t.expose("status", {
+        type: ReadinessStatusEnum,
+        description:
+          "The overall result: `action_required` if a blocking check fails; else `degraded` if a check warns or fails; else `ready`. `blocked` if the merchant or the installation is not active.",
+      }),
+      evaluatedAt: t.expose("evaluatedAt", {
+        type: "DateTime",
+        description: "When the checks ran, by the server's clock.",
+      }),
+      installationId: t.exposeID("installationId", {
+        description: "The id of the checked installation, `ins_…`.",
+      }),
+      requiredScopes: t.stringList({
+        description: "The scopes of the installation and of its credential together, sorted.",
+        resolve: ({ requiredScopes }) => [...requiredScopes],
+      }),
+      grantedScopes: t.stringList({
+        description: "The required scopes that both the installation and the credential have, sorted.",
+        resolve: ({ grantedScopes }) => [...grantedScopes],
+      }),
+      missingScopes: t.stringList({
+        description: "The required scopes that are not granted, sorted.",
+        resolve: ({ missingScopes }) => [...missingScopes],
+      }),
+      checks: t.field({
+        type: [ReadinessCheckType],
+        description: "All readiness checks, always in the same order.",
+        complexity: { multiplier: 12 },
+        resolve: ({ checks }) => [...checks],
+      }),
+      nextActionAt: t.expose("nextActionAt", {
+        type: "DateTime",
+        nullable: true,
+        description:
+          "The next time by which someone must act: an API key expires, or a webhook signing secret becomes 365 days old. Null if neither is ahead.",
+      }),
     }),
-    evaluatedAt: t.expose("evaluatedAt", { type: "DateTime", description: "The server's time." }),
-    installationId: t.exposeID("installationId", { description: "The installation, `ins_…`." }),
-    requiredScopes: t.stringList({
-      description: "What the merchant let the installation do, and what its credential was made for; sorted.",
-      resolve: ({ requiredScopes }) => [...requiredScopes],
-    }),
-    grantedScopes: t.stringList({
-      description: "What the credential may do, sorted.",
-      resolve: ({ grantedScopes }) => [...grantedScopes],
-    }),
-    missingScopes: t.stringList({
-      description: "What is required and not granted, sorted.",
-      resolve: ({ missingScopes }) => [...missingScopes],
-    }),
-    checks: t.field({
-      type: [ReadinessCheckType],
-      description: "All checks, always in the same order.",
-      complexity: { multiplier: 12 },
-      resolve: ({ checks }) => [...checks],
-    }),
-    nextActionAt: t.expose("nextActionAt", {
-      type: "DateTime",
-      nullable: true,
-      description:
-        "By when somebody has to act next: an API key ends, or a secret becomes a year old; null where neither will happen.",
-    }),
-  }),
-});
+  });
 
 builder.objectField(InstallationRef, "readiness", (t) =>
   t.field({
     type: InstallationReadinessType,
-    description: "Whether it can do its work, check by check.",
+    description: "The readiness of the installation, with the result of every check.",
     authScopes: { callers: [...integrators, ...readers] },
     resolve: async ({ id }, _args, { viewer, loaders, clock }) => {
       const [installation, endpoints] = await Promise.all([
@@ -142,41 +152,43 @@ builder.objectField(InstallationRef, "readiness", (t) =>
   }),
 );
 
-/** What apps sent over REST and what became of it, for who runs a merchant and looks for what went wrong. */
+/** The recent REST requests of an installation, for staff members who look for errors. */
 const ApiRequest = builder.objectRef<ApiRequestRow>("ApiRequest").implement({
-  description: "A request that an app sent over REST. Neither its parameters nor its body are kept.",
+  description: "A REST request that an app sent. Its parameters and body are not stored.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The request's id, `req_…`." }),
     requestId: t.exposeID("id", {
-      description: "The same id, as the answer has it in `X-Request-Id` and errors in `requestId`.",
+      description:
+        "The same id as `id`; responses have it in the `X-Request-Id` header, and errors in `requestId`.",
     }),
     operation: t.exposeString("operation", {
-      description: "The operation, as the API's document names it in `operationId`.",
+      description: "The `operationId` of the called operation in the OpenAPI document.",
     }),
-    method: t.exposeString("method", { description: "The HTTP method." }),
-    status: t.exposeInt("status", { description: "The HTTP status of the answer, 100 to 599." }),
+    method: t.exposeString("method", { description: "The HTTP method of the request." }),
+    status: t.exposeInt("status", { description: "The HTTP status of the response, 100 to 599." }),
     errorCode: t.exposeString("errorCode", {
       nullable: true,
-      description: "The code of the error that was answered; null: none was.",
+      description: "The error code of the response; null if the request succeeded.",
     }),
     docUrl: t.field({
       type: "URL",
       nullable: true,
-      description: "What the code means and what to do about it; null: there is no code.",
+      description: "The documentation of the error code; null if the request succeeded.",
       resolve: ({ errorCode }, _args, { publicUrl }) =>
         errorCode === null ? null : docUrlOf(errorCode, publicUrl),
     }),
     durationMs: t.exposeInt("durationMs", {
-      description: "How long the answer took, in whole milliseconds.",
+      description: "How long the server took to answer, in whole milliseconds.",
     }),
-    at: t.expose("at", { type: "DateTime", description: "When it was answered." }),
+    at: t.expose("at", { type: "DateTime", description: "When the server answered the request." }),
     credentialId: t.exposeID("credentialId", {
-      description: "What it was sent with: the API key's id, `key_…`, or the grant's, `grt_…`.",
+      description:
+        "The id of the credential that sent the request: an API key, `key_…`, or an OAuth grant, `grt_…`.",
     }),
     apiKey: t.field({
       type: ApiKeyRef,
       nullable: true,
-      description: "The API key that it was sent with; null: it came with an access token.",
+      description: "The API key that sent the request; null if it was sent with an OAuth access token.",
       authScopes: { callers: staff },
       resolve: ({ credentialId }, _args, { loaders }) =>
         kindOf(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null,
@@ -188,12 +200,12 @@ builder.objectField(InstallationRef, "recentRequests", (t) =>
   t.connection(
     {
       type: ApiRequest,
-      description: `What its credentials sent over REST in the last ${requestRetentionDays} days, newest first, a few seconds after the answer. It is a sample: of every two seconds and process ${loggedFailuresMax} failures and ${loggedSuccessesMax} successes at most, which is all of an app that is not very busy. Requests without a credential are not here, nor those whose credential was not recognized.`,
+      description: `The REST requests of the installation's credentials in the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its response. The list is a sample: for every two seconds, each server process stores at most ${loggedFailuresMax} failed and ${loggedSuccessesMax} successful requests of an installation. Requests without a known credential are not listed.`,
       authScopes: { callers: readers },
       complexity: pageCost,
       args: {
         onlyFailed: t.arg.boolean({
-          description: "Whether only those are meant whose status is 400 or more; all unless told.",
+          description: "Whether to list only requests with a status of 400 or more; false by default.",
         }),
       },
       resolve: ({ id: installationId }, { onlyFailed, ...page }, { db }) =>

@@ -1,4 +1,4 @@
-/** Letting in and shutting out: merchants, apps and installations. */
+/** The mutations of merchants, apps and installations. */
 import type { Transaction } from "#database/transaction.ts";
 import { z } from "zod";
 import { changeInstallation, registerApp, createInstallation } from "#access/installations.ts";
@@ -15,87 +15,119 @@ import { AppRef, InstallationRef, MerchantRef } from "#graph/refs.ts";
 const name = z.string().trim().min(1).max(200);
 
 const MerchantCreateInput = builder.inputType("MerchantCreateInput", {
-  description: "A new merchant.",
+  description: "The merchant to create.",
   fields: (t) => ({
-    slug: t.field({ type: "Slug", required: true, description: "Its name in addresses, unique." }),
-    name: t.string({ required: true, description: "Its name.", validate: name }),
-    mode: t.field({ type: ModeEnum, required: true, description: "Whether real money moves; fixed." }),
+    slug: t.field({
+      type: "Slug",
+      required: true,
+      description: "The merchant's name in URLs; unique among all merchants.",
+    }),
+    name: t.string({
+      required: true,
+      description: "The merchant's display name, 1 to 200 characters.",
+      validate: name,
+    }),
+    mode: t.field({
+      type: ModeEnum,
+      required: true,
+      description: "Whether the merchant handles real payments; cannot be changed later.",
+    }),
     defaultLocale: t.field({
       type: "LocaleCode",
       required: true,
-      description: "The locale that texts fall back to.",
+      description: "The locale whose texts are used if a requested locale has none.",
     }),
     defaultMarket: t.field({
       type: "CountryCode",
       required: true,
-      description: "The country whose prices are shown where none is asked for.",
+      description: "The country whose prices are used if a request names no country.",
     }),
   }),
 });
 
 const MerchantUpdateInput = builder.inputType("MerchantUpdateInput", {
-  description: "What shall change of a merchant; what is left out stays.",
+  description: "The changes of a merchant. Omitted fields stay unchanged.",
   fields: (t) => ({
-    merchantId: t.id({ required: true, description: "The merchant." }),
+    merchantId: t.id({ required: true, description: "The id of the merchant to change, `mer_…`." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
-    name: t.string({ description: "Its name.", validate: name }),
-    defaultLocale: t.field({ type: "LocaleCode", description: "The locale that texts fall back to." }),
+    name: t.string({ description: "The merchant's new display name, 1 to 200 characters.", validate: name }),
+    defaultLocale: t.field({
+      type: "LocaleCode",
+      description: "The locale whose texts are used if a requested locale has none.",
+    }),
     defaultMarket: t.field({
       type: "CountryCode",
-      description: "The country whose prices are shown where none is asked for.",
+      description: "The country whose prices are used if a request names no country.",
     }),
   }),
 });
 
 const MerchantTransitionInput = builder.inputType("MerchantTransitionInput", {
-  description: "A merchant and what the caller knows of it.",
+  description: "The merchant to suspend or resume.",
   fields: (t) => ({
-    merchantId: t.id({ required: true, description: "The merchant." }),
+    merchantId: t.id({ required: true, description: "The id of the merchant, `mer_…`." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
 const AppCreateInput = builder.inputType("AppCreateInput", {
-  description: "A new app.",
+  description: "The app to register.",
   fields: (t) => ({
-    name: t.string({ required: true, description: "Its name.", validate: name }),
-    publisher: t.string({ description: "Who makes it.", validate: name }),
+    name: t.string({ required: true, description: "The app's name, 1 to 200 characters.", validate: name }),
+    publisher: t.string({
+      description: "The company or person that publishes the app, 1 to 200 characters; may be omitted.",
+      validate: name,
+    }),
   }),
 });
 
 const InstallationCreateInput = builder.inputType("InstallationCreateInput", {
-  description: "An app that a merchant lets in.",
+  description: "The installation of an app with a merchant.",
   fields: (t) => ({
-    merchantId: t.id({ required: true, description: "The merchant." }),
-    appId: t.id({ required: true, description: "The app; it can be installed once." }),
-    scopes: t.field({ type: [ScopeEnum], required: true, description: "What it may do." }),
+    merchantId: t.id({ required: true, description: "The id of the merchant, `mer_…`." }),
+    appId: t.id({
+      required: true,
+      description: "The id of the app to install, `app_…`. An app can be installed once per merchant.",
+    }),
+    scopes: t.field({
+      type: [ScopeEnum],
+      required: true,
+      description: "The scopes that the app gets with this merchant.",
+    }),
   }),
 });
 
 const InstallationScopesSetInput = builder.inputType("InstallationScopesSetInput", {
-  description: "What an installation may do from now on. Its keys may do what is in both lists.",
+  description:
+    "The new scopes of an installation. Its API keys and OAuth grants keep only those of their scopes that are in this list.",
   fields: (t) => ({
-    installationId: t.id({ required: true, description: "The installation." }),
-    scopes: t.field({ type: [ScopeEnum], required: true, description: "What it may do." }),
+    installationId: t.id({ required: true, description: "The id of the installation, `ins_…`." }),
+    scopes: t.field({
+      type: [ScopeEnum],
+      required: true,
+      description: "The scopes that replace the installation's current scopes.",
+    }),
   }),
 });
 
 const InstallationTransitionInput = builder.inputType("InstallationTransitionInput", {
-  description: "An installation.",
-  fields: (t) => ({ installationId: t.id({ required: true, description: "The installation." }) }),
+  description: "The installation to suspend, resume or uninstall.",
+  fields: (t) => ({
+    installationId: t.id({ required: true, description: "The id of the installation, `ins_…`." }),
+  }),
 });
 
-const merchantOf = ({ loaders }: GraphContext, id: string) => loadAnew(loaders.merchants, id);
-const installationOf = ({ loaders }: GraphContext, id: string) => loadAnew(loaders.installations, id);
+const loadMerchant = ({ loaders }: GraphContext, id: string) => loadAnew(loaders.merchants, id);
+const loadInstallation = ({ loaders }: GraphContext, id: string) => loadAnew(loaders.installations, id);
 changeMutation({
   ...accessChange,
   name: "merchantCreate",
-  description: "Makes a merchant.",
+  description: "Creates a merchant.",
   callers: platform,
   input: MerchantCreateInput,
   type: MerchantRef,
   run: createMerchant,
-  answer: merchantOf,
+  answer: loadMerchant,
 });
 
 changeMutation({
@@ -107,7 +139,7 @@ changeMutation({
   type: MerchantRef,
   run: async (transaction, access, input) => {
     await updateMerchant(transaction, access, input);
-    // The locale that products fall back to stands in the index.
+    // The search index contains the fallback locale of products, so it must be rebuilt.
     if (typeof input.defaultLocale === "string")
       await reindexMerchant(transaction, {
         merchantId: input.merchantId,
@@ -116,10 +148,10 @@ changeMutation({
       });
     return input.merchantId;
   },
-  answer: merchantOf,
+  answer: loadMerchant,
 });
 
-/** Gives the id of what was changed. */
+/** A command that returns the id of the changed merchant, app or installation. */
 type AccessCommand<Input> = (
   transaction: Transaction,
   access: AccessContext,
@@ -144,22 +176,22 @@ const setMerchantStatus =
 changeMutation({
   ...accessChange,
   name: "merchantSuspend",
-  description: "Cuts all credentials of a merchant at once and hides its products.",
+  description: "Suspends a merchant: all its credentials are refused at once and its products are hidden.",
   callers: platform,
   input: MerchantTransitionInput,
   type: MerchantRef,
   run: setMerchantStatus("suspended"),
-  answer: merchantOf,
+  answer: loadMerchant,
 });
 changeMutation({
   ...accessChange,
   name: "merchantResume",
-  description: "Opens a suspended merchant again.",
+  description: "Resumes a suspended merchant: its credentials work and its products are visible again.",
   callers: platform,
   input: MerchantTransitionInput,
   type: MerchantRef,
   run: setMerchantStatus("active"),
-  answer: merchantOf,
+  answer: loadMerchant,
 });
 
 changeMutation({
@@ -182,13 +214,13 @@ changeMutation({
   input: InstallationCreateInput,
   type: InstallationRef,
   run: createInstallation,
-  answer: installationOf,
+  answer: loadInstallation,
 });
 
 changeMutation({
   ...accessChange,
   name: "installationScopesSet",
-  description: "Sets what an installation may do; felt by its keys at once.",
+  description: "Replaces the scopes of an installation. Its credentials have the new scopes at once.",
   callers: staff,
   input: InstallationScopesSetInput,
   type: InstallationRef,
@@ -196,7 +228,7 @@ changeMutation({
     access.publish(await changeInstallation(transaction, access, input));
     return input.installationId;
   },
-  answer: installationOf,
+  answer: loadInstallation,
 });
 
 type InstallationTransition = (typeof InstallationTransitionInput)["$inferInput"];
@@ -209,9 +241,17 @@ const setInstallationStatus =
   };
 
 const transitions = [
-  ["installationSuspend", "Cuts an installation's credentials until it is resumed.", "suspended"],
-  ["installationResume", "Lets a suspended installation call again.", "active"],
-  ["installationUninstall", "Ends an installation for good and revokes its keys.", "uninstalled"],
+  [
+    "installationSuspend",
+    "Suspends an installation: its credentials are refused until it is resumed.",
+    "suspended",
+  ],
+  ["installationResume", "Resumes a suspended installation: its credentials work again.", "active"],
+  [
+    "installationUninstall",
+    "Uninstalls an app from a merchant permanently and revokes its API keys and OAuth grants.",
+    "uninstalled",
+  ],
 ] as const;
 
 for (const [field, description, status] of transitions) {
@@ -223,6 +263,6 @@ for (const [field, description, status] of transitions) {
     input: InstallationTransitionInput,
     type: InstallationRef,
     run: setInstallationStatus(status),
-    answer: installationOf,
+    answer: loadInstallation,
   });
 }

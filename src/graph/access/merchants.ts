@@ -1,229 +1,170 @@
-/** Merchants, apps, installations, keys and tokens: the types and the lists. */
+/** The GraphQL types and lists of merchants, apps, installations, API keys and internal tokens. */
 import { selectApiKeys, selectInternalTokens } from "#access/keys/read-credentials.ts";
 import { selectApps, selectInstallations } from "#access/installations.ts";
 import { selectMerchants } from "#access/merchants.ts";
-import { productListMax, type ProductList } from "#commerce/catalog/read-products.ts";
-import { type ProductSummary, renderProductSummary } from "#commerce/catalog/render-product.ts";
+import { productListMax } from "#commerce/catalog/read-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { type GraphContext, ownerOf, readers, staff } from "#graph/context.ts";
+import { ownerOf, readers, staff } from "#graph/context.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { ModeEnum } from "./identity.ts";
-import {
-  ApiKeyRef,
-  AppRef,
-  InstallationRef,
-  InternalTokenRef,
-  MarketRef,
-  MerchantRef,
-  ProductSummaryRef,
-} from "#graph/refs.ts";
+import { CatalogList } from "./installation-catalog.ts";
+import { ApiKeyRef, AppRef, InstallationRef, InternalTokenRef, MarketRef, MerchantRef } from "#graph/refs.ts";
 
 export const MerchantStatusEnum = defineEnum("MerchantStatus", {
-  description: "Whether a merchant may do business.",
-  values: { active: "Open.", suspended: "All of its credentials are cut and its products are not shown." },
+  description: "Whether a merchant is open for business.",
+  values: {
+    active: "The merchant is open.",
+    suspended: "All credentials of the merchant are refused and its products are hidden.",
+  },
 });
 
 MerchantRef.implement({
-  description: "Who sells: the tenant that everything else belongs to.",
+  description: "A seller. Products, carts, orders and installations each belong to one merchant.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The merchant's id, `mer_…`." }),
-    slug: t.expose("slug", { type: "Slug", description: "Its name in addresses." }),
-    name: t.exposeString("name", { description: "Its name." }),
-    mode: t.expose("mode", { type: ModeEnum, description: "Whether real money moves." }),
-    status: t.expose("status", { type: MerchantStatusEnum, description: "Whether it may do business." }),
+    slug: t.expose("slug", {
+      type: "Slug",
+      description: "The merchant's name in URLs; unique among all merchants.",
+    }),
+    name: t.exposeString("name", { description: "The merchant's display name." }),
+    mode: t.expose("mode", { type: ModeEnum, description: "Whether the merchant handles real payments." }),
+    status: t.expose("status", {
+      type: MerchantStatusEnum,
+      description: "Whether the merchant is open for business.",
+    }),
     defaultLocale: t.expose("defaultLocale", {
       type: "LocaleCode",
-      description: "The locale that texts fall back to.",
+      description: "The locale whose texts are used if a requested locale has none.",
     }),
     defaultMarket: t.expose("defaultMarket", {
       type: "CountryCode",
-      description: "The country whose prices are shown where none is asked for.",
+      description: "The country whose prices are used if a request names no country.",
     }),
     currencies: t.field({
       type: ["CurrencyCode"],
-      description: "The currencies it sells in, sorted.",
+      description: "The currencies of the merchant's markets, sorted.",
       complexity: { multiplier: 2 },
       resolve: async ({ id }, _args, { loaders }) =>
         [...new Set((await loaders.markets.load(id)).map(({ currency }) => currency))].toSorted(),
     }),
     markets: t.field({
       type: [MarketRef],
-      description: "The markets it sells in, oldest first.",
+      description: "The merchant's markets, oldest first.",
       complexity: { multiplier: 10 },
       resolve: ({ id }, _args, { loaders }) => loaders.markets.load(id),
     }),
-    catalogVersion: t.exposeInt("catalogVersion", { description: "Rises with every change of the catalog." }),
-    version: t.exposeInt("version", { description: "Rises by one with every change of the merchant." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
+    catalogVersion: t.exposeInt("catalogVersion", {
+      description: "The catalog's version; increases with every change of the merchant's catalog.",
+    }),
+    version: t.exposeInt("version", {
+      description: "The merchant's version; increases by 1 with every change of the merchant.",
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the merchant was created." }),
+    updatedAt: t.expose("updatedAt", {
+      type: "DateTime",
+      description: "When the merchant was last changed.",
+    }),
   }),
 });
 
 AppRef.implement({
-  description: "Software that integrates with merchants.",
+  description: "Software of a third party that integrates with merchants.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The app's id, `app_…`." }),
-    name: t.exposeString("name", { description: "Its name." }),
-    publisher: t.exposeString("publisher", { nullable: true, description: "Who makes it." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was registered." }),
+    name: t.exposeString("name", { description: "The app's name." }),
+    publisher: t.exposeString("publisher", {
+      nullable: true,
+      description: "The company or person that publishes the app; null if unknown.",
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the app was registered." }),
   }),
 });
 
 const InstallationStatusEnum = defineEnum("InstallationStatus", {
-  description: "Whether an installation may call.",
+  description: "Whether the credentials of an installation work.",
   values: {
-    active: "It may.",
-    suspended: "Its credentials are cut until it is resumed.",
-    uninstalled: "It is gone for good, its keys are revoked.",
+    active: "The installation's credentials work.",
+    suspended: "The installation's credentials are refused until the installation is resumed.",
+    uninstalled: "The app is uninstalled permanently and its credentials are revoked.",
   },
 });
 
-const CatalogList = builder.objectRef<ProductList>("CatalogProducts");
-
 InstallationRef.implement({
-  description: "An app let in by a merchant, with some scopes.",
+  description: "An app that is installed with a merchant, with the scopes that it was given.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The installation's id, `ins_…`." }),
-    status: t.expose("status", { type: InstallationStatusEnum, description: "Whether it may call." }),
+    status: t.expose("status", {
+      type: InstallationStatusEnum,
+      description: "Whether the installation's credentials work.",
+    }),
     scopes: t.stringList({
-      description: "What it may do, sorted.",
+      description: "The installation's scopes, sorted.",
       resolve: ({ scopes }) => scopes.toSorted(),
     }),
-    version: t.exposeInt("version", { description: "Rises by one with every change." }),
-    installedAt: t.expose("installedAt", { type: "DateTime", description: "When it was installed." }),
+    version: t.exposeInt("version", {
+      description: "The installation's version; increases by 1 with every change.",
+    }),
+    installedAt: t.expose("installedAt", { type: "DateTime", description: "When the app was installed." }),
     app: t.field({
       type: AppRef,
-      description: "The app.",
+      description: "The installed app.",
       resolve: ({ appId }, _args, { loaders }) => loaders.apps.load(appId),
     }),
     merchant: t.field({
       type: MerchantRef,
-      description: "The merchant.",
+      description: "The merchant that the app is installed with.",
       resolve: ({ merchantId }, _args, { loaders }) => loaders.merchants.load(merchantId),
     }),
     catalogProducts: t.field({
       type: CatalogList,
-      description: `The published products of its merchant in the merchant's default locale and market, newest first, ${productListMax} at most.`,
+      description: `The published products of the merchant in the merchant's default locale and market, newest first, at most ${productListMax}.`,
       resolve: ({ merchantId }, _args, { loaders }) => loaders.productLists.load(merchantId),
     }),
   }),
 });
 
-async function summaries(
-  { ids, locale, market }: ProductList,
-  { loaders, clock, publicUrl }: GraphContext,
-): Promise<ProductSummary[]> {
-  const view = { locales: [locale], country: market, now: clock.now(), publicUrl };
-  return (await Promise.all(ids.map((id) => loaders.products.load(id)))).flatMap((product) =>
-    product === null ? [] : [renderProductSummary(product, view)],
-  );
-}
-
-const ListOrderEnum = defineEnum("CatalogListOrder", {
-  description: "How the list is ordered.",
-  values: { published_at_desc: "The newest first, then by id." },
-});
-
-const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").implement({
-  description: "What to know about a list of products.",
-  fields: (t) => ({
-    returned: t.int({ description: "How many products the list has.", resolve: ({ ids }) => ids.length }),
-    total: t.exposeInt("total", { description: "How many published products the merchant has." }),
-    truncated: t.boolean({
-      description: "Whether there are more than the list has.",
-      resolve: ({ ids, total }) => total > ids.length,
-    }),
-    limit: t.int({ description: "How many the list has at most.", resolve: () => productListMax }),
-    order: t.field({
-      type: ListOrderEnum,
-      description: "How it is ordered.",
-      resolve: () => "published_at_desc" as const,
-    }),
-    locale: t.expose("locale", {
-      type: "LocaleCode",
-      description: "The locale that was asked for: the merchant's default.",
-    }),
-    market: t.expose("market", {
-      type: "CountryCode",
-      description: "The country of the prices: the merchant's default.",
-    }),
-    currency: t.expose("currency", {
-      type: "CurrencyCode",
-      nullable: true,
-      description: "The currency of the prices; null when the merchant does not sell there.",
-    }),
-    catalogVersion: t.exposeInt("catalogVersion", { description: "Rises with every change of the catalog." }),
-    notice: t.string({
-      nullable: true,
-      description: "What to do about a truncated list.",
-      resolve: ({ ids, total }) =>
-        total > ids.length
-          ? `The list ends after ${productListMax} of ${total} products. Read the others through search with the parameter merchant.`
-          : null,
-    }),
-    generatedAt: t.field({
-      type: "DateTime",
-      description: "When the list was made.",
-      resolve: (_list, _args, { clock }) => clock.now(),
-    }),
-  }),
-});
-
-CatalogList.implement({
-  description: "The published products of a merchant.",
-  fields: (t) => ({
-    items: t.field({
-      type: [ProductSummaryRef],
-      description: "The products.",
-      complexity: { multiplier: 100 },
-      resolve: (list, _args, context) => summaries(list, context),
-    }),
-    meta: t.field({
-      type: CatalogListMeta,
-      description: "What to know about the list.",
-      resolve: (list) => list,
-    }),
-  }),
-});
-
 const RoleEnum = defineEnum("Role", {
-  description: "What an internal token may do.",
+  description: "The role of an internal token, which decides what it may do.",
   values: {
-    storefront: "Act for the buyers of one merchant.",
-    admin: "Everything of one merchant.",
-    analyst: "Read everything of one merchant or of all, without personal data.",
-    operator: "Everything of all merchants.",
+    storefront: "Acts for the buyers of one merchant.",
+    admin: "Reads and changes all data of one merchant.",
+    analyst: "Reads all data of one merchant or of all merchants, without personal data.",
+    operator: "Reads and changes all data of all merchants.",
   },
 });
 export { RoleEnum };
 
 InternalTokenRef.implement({
   description:
-    "A token for internal frontends and people. The token itself was shown once, when it was made.",
+    "A token with which internal frontends and people call the internal GraphQL API. Its secret value was returned once, when the token was created.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The token's id, `tok_…`." }),
-    name: t.exposeString("name", { description: "What it is for." }),
-    role: t.expose("role", { type: RoleEnum, description: "What it may do." }),
+    id: t.exposeID("id", { description: "The internal token's id, `tok_…`." }),
+    name: t.exposeString("name", { description: "The name that says what the token is used for." }),
+    role: t.expose("role", { type: RoleEnum, description: "The role of the token." }),
     merchantId: t.exposeID("merchantId", {
       nullable: true,
-      description: "The merchant it is for; null: the platform.",
+      description: "The id of the token's merchant, `mer_…`; null if the token belongs to the platform.",
     }),
-    lastFour: t.exposeString("lastFour", { description: "The token's last four characters." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
+    lastFour: t.exposeString("lastFour", { description: "The last four characters of the token." }),
+    createdAt: t.expose("createdAt", {
+      type: "DateTime",
+      description: "When the internal token was created.",
+    }),
     expiresAt: t.expose("expiresAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it ends; null: never.",
+      description: "When the internal token expires; null if it never expires.",
     }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it was revoked.",
+      description: "When the internal token was revoked; null if it is not revoked.",
     }),
     lastUsedAt: t.expose("lastUsedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it was last used, to the minute.",
+      description:
+        "When the internal token was last used, accurate to one minute; null if it was never used.",
     }),
   }),
 });
@@ -232,9 +173,10 @@ builder.queryField("merchant", (t) =>
   t.field({
     type: MerchantRef,
     nullable: true,
-    description: "A merchant by id; without `id` the token's own.",
+    description:
+      "The merchant with this id; without `id`, the merchant of the caller's token. Null if there is none.",
     authScopes: { callers: readers },
-    args: { id: t.arg.id({ description: "The merchant's id." }) },
+    args: { id: t.arg.id({ description: "The merchant's id, `mer_…`." }) },
     resolve: async (_root, { id }, context) => {
       const owner = ownerOf(context);
       const wanted = id ?? owner;
@@ -249,7 +191,7 @@ builder.queryFields((t) => ({
   merchants: t.connection(
     {
       type: MerchantRef,
-      description: "The merchants that the token sees, oldest first.",
+      description: "The merchants that the caller may read, oldest first.",
       complexity: pageCost,
       authScopes: { callers: readers },
       resolve: (_root, args, context) =>
@@ -274,7 +216,7 @@ builder.queryFields((t) => ({
   installations: t.connection(
     {
       type: InstallationRef,
-      description: "The installations of the merchants that the token sees, oldest first.",
+      description: "The installations of the merchants that the caller may read, oldest first.",
       complexity: pageCost,
       authScopes: { callers: readers },
       resolve: (_root, args, context) =>
@@ -289,12 +231,14 @@ builder.queryFields((t) => ({
   apiKeys: t.connection(
     {
       type: ApiKeyRef,
-      description: "The API keys of the merchants that the token sees, oldest first, revoked ones included.",
+      description:
+        "The API keys of the merchants that the caller may read, oldest first, including revoked keys.",
       complexity: pageCost,
       authScopes: { callers: staff },
       args: {
         installationId: t.arg.id({
-          description: "Only those of this installation, `ins_…`; one that there is not has none.",
+          description:
+            "Only API keys of the installation with this id, `ins_…`; the list is empty if the installation does not exist.",
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
@@ -310,7 +254,7 @@ builder.queryFields((t) => ({
     {
       type: InternalTokenRef,
       description:
-        "The internal tokens of the merchants that the token sees, oldest first, revoked ones included.",
+        "The internal tokens of the merchants that the caller may read, oldest first, including revoked tokens.",
       complexity: pageCost,
       authScopes: { callers: staff },
       resolve: (_root, args, context) =>

@@ -1,4 +1,4 @@
-/** OAuth as its clients see it: how they get tokens, and what a merchant granted to them. */
+/** OAuth for its clients: the authorization server's metadata, and OAuth grants. */
 import {
   accessTokenLifetimeSeconds,
   clientAuthMethods,
@@ -12,103 +12,129 @@ import { InstallationRef, OAuthGrantRef } from "#graph/refs.ts";
 
 OAuthGrantRef.implement({
   description:
-    "What a merchant granted to an OAuth client: a credential of an installation, as an API key is.",
+    "Access that a staff member of a merchant granted to an OAuth client. A grant is a credential of an installation, like an API key.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The grant's id, `grt_…`." }),
-    clientId: t.exposeID("clientId", { description: "The client it was granted to, `oac_…`." }),
+    id: t.exposeID("id", { description: "The OAuth grant's id, `grt_…`." }),
+    clientId: t.exposeID("clientId", {
+      description: "The id of the OAuth client that has the grant, `oac_…`.",
+    }),
     scopes: t.stringList({
-      description: "What the client may do, sorted: what was granted, as far as its installation may.",
+      description: "The scopes in force, sorted: the granted scopes that the installation has too.",
       resolve: async ({ scopes, installationId }, _args, { loaders }) => {
         const installation = await loaders.installations.load(installationId);
         return scopes.filter((scope) => installation.scopes.includes(scope)).toSorted();
       },
     }),
-    issuedAt: t.expose("issuedAt", { type: "DateTime", description: "When it was granted." }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When it ends." }),
+    issuedAt: t.expose("issuedAt", { type: "DateTime", description: "When the access was granted." }),
+    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When the grant expires." }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it was revoked.",
+      description: "When the grant was revoked; null if it is not revoked.",
     }),
     lastUsedAt: t.expose("lastUsedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When a token of it was last used, to the minute.",
+      description:
+        "When an access token of the grant was last used, accurate to one minute; null if none was used.",
     }),
-    version: t.exposeInt("version", { description: "Rises by one with every change." }),
+    version: t.exposeInt("version", {
+      description: "The grant's version; increases by 1 with every change.",
+    }),
     installation: t.field({
       type: InstallationRef,
-      description: "The installation it belongs to.",
+      description: "The installation that the grant belongs to.",
       resolve: ({ installationId }, _args, { loaders }) => loaders.installations.load(installationId),
     }),
   }),
 });
 
 const OAuthScope = builder.objectRef<{ name: string; description: string }>("OAuthScope").implement({
-  description: "Something that a client may be allowed.",
+  description: "A scope that OAuth clients can request.",
   fields: (t) => ({
-    name: t.exposeString("name", { description: "As it stands in `scope`." }),
-    description: t.exposeString("description", { description: "What it allows." }),
+    name: t.exposeString("name", { description: "The scope's name, as in the `scope` parameter." }),
+    description: t.exposeString("description", { description: "What the scope allows." }),
   }),
 });
 
 const OAuthAuthorization = builder.objectRef<{ readonly publicUrl: string }>("OAuthAuthorization").implement({
   description:
-    "How clients get access tokens: the authorization server's metadata (RFC 8414) with what DPoP (RFC 9449) adds.",
+    "How OAuth clients get access tokens: the authorization server's metadata (RFC 8414), with fields for DPoP (RFC 9449).",
   fields: (t) => {
-    const address = (description: string, path: string) =>
+    const urlField = (description: string, path: string) =>
       t.field({ type: "URL", description, resolve: ({ publicUrl }) => publicUrl + path });
-    const words = (description: string, list: readonly string[]) =>
+    const listField = (description: string, list: readonly string[]) =>
       t.stringList({ description, resolve: () => [...list] });
     return {
-      issuer: address("The authorization server: `iss` of its answers and tokens.", ""),
-      authorizationEndpoint: address("Where the browser is sent.", oauthPaths.authorization),
-      tokenEndpoint: address("Where codes and refresh tokens become access tokens.", oauthPaths.token),
-      revocationEndpoint: address("Where tokens are given back (RFC 7009).", oauthPaths.revocation),
+      issuer: urlField("The authorization server's identifier: the `iss` of its responses and tokens.", ""),
+      authorizationEndpoint: urlField(
+        "The URL that the client opens in the browser to request access.",
+        oauthPaths.authorization,
+      ),
+      tokenEndpoint: urlField(
+        "The URL at which codes and refresh tokens are exchanged for access tokens.",
+        oauthPaths.token,
+      ),
+      revocationEndpoint: urlField(
+        "The URL at which clients revoke tokens (RFC 7009).",
+        oauthPaths.revocation,
+      ),
       introspectionEndpoint: t.field({
         type: "URL",
         nullable: true,
-        description: "Null: access tokens are JWTs.",
+        description: "Always null: the server has no introspection endpoint, because access tokens are JWTs.",
         resolve: () => null,
       }),
-      pushedAuthorizationRequestEndpoint: address(
-        "Where requests may be left before the browser is sent (RFC 9126).",
+      pushedAuthorizationRequestEndpoint: urlField(
+        "The URL to which clients can send the authorization request before they open the browser (RFC 9126).",
         oauthPaths.pushedAuthorizationRequest,
       ),
-      jwksUri: address("The public keys that access tokens are signed with.", oauthPaths.jwks),
-      responseTypesSupported: words("What `response_type` may be.", ["code"]),
-      grantTypesSupported: words("What `grant_type` may be.", ["authorization_code", "refresh_token"]),
-      codeChallengeMethodsSupported: words("What `code_challenge_method` may be (RFC 7636).", ["S256"]),
-      dpopSigningAlgValuesSupported: words(
-        "The algorithms that proofs may be signed with.",
+      jwksUri: urlField("The URL of the public keys that verify access tokens.", oauthPaths.jwks),
+      responseTypesSupported: listField("The supported values of `response_type`.", ["code"]),
+      grantTypesSupported: listField("The supported values of `grant_type`.", [
+        "authorization_code",
+        "refresh_token",
+      ]),
+      codeChallengeMethodsSupported: listField(
+        "The supported values of `code_challenge_method` (RFC 7636).",
+        ["S256"],
+      ),
+      dpopSigningAlgValuesSupported: listField(
+        "The JWS algorithms supported for DPoP proofs.",
         tokenSigningAlgorithms,
       ),
       dpopNonceRequired: t.boolean({
-        description: "Whether a proof needs a nonce of the server's.",
+        description: "Whether a DPoP proof must contain a nonce from the server.",
         resolve: () => false,
       }),
       scopesSupported: t.field({
         type: [OAuthScope],
-        description: "What may be asked for.",
+        description: "The scopes that clients can request.",
         complexity: { multiplier: 4 },
         resolve: () =>
           Object.entries(scopeDescriptions).map(([name, description]) => ({ name, description })),
       }),
-      tokenEndpointAuthMethodsSupported: words("How a client may authenticate.", clientAuthMethods),
+      tokenEndpointAuthMethodsSupported: listField(
+        "The methods by which clients can authenticate at the token endpoint.",
+        clientAuthMethods,
+      ),
       authorizationResponseIssParameterSupported: t.boolean({
-        description: "Whether the answer to the browser names the issuer (RFC 9207).",
+        description: "Whether the authorization response contains the `iss` parameter (RFC 9207).",
         resolve: () => true,
       }),
-      requiredParameters: words("What an authorization request must have.", requiredParameters),
+      requiredParameters: listField(
+        "The parameters that every authorization request must contain.",
+        requiredParameters,
+      ),
       accessTokenLifetimeSeconds: t.int({
-        description: "How long an access token lasts.",
+        description: "The lifetime of an access token in seconds.",
         resolve: () => accessTokenLifetimeSeconds,
       }),
       refreshTokenRotation: t.boolean({
-        description: "Whether each refresh token is good for one use; a second one ends the grant.",
+        description: "Whether every refresh token can be used only once. Using it twice revokes the grant.",
         resolve: () => true,
       }),
-      documentationUrl: address("For people.", "/docs"),
+      documentationUrl: urlField("The documentation for developers.", "/docs"),
     };
   },
 });
@@ -125,7 +151,7 @@ const requiredParameters = [
 builder.queryField("oauthAuthorization", (t) =>
   t.field({
     type: OAuthAuthorization,
-    description: "How clients get access tokens.",
+    description: "How OAuth clients get access tokens.",
     authScopes: { callers: ["oauth", ...readers] },
     resolve: (_root, _args, { publicUrl }) => ({ publicUrl }),
   }),

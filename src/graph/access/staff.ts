@@ -1,4 +1,4 @@
-/** The people of merchants, and what they granted to apps. */
+/** Staff accounts of merchants, and the OAuth grants that staff members gave to apps. */
 import { z } from "zod";
 import { selectGrants, revokeGrant } from "#access/oauth/grants.ts";
 import { generatePassword } from "#access/people/passwords.ts";
@@ -22,117 +22,139 @@ import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { OAuthGrantRef, StaffAccountRef, ViewerRef } from "#graph/refs.ts";
 
 StaffAccountRef.implement({
-  description: "A person of a merchant who may sign in and let apps in.",
+  description: "An account of a merchant's staff member, who can sign in and grant access to apps.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The account's id, `stf_…`." }),
-    merchantId: t.exposeID("merchantId", { description: "The merchant it is of." }),
-    email: t.exposeString("email", { description: "What the person signs in with." }),
-    name: t.exposeString("name", { description: "What the person is called." }),
-    version: t.exposeInt("version", { description: "Rises by one with every change." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
+    id: t.exposeID("id", { description: "The staff account's id, `stf_…`." }),
+    merchantId: t.exposeID("merchantId", { description: "The id of the staff member's merchant, `mer_…`." }),
+    email: t.exposeString("email", {
+      description: "The e-mail address that the staff member signs in with.",
+    }),
+    name: t.exposeString("name", { description: "The staff member's name." }),
+    version: t.exposeInt("version", {
+      description: "The staff account's version; increases by 1 with every change.",
+    }),
+    createdAt: t.expose("createdAt", {
+      type: "DateTime",
+      description: "When the staff account was created.",
+    }),
     disabledAt: t.expose("disabledAt", {
       type: "DateTime",
       nullable: true,
-      description: "Since when it signs in nowhere; null: it may.",
+      description: "Since when the account is disabled and cannot sign in; null if it is enabled.",
     }),
     lastSignedInAt: t.expose("lastSignedInAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the person last signed in.",
+      description: "When the staff member last signed in; null if never.",
     }),
   }),
 });
 
 const StaffCreateInput = builder.inputType("StaffCreateInput", {
-  description: "A new account.",
+  description: "The staff account to create.",
   fields: (t) => ({
-    merchantId: t.id({ description: "The merchant it is of; needed with a token of the platform." }),
+    merchantId: t.id({
+      description: "The id of the staff member's merchant, `mer_…`; required with a token of the platform.",
+    }),
     email: t.string({
       required: true,
-      description: "What the person signs in with: unique among all merchants.",
+      description:
+        "The e-mail address to sign in with, 3 to 254 characters; unique among the enabled accounts of all merchants.",
       validate: z.string().min(3).max(254),
     }),
     name: t.string({
       required: true,
-      description: "What the person is called.",
+      description: "The staff member's name, 1 to 200 characters.",
       validate: z.string().trim().min(1).max(200),
     }),
-    password: t.string({ description: "12 to 256 characters. Left out, one is made, and shown this once." }),
+    password: t.string({
+      description:
+        "The password, 12 to 256 characters. If omitted, the server generates a password and returns it once.",
+    }),
   }),
 });
 
 const StaffDisableInput = builder.inputType("StaffDisableInput", {
-  description: "An account to disable.",
-  fields: (t) => ({ staffId: t.id({ required: true, description: "The account." }) }),
+  description: "The staff account to disable.",
+  fields: (t) => ({
+    staffId: t.id({ required: true, description: "The id of the staff account, `stf_…`." }),
+  }),
 });
 
 const StaffEnableInput = builder.inputType("StaffEnableInput", {
-  description: "A disabled account that shall sign in again.",
-  fields: (t) => ({ staffId: t.id({ required: true, description: "The account." }) }),
+  description: "The disabled staff account to enable.",
+  fields: (t) => ({
+    staffId: t.id({ required: true, description: "The id of the staff account, `stf_…`." }),
+  }),
 });
 
 const StaffPasswordSetInput = builder.inputType("StaffPasswordSetInput", {
-  description: "A new password for an account.",
+  description: "The new password of a staff account.",
   fields: (t) => ({
-    staffId: t.id({ required: true, description: "The account." }),
-    password: t.string({ description: "12 to 256 characters. Left out, one is made, and shown this once." }),
+    staffId: t.id({ required: true, description: "The id of the staff account, `stf_…`." }),
+    password: t.string({
+      description:
+        "The password, 12 to 256 characters. If omitted, the server generates a password and returns it once.",
+    }),
     revokeGrants: t.boolean({
-      description: "Whether what the person granted to apps ends as well. Left out, it stays in force.",
+      description: "Whether to revoke the OAuth grants that the staff member gave to apps; false by default.",
     }),
   }),
 });
 
 const OAuthGrantRevokeInput = builder.inputType("OAuthGrantRevokeInput", {
-  description: "A grant to revoke.",
-  fields: (t) => ({ grantId: t.id({ required: true, description: "The grant." }) }),
+  description: "The OAuth grant to revoke.",
+  fields: (t) => ({ grantId: t.id({ required: true, description: "The id of the OAuth grant, `grt_…`." }) }),
 });
 
-interface WithPassword {
+interface StaffWithPassword {
   readonly staff: StaffRow;
   readonly password: string | null;
 }
 
-const passwordDescription = "The password that was made, shown this once; null: it was given.";
+const passwordDescription =
+  "The generated password, returned only once; null if the request contained the password.";
 
-const StaffCreated = builder.objectRef<WithPassword>("StaffCreated").implement({
-  description: "A new account.",
+const StaffCreated = builder.objectRef<StaffWithPassword>("StaffCreated").implement({
+  description: "The result of creating a staff account.",
   fields: (t) => ({
-    staff: t.expose("staff", { type: StaffAccountRef, description: "What is known of it." }),
+    staff: t.expose("staff", { type: StaffAccountRef, description: "The new staff account." }),
     password: t.exposeString("password", { nullable: true, description: passwordDescription }),
   }),
 });
 
-const StaffPasswordSet = builder.objectRef<WithPassword>("StaffPasswordSet").implement({
-  description: "An account with another password.",
+const StaffPasswordSet = builder.objectRef<StaffWithPassword>("StaffPasswordSet").implement({
+  description: "The result of setting a staff account's password.",
   fields: (t) => ({
-    staff: t.expose("staff", { type: StaffAccountRef, description: "The account." }),
+    staff: t.expose("staff", { type: StaffAccountRef, description: "The changed staff account." }),
     password: t.exposeString("password", { nullable: true, description: passwordDescription }),
   }),
 });
 
-async function staffOf({ db }: GraphContext, id: string): Promise<StaffRow> {
+async function loadStaffAccount({ db }: GraphContext, id: string): Promise<StaffRow> {
   const account = await selectStaffAccounts(db, null).where("id", "=", id).executeTakeFirst();
   if (account === undefined) throw fail("resource_not_found");
   return account;
 }
 
-interface Changed {
+interface ChangedStaff {
   readonly staffId: string;
   readonly generated: string | null;
 }
 
-const showWithPassword = async (
+const answerWithPassword = async (
   context: GraphContext,
-  { staffId, generated }: Changed,
-): Promise<WithPassword> => ({
-  staff: await staffOf(context, staffId),
+  { staffId, generated }: ChangedStaff,
+): Promise<StaffWithPassword> => ({
+  staff: await loadStaffAccount(context, staffId),
   password: generated,
 });
 
 changeMutation({
   ...accessChange,
   name: "staffCreate",
-  description: "Makes an account for a person of a merchant, who may then sign in and let apps in.",
+  description:
+    "Creates an account for a merchant's staff member, who can then sign in and grant access to apps.",
   callers: staff,
   input: StaffCreateInput,
   type: StaffCreated,
@@ -146,17 +168,17 @@ changeMutation({
   run: async (transaction, access, { merchantId, prepared: { generated, person } }) => {
     const owner = merchantId ?? access.merchantId;
     if (owner === null)
-      throw fail("missing_field", { message: "merchantId is required with a token of the platform." });
+      throw fail("missing_field", { message: "`merchantId` is required with a token of the platform." });
     return { staffId: await createStaff(transaction, access, { merchantId: owner, ...person }), generated };
   },
-  answer: showWithPassword,
+  answer: answerWithPassword,
 });
 
 changeMutation({
   ...accessChange,
   name: "staffPasswordSet",
   description:
-    "Gives an account another password: whoever had signed in is asked again. What the person granted to apps stays in force, unless it shall be revoked.",
+    "Sets the password of a staff account and ends its sessions. The account's OAuth grants stay in force unless `revokeGrants` is true.",
   callers: staff,
   input: StaffPasswordSetInput,
   type: StaffPasswordSet,
@@ -172,14 +194,14 @@ changeMutation({
     });
     return { staffId, generated };
   },
-  answer: showWithPassword,
+  answer: answerWithPassword,
 });
 
 changeMutation({
   ...accessChange,
   name: "staffDisable",
   description:
-    "Disables an account: it signs in nowhere from now on, also where it had, and the grants it gave are revoked.",
+    "Disables a staff account: its sessions end, it cannot sign in, and its OAuth grants are revoked.",
   callers: staff,
   input: StaffDisableInput,
   type: StaffAccountRef,
@@ -187,14 +209,14 @@ changeMutation({
     await disableStaff(transaction, access, staffId);
     return staffId;
   },
-  answer: staffOf,
+  answer: loadStaffAccount,
 });
 
 changeMutation({
   ...accessChange,
   name: "staffEnable",
   description:
-    "Lets a disabled account sign in again, with the password that it had. The grants that were revoked stay so.",
+    "Enables a disabled staff account, which signs in with its old password. Its revoked OAuth grants stay revoked.",
   callers: staff,
   input: StaffEnableInput,
   type: StaffAccountRef,
@@ -202,13 +224,13 @@ changeMutation({
     await enableStaff(transaction, access, staffId);
     return staffId;
   },
-  answer: staffOf,
+  answer: loadStaffAccount,
 });
 
 changeMutation({
   ...accessChange,
   name: "oauthGrantRevoke",
-  description: "Revokes what was granted to an OAuth client: its tokens are refused from now on.",
+  description: "Revokes an OAuth grant: its access tokens are refused at once.",
   callers: staff,
   input: OAuthGrantRevokeInput,
   type: OAuthGrantRef,
@@ -223,7 +245,8 @@ builder.objectField(ViewerRef, "staff", (t) =>
   t.field({
     type: StaffAccountRef,
     nullable: true,
-    description: "The person who is signed in at the console; null when the call came with something else.",
+    description:
+      "The staff member who is signed in to the console; null if the caller is not a signed-in staff member.",
     resolve: async (viewer, _args, { db }) => {
       if (!isStaffViewer(viewer)) return null;
       return (
@@ -240,7 +263,7 @@ builder.queryFields((t) => ({
     {
       type: StaffAccountRef,
       description:
-        "The people of the merchants that the token sees, oldest first, disabled accounts included.",
+        "The staff accounts of the merchants that the caller may read, oldest first, including disabled accounts.",
       complexity: pageCost,
       authScopes: { callers: staff },
       resolve: (_root, args, context) =>
@@ -250,18 +273,19 @@ builder.queryFields((t) => ({
           column: "staff_account.id",
         }),
     },
-    ...listTypes("StaffAccount", "accounts"),
+    ...listTypes("StaffAccount", "staff accounts"),
   ),
   oauthGrants: t.connection(
     {
       type: OAuthGrantRef,
       description:
-        "What the merchants that the token sees granted to OAuth clients, oldest first, revoked grants included.",
+        "The OAuth grants of the merchants that the caller may read, oldest first, including revoked grants.",
       complexity: pageCost,
       authScopes: { callers: staff },
       args: {
         installationId: t.arg.id({
-          description: "Only those of this installation, `ins_…`; one that there is not has none.",
+          description:
+            "Only grants of the installation with this id, `ins_…`; the list is empty if the installation does not exist.",
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
@@ -271,6 +295,6 @@ builder.queryFields((t) => ({
         return connectionOf(args, { db: context.db, query, column: "oauth_grant.id" });
       },
     },
-    ...listTypes("OAuthGrant", "grants"),
+    ...listTypes("OAuthGrant", "OAuth grants"),
   ),
 }));

@@ -253,7 +253,8 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
       `mutation { internalTokenCreate(input: { name: "Mine", role: STOREFRONT, merchantId: "${id}" }) { value } }`,
     );
     expect(body.errors[0]).toMatchObject({
-      message: "Who is signed in makes no internal tokens: they would outlive the account.",
+      message:
+        "A signed-in staff member cannot create internal tokens, because they would outlive the account. Use an internal token of the role admin.",
       extensions: { code: "role_not_allowed" },
     });
   });

@@ -128,7 +128,7 @@ describe("signing in", () => {
     await inTransaction(world().database.db, (transaction) => disableStaff(transaction, access, staffId));
     await attempt({ email });
     expect(new Set(texts).size).toBe(1);
-    expect(texts[0]).toContain("The e-mail address or the password is not right.");
+    expect(texts[0]).toContain("The e-mail address or the password is wrong.");
     expect(texts[0]).not.toContain("a wrong password");
     await inTransaction(world().database.db, (transaction) => enableStaff(transaction, access, staffId));
     expect((await submitSignIn(world(), { email, headers: from() })).status).toBe(303);
@@ -151,7 +151,7 @@ describe("signing in", () => {
       "600",
       undefined,
     ]);
-    expect(late.text).toContain("There were too many attempts. Try again in 10 min.");
+    expect(late.text).toContain("There were too many failed attempts. Try again in 10 min.");
     const { email: other } = await createPerson(world());
     expect((await submitSignIn(world(), { email: other, headers: from() })).status).toBe(303);
   });

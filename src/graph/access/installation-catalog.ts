@@ -1,0 +1,90 @@
+/** The GraphQL types of an installation's `catalogProducts`: a list of its merchant's published products. */
+import { productListMax, type ProductList } from "#commerce/catalog/read-products.ts";
+import { type ProductSummary, renderProductSummary } from "#commerce/catalog/render-product.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import type { GraphContext } from "#graph/context.ts";
+import { ProductSummaryRef } from "#graph/refs.ts";
+
+export const CatalogList = builder.objectRef<ProductList>("CatalogProducts");
+
+async function toSummaries(
+  { ids, locale, market }: ProductList,
+  { loaders, clock, publicUrl }: GraphContext,
+): Promise<ProductSummary[]> {
+  const view = { locales: [locale], country: market, now: clock.now(), publicUrl };
+  return (await Promise.all(ids.map((id) => loaders.products.load(id)))).flatMap((product) =>
+    product === null ? [] : [renderProductSummary(product, view)],
+  );
+}
+
+const ListOrderEnum = defineEnum("CatalogListOrder", {
+  description: "The order of a list of products.",
+  values: { published_at_desc: "By time of publication, newest first; products of the same time by id." },
+});
+
+const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").implement({
+  description: "Size, order and version of a list of products.",
+  fields: (t) => ({
+    returned: t.int({ description: "The number of products in the list.", resolve: ({ ids }) => ids.length }),
+    total: t.exposeInt("total", { description: "The number of published products of the merchant." }),
+    truncated: t.boolean({
+      description: "Whether the merchant has more published products than the list contains.",
+      resolve: ({ ids, total }) => total > ids.length,
+    }),
+    limit: t.int({
+      description: "The most products that the list can contain.",
+      resolve: () => productListMax,
+    }),
+    order: t.field({
+      type: ListOrderEnum,
+      description: "The order of the list.",
+      resolve: () => "published_at_desc" as const,
+    }),
+    locale: t.expose("locale", {
+      type: "LocaleCode",
+      description: "The locale of the texts: the merchant's default locale.",
+    }),
+    market: t.expose("market", {
+      type: "CountryCode",
+      description: "The country of the prices: the merchant's default market.",
+    }),
+    currency: t.expose("currency", {
+      type: "CurrencyCode",
+      nullable: true,
+      description: "The currency of the prices; null if the merchant does not sell in the country.",
+    }),
+    catalogVersion: t.exposeInt("catalogVersion", {
+      description: "The catalog's version; increases with every change of the merchant's catalog.",
+    }),
+    notice: t.string({
+      nullable: true,
+      description: "How to read the other products of a truncated list; null if the list is complete.",
+      resolve: ({ ids, total }) =>
+        total > ids.length
+          ? `The list contains ${productListMax} of ${total} products. Read the others by search with the parameter merchant.`
+          : null,
+    }),
+    generatedAt: t.field({
+      type: "DateTime",
+      description: "When the list was generated.",
+      resolve: (_list, _args, { clock }) => clock.now(),
+    }),
+  }),
+});
+
+CatalogList.implement({
+  description: "A list of a merchant's published products.",
+  fields: (t) => ({
+    items: t.field({
+      type: [ProductSummaryRef],
+      description: "The products of the list.",
+      complexity: { multiplier: 100 },
+      resolve: (list, _args, context) => toSummaries(list, context),
+    }),
+    meta: t.field({
+      type: CatalogListMeta,
+      description: "Size, order and version of the list.",
+      resolve: (list) => list,
+    }),
+  }),
+});

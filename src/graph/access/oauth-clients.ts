@@ -1,0 +1,107 @@
+/** OAuth clients in the GraphQL API: listing them, and disabling or enabling them for all merchants. */
+import {
+  disableOauthClient,
+  enableOauthClient,
+  selectOauthClients,
+  type OauthClientRow,
+} from "#access/oauth/oauth-clients.ts";
+import { fail } from "#foundation/failure.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { accessChange } from "#graph/change-kinds.ts";
+import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
+import { type GraphContext, platform, readers } from "#graph/context.ts";
+import { changeMutation } from "#graph/mutation.ts";
+import { AppRef } from "#graph/refs.ts";
+
+const OAuthClientAuthMethodEnum = defineEnum("OAuthClientAuthMethod", {
+  description: "How an OAuth client authenticates at the token endpoint.",
+  values: {
+    none: "The client does not authenticate. Its tokens are still bound to a key of the client (DPoP).",
+    private_key_jwt: "The client signs a JWT with its private key (RFC 7523).",
+  },
+});
+
+const OAuthClient = builder.objectRef<OauthClientRow>("OAuthClient").implement({
+  description: "An app as an OAuth client, to which staff members of merchants can grant access.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "The OAuth client's id, `oac_…`." }),
+    app: t.field({
+      type: AppRef,
+      description: "The app that this OAuth client belongs to.",
+      resolve: ({ appId }, _args, { loaders }) => loaders.apps.load(appId),
+    }),
+    redirectUris: t.exposeStringList("redirectUris", {
+      description: "The URIs to which the browser may be sent back, compared character by character.",
+    }),
+    authMethod: t.expose("authMethod", {
+      type: OAuthClientAuthMethodEnum,
+      description: "How the client authenticates at the token endpoint.",
+    }),
+    version: t.exposeInt("version", {
+      description: "The OAuth client's version; increases by 1 with every change.",
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the OAuth client was created." }),
+    disabledAt: t.expose("disabledAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "Since when the OAuth client is disabled for all merchants; null if it is enabled.",
+    }),
+  }),
+});
+
+const OAuthClientTransitionInput = builder.inputType("OAuthClientTransitionInput", {
+  description: "The OAuth client to disable or enable.",
+  fields: (t) => ({
+    clientId: t.id({ required: true, description: "The id of the OAuth client, `oac_…`." }),
+  }),
+});
+
+async function loadOauthClient({ db }: GraphContext, id: string): Promise<OauthClientRow> {
+  const client = await selectOauthClients(db).where("id", "=", id).executeTakeFirst();
+  if (client === undefined) throw fail("resource_not_found");
+  return client;
+}
+
+changeMutation({
+  ...accessChange,
+  name: "oauthClientDisable",
+  description:
+    "Disables an OAuth client for all merchants: it cannot start new authorizations, and all its grants are revoked permanently.",
+  callers: platform,
+  input: OAuthClientTransitionInput,
+  type: OAuthClient,
+  run: async (transaction, access, { clientId }) => {
+    await disableOauthClient(transaction, access, clientId);
+    return clientId;
+  },
+  answer: loadOauthClient,
+});
+
+changeMutation({
+  ...accessChange,
+  name: "oauthClientEnable",
+  description:
+    "Enables a disabled OAuth client, which can then request access again. Its revoked grants stay revoked.",
+  callers: platform,
+  input: OAuthClientTransitionInput,
+  type: OAuthClient,
+  run: async (transaction, _access, { clientId }) => {
+    await enableOauthClient(transaction, clientId);
+    return clientId;
+  },
+  answer: loadOauthClient,
+});
+
+builder.queryField("oauthClients", (t) =>
+  t.connection(
+    {
+      type: OAuthClient,
+      description: "The OAuth clients of all apps, oldest first, including disabled ones.",
+      complexity: pageCost,
+      authScopes: { callers: readers },
+      resolve: (_root, args, { db }) =>
+        connectionOf(args, { db, query: selectOauthClients(db), column: "oauth_client.id" }),
+    },
+    ...listTypes("OAuthClient", "OAuth clients"),
+  ),
+);
