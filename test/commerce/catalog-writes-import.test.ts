@@ -5,7 +5,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { upsertCategory } from "#commerce/catalog/change-category.ts";
 import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";
-import type { ProductImportItem } from "#commerce/catalog/import-item.ts";
+import type { ProductImportItem } from "#commerce/catalog/import-fields.ts";
 import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

@@ -7,30 +7,10 @@ import { setCountedStock } from "#commerce/inventory/adjust-stock.ts";
 import type { StockChange } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import {
-  countFaults,
-  faultAt,
-  type Faults,
-  integerFaults,
-  repeatFaults,
-  requireNoFaults,
-} from "#foundation/faults.ts";
+import { faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import {
-  marketCurrencyFaults,
-  type PriceAmounts,
-  priceFaults,
-  type PriceInput,
-  savePrices,
-} from "./set-prices.ts";
-import {
-  categoryListFaults,
-  insertProduct,
-  productFaults,
-  type ProductFields,
-  saveProductCategories,
-  saveProductFields,
-} from "./change-product.ts";
+import { marketCurrencyFaults, type PriceInput, savePrices } from "./set-prices.ts";
+import { insertProduct, saveProductCategories, saveProductFields } from "./change-product.ts";
 import { requirePublishable, setProductStatus } from "./publish-product.ts";
 import type { ProductAggregate } from "./read-products.ts";
 import {
@@ -39,30 +19,9 @@ import {
   type ProductEventType,
   requireNotArchived,
 } from "./change-catalog.ts";
-import { saveTranslations, type TranslationInput, translationsFaults } from "./product-texts.ts";
+import { saveTranslations } from "./product-texts.ts";
 import { type VariantSaveResult, saveVariants } from "./change-variants.ts";
-import { catalogBounds, slugFaults, variantFaults, type VariantFields } from "./catalog-fields.ts";
-
-interface ImportPriceInput extends PriceAmounts {
-  readonly marketHandle: string;
-}
-
-interface ImportVariantInput extends VariantFields {
-  readonly prices?: readonly ImportPriceInput[] | null | undefined;
-  /** Counted number of units; replaces the stock on hand. */
-  readonly onHand?: number | null | undefined;
-}
-
-/**
- * A product to create or update; an existing product is found by any of the item's slugs or SKUs.
- * Translations, variants and prices that are not listed stay unchanged.
- */
-export interface ProductImportItem extends ProductFields {
-  readonly categorySlugs?: readonly string[] | null | undefined;
-  readonly translations: readonly TranslationInput[];
-  readonly variants: readonly ImportVariantInput[];
-  readonly status?: "draft" | "published" | null | undefined;
-}
+import type { ImportVariantInput, ProductImportItem } from "./import-fields.ts";
 
 /** Records that the items refer to by handle or slug, loaded once for all items. */
 export interface ImportReferences {
@@ -81,38 +40,6 @@ export interface ItemImportResult {
   readonly stockChanges: readonly StockChange[];
   /** True if the product is or was on sale and any part of it changed, including its stock. */
   readonly needsIndexing: boolean;
-}
-
-export function importItemFaults(item: ProductImportItem): Faults {
-  return [
-    ...(item.translations.length + item.variants.length > 0
-      ? []
-      : [faultAt("", "too_short", "The item must have at least one translation or variant.")]),
-    ...productFaults("", item),
-    ...categoryListFaults("/categorySlugs", item.categorySlugs),
-    ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
-    ...translationsFaults("/translations", item.translations, 0),
-    ...countFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
-    ...item.variants.flatMap((variant, index) => importVariantFaults(`/variants/${index}`, variant)),
-    ...repeatFaults(
-      item.variants.map(({ sku }) => sku.toLowerCase()),
-      (index) => `/variants/${index}/sku`,
-    ),
-  ];
-}
-
-function importVariantFaults(at: string, variant: ImportVariantInput): Faults {
-  const prices = variant.prices ?? [];
-  return [
-    ...variantFaults(at, variant),
-    ...integerFaults(`${at}/onHand`, variant.onHand, { min: 0, max: catalogBounds.onHandMax }),
-    ...countFaults(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
-    ...prices.flatMap((price, place) => priceFaults(`${at}/prices/${place}`, price)),
-    ...repeatFaults(
-      prices.map(({ marketHandle }) => marketHandle),
-      (place) => `${at}/prices/${place}/marketHandle`,
-    ),
-  ];
 }
 
 export async function importItem(

@@ -16,9 +16,8 @@ import {
   type ImportReferences,
   type ItemImportResult,
   importItem,
-  importItemFaults,
-  type ProductImportItem,
 } from "./import-item.ts";
+import { importItemFaults, type ProductImportItem } from "./import-fields.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 import { type ProductChange, lockCatalog, publishProductChanges, reindexProducts } from "./change-catalog.ts";
 

@@ -274,10 +274,7 @@ export const findCategories = (reader: Reader, ids: readonly string[]): Promise<
 /** Maximum number of products in the list without paging. */
 export const productListMax = 500;
 
-/**
- * The most recently published products of a merchant, with the locale, market and currency in which the list
- * is shown.
- */
+/** The most recently published products of a merchant, in its default locale and market. */
 export interface ProductList {
   readonly ids: readonly string[];
   readonly total: number;

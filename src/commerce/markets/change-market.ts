@@ -18,10 +18,11 @@ import {
   textFaults,
 } from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion, reindexProducts } from "#commerce/catalog/change-catalog.ts";
-import { fail, type FailureConflict } from "#foundation/failure.ts";
+import { fail } from "#foundation/failure.ts";
 import { createId, toId } from "#foundation/ids.ts";
 import { isTimeZone } from "#foundation/period.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
+import { marketConflict, requireFreeCountries, saveMarketCountries } from "./market-countries.ts";
 
 /** All fields of a market; they replace the current values. */
 export interface MarketUpsertInput {
@@ -60,7 +61,7 @@ export async function upsertMarket(
     existing === undefined
       ? await insertMarket(transaction, context, { ...input, marketId })
       : await updateMarket(transaction, context, { ...input, marketId });
-  const areCountriesChanged = await saveCountries(transaction, context, {
+  const areCountriesChanged = await saveMarketCountries(transaction, context, {
     marketId,
     countries: input.countries,
   });
@@ -124,45 +125,6 @@ async function findMarket(
     });
   }
   return existing;
-}
-
-interface MarketCountries {
-  readonly marketId: string;
-  readonly countries: readonly string[];
-}
-
-async function requireFreeCountries(
-  transaction: Transaction,
-  context: CommandContext,
-  { marketId, countries }: MarketCountries,
-): Promise<void> {
-  const taken = await transaction
-    .selectFrom("marketCountry")
-    .innerJoin("market", "market.id", "marketCountry.marketId")
-    .select(["marketCountry.country", "market.id", "market.handle", "market.version"])
-    .where("marketCountry.merchantId", "=", context.merchantId)
-    .where("market.id", "<>", marketId)
-    .where(sql<boolean>`country = any(${countries}::text[])`)
-    .orderBy("marketCountry.country")
-    .execute();
-  const [first] = taken;
-  if (first === undefined) return;
-  const details = taken.map(({ country, handle }) =>
-    faultAt(
-      `/countries/${countries.indexOf(country)}`,
-      "already_exists",
-      `${country} already belongs to the market "${handle}".`,
-    ),
-  );
-  const conflict = marketConflict(first, "country_taken", {
-    countries: taken.map(({ country }) => country),
-    handle: first.handle,
-  });
-  throw fail("already_exists", {
-    message: details[0]?.message ?? "A country belongs to another market.",
-    details,
-    conflict,
-  });
 }
 
 async function requireNoPrices(transaction: Transaction, market: Market): Promise<void> {
@@ -240,22 +202,6 @@ async function raiseMarketVersion(
     .execute();
 }
 
-async function saveCountries(
-  transaction: Transaction,
-  context: CommandContext,
-  { marketId, countries }: MarketCountries,
-): Promise<boolean> {
-  const { rows } = await sql<{ changes: number }>`
-    with wanted as (select country, (place - 1)::int as position from unnest(${countries}::text[]) with ordinality as w(country, place)),
-    removed as (delete from market_country where market_id = ${marketId} and country not in (select country from wanted) returning 1),
-    saved as (
-      insert into market_country (merchant_id, country, market_id, position) select ${context.merchantId}, country, ${marketId}, position from wanted
-      on conflict (merchant_id, country) do update set position = excluded.position where market_country.position <> excluded.position
-      returning 1)
-    select (select count(*) from removed) + (select count(*) from saved) as changes`.execute(transaction);
-  return (rows[0]?.changes ?? 0) > 0;
-}
-
 /**
  * Finds and locks the published products with a price in the market, so that they do not change until they
  * are indexed.
@@ -267,14 +213,6 @@ async function findPublishedInMarket(transaction: Transaction, marketId: string)
       select v.product_id from variant v join price on price.variant_id = v.id where price.market_id = ${marketId} and price.valid_until is null)
     order by p.id for no key update`.execute(transaction);
   return rows.map(({ id }) => id);
-}
-
-function marketConflict(
-  { id, version }: Pick<Market, "id" | "version">,
-  reason: string | null = null,
-  data: Readonly<Record<string, unknown>> = {},
-): FailureConflict {
-  return { resource: "market", id, currentStatus: null, currentVersion: version, reason, data };
 }
 
 interface MarketScope {

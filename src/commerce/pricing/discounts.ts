@@ -235,10 +235,7 @@ function discountUnits(
   return linesMinor;
 }
 
-/**
- * Thrown if a calculated amount exceeds the allowed range, although each price and quantity is valid by
- * itself. The caller refuses the input that caused it.
- */
+/** Thrown if a calculated amount exceeds the allowed range, although each price and quantity is valid. */
 export class AmountOutOfRangeError extends Error {
   constructor() {
     super(`An amount exceeds ±${amountMinorMax} minor units.`);
@@ -254,8 +251,7 @@ export function mulDivHalfEven(value: number, numerator: number, denominator: nu
   if (denominator <= 0) throw new RangeError("The denominator must be positive.");
   const product = BigInt(value) * BigInt(numerator);
   const divisor = BigInt(denominator);
-  // BigInt division truncates towards zero. With a non-negative remainder, the same rounding rule works for
-  // both signs.
+  // BigInt division truncates towards zero; a non-negative remainder lets one rule round both signs.
   const rest = ((product % divisor) + divisor) % divisor;
   const below = (product - rest) / divisor;
   const isUp = rest * 2n > divisor || (rest * 2n === divisor && below % 2n !== 0n);

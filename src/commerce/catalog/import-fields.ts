@@ -1,0 +1,59 @@
+/** Input of a product import, and the validation of its items. */
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults } from "#foundation/faults.ts";
+import { catalogBounds, slugFaults, variantFaults, type VariantFields } from "./catalog-fields.ts";
+import { categoryListFaults, productFaults, type ProductFields } from "./change-product.ts";
+import { type TranslationInput, translationsFaults } from "./product-texts.ts";
+import { type PriceAmounts, priceFaults } from "./set-prices.ts";
+
+interface ImportPriceInput extends PriceAmounts {
+  readonly marketHandle: string;
+}
+
+export interface ImportVariantInput extends VariantFields {
+  readonly prices?: readonly ImportPriceInput[] | null | undefined;
+  /** Counted number of units; replaces the stock on hand. */
+  readonly onHand?: number | null | undefined;
+}
+
+/**
+ * A product to create or update; an existing product is found by any of the item's slugs or SKUs.
+ * Translations, variants and prices that are not listed stay unchanged.
+ */
+export interface ProductImportItem extends ProductFields {
+  readonly categorySlugs?: readonly string[] | null | undefined;
+  readonly translations: readonly TranslationInput[];
+  readonly variants: readonly ImportVariantInput[];
+  readonly status?: "draft" | "published" | null | undefined;
+}
+
+export function importItemFaults(item: ProductImportItem): Faults {
+  return [
+    ...(item.translations.length + item.variants.length > 0
+      ? []
+      : [faultAt("", "too_short", "The item must have at least one translation or variant.")]),
+    ...productFaults("", item),
+    ...categoryListFaults("/categorySlugs", item.categorySlugs),
+    ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
+    ...translationsFaults("/translations", item.translations, 0),
+    ...countFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
+    ...item.variants.flatMap((variant, index) => importVariantFaults(`/variants/${index}`, variant)),
+    ...repeatFaults(
+      item.variants.map(({ sku }) => sku.toLowerCase()),
+      (index) => `/variants/${index}/sku`,
+    ),
+  ];
+}
+
+function importVariantFaults(at: string, variant: ImportVariantInput): Faults {
+  const prices = variant.prices ?? [];
+  return [
+    ...variantFaults(at, variant),
+    ...integerFaults(`${at}/onHand`, variant.onHand, { min: 0, max: catalogBounds.onHandMax }),
+    ...countFaults(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
+    ...prices.flatMap((price, place) => priceFaults(`${at}/prices/${place}`, price)),
+    ...repeatFaults(
+      prices.map(({ marketHandle }) => marketHandle),
+      (place) => `${at}/prices/${place}/marketHandle`,
+    ),
+  ];
+}
