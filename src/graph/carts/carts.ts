@@ -136,13 +136,13 @@ const CartLine = builder.objectRef<CartLineView>("CartLine").implement({
     variantTitle: t.exposeString("variantTitle", {
       nullable: true,
       description:
-        "The option values of the variant, for example `Blue / M`; null if the product has no " + "options.",
+        "The option values of the variant, for example `Blue / M`; null if the product has no options.",
     }),
     image: t.expose("image", {
       type: ImageRef,
       nullable: true,
       description:
-        "Image of the variant, or of the product if the variant has none; null if there is no " + "image.",
+        "Image of the variant, or of the product if the variant has none; null if there is no image.",
     }),
     quantity: t.exposeInt("quantity", { description: "Quantity of the variant, 1 to 9999." }),
     unitPrice: t.expose("unitPrice", { type: MoneyRef, description: "Price of one item." }),
@@ -174,7 +174,7 @@ const CartLine = builder.objectRef<CartLineView>("CartLine").implement({
     availability: t.expose("availability", {
       type: AvailabilityEnum,
       description:
-        "Current availability of the variant; `discontinued` if the product is no longer " + "published.",
+        "Current availability of the variant; `discontinued` if the product is no longer published.",
     }),
     availableQuantity: t.exposeInt("availableQuantity", {
       nullable: true,
@@ -305,7 +305,7 @@ CartRef.implement({
     status: t.expose("status", {
       type: CartStatusEnum,
       description:
-        "Current status of the cart. The status takes effect at its time, for example at " + "`expiresAt`.",
+        "Current status of the cart. The status takes effect at its time, for example at `expiresAt`.",
     }),
     merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "The merchant of the cart." }),
     market: t.expose("market", {
@@ -359,7 +359,7 @@ CartRef.implement({
     warnings: t.field({
       type: [CartWarning],
       description:
-        "Differences that no caller requested, for example changed prices; empty if there are " + "none.",
+        "Differences that no caller requested, for example changed prices; empty if there are none.",
       complexity: { multiplier: 5 },
       resolve: ({ warnings }) => [...warnings],
     }),

@@ -146,7 +146,7 @@ changeMutation({
   ...cartChange,
   name: "cartPromotionRemove",
   description:
-    "Removes the promotion code of a cart. Refused if the cart has no code (409 " + "promotion_not_present).",
+    "Removes the promotion code of a cart. Refused if the cart has no code (409 promotion_not_present).",
   callers: everyClient,
   input: CartTransitionInputType,
   type: PromotionStateRef,

@@ -1,7 +1,4 @@
-/**
- * Changes of checkout sessions before they are submitted. Canceling is a REST operation; all of them are for
- * frontends.
- */
+/** The mutations of checkout sessions before their submission. Canceling a session is a REST operation too. */
 import { cancelSession } from "#commerce/checkout/release-sessions.ts";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { createSession } from "#commerce/checkout/create-session.ts";
@@ -34,10 +31,12 @@ changeMutation({
   ...anySessionChange,
   name: "hostedCheckoutSessionCreate",
   description:
-    "Opens a checkout: the cart is priced anew and locked, and what is in it is kept back from the stock until the session ends.",
+    "Creates a checkout session: prices the cart again, locks it, and reserves its items in " +
+    "the stock until the session ends. Refused if the cart is empty, locked or has lines that " +
+    "cannot be sold.",
   callers: frontends,
   input: SessionCreateInputType,
-  inputDescription: "The checkout.",
+  inputDescription: "The checkout session to create.",
   type: CheckoutSessionRef,
   run: createSession,
   answer: answerSession,
@@ -46,7 +45,8 @@ changeMutation({
 changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionAddressSet",
-  description: "Says where a checkout goes. The cart stays locked.",
+  description:
+    "Sets the delivery address of a checkout, and optionally the buyer's e-mail. The cart stays locked.",
   input: SessionAddressSetInputType,
   type: CheckoutSessionRef,
   run: setSessionAddress,
@@ -56,7 +56,7 @@ changeMutation({
 changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionContactSet",
-  description: "Says how the buyer of a checkout is reached. The cart stays locked.",
+  description: "Sets the buyer's e-mail of a checkout. The cart stays locked.",
   input: SessionContactSetInputType,
   type: CheckoutSessionRef,
   run: setSessionContact,
@@ -66,7 +66,7 @@ changeMutation({
 changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionDeliveryOptionSelect",
-  description: "Says how a checkout is delivered. The cart stays locked.",
+  description: "Selects a delivery option for a checkout, or clears the selection. The cart stays locked.",
   input: SessionDeliverySelectInputType,
   type: CheckoutSessionRef,
   run: selectSessionDelivery,
@@ -77,7 +77,8 @@ changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionPromotionApply",
   description:
-    "Gives a checkout a promotion code in place of the one it has. Refused, the old one stays. The cart stays locked.",
+    "Applies a promotion code to a checkout. By default it replaces the present code. If the " +
+    "new code is refused, the present code stays. The cart stays locked.",
   input: SessionPromotionApplyInputType,
   type: CheckoutSessionRef,
   run: applySessionPromotion,
@@ -87,7 +88,7 @@ changeMutation({
 changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionPromotionRemove",
-  description: "Takes a checkout's promotion code away. The cart stays locked.",
+  description: "Removes the promotion code of a checkout. The cart stays locked.",
   input: SessionPromotionRemoveInputType,
   type: CheckoutSessionRef,
   run: removeSessionPromotion,
@@ -98,7 +99,8 @@ changeMutation({
   ...sessionChange,
   name: "hostedCheckoutSessionCancel",
   description:
-    "Gives up a checkout that was not submitted yet: what it kept back is free, and the cart can be changed again.",
+    "Cancels a checkout session that was not submitted yet: releases its reserved stock and " +
+    "unlocks the cart.",
   callers: ["buyer", ...everyClient],
   input: SessionCancelInputType,
   type: CheckoutSessionRef,

@@ -1,6 +1,6 @@
 /**
- * How a hosted checkout session is paid: submitted with what it is paid with, and then placed as an order, or
- * failed.
+ * The mutations that pay a hosted checkout session: submit its payment, complete it as an order, or give the
+ * payment up.
  */
 import { frontends, type GraphContext } from "#graph/context.ts";
 import { z } from "zod";
@@ -14,58 +14,68 @@ import { CheckoutSessionRef, type SessionShown } from "#graph/refs.ts";
 import { toSessionNode } from "./sessions.ts";
 
 const expectedVersionDescription =
-  "The version of the session that the caller has seen; when it has another by now, nothing is changed (409 checkout_session_version_conflict).";
+  "The version of the session that the caller has seen. If the session has another version " +
+  "now, nothing is changed (409 checkout_session_version_conflict).";
 const versionSchema = z.int32().min(1);
 
 const ExpectedAmount = builder.inputType("ExpectedAmountInput", {
-  description: "An amount as the buyer has seen it.",
+  description: "The amount that the buyer has seen.",
   fields: (t) => ({
-    amountMinor: t.field({ type: "MinorUnits", required: true, description: "In minor units." }),
-    currency: t.string({ required: true, description: "ISO 4217." }),
+    amountMinor: t.field({
+      type: "MinorUnits",
+      required: true,
+      description: "Amount in minor units of the currency, for example cents.",
+    }),
+    currency: t.string({ required: true, description: "Currency code, ISO 4217." }),
   }),
 });
 
 const SubmitInput = builder.inputType("HostedCheckoutSessionSubmitInput", {
-  description: "What the buyer confirms, and what to pay it with.",
+  description: "The amount that the buyer confirms, and the payment token.",
   fields: (t) => ({
     expectedAmount: t.field({
       type: ExpectedAmount,
       required: true,
       description:
-        "The total that the buyer has agreed to; where it is another by now, nothing is changed (409 checkout_amount_changed).",
+        "The total that the buyer has confirmed. If the total differs now, nothing is changed (409 " +
+        "checkout_amount_changed).",
     }),
     paymentToken: t.string({
       description:
-        "What the payment provider's form gave for the buyer's means of payment, 1 to 255 printable ASCII characters; not needed where nothing is to be paid. The built-in provider takes tok_success, tok_decline, tok_decline_insufficient_funds, tok_slow and tok_late_success.",
+        "The token that the payment provider's form returned for the buyer's payment method, 1 to " +
+        "255 printable ASCII characters; not needed if the total is 0. The built-in provider " +
+        "accepts tok_success, tok_decline, tok_decline_insufficient_funds, tok_slow and " +
+        "tok_late_success.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
   }),
 });
 
 const CompleteInput = builder.inputType("HostedCheckoutSessionCompleteInput", {
-  description: "Which checkout becomes an order.",
+  description: "The checkout session to complete.",
   fields: (t) => ({
     expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
   }),
 });
 
 const FailReasonEnum = defineEnum<SessionFailReason>("CheckoutFailReason", {
-  description: "Why nobody waits for a payment any more.",
+  description: "Reason for giving up a pending payment.",
   values: {
-    buyer_gave_up: "The buyer does not want to wait for it.",
+    buyer_gave_up: "The buyer does not want to wait for the payment.",
     provider_error: "The payment provider's page has failed.",
-    other: "Another reason.",
+    other: "Any other reason.",
   },
 });
 
 const FailInput = builder.inputType("HostedCheckoutSessionFailInput", {
-  description: "Gives up a payment whose outcome is not known yet.",
+  description: "The reason for giving up a pending payment.",
   fields: (t) => ({
     reason: t.field({
       type: FailReasonEnum,
       required: true,
       description:
-        "What made the caller give it up, by one of these words. It becomes the payment's `failureCode`, for whoever may read the payment, and stands in its event.",
+        "Reason for giving up the payment. It becomes the `failureCode` of the payment and of its " +
+        "event; every caller that may read the payment can read it.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
   }),
@@ -77,7 +87,9 @@ changeMutation({
   ...sessionPaymentChange,
   name: "hostedCheckoutSessionSubmit",
   description:
-    "The buyer pays. The checkout is frozen and `processing` until the payment provider has answered: then its order is placed by itself, or it is open again. Where nothing is to be paid the order is placed at once.",
+    "Submits the payment of a checkout. The session is `processing` and cannot be changed " +
+    "until the payment provider has answered. The order is then placed automatically; if the " +
+    "payment fails, the session is open again. If the total is 0, the order is placed at once.",
   input: SubmitInput,
   type: CheckoutSessionRef,
   run: submitCheckout,
@@ -88,7 +100,9 @@ changeMutation({
   ...sessionPaymentChange,
   name: "hostedCheckoutSessionComplete",
   description:
-    "Places the order of a checkout whose payment is authorized, as happens by itself; while that is not known yet, 409 checkout_session_processing says to ask again.",
+    "Places the order of a checkout whose payment is authorized. The service also does this " +
+    "automatically. While the result of the payment is not known, the call fails with 409 " +
+    "checkout_session_processing and can be repeated.",
   callers: frontends,
   input: CompleteInput,
   type: CheckoutSessionRef,
@@ -100,7 +114,8 @@ changeMutation({
   ...sessionPaymentChange,
   name: "hostedCheckoutSessionFail",
   description:
-    "Gives up a payment whose outcome is not known yet: the checkout is open again, or expired where its time is over. Should the payment succeed later, the money goes back.",
+    "Gives up a payment whose result is not known yet. The session is open again, or expired " +
+    "if its time is over. If the payment succeeds later, the money is refunded.",
   input: FailInput,
   type: CheckoutSessionRef,
   run: failSession,

@@ -17,67 +17,72 @@ import type { SessionPaymentStatus } from "#commerce/checkout/render-session.ts"
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
 
 export const SessionStatusEnum = defineEnum<SessionStatus>("HostedCheckoutSessionStatus", {
-  description: "Where a checkout session is in its life.",
+  description: "Status of a checkout session.",
   values: {
-    open: "The buyer is at it.",
-    processing: "It was submitted; the payment is under way.",
-    completed: "There is an order.",
-    canceled: "It was given up.",
-    expired: "Its time ran out.",
+    open: "The buyer is checking out.",
+    processing: "The session was submitted and its payment is being processed.",
+    completed: "The order is placed.",
+    canceled: "The session was canceled before it was submitted.",
+    expired: "The session ran out of time without an order.",
   },
 });
 
 export const SessionPaymentStatusEnum = defineEnum<SessionPaymentStatus>("HostedCheckoutPaymentStatus", {
-  description: "Whether a checkout session is paid.",
+  description: "Payment status of a checkout session.",
   values: {
-    unpaid: "Nothing was paid.",
-    processing: "The payment is under way.",
-    paid: "The payment was authorised; the order tells what becomes of it.",
-    not_required: "There was nothing to be paid.",
+    unpaid: "No payment was made.",
+    processing: "The payment is being processed.",
+    paid: "The payment is authorized. The order has the further state of the payment.",
+    not_required: "The total is 0, so no payment is needed.",
   },
 });
 
 export const SessionCancelReasonEnum = defineEnum<SessionCancelReason>("HostedCheckoutCancelReason", {
-  description: "Why a checkout session is canceled.",
+  description: "Reason for canceling a checkout session.",
   values: {
-    buyer_abandoned: "The buyer went away.",
-    buyer_changed_mind: "The buyer does not want it any more.",
-    merchant_request: "The merchant asked for it.",
-    price_changed: "A price is another than the buyer saw.",
-    out_of_stock: "Something is sold out.",
-    fraud_suspected: "It seemed to be fraud.",
-    duplicate: "There is another one.",
-    test: "It was a test.",
-    other: "Something else.",
+    buyer_abandoned: "The buyer left the checkout.",
+    buyer_changed_mind: "The buyer decided not to buy.",
+    merchant_request: "The merchant requested it.",
+    price_changed: "A price differs from the price that the buyer saw.",
+    out_of_stock: "An item is out of stock.",
+    fraud_suspected: "Fraud is suspected.",
+    duplicate: "The session is a duplicate of another session.",
+    test: "The session was created for a test.",
+    other: "Any other reason.",
   },
 });
 
 export const SessionCancelActorEnum = defineEnum<SessionCancelActor>("HostedCheckoutCancelActor", {
-  description: "Who canceled a checkout session.",
+  description: "The kind of caller that canceled a checkout session.",
   values: {
-    api_key: "An integrator, by an API key.",
-    oauth_client: "An integrator, by an access token.",
-    buyer: "The buyer, by a storefront.",
-    staff: "Somebody who works for the merchant or the platform.",
-    system: "The service itself.",
+    api_key: "An integrator with an API key.",
+    oauth_client: "An integrator with an OAuth access token.",
+    buyer: "The buyer, through a storefront or the checkout page.",
+    staff: "A staff member of the merchant or the platform.",
+    system: "The service itself, without a caller.",
   },
 });
 
 const expectedVersionDescription =
-  "The version of the session that the caller has seen; when it has another by now, nothing is changed (409 checkout_session_version_conflict).";
+  "The version of the session that the caller has seen. If the session has another version " +
+  "now, nothing is changed (409 checkout_session_version_conflict).";
 const versionSchema = z.int32().min(1);
 
 export const SessionCancelInputType = builder.inputType("HostedCheckoutCancelRequest", {
-  description: "A checkout session that is given up, and what made somebody do so.",
+  description: "The reason for canceling a checkout session.",
   fields: (t) => ({
     reason: t.field({
       type: SessionCancelReasonEnum,
       required: true,
       description:
-        "What made somebody give it up, by one of these words. It stands in the session's `cancellation`, for whoever may read the session, and in its event.",
+        "Reason for the cancellation. Every caller that may read the session can read the reason " +
+        "in `cancellation`; the cancellation event contains it too.",
     }),
     note: t.string({
-      description: `The same in words: at most ${sessionCancelNoteMax} characters, nothing personal. It is read by whoever reads the reason.`,
+      description:
+        `Explanation of the reason, at most ${sessionCancelNoteMax} characters. It must not ` +
+        "contain personal data. Every caller that may read the session, except for analysts, can " +
+        "read it.",
       validate: z.string().max(sessionCancelNoteMax),
     }),
     expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
@@ -85,62 +90,76 @@ export const SessionCancelInputType = builder.inputType("HostedCheckoutCancelReq
 });
 
 export const SessionCreateInputType = builder.inputType("HostedCheckoutSessionCreateInput", {
-  description: "A new checkout.",
+  description: "The checkout session to create.",
   fields: (t) => ({
-    cartId: t.id({ required: true, description: "The cart, `cart_…`: it is locked until the session ends." }),
+    cartId: t.id({
+      required: true,
+      description: "Id of the cart to check out, `cart_…`. The cart is locked until the session ends.",
+    }),
     addressToken: t.id({
       description:
-        "Where it goes: the token that setting the cart's address answered with. Without it the cart's address is taken, if it has one.",
+        "The token of the cart's address, `adt_…`. If left out, the session uses the cart's " +
+        "address, if there is one.",
     }),
     successUrl: t.string({
       required: true,
-      description: "Where the buyer goes when there is an order: https, 2048 characters at most.",
+      description:
+        "URL of the page that the buyer returns to after the order is placed; https, at most 2048 " +
+        "characters.",
     }),
     cancelUrl: t.string({
       required: true,
-      description: "Where the buyer goes who gives up: https, 2048 characters at most.",
+      description:
+        "URL of the page that the buyer returns to after giving up the checkout; https, at most " +
+        "2048 characters.",
     }),
     lifetimeMinutes: t.int({
-      description: `How long it lives, ${sessionLifetimeMinutes.min} to ${sessionLifetimeMinutes.max} minutes; ${sessionLifetimeMinutes.default} unless told.`,
+      description:
+        `Lifetime of the session in minutes, ${sessionLifetimeMinutes.min} to ` +
+        `${sessionLifetimeMinutes.max}; ${sessionLifetimeMinutes.default} if left out.`,
     }),
     expectedVersion: t.int({
       description:
-        "The version of the cart that the caller has seen; when it has another by now, nothing is changed (409 cart_version_conflict).",
+        "The version of the cart that the caller has seen. If the cart has another version now, " +
+        "nothing is changed (409 cart_version_conflict).",
     }),
   }),
 });
 
 export const SessionAddressSetInputType = builder.inputType("HostedCheckoutSessionAddressSetInput", {
-  description: "Where a checkout goes.",
+  description: "The delivery address of a checkout.",
   fields: (t) => ({
     address: t.field({
       type: PostalAddressInputType,
       required: true,
-      description: "The address. It is stored encrypted and never answered with.",
+      description: "The address. It is stored encrypted and never returned in full.",
     }),
     validation: t.field({
       type: AddressValidationEnum,
-      description: "How thoroughly it is checked; `strict` unless told.",
+      description: "How strictly the address is checked; `strict` if left out.",
     }),
     contactEmail: t.string({
       description:
-        "The buyer's e-mail, 254 characters at most, in place of the one that the cart has; left out, that one stays. Stored encrypted.",
+        "The buyer's e-mail, at most 254 characters, which replaces the cart's e-mail. If left " +
+        "out, the cart keeps its e-mail. It is stored encrypted.",
     }),
     saveForBuyer: t.boolean({
       description:
-        "Whether it is kept for the buyer's next carts; the cart must have a buyer. False unless told.",
+        "Whether the address is also saved for later carts of the buyer; false if left out. The " +
+        "cart must have a buyer.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
 });
 
 export const SessionContactSetInputType = builder.inputType("HostedCheckoutSessionContactSetInput", {
-  description: "How the buyer of a checkout is reached.",
+  description: "The contact data of the buyer of a checkout.",
   fields: (t) => ({
     email: t.string({
       required: true,
       description:
-        "The buyer's e-mail, 254 characters at most, in place of the one that the cart has. It is stored encrypted and answered with masked.",
+        "The buyer's e-mail, at most 254 characters, which replaces the cart's e-mail. It is " +
+        "stored encrypted and returned masked.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
@@ -149,24 +168,28 @@ export const SessionContactSetInputType = builder.inputType("HostedCheckoutSessi
 export const SessionDeliverySelectInputType = builder.inputType(
   "HostedCheckoutSessionDeliveryOptionSelectInput",
   {
-    description: "How a checkout is delivered.",
+    description: "The delivery option to select for a checkout.",
     fields: (t) => ({
-      optionId: t.id({ description: "One of the cart's delivery options; null: none." }),
+      optionId: t.id({
+        description: "Id of one of the cart's delivery options, `dlm_…`; null to clear the selection.",
+      }),
       expectedVersion: t.int({ description: expectedVersionDescription }),
     }),
   },
 );
 
 export const SessionPromotionApplyInputType = builder.inputType("HostedCheckoutSessionPromotionApplyInput", {
-  description: "A code for a checkout.",
+  description: "The promotion code to apply to a checkout.",
   fields: (t) => ({
     code: t.string({
       required: true,
-      description: `What the buyer typed; case and space around it do not matter. 1 to ${promotionCodeLengthMax} letters, digits, _ and - after trimming.`,
+      description:
+        "The promotion code as the buyer entered it; case and surrounding spaces are ignored. It " +
+        `has 1 to ${promotionCodeLengthMax} letters, digits, _ and - after trimming.`,
     }),
     onExisting: t.field({
       type: OnExistingPromotionEnum,
-      description: "What to do with another code that is there; `replace` unless told.",
+      description: "What happens if the cart already has another promotion code; `replace` if left out.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
@@ -175,7 +198,7 @@ export const SessionPromotionApplyInputType = builder.inputType("HostedCheckoutS
 export const SessionPromotionRemoveInputType = builder.inputType(
   "HostedCheckoutSessionPromotionRemoveInput",
   {
-    description: "Takes the code of a checkout away.",
+    description: "Removes the promotion code of a checkout.",
     fields: (t) => ({ expectedVersion: t.int({ description: expectedVersionDescription }) }),
   },
 );

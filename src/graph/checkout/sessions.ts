@@ -1,4 +1,4 @@
-/** Hosted checkout sessions as integrators and frontends see them, and how they are found. */
+/** The object types of hosted checkout sessions, and the queries that find sessions. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { SessionCancellation } from "#commerce/checkout/end-session.ts";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
@@ -26,53 +26,73 @@ import {
 } from "./session-types.ts";
 
 const Cancellation = builder.objectRef<SessionCancellation>("HostedCheckoutCancellation").implement({
-  description: "Why a checkout session was canceled.",
+  description: "The reason and the caller of a cancellation.",
   fields: (t) => ({
-    reason: t.expose("reason", { type: SessionCancelReasonEnum, description: "The reason given." }),
+    reason: t.expose("reason", {
+      type: SessionCancelReasonEnum,
+      description: "Reason for the cancellation.",
+    }),
     note: t.string({
       nullable: true,
-      description: "At most 500 characters. Analysts are not told.",
+      description:
+        "Explanation of the reason, at most 500 characters; null if there is none. Hidden from " +
+        "analysts.",
       resolve: ({ note }, _args, context) => unlessAnalyst(note, context),
     }),
-    actor: t.expose("actor", { type: SessionCancelActorEnum, description: "Who did it." }),
+    actor: t.expose("actor", {
+      type: SessionCancelActorEnum,
+      description: "The kind of caller that canceled the session.",
+    }),
   }),
 });
 
 CheckoutSessionRef.implement({
   description:
-    "One attempt to check a cart out, on a page of ours. While it is open its cart is locked, and what is in it is kept back from the stock.",
+    "One attempt to check out a cart on the hosted checkout page. While the session is open, " +
+    "its cart is locked and the items of the cart are reserved in the stock.",
   fields: (t) => ({
     id: t.exposeID("id", {
-      description: "The session's id, `chs_…`. It opens nothing: the page has a secret of its own.",
+      description:
+        "Id of the session, `chs_…`. The id alone does not open the checkout page, whose URL " +
+        "contains a separate secret.",
     }),
-    version: t.exposeInt("version", { description: "Rises by one with every change." }),
+    version: t.exposeInt("version", {
+      description: "Version of the session, starting at 1 and raised by one with every change.",
+    }),
     status: t.expose("status", {
       type: SessionStatusEnum,
-      description: "Where it is in its life, by the clock.",
+      description: "Current status of the session. An open session counts as expired from `expiresAt` on.",
     }),
-    cartId: t.exposeID("cartId", { description: "The cart, `cart_…`." }),
-    cartVersion: t.exposeInt("cartVersion", { description: "The cart's version." }),
-    orderId: t.exposeID("orderId", { nullable: true, description: "The order that it became, `ord_…`." }),
-    merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "Who sells." }),
+    cartId: t.exposeID("cartId", { description: "Id of the cart, `cart_…`." }),
+    cartVersion: t.exposeInt("cartVersion", { description: "Current version of the cart." }),
+    orderId: t.exposeID("orderId", {
+      nullable: true,
+      description: "Id of the order, `ord_…`; null unless the session is completed.",
+    }),
+    merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "The merchant of the session." }),
     market: t.expose("market", {
       type: "CountryCode",
-      description: "The country its prices were taken for.",
+      description: "Country whose prices the cart has, ISO 3166-1 alpha-2.",
     }),
-    currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of its amount." }),
-    locale: t.expose("locale", { type: "LocaleCode", description: "The language of its page." }),
+    currency: t.expose("currency", {
+      type: "CurrencyCode",
+      description: "Currency of the amount, ISO 4217.",
+    }),
+    locale: t.expose("locale", { type: "LocaleCode", description: "Language of the checkout page." }),
     amountTotal: t.expose("amountTotal", {
       type: MoneyRef,
-      description: "What is to be paid, as of its last change.",
+      description: "Total amount to pay, as of the session's last change.",
     }),
     paymentStatus: t.expose("paymentStatus", {
       type: SessionPaymentStatusEnum,
-      description: "Whether it is paid.",
+      description: "Payment status of the session.",
     }),
     url: t.field({
       type: "URL",
       nullable: true,
       description:
-        "Its page. Only the token that made the session is told, while it is open; null for everybody else, and always null over REST.",
+        "URL of the checkout page. Returned only to the token that created the session, and only " +
+        "while the session is open; null for all other callers, and always null over REST.",
       resolve: ({ stored }, _args, context) =>
         sessionPageUrl(stored, {
           tokenId: tokenIdOf(context),
@@ -83,63 +103,69 @@ CheckoutSessionRef.implement({
     }),
     successUrl: t.field({
       type: "URL",
-      description: "Where the buyer goes when there is an order. Analysts see it without its query.",
+      description:
+        "URL that the buyer returns to after the order is placed. Analysts see the URL without its " +
+        "query.",
       resolve: ({ successUrl }, _args, context) => addressToShow(successUrl, context),
     }),
     cancelUrl: t.field({
       type: "URL",
-      description: "Where the buyer goes who gives up. Analysts see it without its query.",
+      description:
+        "URL that the buyer returns to after giving up the checkout. Analysts see the URL without " +
+        "its query.",
       resolve: ({ cancelUrl }, _args, context) => addressToShow(cancelUrl, context),
     }),
     expiresAt: t.expose("expiresAt", {
       type: "DateTime",
-      description: "When it ends if it is not submitted.",
+      description: "Time when the session expires unless it is submitted before.",
     }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was opened." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "Time when the session was created." }),
     submittedAt: t.field({
       type: "DateTime",
       nullable: true,
-      description: "When it was submitted.",
+      description: "Time when the buyer submitted the payment; null if the session is not submitted.",
       resolve: ({ stored }) => stored.submittedAt,
     }),
     completedAt: t.expose("completedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When there was an order.",
+      description: "Time when the order was placed; null unless the session is completed.",
     }),
     canceledAt: t.expose("canceledAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it was canceled.",
+      description: "Time of the cancellation; null unless the session is canceled.",
     }),
     updatedAt: t.field({
       type: "DateTime",
-      description: "When it last changed.",
+      description: "Time of the session's last change.",
       resolve: ({ stored }) => stored.updatedAt,
     }),
     cancellation: t.expose("cancellation", {
       type: Cancellation,
       nullable: true,
-      description: "Why it was canceled.",
+      description: "Reason and caller of the cancellation; null unless the session is canceled.",
     }),
     cartStatus: t.expose("cartStatus", {
       type: CartStatusEnum,
-      description: "Where the cart is in its life, by the clock.",
+      description: "Current status of the cart.",
     }),
     countries: t.field({
       type: ["CountryCode"],
-      description: "Where it can go: the countries of its market, up to 249.",
+      description:
+        "Countries that the merchant delivers to in the cart's market, ISO 3166-1 alpha-2, at most 249.",
       resolve: ({ cart }) => [...cart.countries],
     }),
     paymentFailureCode: t.string({
       nullable: true,
       description:
-        "Why the last payment came to nothing, in the provider's word for it or ours: `card_declined`, `timed_out`; null where none did.",
+        "Failure code of the session's last failed payment, from the payment provider or from this " +
+        "service, for example `card_declined` or `timed_out`; null if no payment has failed.",
       resolve: ({ id }, _args, { loaders }) => loaders.paymentFailures.load(id),
     }),
     cart: t.field({
       type: CartRef,
-      description: "The cart.",
+      description: "The cart of the session.",
       resolve: ({ cart }, _args, context) => toCartNode(cart, context),
     }),
   }),
@@ -149,7 +175,10 @@ export function toSessionNode({ session, cart }: LockedSession, context: GraphCo
   return { ...toSessionView(session, cart, { now: context.clock.now() }), stored: session, cart };
 }
 
-/** A session is there for whom its cart is there. */
+/**
+ * Whether the caller may see the session: the caller may see its cart, and a checkout page sees its own
+ * session only.
+ */
 const isSessionVisible = ({ session, cart }: LockedSession, context: GraphContext): boolean =>
   isCartVisible(cart, context) && isOwnSession(session.id, context);
 
@@ -163,9 +192,11 @@ builder.queryFields((t) => ({
   hostedCheckoutSession: t.field({
     type: CheckoutSessionRef,
     nullable: true,
-    description: "A checkout session by its id; null when there is none.",
+    description:
+      "Returns a checkout session by its id; null if there is no such session or the caller may " +
+      "not see it.",
     authScopes: { callers: ["storefront", "buyer", "system", ...readers] },
-    args: { id: t.arg.id({ required: true, description: "The session's id, `chs_…`." }) },
+    args: { id: t.arg.id({ required: true, description: "Id of the session, `chs_…`." }) },
     resolve: async (_root, { id }, context) => {
       const session = await context.loaders.sessions.load(id);
       const found = session === null ? null : await loadSessionCart(session, context);
@@ -175,14 +206,19 @@ builder.queryFields((t) => ({
   hostedCheckoutSessions: t.connection(
     {
       type: CheckoutSessionRef,
-      description: "Checkout sessions, oldest first.",
+      description: "Lists checkout sessions, oldest first.",
       authScopes: { callers: readers },
       complexity: pageCost,
       args: {
         merchantId: t.arg.id({
-          description: "The merchant; without it, with a token of the platform, all of them.",
+          description:
+            "Id of the merchant. If left out, a token of the platform gets the sessions of all " +
+            "merchants.",
         }),
-        status: t.arg({ type: SessionStatusEnum, description: "Only those in this status, by the clock." }),
+        status: t.arg({
+          type: SessionStatusEnum,
+          description: "Returns only sessions that have this status now.",
+        }),
       },
       resolve: async (_root, { merchantId, status, ...args }, context) => {
         const filter = {
@@ -196,13 +232,13 @@ builder.queryFields((t) => ({
           query,
           column: "hosted_checkout_session.id",
         });
-        const shown = edges.map(async ({ cursor, node }) => {
+        const pageEdges = edges.map(async ({ cursor, node }) => {
           const session = await context.loaders.sessions.load(node.id);
           return session === null
             ? []
             : [{ cursor, node: toSessionNode(await loadSessionCart(session, context), context) }];
         });
-        return { ...rest, edges: (await Promise.all(shown)).flat() };
+        return { ...rest, edges: (await Promise.all(pageEdges)).flat() };
       },
     },
     ...listTypes("HostedCheckoutSession", "checkout sessions"),
