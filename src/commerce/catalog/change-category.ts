@@ -23,7 +23,7 @@ export interface CategoryUpsertInput {
   readonly expectedVersion?: number | null | undefined;
   readonly slug: string;
   readonly names: readonly LocalizedTextInput[];
-  /** Left out: the parent stays the same. Null: the category becomes a top-level category. */
+  /** Left out: the parent currentPosition the same. Null: the category becomes a top-level category. */
   readonly parentId?: string | null | undefined;
   /**
    * Position among the categories with the same parent. Left out: the current position, or the end if the
@@ -51,12 +51,12 @@ export async function upsertCategory(
   if (isMoved && parentId !== null)
     await requireValidParent(transaction, context, { categoryId: before.id, parentId });
   const names = JSON.stringify(toLocalizedMap(input.names));
-  const stays = isMoved ? undefined : before.position;
+  const currentPosition = isMoved ? undefined : before.position;
   const row = {
     slug: input.slug,
     names,
     parentId,
-    position: input.position ?? stays ?? (await findEndPosition(transaction, context, parentId)),
+    position: input.position ?? currentPosition ?? (await findEndPosition(transaction, context, parentId)),
   };
   return existing === undefined
     ? insertCategory(transaction, context, row)

@@ -79,14 +79,14 @@ export interface SummaryParameters {
 }
 
 /**
- * SQL joins that `summaryColumns` reads from. `asked` is the alias of a row source with the columns
+ * SQL joins that `summaryColumns` reads from. `requested` is the alias of a row source with the columns
  * `product_id` and `locale`.
  */
 export function summaryJoinsSql(
-  asked: RawBuilder<unknown>,
+  requested: RawBuilder<unknown>,
   { country, now }: SummaryParameters,
 ): RawBuilder<unknown> {
-  return sql`join search_summary kept on kept.product_id = ${asked}.product_id and kept.locale = ${asked}.locale
+  return sql`join search_summary kept on kept.product_id = ${requested}.product_id and kept.locale = ${requested}.locale
     join merchant m on m.id = kept.merchant_id
     left join market_country mc on mc.merchant_id = kept.merchant_id and mc.country = ${country}
     left join market mk on mk.id = mc.market_id
@@ -97,5 +97,5 @@ export function summaryJoinsSql(
       from (select pr.amount_minor, pr.compare_at_minor, ${availabilityIndexSql(now)} as rank
         from variant v left join stock_level sl on sl.variant_id = v.id
         left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
-        where v.product_id = ${asked}.product_id) as r) as v`;
+        where v.product_id = ${requested}.product_id) as r) as v`;
 }

@@ -120,9 +120,9 @@ function toOptions(product: ProductAggregate, names: NameSelector): ProductDetai
 function toVariant(
   product: ProductAggregate,
   variant: VariantPart,
-  shown: { view: ProductRenderContext; names: NameSelector; title: string },
+  parts: { view: ProductRenderContext; names: NameSelector; title: string },
 ): VariantView {
-  const { view, names, title } = shown;
+  const { view, names, title } = parts;
   const labels = product.options.flatMap((option) => {
     const choice = option.choices.find(({ code }) => code === variant.options[option.code]);
     return choice === undefined ? [] : [names(choice.labels) ?? choice.code];

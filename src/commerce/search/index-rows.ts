@@ -159,15 +159,15 @@ export function draftDocuments(product: IndexedProduct, offered: readonly OfferR
 }
 
 export function finishDocument({ row, marks, fields }: DocumentDraft, stems: Stems): DocumentRow {
-  const known = stems.get(row.stemmer);
+  const wordStems = stems.get(row.stemmer);
   const { codes, title, brand, categories, text } = fields;
   const language = ` '${languageLexeme(row.stemmer)}'`;
   const withStems = (words: ReadonlySet<string>): Set<string> =>
-    known === undefined ? new Set(words) : addStems(words, known);
+    wordStems === undefined ? new Set(words) : addStems(words, wordStems);
   const [titles, brands, groups] = [withStems(title), withStems(brand), withStems(categories)];
   return {
     ...row,
-    titleStems: known === undefined ? null : row.titleWords.map((word) => known.get(word) ?? null),
+    titleStems: wordStems === undefined ? null : row.titleWords.map((word) => wordStems.get(word) ?? null),
     words: buildTsvector([codes, titles, brands.union(groups), withStems(text)]) + language + marks,
     head: buildTsvector([codes, titles, brands, groups]) + language,
   };
@@ -206,10 +206,10 @@ function buildTsvector(fields: readonly ReadonlySet<string>[]): string {
   return text;
 }
 
-function addStems(words: ReadonlySet<string>, known: ReadonlyMap<string, string>): Set<string> {
+function addStems(words: ReadonlySet<string>, wordStems: ReadonlyMap<string, string>): Set<string> {
   const all = new Set(words);
   for (const word of words) {
-    const stem = known.get(word);
+    const stem = wordStems.get(word);
     if (stem !== undefined && stem !== "") all.add(stem);
   }
   return all;

@@ -111,17 +111,17 @@ function termsOf({ words }: ParsedSearchQuery, stems: Stems): Term[] {
   const terms = new Map<string, Term>();
   for (const [index, word] of words.entries()) {
     const isLast = index === words.length - 1;
-    const known = word.isDense
+    const stemsByLanguage = word.isDense
       ? []
       : [...stems].map(([stemmer, own]) => ({
           stemmer,
           stem: own.get(word.text),
           rawStem: own.get(word.raw),
         }));
-    const stopIn = known
+    const stopIn = stemsByLanguage
       .filter(({ stem, rawStem }) => stem === "" || rawStem === "")
       .map(({ stemmer }) => stemmer);
-    const differing = known.flatMap(({ stemmer, stem = "" }) =>
+    const differing = stemsByLanguage.flatMap(({ stemmer, stem = "" }) =>
       stem === "" || stem === word.text ? [] : [{ stemmer, stem }],
     );
     terms.set(`${word.text}${isLast ? "*" : ""}`, { word, isLast, stems: differing, stopIn });
@@ -151,8 +151,8 @@ const anyClause = (clauses: readonly string[]): string =>
  */
 function denseClause(text: string, weight: FieldWeight): string {
   const segments = splitDenseWord(text);
-  const telling = segments.filter((segment) => !kana.test(segment));
-  const pairs = new Set((telling.length > 0 ? telling : segments).flatMap(characterPairs));
+  const significant = segments.filter((segment) => !kana.test(segment));
+  const pairs = new Set((significant.length > 0 ? significant : segments).flatMap(characterPairs));
   const clauses = [...pairs].map((pair) => lexeme(pair, kana.test(pair) ? `*${weight}` : weight));
   return clauses.length === 1 ? clauses.join("") : `(${clauses.join(" & ")})`;
 }
@@ -174,7 +174,7 @@ export async function correctSearchQuery(
   query: ParsedSearchQuery,
   chain: readonly string[],
 ): Promise<ParsedSearchQuery | undefined> {
-  const asked = query.words
+  const unknownCandidates = query.words
     .map((word, place) => ({
       place,
       key: trigramKey(word.text),
@@ -182,12 +182,12 @@ export async function correctSearchQuery(
       word,
     }))
     .filter(({ word }) => !word.isDense && word.text.length >= wordLengthMin);
-  if (asked.length === 0) return undefined;
+  if (unknownCandidates.length === 0) return undefined;
   // The products of a term may have been removed, so at most five candidates are checked against the
   // documents.
   const { rows } = await sql<{ place: number; term: string }>`
     select w.place, c.term
-    from json_to_recordset(${JSON.stringify(asked.map(({ place, key, match }) => ({ place, key, match })))}::json) as w(place int, key text, match text)
+    from json_to_recordset(${JSON.stringify(unknownCandidates.map(({ place, key, match }) => ({ place, key, match })))}::json) as w(place int, key text, match text)
     cross join lateral (
       select t.term from (
         select term, max(similarity(trigram_key, w.key)) as likeness, bool_or(locale = any(${chain}::text[])) as is_asked

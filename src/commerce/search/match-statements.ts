@@ -136,8 +136,8 @@ export function matchesOfWords(form: SearchForm): MatchesSql {
  * fallback if the product lacks it.
  */
 function isShown(key: Sql): Sql {
-  const asked = sql`${parameter("chain0")}::text`;
-  return sql`(d.locale = ${asked} or (not ${asked} = any(d.locales) and d.locale = ${resolvedLocaleSql(sql`d.locales`, offerFallbackLocaleSql(key))}))`;
+  const requested = sql`${parameter("chain0")}::text`;
+  return sql`(d.locale = ${requested} or (not ${requested} = any(d.locales) and d.locale = ${resolvedLocaleSql(sql`d.locales`, offerFallbackLocaleSql(key))}))`;
 }
 
 const mainCurrencyFirst = sql`currency is distinct from (select currency from main), currency`;

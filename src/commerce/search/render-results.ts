@@ -153,14 +153,14 @@ export function highlightTitle(
   query: ParsedSearchQuery,
   stems: Stems,
 ): string | null {
-  const known = stems.get(stemmer);
-  const stemsAsked = new Set(
-    query.words.map(({ text }) => known?.get(text)).filter((stem) => stem !== undefined && stem !== ""),
+  const wordStems = stems.get(stemmer);
+  const queryStems = new Set(
+    query.words.map(({ text }) => wordStems?.get(text)).filter((stem) => stem !== undefined && stem !== ""),
   );
   const marked = splitWords(title).flatMap((word, index) =>
     word.isDense
       ? markDense(title, word, query)
-      : isInQuery(word, query) || stemsAsked.has(titleStems?.[index] ?? "")
+      : isInQuery(word, query) || queryStems.has(titleStems?.[index] ?? "")
         ? [word]
         : [],
   );
@@ -196,9 +196,9 @@ function markDense(title: string, { start, end }: SearchWord, query: ParsedSearc
   const places = parts.flatMap(({ text }, index) => Array.from({ length: text.length }, () => index));
   const folded = parts.map(({ text }) => text).join("");
   const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
-  const asked = new Set([...dense, ...dense.flatMap(splitDenseWord)]);
+  const searchTexts = new Set([...dense, ...dense.flatMap(splitDenseWord)]);
   const hits = new Set<number>();
-  for (const text of asked) {
+  for (const text of searchTexts) {
     for (let at = folded.indexOf(text); at >= 0; at = folded.indexOf(text, at + 1)) {
       for (const place of places.slice(at, at + text.length)) hits.add(place);
     }

@@ -166,11 +166,11 @@ async function saveCounts(db: Database, entries: readonly Entry[]): Promise<void
 }
 
 /** Number of days for which counts are kept: the longest report period, plus the current day. */
-const keptDays = 732;
+const daysToKeep = 732;
 const dayMs = 86_400_000;
 
 export async function deleteOldSearchCounts(db: Database, now: Date): Promise<void> {
-  const oldest = new Date(now.getTime() - keptDays * dayMs).toISOString().slice(0, 10);
+  const oldest = new Date(now.getTime() - daysToKeep * dayMs).toISOString().slice(0, 10);
   await sql`delete from search_query_day where day < ${oldest}::date`.execute(db);
 }
 

@@ -87,11 +87,11 @@ export function resolvedLocaleSql(
   locales: RawBuilder<unknown>,
   fallback: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  const asked = Array.from({ length: localeChainLength }, (_, index) => {
+  const requested = Array.from({ length: localeChainLength }, (_, index) => {
     const locale = parameter<string>(`chain${index}`);
     return sql`when ${locale}::text = any(${locales}) then ${locale}::text`;
   });
-  return sql`(case ${sql.join(asked, sql` `)} else ${fallback} end)`;
+  return sql`(case ${sql.join(requested, sql` `)} else ${fallback} end)`;
 }
 
 /**

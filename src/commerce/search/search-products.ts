@@ -109,17 +109,17 @@ const countsCacheKey = (form: SearchForm, { country, chain0, merchant, categoryK
   ]);
 
 async function browse(reader: Reader, { key, values, count }: Browse): Promise<Row> {
-  const frames = countsCacheOf(reader);
-  if (frames === undefined) return count();
-  const known = async (): Promise<Row | undefined> => {
-    const frame = await findCachedCounts(frames, key);
-    return frame === undefined ? undefined : readCachedPage(reader, frame, values);
+  const cache = countsCacheOf(reader);
+  if (cache === undefined) return count();
+  const readFromCache = async (): Promise<Row | undefined> => {
+    const cached = await findCachedCounts(cache, key);
+    return cached === undefined ? undefined : readCachedPage(reader, cached, values);
   };
-  const page = await known();
+  const page = await readFromCache();
   if (page !== undefined) return page;
   // If several callers find the cache outdated, the first one counts and the others wait for its result.
-  const counted = frames.pending.has(key) ? await known() : undefined;
-  return counted ?? cacheCounts(frames, key, count);
+  const counted = cache.pending.has(key) ? await readFromCache() : undefined;
+  return counted ?? cacheCounts(cache, key, count);
 }
 
 const toCachedCounts = ({
@@ -138,17 +138,17 @@ const toCachedCounts = ({
 /** Reads a page whose products are cached; undefined if the page is not cached or a product has changed. */
 async function readCachedPage(
   reader: Reader,
-  frame: CachedCounts,
+  cached: CachedCounts,
   values: SearchValues,
 ): Promise<Row | undefined> {
-  const { counted, first, snapshot } = frame;
+  const { counted, first, snapshot } = cached;
   const end = Math.min(Number(values["offset"]) + Number(values["limit"]), counted.total);
   if (end > first.length) return undefined;
-  const known = JSON.stringify(first.slice(Number(values["offset"]), end));
+  const hits = JSON.stringify(first.slice(Number(values["offset"]), end));
   const page = await runForRow<Pick<Row, "hits" | "indexedAt"> & { readonly isCurrent: boolean }>(reader, {
-    form: "known page",
+    form: "cached page",
     write: cachedPageStatement,
-    values: { ...values, known, snapshot },
+    values: { ...values, cachedHits: hits, snapshot },
   });
   return page.isCurrent ? { ...counted, hits: page.hits, indexedAt: page.indexedAt } : undefined;
 }
@@ -207,7 +207,7 @@ interface CachedCounts {
 const cachedCountsMax = 500;
 
 interface CountsCache {
-  readonly kept: LRUCache<string, CachedCounts>;
+  readonly entries: LRUCache<string, CachedCounts>;
   /** Running counts by cache key; callers with the same key wait for them. */
   readonly pending: Map<string, Promise<unknown>>;
 }
@@ -220,24 +220,24 @@ const countsCaches = new WeakMap<Reader, CountsCache>();
  */
 function countsCacheOf(reader: Reader): CountsCache | undefined {
   if (reader.isTransaction) return undefined;
-  const known = countsCaches.get(reader);
-  if (known !== undefined) return known;
-  const frames: CountsCache = { kept: new LRUCache({ max: cachedCountsMax }), pending: new Map() };
-  countsCaches.set(reader, frames);
-  return frames;
+  const existing = countsCaches.get(reader);
+  if (existing !== undefined) return existing;
+  const cache: CountsCache = { entries: new LRUCache({ max: cachedCountsMax }), pending: new Map() };
+  countsCaches.set(reader, cache);
+  return cache;
 }
 
 async function findCachedCounts(
-  { kept, pending }: CountsCache,
+  { entries, pending }: CountsCache,
   key: string,
 ): Promise<CachedCounts | undefined> {
   await pending.get(key)?.catch(() => undefined);
-  return kept.get(key);
+  return entries.get(key);
 }
 
 /** Counts the matches and caches the result. */
 async function cacheCounts(
-  { kept, pending }: CountsCache,
+  { entries, pending }: CountsCache,
   key: string,
   count: () => Promise<Row>,
 ): Promise<Row> {
@@ -245,7 +245,7 @@ async function cacheCounts(
   pending.set(key, counting);
   try {
     const row = await counting;
-    kept.set(key, toCachedCounts(row));
+    entries.set(key, toCachedCounts(row));
     return row;
   } finally {
     if (pending.get(key) === counting) pending.delete(key);

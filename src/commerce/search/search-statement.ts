@@ -94,7 +94,7 @@ const tables = summaryJoinsSql(sql`f`, {
 /** The cached products of a page as JSON; as a single parameter its length does not affect the SQL text. */
 const cachedPage = sql`
   select f.place, 0 as score, ${summaryColumnsSql}
-  from (select product_id, locale, row_number() over () as place from json_to_recordset(${parameter("known")}::json) as r(product_id text, locale text)) as f
+  from (select product_id, locale, row_number() over () as place from json_to_recordset(${parameter("cachedHits")}::json) as r(product_id text, locale text)) as f
   ${tables}`;
 
 /**
@@ -103,16 +103,16 @@ const cachedPage = sql`
  */
 function pageOf(form: SearchForm, order: Sql): Sql {
   const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
-  const asked = sql`
+  const pageRows = sql`
     select product_id, locale, offer ${score}, row_number() over () as place
     from (select * from base order by ${order} offset ${parameter("offset")}::int limit ${parameter("limit")}::int) as ordered limit ${sql.raw(String(searchPageSizeMax))}`;
   if (!form.hasWords)
-    return sql`select f.place, 0 as score, ${summaryColumnsSql} from (${asked}) as f ${tables}`;
+    return sql`select f.place, 0 as score, ${summaryColumnsSql} from (${pageRows}) as f ${tables}`;
   return sql`
     select f.place, ${form.sort === "relevance" ? sql`f.score` : sql`${scoreSql(form, isOfferInStockSql(sql`f.offer`))} as score`},
       ${isIn("anyCode", "head")} as "inCode", ${isIn("anyTitle", "head")} as "inTitle", ${isIn("anyBrand", "head")} as "inBrand",
       ${isIn("anyCategory", "head")} as "inCategory", ${isIn("anyText", "words")} as "inText", d.stemmer, d.title_stems as "titleStems", ${summaryColumnsSql}
-    from (${asked}) as f join search_document d on d.product_id = f.product_id and d.locale = f.locale ${tables}`;
+    from (${pageRows}) as f join search_document d on d.product_id = f.product_id and d.locale = f.locale ${tables}`;
 }
 
 /*

@@ -114,30 +114,30 @@ const wordsMax = 20_000;
 const stemCaches = new WeakMap<Reader, StemCache>();
 
 function stemCacheOf(reader: Reader): StemCache {
-  const known = stemCaches.get(reader) ?? { stemmers: [], words: new LRUCache({ max: wordsMax }) };
-  stemCaches.set(reader, known);
-  return known;
+  const cache = stemCaches.get(reader) ?? { stemmers: [], words: new LRUCache({ max: wordsMax }) };
+  stemCaches.set(reader, cache);
+  return cache;
 }
 
 export async function getStems(reader: Reader, words: ReadonlySet<string>): Promise<Stems> {
-  const known = stemCacheOf(reader);
+  const cache = stemCacheOf(reader);
   // Another search may change the cache while this one waits for the database. The result therefore
   // combines one copy of the cache with the rows read for it.
-  const { stemmers, words: kept } = known;
-  const found = new Map([...words].flatMap((word) => [[word, kept.get(word)] as const]));
+  const { stemmers, words: cachedWords } = cache;
+  const found = new Map([...words].flatMap((word) => [[word, cachedWords.get(word)] as const]));
   const missing = new Set([...words].filter((word) => found.get(word) === undefined));
   if (missing.size === 0 && stemmers.length > 0) return byStemmer(stemmers, found);
   const read = await readStemsInUse(reader, missing);
   const inUse = [...read.keys()];
   // The indexed languages have changed, so the cache is cleared and all stems are read again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
-    clearStemCache(known);
+    clearStemCache(cache);
     return getStems(reader, words);
   }
   for (const word of missing) found.set(word, stemsIn(read, word));
-  if (known.stemmers.length === 0 || areSame(known.stemmers, inUse)) {
-    known.stemmers = inUse;
-    for (const word of missing) known.words.set(word, stemsIn(read, word));
+  if (cache.stemmers.length === 0 || areSame(cache.stemmers, inUse)) {
+    cache.stemmers = inUse;
+    for (const word of missing) cache.words.set(word, stemsIn(read, word));
   }
   return byStemmer(inUse, found);
 }
@@ -167,18 +167,18 @@ function stemsIn(read: Stems, word: string): ReadonlyMap<string, string> {
 
 /** Returns whether the cache matches the locales of the indexed documents; clears the cache if it does not. */
 export function checkStemCache(reader: Reader, locales: readonly (string | null)[]): boolean {
-  const known = stemCacheOf(reader);
+  const cache = stemCacheOf(reader);
   const stemmers = [
     ...new Set(locales.flatMap((locale) => (locale === null ? [] : [stemmerOf(locale)]))),
   ].toSorted();
-  if (areSame(known.stemmers, stemmers.length === 0 ? [noStemmer] : stemmers)) return true;
-  clearStemCache(known);
+  if (areSame(cache.stemmers, stemmers.length === 0 ? [noStemmer] : stemmers)) return true;
+  clearStemCache(cache);
   return false;
 }
 
-function clearStemCache(known: StemCache): void {
-  known.stemmers = [];
-  known.words.clear();
+function clearStemCache(cache: StemCache): void {
+  cache.stemmers = [];
+  cache.words.clear();
 }
 
 const areSame = (one: readonly string[], other: readonly string[]): boolean =>

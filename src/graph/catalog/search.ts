@@ -98,10 +98,10 @@ function countProductSearch(
 
 async function merchantFilter(
   { viewer, loaders }: GraphContext,
-  asked: string | undefined,
+  requested: string | undefined,
 ): Promise<string | undefined> {
-  if (viewer.kind !== "internal" || viewer.merchantId === null) return asked;
+  if (viewer.kind !== "internal" || viewer.merchantId === null) return requested;
   const { slug } = await loaders.merchants.load(viewer.merchantId);
   // No merchant can have the slug "-", so the search finds nothing.
-  return asked === undefined || asked === slug ? slug : "-";
+  return requested === undefined || requested === slug ? slug : "-";
 }
