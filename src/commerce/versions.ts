@@ -1,16 +1,18 @@
-/** What version things have: the cheapest thing to ask of them, for who waits until one is another. */
+/** Reads the versions of carts and orders. Live streams poll these cheap queries to detect changes. */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 
 type Versions = ReadonlyMap<string, number>;
 
+/** Reads the versions of carts, by cart id. */
 export const findCartVersions = (reader: Reader, ids: readonly string[]): Promise<Versions> =>
   findVersions(reader, sql`cart`, ids);
 
+/** Reads the versions of orders, by order id. */
 export const findOrderVersions = (reader: Reader, ids: readonly string[]): Promise<Versions> =>
   findVersions(reader, sql`sales_order`, ids);
 
-/** By id; what is not there is missing. */
+/** Returns versions by id; ids without a row are left out. */
 async function findVersions(
   reader: Reader,
   table: RawBuilder<unknown>,

@@ -47,7 +47,7 @@ export interface AfterSalesOptionTerms {
   readonly evidenceRequired: readonly ("photo" | "serial_number" | "receipt")[];
 }
 
-/** One option of the given kind, with its decision and the reasons for the decision. */
+/** An option of the given kind, with its decision and the reasons for the decision. */
 export interface AfterSalesOptionOf<Kind extends string> extends AfterSalesOptionTerms {
   readonly kind: Kind;
   readonly decision: Decision;
@@ -62,7 +62,7 @@ export interface AfterSalesOptionOf<Kind extends string> extends AfterSalesOptio
 export type AfterSalesOption = AfterSalesOptionOf<ReturnKind>;
 export type OrderLevelOption = AfterSalesOptionOf<"refund_undelivered" | "withdrawal">;
 
-/** What an option of one order line is evaluated from. */
+/** The order, line, facts and time windows from which an option of one line is evaluated. */
 export interface AfterSalesLineContext {
   readonly order: OrderAggregate;
   readonly facts: AfterSalesFacts;
@@ -70,7 +70,7 @@ export interface AfterSalesLineContext {
   readonly windows: AfterSalesWindows;
 }
 
-/** What an option is evaluated from, including whether the return reason is the merchant's fault. */
+/** The context of an option, including whether the return reason is the merchant's fault. */
 export interface AfterSalesOptionContext extends AfterSalesLineContext {
   readonly isFault: boolean;
 }

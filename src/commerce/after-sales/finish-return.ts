@@ -13,7 +13,7 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { restockReturnedUnits } from "#commerce/inventory/stock-holds.ts";
+import { restockReturnedUnits } from "#commerce/inventory/order-stock.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import {
   reduceReplacement,

@@ -3,7 +3,7 @@
  * approved. The replacement is not part of the order's lines, so their quantities do not change. If the
  * inspection refuses units, the replacement for these units is not sent.
  */
-import { releaseOrderStock, reserveStock } from "#commerce/inventory/stock-holds.ts";
+import { releaseOrderStock, reserveStock } from "#commerce/inventory/order-stock.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";

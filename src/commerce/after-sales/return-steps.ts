@@ -46,7 +46,7 @@ export interface LockedReturn {
   readonly found: OrderReturn;
 }
 
-/** One step of a return: its checks and the work to do. */
+/** Describes one step of a return: its checks and the work to do. */
 export interface ReturnStepChange {
   readonly target: ReturnTarget;
   readonly step: ReturnStep;

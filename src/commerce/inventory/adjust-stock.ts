@@ -1,8 +1,8 @@
 /**
- * What is on hand of a variant. It never falls below zero nor below what is promised to buyers, and every
- * change leaves a movement, so that the movements always add up to the level. The level is not part of the
- * catalog: it raises no version (orders change it all the time, and would queue for the merchant's row), but
- * a published product is indexed anew, because it may be sold out now.
+ * Adjusts the stock on hand of variants. The stock never falls below zero nor below the reserved units. Every
+ * change writes a movement, so the movements always add up to the level. Stock changes do not raise the
+ * catalog version: orders change stock all the time and would wait for the merchant's row. Published products
+ * are indexed again, because their availability may have changed.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -29,18 +29,20 @@ import {
 } from "./stock-levels.ts";
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
 
-/** `sold` is not among them: only orders sell. */
+/** Reasons that an adjustment may give. "sold" is not allowed, because only orders sell. */
 export const stockAdjustReasons = ["received", "correction", "damaged", "lost", "returned"] as const;
 export type StockAdjustReason = (typeof stockAdjustReasons)[number];
 
+/** The input of a stock adjustment. */
 export interface StockAdjustInput {
   readonly variantId: string;
-  /** Units, not zero: positive arrives, negative leaves. */
+  /** Units to add to the stock on hand; negative to remove; not zero. */
   readonly delta: number;
   readonly reason: StockAdjustReason;
   readonly note?: string | null | undefined;
 }
 
+/** The new stock on hand of a variant, with the movement that was written. */
 export interface StockAdjustmentResult {
   readonly variantId: string;
   readonly productId: string;
@@ -50,6 +52,10 @@ export interface StockAdjustmentResult {
 
 const stockNoteLengthMax = 500;
 
+/**
+ * Adds units to or removes units from a variant's stock on hand. Releases expired holds before a change is
+ * refused.
+ */
 export async function adjustStock(
   transaction: Transaction,
   context: CommandContext,
@@ -75,7 +81,10 @@ type UpdatedStockLevel = Omit<StockLevel, "variantId" | "productId" | "discontin
   readonly movementId: number;
 };
 
-/** Undefined: it would take what is not there, or is promised. */
+/**
+ * Changes the stock on hand. Returns undefined if the change would remove units that are reserved or do not
+ * exist.
+ */
 async function updateOnHand(
   transaction: Transaction,
   context: CommandContext,
@@ -87,11 +96,11 @@ async function updateOnHand(
       where variant_id = ${input.variantId} and merchant_id = ${context.merchantId}
         and on_hand + ${input.delta}::int between 0 and ${catalogBounds.onHandMax}::int and reserved <= on_hand + ${input.delta}::int + backorder_limit
       returning variant_id, version, on_hand, reserved, backorder_limit, low_stock_threshold),
-    told as (
+    movement as (
       insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
       select ${context.merchantId}, variant_id, ${input.delta}::int, on_hand, ${input.reason}, ${input.note ?? null}::text, ${context.now}::timestamptz from moved
       returning id)
-    select told.id as movement_id, version, on_hand, reserved, backorder_limit, low_stock_threshold from moved, told`.execute(
+    select movement.id as movement_id, version, on_hand, reserved, backorder_limit, low_stock_threshold from moved, movement`.execute(
     transaction,
   );
   return rows[0];
@@ -100,13 +109,16 @@ async function updateOnHand(
 function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
   return [
     ...integerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
-    ...(delta === 0 ? [faultAt("/delta", "out_of_range", "It must not be zero.")] : []),
+    ...(delta === 0 ? [faultAt("/delta", "out_of_range", '"delta" must not be 0.')] : []),
     ...choiceFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
     ...textFaults("/note", note, { max: stockNoteLengthMax, lines: "many" }),
   ];
 }
 
-/** The product before the level, as everywhere; a product held still is indexed from what is true when it is. */
+/**
+ * Locks the variant's product. Products are always locked before levels, to avoid deadlocks. The search index
+ * reads the product after the lock is released and so sees the change.
+ */
 async function lockProductOf(
   transaction: Transaction,
   context: CommandContext,
@@ -139,6 +151,7 @@ async function explainRefusal(
   return insufficientStockFailure(figures, { delta });
 }
 
+/** The counted stock on hand of one variant. */
 export interface StockCount {
   readonly variantId: string;
   readonly onHand: number;
@@ -150,7 +163,10 @@ interface CountCorrection extends StockCount {
   readonly reason: "received" | "correction";
 }
 
-/** Sets what was counted, for imports. Gives what changed, to be told when the import stands. */
+/**
+ * Sets the stock on hand to counted values, for imports. Returns the changes; the caller publishes their
+ * events after the import.
+ */
 export async function setCountedStock(
   transaction: Transaction,
   context: CommandContext,
@@ -178,7 +194,7 @@ export async function setCountedStock(
   return changes;
 }
 
-/** Less than is promised to buyers. */
+/** Returns true if the count is lower than the units reserved for buyers. */
 function isBelowReserved({ onHand }: StockCount, level: StockLevel | undefined): boolean {
   return level !== undefined && level.onHand !== onHand && level.reserved > onHand + level.backorderLimit;
 }

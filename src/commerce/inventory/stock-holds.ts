@@ -1,7 +1,7 @@
 /**
- * Stock that is kept back: by a checkout session until it ends, by an order until it is sent or given up.
- * What is reserved of a variant is at any time the sum of these. A session's hold ends by the clock; whoever
- * is short of something takes back what has ended so before being refused.
+ * Stock holds of checkout sessions. A variant's reserved quantity is always the sum of its session holds and
+ * the units reserved for orders. A session's hold expires by time. If stock is short, expired holds are
+ * released before a request is refused.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -15,24 +15,25 @@ import {
   type VariantQuantity,
 } from "./stock-levels.ts";
 
-/** More was wanted than there is. */
+/** A variant of which fewer units are available than wanted. */
 export interface StockShortage {
   readonly variantId: string;
   readonly wanted: number;
-  /** So many there would be for the asker, what it holds already included. */
+  /** Units available to the caller, including the units that the caller's session already holds. */
   readonly available: number;
 }
 
+/** The complete set of stock holds of one checkout session. */
 export interface SessionStockHolds {
   readonly sessionId: string;
-  /** Null: held without end. */
+  /** Time at which the holds expire; null if they do not expire. */
   readonly expiresAt: Date | null;
   readonly lines: readonly VariantQuantity[];
 }
 
 /**
- * Makes the session's holds exactly these. Where anything is short nothing is held, and the caller must
- * refuse.
+ * Sets the session's holds to exactly these lines. If any variant is short, nothing is held and the shortages
+ * are returned; the caller must then refuse the request.
  */
 export async function holdStock(
   transaction: Transaction,
@@ -55,15 +56,19 @@ export async function holdStock(
   return [];
 }
 
-interface HeldStock {
-  /** The quantities that a session holds. */
+/** The stock that a session holds, with the locked levels of its variants. */
+export interface HeldStock {
+  /** Variant id → quantity that the session holds. */
   readonly holds: ReadonlyMap<string, number>;
-  /** Locked: of those, and of what else was asked for. */
+  /** Variant id → stock level; locked, for the held and the requested variants. */
   readonly levels: Map<string, StockLevel>;
 }
 
-/** Holds are read after their levels are locked: who moves a hold has its level. */
-async function lockHeldStock(
+/**
+ * Locks the levels of a session's holds, then reads the holds. Every change of a hold locks the level first,
+ * so the holds read afterwards are current.
+ */
+export async function lockHeldStock(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, alsoLock = [] }: { readonly sessionId: string; readonly alsoLock?: readonly string[] },
@@ -83,14 +88,17 @@ async function lockHeldStock(
 }
 
 interface StockDemand {
-  /** Its own holds are not taken back. */
+  /** The session whose own expired holds are kept; null if there is none. */
   readonly sessionId: string | null;
   readonly wanted: ReadonlyMap<string, number>;
   readonly held: HeldStock;
 }
 
-/** What is short is looked at again when what has ended by the clock was taken back. */
-async function checkStock(
+/**
+ * Checks whether the demand is available. If not, releases expired holds of the short variants and checks
+ * again.
+ */
+export async function checkStock(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, wanted, held }: StockDemand,
@@ -122,13 +130,13 @@ function findShortages(wanted: StockDemand["wanted"], { holds, levels }: HeldSto
 }
 
 interface ExpiredHoldsQuery {
-  /** Whose own holds are not taken back. */
+  /** The session whose own expired holds are kept; null if there is none. */
   readonly sessionId: string | null;
   readonly levels: ReadonlyMap<string, StockLevel>;
   readonly variantIds: readonly string[];
 }
 
-/** The holds of these variants that have ended by the clock; their levels are locked. */
+/** Deletes the expired holds of these variants and releases their stock. The levels must be locked. */
 async function deleteExpiredHolds(
   transaction: Transaction,
   context: StockCommandContext,
@@ -148,7 +156,10 @@ async function deleteExpiredHolds(
   });
 }
 
-/** For who would be refused because of them. Says whether there were any. */
+/**
+ * Releases expired holds of the variants, for a request that would otherwise be refused. Returns true if
+ * there were any.
+ */
 export async function releaseExpiredStockHolds(
   transaction: Transaction,
   context: StockCommandContext,
@@ -166,8 +177,8 @@ export async function releaseExpiredStockHolds(
   );
 }
 
-/** Of variants that are there; what was deleted has no stock to move. */
-function toStockLevelMoves<Row extends { readonly variantId: string }>(
+/** Builds the level changes of rows. Deleted variants have no level and are left out. */
+export function toStockLevelMoves<Row extends { readonly variantId: string }>(
   rows: readonly Row[],
   levels: ReadonlyMap<string, StockLevel>,
   change: (row: Row, level: StockLevel) => Omit<StockLevelMove, "level">,
@@ -199,8 +210,8 @@ async function writeHolds(
 }
 
 /**
- * Null: without end, while it is being paid. The caller has made sure, by `holdStock`, that they are still
- * there.
+ * Sets when the session's holds expire; null means never, while a payment is processed. The caller must have
+ * checked with `holdStock` that the holds still exist.
  */
 export async function setStockHoldExpiry(
   transaction: Transaction,
@@ -209,7 +220,7 @@ export async function setStockHoldExpiry(
   await transaction.updateTable("stockHold").set({ expiresAt }).where("sessionId", "=", sessionId).execute();
 }
 
-/** Nothing the second time. */
+/** Releases all holds of a session. Does nothing if the session has none. */
 export async function releaseStockHolds(
   transaction: Transaction,
   context: StockCommandContext,
@@ -224,160 +235,11 @@ export async function releaseStockHolds(
   await moveStockLevels(transaction, context, { moves, cause: null });
 }
 
-const toVariantQuantities = (quantities: ReadonlyMap<string, number>): VariantQuantity[] =>
+/** Converts a map of quantities to rows. */
+export const toVariantQuantities = (quantities: ReadonlyMap<string, number>): VariantQuantity[] =>
   [...quantities].map(([variantId, quantity]) => ({ variantId, quantity }));
 
-async function deleteHolds(transaction: Transaction, sessionId: string): Promise<void> {
+/** Deletes the rows of a session's holds, without changing stock levels. */
+export async function deleteHolds(transaction: Transaction, sessionId: string): Promise<void> {
   await transaction.deleteFrom("stockHold").where("sessionId", "=", sessionId).execute();
-}
-
-/**
- * The session's holds become an order's. Gives how many of each were on hand; the rest stays reserved, and
- * waits.
- */
-export async function sellHeldStock(
-  transaction: Transaction,
-  context: StockCommandContext,
-  { sessionId, note }: { readonly sessionId: string; readonly note: string },
-): Promise<ReadonlyMap<string, number>> {
-  const { holds, levels } = await lockHeldStock(transaction, context, { sessionId });
-  await deleteHolds(transaction, sessionId);
-  const sold = toVariantQuantities(holds).map(({ variantId, quantity }) => ({
-    variantId,
-    quantity: Math.min(quantity, levels.get(variantId)?.onHand ?? 0),
-  }));
-  await moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(sold, levels, takeReservedUnits),
-    cause: { reason: "sold", note },
-  });
-  return sumQuantitiesByVariant(sold);
-}
-
-const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelMove, "level"> => ({
-  onHand: -quantity,
-  reserved: -quantity,
-});
-
-/** Lines, and what their movements shall say: the order's number. */
-type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
-
-/**
- * What an order's lines wait for is taken from what is on hand. Where that is too little nothing is taken,
- * and the caller must refuse.
- */
-export async function allocateStock(
-  transaction: Transaction,
-  context: StockCommandContext,
-  ...[lines, note]: LinesWithNote<VariantQuantity>
-): Promise<readonly StockShortage[]> {
-  const wanted = toVariantQuantities(sumQuantitiesByVariant(lines));
-  const levels = await lockStockLevels(
-    transaction,
-    context,
-    wanted.map(({ variantId }) => variantId),
-  );
-  const shortages = wanted.flatMap(({ variantId, quantity }): StockShortage[] => {
-    const level = levels.get(variantId);
-    return level === undefined || quantity <= level.onHand
-      ? []
-      : [{ variantId, wanted: quantity, available: level.onHand }];
-  });
-  if (shortages.length > 0) return shortages;
-  await moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(wanted, levels, takeReservedUnits),
-    cause: { reason: "sold", note },
-  });
-  return [];
-}
-
-/** What an order gives up: units it waited for, and units that were taken for it. */
-export interface OrderUnitsToRelease {
-  readonly variantId: string;
-  readonly waiting: number;
-  readonly allocated: number;
-}
-
-export async function releaseOrderStock(
-  transaction: Transaction,
-  context: StockCommandContext,
-  ...[lines, note]: LinesWithNote<OrderUnitsToRelease>
-): Promise<void> {
-  const waiting = sumQuantitiesByVariant(
-    lines.map(({ variantId, waiting: quantity }) => ({ variantId, quantity })),
-  );
-  const allocated = sumQuantitiesByVariant(
-    lines.map(({ variantId, allocated: quantity }) => ({ variantId, quantity })),
-  );
-  const levels = await lockStockLevels(transaction, context, [...waiting.keys()]);
-  const moves = toStockLevelMoves(toVariantQuantities(waiting), levels, ({ variantId, quantity }) => ({
-    reserved: -quantity,
-    onHand: allocated.get(variantId) ?? 0,
-  }));
-  await moveStockLevels(transaction, context, { moves, cause: { reason: "canceled", note } });
-}
-
-/** What came back and can be sold again. */
-export async function restockReturnedUnits(
-  transaction: Transaction,
-  context: StockCommandContext,
-  ...[lines, note]: LinesWithNote<VariantQuantity>
-): Promise<void> {
-  const back = toVariantQuantities(sumQuantitiesByVariant(lines));
-  const levels = await lockStockLevels(
-    transaction,
-    context,
-    back.map(({ variantId }) => variantId),
-  );
-  await moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(back, levels, ({ quantity }) => ({ onHand: quantity })),
-    cause: { reason: "returned", note },
-  });
-}
-
-/** Promises an order as much of it as there is, and gives what is missing. Of what was deleted nothing is. */
-export async function reserveAvailableStock(
-  transaction: Transaction,
-  context: StockCommandContext,
-  lines: readonly VariantQuantity[],
-): Promise<readonly StockShortage[]> {
-  const wanted = sumQuantitiesByVariant(lines);
-  const held: HeldStock = {
-    holds: new Map(),
-    levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
-  };
-  const found = await checkStock(transaction, context, { sessionId: null, wanted, held });
-  const shortages = found.shortages.filter(({ variantId }) => held.levels.has(variantId));
-  const missing = new Map(shortages.map((short) => [short.variantId, short.wanted - short.available]));
-  const promised = toVariantQuantities(wanted).map(({ variantId, quantity }) => ({
-    variantId,
-    quantity: quantity - (missing.get(variantId) ?? 0),
-  }));
-  await moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(promised, found.levels, ({ quantity }) => ({ reserved: quantity })),
-    cause: null,
-  });
-  return shortages;
-}
-
-/**
- * Promises an order more, as what an exchange will send. Where anything is short nothing is promised, and the
- * caller must refuse.
- */
-export async function reserveStock(
-  transaction: Transaction,
-  context: StockCommandContext,
-  lines: readonly VariantQuantity[],
-): Promise<readonly StockShortage[]> {
-  const wanted = sumQuantitiesByVariant(lines);
-  const held: HeldStock = {
-    holds: new Map(),
-    levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
-  };
-  const { levels, shortages } = await checkStock(transaction, context, { sessionId: null, wanted, held });
-  if (shortages.length > 0) return shortages;
-  await moveStockLevels(transaction, context, {
-    moves: toStockLevelMoves(toVariantQuantities(wanted), levels, ({ quantity }) => ({ reserved: quantity })),
-    cause: null,
-  });
-  return [];
 }

@@ -1,7 +1,7 @@
 /**
- * The stock levels of variants: locked and moved always in the order of variants, so that two transactions
- * that move the same ones wait for each other instead of deadlocking. Each unit that comes or goes leaves a
- * movement; a product that is sold out by it, or for sale again, is queued for the search index. Crossed
+ * Locks and changes the stock levels of variants, always in the order of variant ids, so that two
+ * transactions wait for each other instead of deadlocking. Every change of the stock on hand writes a stock
+ * movement. A product that sells out or becomes available again is queued for the search index. Crossed
  * thresholds are published as events.
  */
 import { sql } from "kysely";
@@ -11,22 +11,27 @@ import { fail, type Failure } from "#foundation/failure.ts";
 import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 
-/** The owner of the stock, the time, and the outbox for its events. */
+/** The parts of a command context that stock changes need: merchant, time and outbox. */
 export type StockCommandContext = Pick<CommandContext, "merchantId" | "now" | "outbox">;
 
+/** The stock level of one variant. */
 export interface StockLevel extends VariantStock {
   readonly variantId: string;
   readonly productId: string;
-  /** Rises with every change of the level. */
+  /** Version of the level; increases by one with every change. */
   readonly version: number;
 }
 
+/** A stock level before and after a change. */
 export interface StockChange {
   readonly before: StockLevel;
   readonly after: StockLevel;
 }
 
-/** By variant; of one that was deleted, or is another merchant's, there is none. */
+/**
+ * Locks the levels of variants; returns them by variant id. Deleted variants and variants of other merchants
+ * are left out.
+ */
 export async function lockStockLevels(
   transaction: Transaction,
   { merchantId }: Pick<StockCommandContext, "merchantId">,
@@ -41,20 +46,23 @@ export async function lockStockLevels(
   return new Map(rows.map((row) => [row.variantId, row]));
 }
 
-/** What changes of a level that is locked. */
+/** A change of a locked level: units to add to the stock on hand and to the reserved units. */
 export interface StockLevelMove {
   readonly level: StockLevel;
   readonly onHand?: number;
   readonly reserved?: number;
 }
 
-/** What its movements say; what only promises more or less leaves none. */
+/** Reason and note of the stock movements. A change of reserved units alone writes no movement. */
 export interface StockMovementCause {
   readonly reason: "sold" | "canceled" | "returned";
   readonly note: string;
 }
 
-/** Gives the levels as they are now. A move that would promise more than there is, is a fault of the caller. */
+/**
+ * Changes the levels and returns their new values. Callers must have checked the stock: throws an Error if
+ * more would be reserved than is available.
+ */
 export async function moveStockLevels(
   transaction: Transaction,
   owner: StockCommandContext,
@@ -74,7 +82,7 @@ export async function moveStockLevels(
       update stock_level s set on_hand = s.on_hand + m."onHand", reserved = s.reserved + m.reserved, version = s.version + 1, updated_at = ${now}::timestamptz
       from m where s.variant_id = m."variantId" and s.reserved + m.reserved <= s.on_hand + m."onHand" + s.backorder_limit
       returning s.variant_id, s.on_hand, m."onHand" as delta),
-    told as (
+    movement as (
       insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
       select ${merchantId}, variant_id, delta, on_hand, ${cause?.reason ?? null}::text, ${cause?.note ?? null}::text, ${now}::timestamptz
       from moved where delta <> 0 order by variant_id)
@@ -82,7 +90,8 @@ export async function moveStockLevels(
     from moved`.execute(transaction);
   if (changed.rows.length < rows.length)
     throw new Error(
-      `Stock of ${rows.map(({ variantId }) => variantId).join(", ")} was moved beyond what there is.`,
+      `Stock levels of ${rows.map(({ variantId }) => variantId).join(", ")} would reserve ` +
+        "more units than are available.",
     );
   const changes = moved.map(({ level, onHand = 0, reserved = 0 }) => ({
     before: level,
@@ -94,8 +103,8 @@ export async function moveStockLevels(
     },
   }));
   publishStockEvents(owner, changes);
-  // Who reads takes off what has ended by the clock, which is not in these figures: then any move may be
-  // another word.
+  // Readers subtract expired holds, which are not in these figures. If a variant has expired holds, any
+  // change may change its availability.
   const uncertain = new Set(
     changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])),
   );
@@ -113,7 +122,10 @@ export async function moveStockLevels(
 const hasOtherAvailability = (before: VariantStock, after: VariantStock, now: Date): boolean =>
   computeAvailability(before, now) !== computeAvailability(after, now);
 
-/** A row for each change, which is there when the change is: whoever takes it sees what it is about. */
+/**
+ * Queues products for the search index. The rows are committed with the change, so the indexer always sees
+ * the change.
+ */
 async function queueForSearchIndex(transaction: Transaction, productIds: readonly string[]): Promise<void> {
   if (productIds.length === 0) return;
   await sql`insert into search_due (product_id) select distinct id from unnest(${productIds}::text[]) as p(id)`.execute(
@@ -121,12 +133,13 @@ async function queueForSearchIndex(transaction: Transaction, productIds: readonl
   );
 }
 
+/** A quantity of one variant. */
 export interface VariantQuantity {
   readonly variantId: string;
   readonly quantity: number;
 }
 
-/** How many of each, where one stands there several times. */
+/** Sums the quantities per variant, for lists in which a variant occurs several times. */
 export function sumQuantitiesByVariant(lines: readonly VariantQuantity[]): Map<string, number> {
   const quantities = new Map<string, number>();
   for (const { variantId, quantity } of lines)
@@ -134,6 +147,7 @@ export function sumQuantitiesByVariant(lines: readonly VariantQuantity[]): Map<s
   return quantities;
 }
 
+/** The figures of a stock level that a failure reports. */
 export interface StockLevelFigures {
   readonly variantId: string;
   readonly onHand: number;
@@ -141,7 +155,7 @@ export interface StockLevelFigures {
   readonly backorderLimit: number;
 }
 
-/** The refusal of every change that would leave less stock than is promised. */
+/** Creates the failure for a change that would leave less stock than is reserved. */
 export function insufficientStockFailure(
   { variantId, onHand, reserved, backorderLimit }: StockLevelFigures,
   asked: Readonly<Record<string, number>> = {},
@@ -149,6 +163,7 @@ export function insufficientStockFailure(
   return stockFailure(variantId, "insufficient_stock", { onHand, reserved, backorderLimit, ...asked });
 }
 
+/** Creates the failure for a change that would exceed the highest allowed stock. */
 export function stockLimitFailure(variantId: string, data: Readonly<Record<string, number>>): Failure {
   return stockFailure(variantId, "stock_limit_reached", data);
 }
@@ -159,13 +174,13 @@ function stockFailure(variantId: string, reason: string, data: Readonly<Record<s
   });
 }
 
-/** Changes by variant, of transactions that are under way. */
+/** Changes by variant id, collected per transaction until its events are published. */
 const pendingChanges = new WeakMap<Outbox, Map<string, StockChange>>();
 
 /**
- * Publishes events for crossed thresholds: sold out, low, back in stock; one for everything that a
- * transaction does to a variant. Other changes publish nothing. The caller has the levels locked, so a change
- * starts from where the one before ended.
+ * Publishes events for crossed thresholds: sold out, low, back in stock. A transaction publishes at most one
+ * event per variant, comparing the level before its first change with the level after its last. Other changes
+ * publish nothing. The caller must have locked the levels.
  */
 export function publishStockEvents(
   { outbox, now }: StockCommandContext,
@@ -190,7 +205,7 @@ function thresholdEvents({ before, after }: StockChange, now: Date): DomainEvent
 
 type StockState = "out" | "low" | "enough";
 
-/** As buyers have it: what may be ordered beyond what there is counts as long as it lasts. */
+/** The state as buyers see it: units that may be ordered beyond the stock (backorders) count as available. */
 function stockStateOf({ onHand, reserved, backorderLimit, lowStockThreshold }: StockLevel): StockState {
   const free = onHand - reserved;
   if (free + backorderLimit <= 0) return "out";
@@ -204,7 +219,7 @@ function eventOf(was: StockState, is: StockState): DomainEvent["type"] | null {
   return is === "low" ? "variant.low_stock" : null;
 }
 
-/** Spelled as the event's document spells it (schema/events/variant.graphql). */
+/** Returns the former values, named as in the event's document (schema/events/variant.graphql). */
 function previousOf({ before, after }: StockChange, now: Date): Readonly<Record<string, unknown>> {
   const { version, onHand, reserved, backorderLimit, lowStockThreshold } = before;
   const availability = computeAvailability(before, now);

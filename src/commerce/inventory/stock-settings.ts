@@ -1,6 +1,6 @@
 /**
- * How a variant's stock is treated: how far below zero it may be sold, and from where on it is low. Opens the
- * stock of a new variant at zero.
+ * Sets a variant's backorder limit (units that may be sold beyond the stock) and low-stock threshold. Creates
+ * the stock level of a new variant with 0 units.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -14,24 +14,29 @@ import {
 } from "./stock-levels.ts";
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
 
+/** The stock settings of one variant. */
 export interface StockSettingsInput {
   readonly variantId: string;
   readonly isNew: boolean;
-  /** Null: as it is, 0 where it is new. */
+  /** Units that may be sold beyond the stock; null keeps the value, or 0 for a new variant. */
   readonly backorderLimit: number | null;
-  /** Null: as it is, 5 where it is new. */
+  /** Units at or below which the stock is low; null keeps the value, or 5 for a new variant. */
   readonly lowStockThreshold: number | null;
 }
 
 const lowStockThresholdDefault = 5;
 
+/** The result of saving stock settings. */
 export interface StockSettingsResult {
   readonly isChanged: boolean;
-  /** Of levels that were there before: to be told when the change stands. */
+  /** Changes of levels that existed before; the caller publishes their events after the change. */
   readonly stockChanges: readonly StockChange[];
 }
 
-/** The merchant's row must be locked: nobody else changes settings meanwhile. */
+/**
+ * Saves stock settings of variants. The caller must hold the lock of the merchant's row, so that no other
+ * command changes settings at the same time.
+ */
 export async function saveStockSettings(
   transaction: Transaction,
   context: CommandContext,
@@ -83,7 +88,7 @@ async function changeSettings(
 const settingsRecordset = (settings: readonly StockSettingsInput[]): RawBuilder<unknown> =>
   sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int, "lowStockThreshold" int)`;
 
-/** Passes over what is promised to buyers already. */
+/** Updates the settings and skips variants whose reserved units would exceed the new limit. */
 async function writeSettings(
   transaction: Transaction,
   context: CommandContext,
@@ -116,7 +121,7 @@ interface PreviousSettings {
   readonly lowStockThresholdWas: number;
 }
 
-/** What was passed over has another limit than wanted. */
+/** Finds the variants that `writeSettings` skipped: their backorder limit differs from the wanted limit. */
 async function findRefusedSettings(
   transaction: Transaction,
   settings: readonly StockSettingsInput[],

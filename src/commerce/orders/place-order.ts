@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { completeCart } from "#commerce/carts/cart-transitions.ts";
 import { type LockedSession, saveSession, publishSessionEvent } from "#commerce/checkout/change-session.ts";
-import { sellHeldStock } from "#commerce/inventory/stock-holds.ts";
+import { sellHeldStock } from "#commerce/inventory/order-stock.ts";
 import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
 import { redeemPromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,7 +1,7 @@
 /**
- * Creates promotions and changes their fields. A promotion starts as a draft. Its kind and trigger are fixed,
- * because its codes, its uses and the carts that have it depend on them. Products, categories, markets and
- * the currency that it names must be the merchant's own.
+ * Creates promotions and changes their fields. A promotion starts as a draft. Its kind and trigger cannot
+ * change, because its codes, uses and carts depend on them. The products, categories, markets and currency
+ * that a promotion names must belong to its merchant.
  */
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
@@ -30,6 +30,7 @@ import type { PromotionRow } from "./read-promotions.ts";
 
 export const promotionTriggers = ["code", "automatic"] as const satisfies readonly PromotionRule["trigger"][];
 
+/** The input that creates a promotion. */
 export interface PromotionCreateInput extends PromotionFields {
   readonly trigger: PromotionRule["trigger"];
   readonly kind: PromotionKind;
@@ -38,6 +39,7 @@ export interface PromotionCreateInput extends PromotionFields {
 
 export type PromotionUpdateInput = PromotionFields & PromotionTransitionInput;
 
+/** Creates a promotion as a draft. Throws if a field or a reference is invalid. */
 export async function createPromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -71,6 +73,10 @@ export async function createPromotion(
   return { promotionId };
 }
 
+/**
+ * Changes a promotion that has not ended. Publishes promotion.updated, and promotion.started if the change
+ * starts it.
+ */
 export async function updatePromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -119,7 +125,7 @@ async function requireMerchant(transaction: Transaction, context: CommandContext
 function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: PromotionValues): void {
   const { used } = promotion;
   if (usageLimit === null || usageLimit >= used) return;
-  const message = `It was used ${used} times already.`;
+  const message = `"usageLimit" must be at least ${used}, the number of uses so far.`;
   throw fail("invalid_state", {
     message,
     details: [faultAt("/usageLimit", "too_small", message)],
@@ -129,7 +135,7 @@ function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: Promotio
 
 function toValues(row: PromotionRow): PromotionValues {
   const values: PromotionValues = { ...row, titles: row.titles as PromotionValues["titles"] };
-  // Only the fields a merchant sets.
+  // Keeps only the fields that a merchant sets.
   return mergePromotionFields(values, {});
 }
 
@@ -155,24 +161,27 @@ type Columns = {
 };
 
 const referenceLists = [
-  { name: "entitledProductIds", table: "product", thing: "product" },
-  { name: "entitledCategoryIds", table: "category", thing: "category" },
-  { name: "buyProductIds", table: "product", thing: "product" },
-  { name: "buyCategoryIds", table: "category", thing: "category" },
-  { name: "marketIds", table: "market", thing: "market" },
+  { name: "entitledProductIds", table: "product", noun: "product" },
+  { name: "entitledCategoryIds", table: "category", noun: "category" },
+  { name: "buyProductIds", table: "product", noun: "product" },
+  { name: "buyCategoryIds", table: "category", noun: "category" },
+  { name: "marketIds", table: "market", noun: "market" },
 ] as const;
 
-/** Only what was given is looked up: what was deleted since does not stand in the way of another change. */
+/**
+ * Checks that the products, categories and markets in the input belong to the merchant. Stored references are
+ * not checked again, so a deleted product does not block other changes.
+ */
 async function requireMerchantReferences(
   transaction: Transaction,
   context: CommandContext,
   input: PromotionFields,
 ): Promise<void> {
   const missing: FailureDetail[] = [];
-  for (const { name, table, thing } of referenceLists) {
+  for (const { name, table, noun } of referenceLists) {
     const ids = input[name] ?? [];
     if (ids.length > 0)
-      missing.push(...(await missingReferenceFaults(transaction, context, { ids, table, name, thing })));
+      missing.push(...(await missingReferenceFaults(transaction, context, { ids, table, name, noun })));
   }
   const [first] = missing;
   if (first !== undefined) throw fail("resource_not_found", { message: first.message, details: missing });
@@ -182,13 +191,13 @@ interface ReferenceList {
   readonly ids: readonly string[];
   readonly table: (typeof referenceLists)[number]["table"];
   readonly name: string;
-  readonly thing: string;
+  readonly noun: string;
 }
 
 async function missingReferenceFaults(
   transaction: Transaction,
   context: CommandContext,
-  { ids, table, name, thing }: ReferenceList,
+  { ids, table, name, noun }: ReferenceList,
 ): Promise<Faults> {
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(table)} where merchant_id = ${context.merchantId} and id = any(${ids.map(toId)}::text[])`.execute(
@@ -196,11 +205,16 @@ async function missingReferenceFaults(
   );
   const found = new Set(rows.map(({ id }) => id));
   return ids.flatMap((id, index) =>
-    found.has(id) ? [] : [faultAt(`/${name}/${index}`, "resource_not_found", `There is no such ${thing}.`)],
+    found.has(id)
+      ? []
+      : [faultAt(`/${name}/${index}`, "resource_not_found", `The merchant has no ${noun} with this id.`)],
   );
 }
 
-/** Of one of the promotion's markets, or it would never apply. */
+/**
+ * Checks that one of the promotion's markets sells in its currency; otherwise the promotion would never
+ * apply.
+ */
 async function requireMarketCurrency(
   transaction: Transaction,
   context: CommandContext,
@@ -215,13 +229,13 @@ async function requireMarketCurrency(
   if (rows.length > 0) return;
   throw refuseAt("invalid_field", "/currency", {
     code: "currency_mismatch",
-    message: "None of the promotion's markets sells in this currency.",
+    message: '"currency" must be a currency of one of the promotion\'s markets.',
   });
 }
 
 /**
- * The promotion in the words of its public document, without the buyers it is for: events give the former
- * values of changed fields.
+ * Renders the promotion as in its event's document, without the buyers it is limited to. Events contain the
+ * former values of changed fields.
  */
 function toEventDocument(row: PromotionRow): Readonly<Record<string, unknown>> {
   const toMoney = (amountMinor: number | null): unknown =>
@@ -251,7 +265,7 @@ function toEventDocument(row: PromotionRow): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What the fields that differ were. */
+/** Returns the former values of the fields that changed. */
 function changedFieldsBefore(before: PromotionRow, after: PromotionRow): Readonly<Record<string, unknown>> {
   const now = toEventDocument(after);
   return Object.fromEntries(

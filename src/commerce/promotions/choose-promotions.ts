@@ -1,7 +1,8 @@
 /**
- * Chooses the promotions of a cart: the automatic ones whose conditions it meets, then its code, or the
- * reason why the code is refused. A rule with a broken condition is never applied, and a refused one is never
- * counted. Also how codes are compared, and which lines of an order a promotion was given for. Pure.
+ * Chooses the promotions of a cart: the automatic promotions whose conditions the cart meets, then the
+ * promotion of its code, or the reason why the code is refused. A promotion with an unmet condition is never
+ * applied. Also normalizes codes for comparison, and finds the lines that met a promotion's conditions. All
+ * functions are pure.
  */
 import {
   priceCart,
@@ -20,6 +21,7 @@ import {
 } from "#commerce/pricing/discounts.ts";
 import type { PromotionRule, PromotionRefusalReason } from "./promotion-rule.ts";
 
+/** The facts of a cart that decide which promotions apply. */
 export interface PromotionCartFacts {
   readonly marketId: string;
   readonly currency: string;
@@ -28,9 +30,10 @@ export interface PromotionCartFacts {
   readonly pricing: Omit<PricingInput, "discounts">;
 }
 
+/** Why a promotion does not apply to a cart. */
 export interface PromotionRefusal {
   readonly reason: PromotionRefusalReason;
-  /** What a minimum asks, and how far the cart is from it. */
+  /** The required minimum and what the cart lacks; amounts in minor units. */
   readonly data: {
     readonly requiredAmountMinor?: number;
     readonly missingAmountMinor?: number;
@@ -39,19 +42,25 @@ export interface PromotionRefusal {
   };
 }
 
+/** The promotions chosen for a cart, and the cart's prices with them. */
 export interface PromotionChoice {
-  /** Those that take something off, in order of application. */
+  /** Automatic promotions that reduce the price, in the order in which they are applied. */
   readonly automatic: readonly PromotionRule[];
-  /** Applied after them where its refusal is null, even while it takes nothing off. */
+  /**
+   * The promotion of the cart's code. Applied after the automatic promotions if `refusal` is null, even if it
+   * reduces nothing.
+   */
   readonly code: { readonly rule: PromotionRule; readonly refusal: PromotionRefusal | null } | null;
   readonly priced: PricedCart;
 }
 
+/** The promotions to choose from: the market's automatic promotions and the promotion of the cart's code. */
 export interface CandidatePromotions {
   readonly automatic: readonly PromotionRule[];
   readonly code: PromotionRule | null;
 }
 
+/** Chooses the promotions of a cart and prices the cart with them. */
 export function choosePromotions(facts: PromotionCartFacts, offered: CandidatePromotions): PromotionChoice {
   const automatic = chooseAutomatic(facts, offered.automatic);
   if (offered.code === null) return toPromotionChoice(facts, automatic, null);
@@ -59,7 +68,7 @@ export function choosePromotions(facts: PromotionCartFacts, offered: CandidatePr
   const refusal = findRefusal(rule, facts);
   if (refusal !== null) return toPromotionChoice(facts, automatic, { rule, refusal });
   const rivalry = resolveCombination(rule, automatic, facts);
-  if (rivalry === "together") return toPromotionChoice(facts, automatic, { rule, refusal: null });
+  if (rivalry === "combined") return toPromotionChoice(facts, automatic, { rule, refusal: null });
   if (rivalry === "code_alone") return toPromotionChoice(facts, [], { rule, refusal: null });
   return toPromotionChoice(facts, automatic, { rule, refusal: { reason: rivalry, data: {} } });
 }
@@ -76,7 +85,10 @@ function toPromotionChoice(
   };
 }
 
-/** An exclusive one takes part only as the first that takes something off, and then alone. */
+/**
+ * Chooses the automatic promotions. An exclusive promotion applies only if it is the first that reduces the
+ * price, and then alone.
+ */
 function chooseAutomatic(
   facts: PromotionCartFacts,
   offered: readonly PromotionRule[],
@@ -94,19 +106,22 @@ function byPrecedence(a: PromotionRule, b: PromotionRule): number {
   return b.priority - a.priority || (a.id < b.id ? -1 : 1);
 }
 
-/** How a code that would apply by itself stands to the automatic ones that were taken. */
+/**
+ * Decides how an applicable code combines with the chosen automatic promotions: together, the code alone, or
+ * a refusal.
+ */
 function resolveCombination(
   code: PromotionRule,
   automatic: readonly PromotionRule[],
   facts: PromotionCartFacts,
-): "together" | "code_alone" | "superseded_by_better_deal" | "combination_disallowed" {
+): "combined" | "code_alone" | "superseded_by_better_deal" | "combination_disallowed" {
   const [first] = automatic;
-  if (first === undefined) return "together";
+  if (first === undefined) return "combined";
   if (code.isExclusive) {
     const isBetter = priceWith(facts, [code]).discountMinor >= priceWith(facts, automatic).discountMinor;
     return isBetter ? "code_alone" : "superseded_by_better_deal";
   }
-  if (!first.isExclusive) return "together";
+  if (!first.isExclusive) return "combined";
   return code.priority > first.priority ? "code_alone" : "combination_disallowed";
 }
 
@@ -124,8 +139,8 @@ const refuseIf = (
 };
 
 /**
- * The first that is broken is the reason. What has ended is over, whatever else is wrong: no waiting brings
- * it back, as it may for a pause.
+ * The conditions of a promotion; the first unmet condition is the refusal's reason. "ended" is checked first,
+ * because an ended promotion never applies again, while a paused one may.
  */
 const conditions: readonly Condition[] = [
   refuseIf(
@@ -180,7 +195,10 @@ function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartFacts): 
   return pricing.lines.filter(createEntitlementCheck(rule.discount.entitled));
 }
 
-/** Before discounts: one promotion must not take away what another was promised for. */
+/**
+ * Checks the minimum subtotal before discounts, so that one promotion cannot take away the condition of
+ * another.
+ */
 function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartFacts): PromotionRefusal | null {
   const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;
   const subtotals = entitledLinesOf(rule, facts).map(({ unitPriceMinor, quantity }) =>
@@ -193,8 +211,8 @@ function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartFacts):
 }
 
 /**
- * Of entitled units; "buy X, get Y" asks besides for what one application needs. Told is what is missing for
- * both.
+ * Checks the minimum number of entitled units. "Buy X, get Y" also needs the units of one application.
+ * Reports the requirement that lacks the most units.
  */
 function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartFacts): PromotionRefusal | null {
   const minimum = rule.minimumQuantity ?? 0;
@@ -213,15 +231,15 @@ function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartFacts):
 }
 
 /**
- * Codes are compared as people read them: without case, without the compatibility forms of Unicode, without
- * space around.
+ * Maximum length of a promotion code in characters. Codes are compared without case, Unicode compatibility
+ * forms and surrounding spaces.
  */
 export const promotionCodeLengthMax = 64;
 const codePattern = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u;
 
-/** What a code is found by; undefined when the text cannot be one. */
+/** Returns the normalized form by which a code is looked up; undefined if the text cannot be a code. */
 export function normalizePromotionCode(text: string): string | undefined {
-  // Upper case first: some letters fold only that way (ß and SS are one).
+  // Converts to upper case first, because some letters only compare equal that way (ß and SS).
   const normalized = text.trim().normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
   return normalized.length > 0 &&
     Array.from(normalized).length <= promotionCodeLengthMax &&
@@ -234,10 +252,11 @@ interface ConditionLine extends EntitledLine {
   readonly id: string;
 }
 
+/** The order lines that met a promotion's conditions; the order stores them. */
 export interface PromotionConditions {
-  /** What had to be bought for what it gives; empty: nothing. */
+  /** Lines that had to be bought for the promotion's benefit; empty if there is no such condition. */
   readonly boughtLineIds: readonly string[];
-  /** What the cart had to have of its entitled lines; null: it asks for no minimum. */
+  /** The minimum that the entitled lines had to reach; null if the promotion has no minimum. */
   readonly minimum: {
     readonly lineIds: readonly string[];
     readonly subtotalMinor: number | null;
@@ -245,7 +264,7 @@ export interface PromotionConditions {
   } | null;
 }
 
-/** The lines that a promotion was given for; an order keeps them for later cancellations and returns. */
+/** Finds the lines that met a promotion's conditions. An order keeps them for later cancellations and returns. */
 export function promotionConditionsOfLines(
   rule: PromotionRule,
   lines: readonly ConditionLine[],

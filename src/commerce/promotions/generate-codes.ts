@@ -1,6 +1,6 @@
 /**
- * The codes of a promotion: drawn at random, so that nobody finds one by guessing, or given by the merchant.
- * A code belongs to one promotion of its merchant for ever, whatever becomes of the promotion.
+ * Adds codes to a promotion: generated at random, so that codes cannot be guessed, or given by the merchant.
+ * A code belongs to one promotion of its merchant forever, even after the promotion has ended.
  */
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
@@ -14,29 +14,34 @@ import { promotionBounds as bounds } from "./promotion-fields.ts";
 import { promotionCodeLengthMax, normalizePromotionCode } from "./choose-promotions.ts";
 import type { PromotionCodeRow } from "./read-promotions.ts";
 
-/** Either `count`, with what belongs to drawing, or `codes`. */
+/** The input that adds codes: either `count` (with `prefix` and `length`) for random codes, or `codes`. */
 export interface PromotionCodesGenerateInput {
   readonly promotionId: string;
   readonly count?: number | null | undefined;
-  /** Stands before each of those drawn. */
+  /** Text before each random code. */
   readonly prefix?: string | null | undefined;
-  /** Of those drawn, without the prefix. */
+  /** Length of each random code, without the prefix. */
   readonly length?: number | null | undefined;
   readonly codes?: readonly string[] | null | undefined;
-  /** Orders that may have the code; null: as many as the promotion's own limit lets through. */
+  /** Number of orders that may use each code; null if only the promotion's limit applies. */
   readonly usageLimit?: number | null | undefined;
 }
 
+/** The codes that were added to a promotion. */
 export interface PromotionCodesResult {
   readonly promotionId: string;
   readonly codes: readonly PromotionCodeRow[];
 }
 
-/** No two that look alike in print or by hand, and no vowels, so that no words come about. */
+/**
+ * Characters of random codes: none that look alike in print or handwriting, and no vowels, so that codes form
+ * no words.
+ */
 const codeAlphabet = "3479CDFGHJKMNPQRTWXY";
-/** That this many draws in a row are taken does not happen by chance. */
+/** Maximum number of attempts to generate unused codes. Random collisions alone cannot exhaust them. */
 const drawRoundsMax = 10;
 
+/** Adds codes to a promotion with the trigger "code". Throws if a given code is already taken. */
 export async function generatePromotionCodes(
   transaction: Transaction,
   context: CommandContext,
@@ -81,16 +86,19 @@ function codeSourceFaults({
   const isGiven = codes !== null && codes !== undefined;
   if (!isGiven)
     return count === null || count === undefined
-      ? [faultAt("/count", "required", "Either count or codes is needed.")]
+      ? [faultAt("/count", "required", 'Either "count" or "codes" is required.')]
       : [];
   return Object.entries({ count, prefix, length }).flatMap(([name, value]) =>
     value === null || value === undefined
       ? []
-      : [faultAt(`/${name}`, "not_allowed", "It has no place beside codes.")],
+      : [faultAt(`/${name}`, "not_allowed", `"${name}" is not allowed with "codes".`)],
   );
 }
 
-/** A prefix is a code itself, so that whatever is drawn behind it makes one. */
+/**
+ * Checks the prefix. A prefix must itself be a valid code, so that prefix and random characters together are
+ * valid.
+ */
 function prefixFaults(prefix: string | null | undefined): Faults {
   if (prefix === null || prefix === undefined) return [];
   const normalized = prefix.trim() === prefix ? normalizePromotionCode(prefix) : undefined;
@@ -103,7 +111,8 @@ function prefixFaults(prefix: string | null | undefined): Faults {
     faultAt(
       "/prefix",
       "pattern_mismatch",
-      `It must have 1–${bounds.prefixMax} letters, digits, - or _, and begin with a letter or digit.`,
+      `"prefix" must be 1 to ${bounds.prefixMax} letters, digits, - or _, starting with a ` +
+        "letter or digit.",
     ),
   ];
 }
@@ -119,11 +128,12 @@ function codesFaults(codes: readonly string[] | undefined): Faults {
         faultAt(
           field,
           "pattern_mismatch",
-          `A code has 1–${promotionCodeLengthMax} letters, digits, - or _, and begins with a letter or digit.`,
+          `A code must be 1 to ${promotionCodeLengthMax} letters, digits, - or _, starting ` +
+            "with a letter or digit.",
         ),
       ];
     }
-    if (seen.has(normalized)) return [faultAt(field, "duplicate", "It stands there twice.")];
+    if (seen.has(normalized)) return [faultAt(field, "duplicate", '"codes" must not contain a code twice.')];
     seen.add(normalized);
     return [];
   });
@@ -149,7 +159,8 @@ async function saveRandomCodes(
 ): Promise<PromotionCodeRow[]> {
   const saved: PromotionCodeRow[] = [];
   for (let round = 0; saved.length < count; round += 1) {
-    if (round === drawRoundsMax) throw new Error(`Only ${saved.length} of ${count} codes could be drawn.`);
+    if (round === drawRoundsMax)
+      throw new Error(`Only ${saved.length} of ${count} random codes were unused.`);
     const texts = Array.from({ length: count - saved.length }, draw);
     saved.push(...(await insertCodes(transaction, context, { ...batch, texts })));
   }
@@ -171,10 +182,10 @@ async function saveMerchantCodes(
 
 function codesTakenFailure(taken: readonly { readonly code: string; readonly index: number }[]): Failure {
   const details = taken.map(({ code, index }) =>
-    faultAt(`/codes/${index}`, "already_exists", `The merchant has the code ${code} already.`),
+    faultAt(`/codes/${index}`, "already_exists", `The merchant already has the code ${code}.`),
   );
   return fail("already_exists", {
-    message: details[0]?.message ?? "The merchant has the code already.",
+    message: details[0]?.message ?? "The merchant already has the code.",
     details,
     conflict: {
       resource: "promotion_code",
@@ -188,8 +199,8 @@ function codesTakenFailure(taken: readonly { readonly code: string; readonly ind
 }
 
 /**
- * Leaves out what is taken. In the order of what they are found by, so that two that insert the same ones do
- * not wait for each other in a circle.
+ * Inserts codes and leaves out codes that are taken. Inserts in the order of the normalized codes, so that
+ * two transactions with the same codes cannot deadlock.
  */
 async function insertCodes(
   transaction: Transaction,

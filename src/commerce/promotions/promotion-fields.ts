@@ -1,7 +1,7 @@
 /**
- * The fields of a promotion, their bounds, and the rules they must keep. `fieldFaults` looks at each field
- * alone; `ruleFaults` at a whole promotion, because what belongs to its kind, its currency and its window
- * hang together whichever of them was changed.
+ * The fields of a promotion, their bounds and their rules. `promotionFieldFaults` checks each field alone.
+ * `promotionRuleFaults` checks the whole promotion, because kind, currency and time window depend on each
+ * other.
  */
 import {
   localizedFaults,
@@ -20,18 +20,21 @@ import { amountMinorMax } from "#foundation/money.ts";
 import type { PromotionKind } from "./promotion-rule.ts";
 
 /**
- * How much a promotion may have of everything. The graph declares the same bounds from here, so that what is
- * documented is what is enforced.
+ * The bounds of a promotion's fields. The GraphQL schema documents the same constants, so documentation and
+ * checks agree.
  */
 export const promotionBounds = {
-  /** Per merchant, at one time. */
+  /** Maximum number of active automatic promotions of one merchant. */
   activeAutomaticMax: 50,
   basisPointsMax: 10_000,
   buyerReferenceLengthMax: 128,
   buyerReferencesMax: 1000,
   categoriesMax: 100,
   codesMax: 1000,
-  /** Of what is drawn, without the prefix: 8 of 20 signs are one in 25 600 000 000. */
+  /**
+   * Default length of a random code, without the prefix. With 8 characters there are already 25 600 000 000
+   * codes.
+   */
   drawnLengthDefault: 12,
   drawnLengthMax: 32,
   drawnLengthMin: 8,
@@ -45,13 +48,13 @@ export const promotionBounds = {
   titleMax: 200,
 } as const;
 
-/** Left out: stays as it is. Null: has none any more. */
+/** The fields of a promotion in an input. An undefined field stays unchanged; null removes its value. */
 export interface PromotionFields {
-  /** What buyers read; at least one. */
+  /** Titles shown to buyers, by locale; at least one. */
   readonly titles?: readonly LocalizedTextInput[] | null | undefined;
   readonly basisPoints?: number | null | undefined;
   readonly amountMinor?: number | null | undefined;
-  /** Of the amount and of the minimum subtotal; goes with the last of them. */
+  /** Currency of the amount and the minimum subtotal; removed when neither is left. */
   readonly currency?: string | null | undefined;
   readonly buyQuantity?: number | null | undefined;
   readonly getQuantity?: number | null | undefined;
@@ -72,7 +75,7 @@ export interface PromotionFields {
   readonly isExclusive?: boolean | null | undefined;
 }
 
-/** All of them, as they are kept. */
+/** The stored values of a promotion's fields. */
 export interface PromotionValues {
   readonly titles: Readonly<Record<string, string>>;
   readonly basisPoints: number | null;
@@ -97,6 +100,7 @@ export interface PromotionValues {
   readonly isExclusive: boolean;
 }
 
+/** The values of a promotion without any field set. */
 export const emptyPromotionValues: PromotionValues = {
   titles: {},
   basisPoints: null,
@@ -123,7 +127,7 @@ export const emptyPromotionValues: PromotionValues = {
 
 const fieldNames = Object.keys(emptyPromotionValues) as (keyof PromotionValues)[];
 
-/** What was given in place of what there is; null is what a promotion without it has. */
+/** Merges the input into the stored values. A null field takes its empty value. */
 export function mergePromotionFields(values: PromotionValues, fields: PromotionFields): PromotionValues {
   const { titles } = fields;
   const given = {
@@ -140,6 +144,7 @@ export function mergePromotionFields(values: PromotionValues, fields: PromotionF
   return hasAmount || typeof fields.currency === "string" ? merged : { ...merged, currency: null };
 }
 
+/** Checks each field of the input alone. */
 export function promotionFieldFaults(input: PromotionFields): Faults {
   return [
     ...(input.titles === undefined
@@ -175,18 +180,18 @@ export function promotionFieldFaults(input: PromotionFields): Faults {
   ];
 }
 
-/** Years that both databases and every client spell alike. */
+/** Checks that the year is from 2000 to 9999, which every database and client formats the same way. */
 function instantFaults(field: string, instant: Date | null | undefined): Faults {
   if (instant === null || instant === undefined) return [];
   const year = instant.getUTCFullYear();
   return year >= 2000 && year <= 9999
     ? []
-    : [faultAt(field, "out_of_range", "It must be in a year from 2000 to 9999.")];
+    : [faultAt(field, "out_of_range", `"${field.slice(1)}" must be in a year from 2000 to 9999.`)];
 }
 
 const kindFields = ["basisPoints", "amountMinor", "buyQuantity", "getQuantity"] as const;
 
-/** What a kind must have; of `kindFields` it may have nothing else. */
+/** The fields that each kind of promotion requires. A kind may not have any other of `kindFields`. */
 const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[number][]>> = {
   percentage: ["basisPoints"],
   fixed_amount: ["amountMinor"],
@@ -195,6 +200,7 @@ const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[
   gift: ["getQuantity"],
 };
 
+/** Checks that a promotion's fields fit its kind, currency and time window. */
 export function promotionRuleFaults(kind: PromotionKind, values: PromotionValues): Faults {
   const needed = fieldsOfKind[kind];
   const { startsAt, endsAt } = values;
@@ -209,22 +215,26 @@ export function promotionRuleFaults(kind: PromotionKind, values: PromotionValues
     ),
     ...moneyFaults(values),
     ...(startsAt !== null && endsAt !== null && endsAt <= startsAt
-      ? [faultAt("/endsAt", "out_of_range", "It must be after startsAt.")]
+      ? [faultAt("/endsAt", "out_of_range", '"endsAt" must be after "startsAt".')]
       : []),
   ];
 }
 
 const requiredFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
-  isNeeded ? [faultAt(`/${name}`, "required", `A promotion of the kind ${kind} needs it.`)] : [];
+  isNeeded ? [faultAt(`/${name}`, "required", `"${name}" is required for a promotion of kind ${kind}.`)] : [];
 
 const notAllowedFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
-  isNeeded ? [] : [faultAt(`/${name}`, "not_allowed", `A promotion of the kind ${kind} has none.`)];
+  isNeeded
+    ? []
+    : [faultAt(`/${name}`, "not_allowed", `"${name}" is not allowed for a promotion of kind ${kind}.`)];
 
 function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: PromotionValues): Faults {
   const hasAmount = amountMinor !== null || minimumSubtotalMinor !== null;
   if (hasAmount && currency === null)
-    return [faultAt("/currency", "required", "An amount needs its currency.")];
+    return [faultAt("/currency", "required", '"currency" is required with an amount or a minimum subtotal.')];
   if (!hasAmount && currency !== null)
-    return [faultAt("/currency", "not_allowed", "There is no amount that it could be of.")];
+    return [
+      faultAt("/currency", "not_allowed", '"currency" is only allowed with an amount or a minimum subtotal.'),
+    ];
   return [];
 }

@@ -1,4 +1,4 @@
-/** A promotion as the cart's rules see it: what it takes off, and on which conditions. */
+/** A promotion as carts evaluate it: its discount and its conditions. */
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
 
 export const promotionKinds = ["percentage", "fixed_amount", "free_shipping", "buy_x_get_y", "gift"] as const;
@@ -7,7 +7,7 @@ export type PromotionKind = (typeof promotionKinds)[number];
 export const promotionStatuses = ["draft", "active", "paused", "ended"] as const;
 export type PromotionStatus = (typeof promotionStatuses)[number];
 
-/** Why a promotion does not apply, in the contract's words. */
+/** Codes for why a promotion does not apply to a cart; part of the API's contract. */
 export const promotionRefusalReasons = [
   "not_started",
   "ended",
@@ -26,21 +26,22 @@ export const promotionRefusalReasons = [
 ] as const;
 export type PromotionRefusalReason = (typeof promotionRefusalReasons)[number];
 
+/** A promotion with everything that decides whether and how it applies to one buyer's cart. */
 export interface PromotionRule {
   readonly id: string;
   readonly trigger: "code" | "automatic";
   readonly status: PromotionStatus;
   readonly discount: DiscountRule;
-  /** Of the amount and of the minimum subtotal; null where there is neither. */
+  /** Currency of the discount amount and the minimum subtotal; null if there is neither. */
   readonly currency: string | null;
   readonly minimumSubtotalMinor: number | null;
-  /** Of entitled units. */
+  /** Minimum number of entitled units in the cart; null if there is no minimum. */
   readonly minimumQuantity: number | null;
-  /** Empty: every market. */
+  /** Ids of the markets in which the promotion applies; empty if it applies in all markets. */
   readonly marketIds: readonly string[];
   readonly requiresSignIn: boolean;
   readonly isForSomeBuyers: boolean;
-  /** Of a rule for all buyers it is true, also where nobody is known. */
+  /** True if the promotion is open to the cart's buyer; also true for anonymous buyers if it is open to all. */
   readonly isForThisBuyer: boolean;
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
@@ -49,8 +50,11 @@ export interface PromotionRule {
   readonly used: number;
   readonly usedByBuyer: number;
   readonly priority: number;
-  /** Automatic: takes part alone. Code: does not stand beside automatic ones. */
+  /**
+   * An exclusive automatic promotion applies alone. An exclusive code does not combine with automatic
+   * promotions.
+   */
   readonly isExclusive: boolean;
-  /** The code's own limit, where it is one. */
+  /** The code with its limit and number of uses; null if the promotion is not applied by a code. */
   readonly code: { readonly id: string; readonly usageLimit: number | null; readonly used: number } | null;
 }

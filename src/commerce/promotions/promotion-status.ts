@@ -1,7 +1,7 @@
 /**
- * The status of a promotion: draft → active ⇄ paused, and from each of them → ended, which is final. Changed
- * by commands, and by a background job when its window begins or is over. Carts do not wait for the job:
- * their rules check the window themselves.
+ * Changes the status of promotions: draft → active ⇄ paused, and from each of them → ended, which is final.
+ * Commands change the status, and a background job does when the time window starts or ends. Carts do not
+ * wait for the job, because they check the window themselves.
  */
 import { type RawBuilder, sql } from "kysely";
 import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
@@ -17,12 +17,13 @@ import { promotionBounds } from "./promotion-fields.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
 
+/** The promotion to change, with the version that the caller expects. */
 export interface PromotionTransitionInput {
   readonly promotionId: string;
   readonly expectedVersion?: number | null | undefined;
 }
 
-/** Locks the promotion while it is changed; checkouts that take a use of it wait for the change. */
+/** Locks the promotion's row. Checkouts that use the promotion wait until the change is committed. */
 async function lockPromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -39,7 +40,10 @@ async function lockPromotion(
   return promotion;
 }
 
-/** One that has ended stays as it was. State is checked before version (as in carts). */
+/**
+ * Locks a promotion that has not ended; throws `invalid_state` if it has. Checks the state before the
+ * version, as carts do.
+ */
 export async function lockUnendedPromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -52,6 +56,7 @@ export async function lockUnendedPromotion(
   return promotion;
 }
 
+/** Describes the promotion's status and version for a 409 failure. */
 export function promotionConflict(
   { id, status, version }: Pick<PromotionRow, "id" | "status" | "version">,
   reason: string | null = null,
@@ -63,8 +68,8 @@ export function promotionConflict(
 type Window = Pick<PromotionRow, "startsAt" | "endsAt" | "startedAt">;
 
 /**
- * When an active promotion began to apply, for its event: by activation, by a change of its window, or by the
- * clock. Null if it has not begun yet; a promotion whose window was moved into the future begins once more.
+ * Returns when an active promotion started: by activation, by a change of its window, or by time. Returns
+ * null if it has not started. A promotion whose window moves into the future starts again later.
  */
 export function promotionStartTime({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
   if (startsAt !== null && startsAt > now) return null;
@@ -72,13 +77,17 @@ export function promotionStartTime({ startsAt, endsAt, startedAt }: Window, now:
   return startedAt ?? (isOver ? null : now);
 }
 
-/** Also before its window begins: it then applies by itself when it does, and is told as started only then. */
+/**
+ * Activates a draft or paused promotion. If its window starts later, it applies from then on, and
+ * promotion.started is published then.
+ */
 export async function activatePromotion(
   transaction: Transaction,
   context: CommandContext,
   input: PromotionTransitionInput,
 ): Promise<{ promotionId: string }> {
-  // Of activations one at a time counts those there are. The merchant always comes before the promotion.
+  // Locks the merchant, so that concurrent activations cannot exceed the limit. The merchant is always
+  // locked before its promotions.
   await lockCatalog(transaction, context);
   const promotion = await lockUnendedPromotion(transaction, context, input);
   if (promotion.status === "active") return { promotionId: promotion.id };
@@ -97,7 +106,7 @@ export async function activatePromotion(
   });
 }
 
-/** Every change of a cart looks at all of them. */
+/** Limits the active automatic promotions, because every change of a cart evaluates all of them. */
 async function requireActiveLimitNotReached(
   transaction: Transaction,
   promotion: PromotionRow,
@@ -117,6 +126,7 @@ async function requireActiveLimitNotReached(
   });
 }
 
+/** Pauses an active promotion. */
 export async function pausePromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -130,7 +140,7 @@ export async function pausePromotion(
   return changeStatus(transaction, context, { promotion, to: "paused", type: "promotion.updated" });
 }
 
-/** Ending what has ended changes nothing. */
+/** Ends a promotion. Does nothing if it has already ended. */
 export async function endPromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -142,8 +152,12 @@ export async function endPromotion(
   return changeStatus(transaction, context, { promotion, to: "ended", type: "promotion.ended" });
 }
 
-/* By the clock. What was due may have been put off before it was locked: only what is due still is moved. Each gives whether it was. */
+/**
+ * Changes by time. A promotion may have changed before it was locked, so each function checks again under the
+ * lock, and returns true if it changed the status.
+ */
 
+/** Starts one active promotion if its window has started. */
 export async function startDuePromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -156,6 +170,7 @@ export async function startDuePromotion(
   return true;
 }
 
+/** Ends one active or paused promotion if its window is over. */
 export async function endDuePromotion(
   transaction: Transaction,
   context: CommandContext,
@@ -201,8 +216,8 @@ interface DueServices {
 }
 
 /**
- * Starts promotions whose window has begun; returns how many. A window that is already over again is only
- * reported as ended.
+ * Starts promotions whose window has started; returns their number. A promotion whose window is already over
+ * is only ended.
  */
 export function startDuePromotions(services: DueServices): Promise<number> {
   const { now } = services;
@@ -210,7 +225,7 @@ export function startDuePromotions(services: DueServices): Promise<number> {
   return changeDuePromotions(services, { condition, move: startDuePromotion });
 }
 
-/** Ends promotions whose window is over; returns how many. */
+/** Ends promotions whose window is over; returns their number. */
 export function endDuePromotions(services: DueServices): Promise<number> {
   return changeDuePromotions(services, {
     condition: sql<boolean>`status in ('active', 'paused') and ends_at <= ${services.now}`,
@@ -220,7 +235,7 @@ export function endDuePromotions(services: DueServices): Promise<number> {
 
 interface DuePromotionChange {
   readonly condition: RawBuilder<boolean>;
-  /** Asks again under its lock. */
+  /** Changes one promotion, after checking again under its lock; returns true if it changed. */
   readonly move: (transaction: Transaction, context: CommandContext, promotionId: string) => Promise<boolean>;
 }
 

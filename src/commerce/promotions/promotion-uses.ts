@@ -1,8 +1,8 @@
 /**
- * Uses of promotions: taken when a checkout is submitted, given back when it comes to nothing, redeemed when
- * it becomes an order, and restored when the whole order is canceled. What stands as used is always what is
- * held and what is redeemed and not restored, of the promotion, of the code and of the buyer, so no limit is
- * ever passed.
+ * Counts uses of promotions. A use is taken when a checkout is submitted, released if the checkout fails,
+ * redeemed when it becomes an order, and restored when the whole order is canceled. The used count of
+ * promotion, code and buyer always equals the uses that are taken or redeemed and not restored, so no limit
+ * is exceeded.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -10,17 +10,18 @@ import type { Failure } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { PromotionRefusalReason } from "./promotion-rule.ts";
 
+/** The uses that one checkout session takes. */
 export interface PromotionUsesInput {
   readonly context: CommandContext;
   readonly sessionId: string;
-  /** Null: nobody known, whose uses cannot be counted. */
+  /** The buyer; null for an anonymous buyer, whose uses cannot be counted. */
   readonly buyerReference: string | null;
   readonly promotions: readonly { readonly promotionId: string; readonly promotionCodeId: string | null }[];
-  /** What to throw; the transaction must not be committed after it. */
+  /** Creates the failure to throw if a limit is reached. The transaction must then be rolled back. */
   readonly refusal: (reason: PromotionRefusalReason, promotionId: string) => Failure;
 }
 
-/** All or none. A session that holds a use of one of them already is a fault of the caller. */
+/** Takes one use of each promotion; all or none. The session must not already hold a use of these promotions. */
 export async function takePromotionUses(transaction: Transaction, uses: PromotionUsesInput): Promise<void> {
   if (uses.promotions.length === 0) return;
   await lockPromotions(
@@ -45,8 +46,8 @@ export async function takePromotionUses(transaction: Transaction, uses: Promotio
 }
 
 /**
- * Always in the order of ids, and before anything else of theirs: who counts on several of them never waits
- * for another who waits for it.
+ * Locks promotions in the order of their ids, before their codes and buyers, so that concurrent checkouts
+ * cannot deadlock.
  */
 export async function lockPromotions(
   transaction: Transaction,
@@ -58,8 +59,8 @@ export async function lockPromotions(
 }
 
 /**
- * The last use raises the version as well: to who follows the promotion it is another one when it is
- * exhausted.
+ * Increments the used count of promotions. The last use also raises the version, because the promotion is
+ * then exhausted for its readers.
  */
 async function incrementPromotionUses(
   transaction: Transaction,
@@ -108,8 +109,8 @@ async function incrementCodeUses(
 }
 
 /**
- * Counted whether there is a limit or not: a limit that is set later holds for what the buyer has had before,
- * and giving back needs no memory.
+ * Increments the buyer's used count, even without a limit per buyer. A limit that is set later then includes
+ * earlier uses.
  */
 async function incrementBuyerUses(
   transaction: Transaction,
@@ -127,7 +128,7 @@ async function incrementBuyerUses(
   if (refused !== undefined) throw refusal("customer_usage_limit_reached", refused.promotionId);
 }
 
-/** What the session holds and no order has; nothing the second time. */
+/** Releases the uses that a session holds and that no order has redeemed. Does nothing when repeated. */
 export async function releasePromotionUses(
   transaction: Transaction,
   { sessionId, now }: { readonly sessionId: string; readonly now: Date },
@@ -143,7 +144,7 @@ export async function releasePromotionUses(
   await decrementUses(transaction, held);
 }
 
-/** What an order had and no longer has, the whole of it being canceled; nothing the second time. */
+/** Restores the uses of an order that was canceled as a whole. Does nothing when repeated. */
 export async function restorePromotionUses(
   transaction: Transaction,
   { orderId, now }: { readonly orderId: string; readonly now: Date },
@@ -182,7 +183,7 @@ async function decrementUses(transaction: Transaction, uses: readonly PromotionU
     where b.promotion_id = h.promotion_id and b.buyer_reference = h.buyer_reference`.execute(transaction);
 }
 
-/** What the session holds belongs to the order for good. */
+/** Assigns the session's uses to its order, for good. */
 export async function redeemPromotionUses(
   transaction: Transaction,
   { sessionId, orderId, now }: { readonly sessionId: string; readonly orderId: string; readonly now: Date },

@@ -1,6 +1,6 @@
 /**
- * Reads promotions: as rows for lists, and as rules for carts, whose own statement takes the fragments from
- * here.
+ * Reads promotions: as rows for lists, and as rules for carts. The cart's statement embeds the SQL fragments
+ * of this file.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
@@ -9,7 +9,10 @@ import type { PromotionCodeTable, PromotionTable, Tables } from "#database/table
 import type { Reader } from "#database/transaction.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
 
-/** What a kind does not have is null in the row: the table's checks see to it. */
+/**
+ * The discount fields of each kind of promotion. Constraints of the table keep the fields of other kinds
+ * null.
+ */
 type PromotionDiscountJson =
   | { readonly kind: "percentage"; readonly basisPoints: number }
   | { readonly kind: "fixed_amount"; readonly amountMinor: number }
@@ -27,7 +30,7 @@ export type PromotionJson = PromotionDiscountJson & {
   readonly id: string;
   readonly trigger: "code" | "automatic";
   readonly status: PromotionStatus;
-  /** Locale → what buyers read. */
+  /** Locale → title shown to buyers. */
   readonly titles: Readonly<Record<string, string>>;
   readonly currency: string | null;
   readonly minimumSubtotalMinor: number | null;
@@ -49,12 +52,12 @@ export type PromotionJson = PromotionDiscountJson & {
   readonly isExclusive: boolean;
 };
 
-/** Who asks; null: nobody known. */
+/** The buyer's reference as a value or SQL; null for an anonymous buyer. */
 type Buyer = string | null | RawBuilder<string | null>;
 
 /**
- * Over the table `promotion as p`. Whether it is for the buyer is found out here: the list of those it is for
- * may be long.
+ * SQL for a row of `promotion as p` as JSON. Whether the promotion is open to the buyer is computed in SQL,
+ * because the list of buyers may be long.
  */
 export const promotionRuleJson = (
   buyerReference: Buyer,
@@ -69,15 +72,16 @@ export const promotionRuleJson = (
   'startsAt', ${utc(sql`p.starts_at`)}, 'endsAt', ${utc(sql`p.ends_at`)},
   'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority, 'isExclusive', p.is_exclusive)`;
 
-/** How often the buyer has used `promotion as p`; nobody known has never. */
+/** SQL for how often the buyer has used `promotion as p`; 0 for an anonymous buyer. */
 export const promotionUsesByBuyer = (buyerReference: Buyer): RawBuilder<number> =>
   sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id and b.buyer_reference = ${buyerReference}), 0)`;
 
-/** Over the table `promotion_code as c`: the code's own limit. */
+/** SQL for the limit and used count of a row of `promotion_code as c`. */
 export const promotionCodeJson = sql<
   NonNullable<PromotionRule["code"]>
 >`json_build_object('id', c.id, 'usageLimit', c.usage_limit, 'used', c.used)`;
 
+/** Converts the JSON of a promotion to a rule. */
 export function toPromotionRule(
   promotion: PromotionJson,
   { usedByBuyer: used, code }: Pick<PromotionRule, "usedByBuyer" | "code">,
@@ -128,7 +132,7 @@ function toDiscount(promotion: PromotionJson): DiscountRule {
   };
 }
 
-/** As for nobody in particular; one that is not there is left out. */
+/** Reads promotions by id as rules for an anonymous buyer. Ids without a promotion are left out. */
 export async function findPromotionRules(
   reader: Reader,
   ids: readonly string[],
@@ -146,16 +150,16 @@ export async function findPromotionRules(
 export type PromotionRow = Selectable<PromotionTable>;
 export type PromotionCodeRow = Selectable<PromotionCodeTable>;
 
+/** Selects promotions for a list; an undefined or null field does not restrict the list. */
 export interface PromotionFilter {
-  /** Null: of all merchants. */
+  /** The merchant whose promotions are listed; null for all merchants. */
   readonly merchantId: string | null;
   readonly id?: string | null | undefined;
   readonly status?: PromotionStatus | null | undefined;
   readonly trigger?: PromotionRule["trigger"] | null | undefined;
 }
 
-/* The lists are queries still to be paged or counted; the graph says which. */
-
+/** Returns a query for promotions. The caller adds paging or counting. */
 export function selectPromotions(
   reader: Reader,
   { merchantId, id, status, trigger }: PromotionFilter,
@@ -169,8 +173,8 @@ export function selectPromotions(
 }
 
 /**
- * The same page of the codes of each of some promotions, by id. Tenancy is the caller's: the promotions came
- * from its own rows.
+ * Reads the same page of codes for each promotion. The caller must have checked that the promotions belong to
+ * the right merchant.
  */
 export async function findPromotionCodePages(
   reader: Reader,
@@ -187,7 +191,7 @@ export async function findPromotionCodePages(
   return rows;
 }
 
-/** Counted up to 10 000, like every list. */
+/** Counts the codes of each promotion; stops at 10 000 like every list. */
 export async function countPromotionCodes(
   reader: Reader,
   promotionIds: readonly string[],
@@ -198,27 +202,31 @@ export async function countPromotionCodes(
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
 
-/** A page of the codes of one promotion. */
+/** The page of codes wanted for one promotion. */
 export type PromotionCodePage = Page & { readonly promotionId: string };
 
+/** Returns a key that is equal for equal page arguments. */
 export const promotionCodePageKey = ({ after, before, limit, isInverted }: Page): string =>
   JSON.stringify([after, before, limit, isInverted]);
 
-/** Promotions of one list are asked for the same page, so that one statement serves them all. */
+/**
+ * Loads a page of codes for several promotions, with one statement for each different page. Promotions of one
+ * list use the same page.
+ */
 export async function loadPromotionCodePages(
   db: Reader,
   pages: readonly PromotionCodePage[],
 ): Promise<PromotionCodeRow[][]> {
   const found = new Map<PromotionCodePage, PromotionCodeRow[]>();
-  for (const alike of Map.groupBy(pages, promotionCodePageKey).values()) {
-    const [first] = alike;
+  for (const samePage of Map.groupBy(pages, promotionCodePageKey).values()) {
+    const [first] = samePage;
     if (first === undefined) continue;
     const rows = await findPromotionCodePages(db, {
       ...first,
-      promotionIds: alike.map(({ promotionId }) => promotionId),
+      promotionIds: samePage.map(({ promotionId }) => promotionId),
     });
     const groups = Map.groupBy(rows, ({ promotionId }) => promotionId);
-    for (const page of alike) found.set(page, groups.get(page.promotionId) ?? []);
+    for (const page of samePage) found.set(page, groups.get(page.promotionId) ?? []);
   }
   return pages.map((page) => found.get(page) ?? []);
 }

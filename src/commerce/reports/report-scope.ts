@@ -1,33 +1,35 @@
-/** What a report of the shop is about: whose orders, of which markets, in which time. */
+/** The scope of a report: which merchant's orders or carts, in which markets, in which period. */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import type { Bucket, Period } from "#foundation/period.ts";
 
+/** The merchant, markets and period of a report. */
 export interface ReportScope {
-  /** Null: everybody's. */
+  /** The merchant of the report; null for all merchants. */
   readonly merchantId: string | null;
-  /** Null: all of them. */
+  /** The markets of the report; null for all markets. */
   readonly marketIds: readonly string[] | null;
   readonly period: Period;
 }
 
+/** The markets that a report includes. */
 export interface ReportMarkets {
-  /** Null: all of them. */
+  /** Ids of the markets; null for all markets. */
   readonly ids: readonly string[] | null;
-  /** What they sell in, in order. */
+  /** Currencies of the markets, sorted. */
   readonly currencies: readonly string[];
-  /** Null: none was named, or several that are not of one time zone. */
+  /** The common time zone; null if no market was named, or if the markets have different time zones. */
   readonly timeZone: string | null;
 }
 
 interface ReportMarketsQuery {
   readonly merchantId: string | null;
-  /** An id or a handle; null: all of them. */
+  /** A market's id or handle; null for all markets. */
   readonly market: string | null;
 }
 
-/** With a token of the platform a handle may name a market of several merchants. */
+/** Finds the markets of a report. With a platform token, a handle may match markets of several merchants. */
 export async function findReportMarkets(
   reader: Reader,
   { merchantId, market }: ReportMarketsQuery,
@@ -44,7 +46,8 @@ export async function findReportMarkets(
     reader,
   );
   const [first] = rows;
-  if (first === undefined) throw fail("resource_not_found", { message: "There is no such market." });
+  if (first === undefined)
+    throw fail("resource_not_found", { message: '"market" must be the id or handle of an existing market.' });
   const isOneZone = rows.every(({ timeZone }) => timeZone === first.timeZone);
   return {
     ids: rows.map(({ id }) => id),
@@ -53,7 +56,10 @@ export async function findReportMarkets(
   };
 }
 
-/** A condition on a row of that name that has a merchant, a market and the moment by which it counts. */
+/**
+ * SQL condition that a row is in the report's scope. The row needs the columns merchant_id, market_id and the
+ * given time column.
+ */
 export function reportScopeCondition(
   { merchantId, marketIds, period }: ReportScope,
   row: string,
@@ -65,15 +71,15 @@ export function reportScopeCondition(
     ${marketIds === null ? sql`` : sql`and ${column("market_id")} = any(${marketIds}::text[])`}`;
 }
 
-/** The number of its bucket, from 1. */
+/** SQL for the number of the bucket that contains the time, from 1. */
 export const reportBucketNumber = (moment: string, buckets: readonly Bucket[]): RawBuilder<number> =>
   sql<number>`width_bucket(${sql.ref(moment)}, ${buckets.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[])`;
 
-/** A sum as the database gives it, in digits. */
+/** Converts a sum from its decimal digits. Throws `invalid_field` if the sum exceeds the safe integers. */
 export function toSafeAmount(digits: string | null | undefined): number {
   const amountMinor = Number(digits ?? 0);
   if (Number.isSafeInteger(amountMinor)) return amountMinor;
   throw fail("invalid_field", {
-    message: "A sum is more than 9007199254740991 minor units: ask for fewer days, or for one merchant.",
+    message: "A sum exceeds 9007199254740991 minor units. Request fewer days, or one merchant.",
   });
 }

@@ -1,13 +1,11 @@
-/**
- * What came back and why: the returns that were asked for in a time, by their kind and reason, and what
- * became of them.
- */
+/** Reads the report on returns: the returns requested in a period, by kind and reason, with their outcome. */
 import { type RawBuilder, sql } from "kysely";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Reader } from "#database/transaction.ts";
 import { reportScopeCondition, type ReportScope, toSafeAmount } from "./report-scope.ts";
 
+/** Counts and amounts of returns in one currency; amounts in minor units. */
 export interface ReturnFigures {
   readonly currency: string;
   readonly returns: number;
@@ -20,9 +18,10 @@ export interface ReturnFigures {
   readonly refundedMinor: number;
 }
 
+/** Totals by currency, and figures by kind and reason. */
 export interface ReturnReport {
   readonly totals: readonly ReturnFigures[];
-  /** The most frequent first. */
+  /** Figures by kind, reason and currency, most returns first. */
   readonly reasons: readonly (ReturnFigures & { readonly kind: ReturnKind; readonly reason: ReturnReason })[];
 }
 
@@ -30,6 +29,7 @@ interface ReturnReportQuery extends ReportScope {
   readonly currencies: readonly string[];
 }
 
+/** Reads the report on returns. */
 export async function readReturnReport(reader: Reader, asked: ReturnReportQuery): Promise<ReturnReport> {
   const { rows } = await returnStatement(asked).execute(reader);
   const totals = new Map(rows.flatMap((row) => (row.kind === null ? [[row.currency, row]] : [])));
@@ -45,21 +45,24 @@ export async function readReturnReport(reader: Reader, asked: ReturnReportQuery)
 
 interface ReturnReportRow {
   readonly currency: string;
-  /** Null: any. */
+  /** The kind of return; null in the row of totals. */
   readonly kind: ReturnKind | null;
   readonly reason: ReturnReason | null;
   readonly returns: number;
   readonly declined: number;
   readonly canceled: number;
   readonly closed: number;
-  /** Sums of nothing are null. */
+  /** Sum of units as decimal digits; sums without rows are null. */
   readonly units: string | null;
   readonly promised: string | null;
   readonly fee: string | null;
   readonly refunded: string | null;
 }
 
-/** Units and refunds are added up by return before returns are: one with two of them is one return. */
+/**
+ * Sums units and refunds per return before counting returns, so that a return with several refunds counts
+ * once.
+ */
 function returnStatement(scope: ReturnReportQuery): RawBuilder<ReturnReportRow> {
   return sql<ReturnReportRow>`
     with asked as (

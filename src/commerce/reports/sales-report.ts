@@ -1,6 +1,6 @@
 /**
- * Reports on orders, by the time when they were placed: what their buyers were to pay and what became of it
- * since, and what promotions took off.
+ * Reads the reports on orders, by the time when the orders were placed: sales with later reductions and
+ * refunds, and the discounts of promotions.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
@@ -9,16 +9,18 @@ import { reportBucketNumber, reportScopeCondition, type ReportScope, toSafeAmoun
 
 type Amount = "gross" | "reduced" | "refunded" | "discount" | "shipping" | "tax";
 
+/** Counts and amounts of orders in one currency; amounts in minor units. */
 export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>> {
   readonly currency: string;
   readonly orders: number;
   readonly canceledOrders: number;
   readonly units: number;
   readonly netMinor: number;
-  /** Null: there were no orders. */
+  /** Average gross amount of an order in minor units, rounded half up; null if there were no orders. */
   readonly averageOrderMinor: number | null;
 }
 
+/** The sales in one currency: totals and one entry per bucket. */
 export interface CurrencySales {
   readonly currency: string;
   readonly totals: SalesFigures;
@@ -27,10 +29,11 @@ export interface CurrencySales {
 
 interface SalesReportQuery extends ReportScope {
   readonly buckets: readonly Bucket[];
-  /** Those that are shown even where nothing was sold. */
+  /** Currencies that the report lists even without sales. */
   readonly currencies: readonly string[];
 }
 
+/** Reads the report on sales. */
 export async function readSalesReport(
   reader: Reader,
   asked: SalesReportQuery,
@@ -50,19 +53,16 @@ export async function readSalesReport(
   });
 }
 
-/** Sums of nothing are null. */
+/** A row of the sales statement; sums without rows are null. */
 interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
   readonly currency: string;
-  /** Null: of the whole time. */
+  /** Number of the bucket, from 1; null in the row of the whole period. */
   readonly bucket: number | null;
   readonly orders: number;
   readonly canceledOrders: number;
 }
 
-/**
- * Refunds and units are added up by themselves before they meet their orders: an order with two of them is
- * one order.
- */
+/** Sums refunds and units separately from orders, so that an order with several refunds counts once. */
 function salesStatement({ buckets, ...scope }: SalesReportQuery): RawBuilder<SalesRow> {
   return sql<SalesRow>`
     with placed as materialized (
@@ -117,12 +117,12 @@ function toFigures(
   };
 }
 
-/** In whole numbers, since a quotient of doubles may be rounded twice. */
+/** Divides with integers, because a quotient of floating-point numbers could be rounded twice. */
 function divideHalfUp(amountMinor: number, parts: number): number {
   return Number((BigInt(amountMinor) * 2n + BigInt(parts)) / (BigInt(parts) * 2n));
 }
 
-/** The orders with a promotion: how many, what it took off, and what these orders came to. */
+/** Counts and amounts of the orders with a promotion, in one currency; amounts in minor units. */
 export interface PromotionSalesFigures {
   readonly currency: string;
   readonly orders: number;
@@ -132,8 +132,9 @@ export interface PromotionSalesFigures {
   readonly netMinor: number;
 }
 
+/** Totals of all orders with a promotion, and figures per promotion. */
 export interface PromotionReport {
-  /** With any promotion; an order with two of them counts once. */
+  /** Figures of orders with any promotion, by currency; an order with two promotions counts once. */
   readonly totals: readonly PromotionSalesFigures[];
   readonly promotions: readonly (PromotionSalesFigures & { readonly promotionId: string })[];
 }
@@ -143,6 +144,7 @@ interface PromotionReportQuery extends ReportScope {
   readonly currencies: readonly string[];
 }
 
+/** Reads the report on promotions. */
 export async function readPromotionReport(
   reader: Reader,
   asked: PromotionReportQuery,
@@ -162,7 +164,7 @@ export async function readPromotionReport(
 }
 
 interface PromotionReportRow {
-  /** Null: any. */
+  /** The promotion; null in the row of totals. */
   readonly promotionId: string | null;
   readonly currency: string;
   readonly orders: number;
@@ -172,7 +174,7 @@ interface PromotionReportRow {
   readonly net: string;
 }
 
-/** An order keeps what its promotions took off as they were when it was placed. */
+/** Uses the discounts that each order stored when it was placed. */
 function promotionStatement({ first, ...scope }: PromotionReportQuery): RawBuilder<PromotionReportRow> {
   const figures = sql`count(*)::int as orders, count(*) filter (where status = 'canceled')::int as canceled_orders, sum(discount_minor)::text as discount,
     sum(total_minor)::text as gross, sum(total_minor - reduced_minor)::text as net`;

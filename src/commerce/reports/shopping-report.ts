@@ -1,7 +1,7 @@
 /**
- * Reports on how buyers shop: how far carts come (checkout, submission, order) and how checkouts end, where a
- * cart counts by the time it was made; and what was searched for: the most frequent queries, and those that
- * found nothing.
+ * Reads the reports on shopping: the funnel from cart to checkout, submission and order, with the outcomes of
+ * checkout sessions (carts count by their creation time); and the most frequent searches, including those
+ * without results.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
@@ -12,21 +12,24 @@ import { reportBucketNumber, reportScopeCondition, type ReportScope, toSafeAmoun
 
 type FunnelStep = "carts" | "checkouts" | "submittedCheckouts" | "orders";
 
+/** Number of checkout sessions with one status and cancellation reason. */
 export interface SessionOutcomeCount {
   readonly status: SessionStatus;
-  /** Where it was canceled. */
+  /** Why the sessions were canceled; null if they were not. */
   readonly reason: SessionCancelReason | null;
   readonly sessions: number;
 }
 
+/** Number of carts that reached each step, and the outcomes of their checkout sessions. */
 export interface FunnelFigures extends Readonly<Record<FunnelStep, number>> {
   readonly sessions: number;
-  /** Orders of all carts, 0 to 1; null: there were no carts. */
+  /** Orders divided by carts, 0 to 1; null if there were no carts. */
   readonly conversionRate: number | null;
-  /** The most frequent first. */
+  /** Outcomes of the checkout sessions, most frequent first. */
   readonly outcomes: readonly SessionOutcomeCount[];
 }
 
+/** The funnel of the whole period and of each bucket. */
 export interface FunnelReport {
   readonly totals: FunnelFigures;
   readonly buckets: readonly (FunnelFigures & Bucket)[];
@@ -37,6 +40,7 @@ interface FunnelReportQuery extends ReportScope {
   readonly now: Date;
 }
 
+/** Reads the funnel report. */
 export async function readFunnelReport(reader: Reader, asked: FunnelReportQuery): Promise<FunnelReport> {
   const { rows } = await funnelStatement(asked).execute(reader);
   const byBucket = Map.groupBy(rows, ({ bucket }) => bucket);
@@ -52,15 +56,16 @@ export async function readFunnelReport(reader: Reader, asked: FunnelReportQuery)
 interface FunnelRow {
   readonly bucket: number;
   readonly step: FunnelStep | "sessions";
-  /** Of sessions. */
+  /** Status of the sessions; null in rows that count carts or orders. */
   readonly status: SessionStatus | null;
   readonly reason: SessionCancelReason | null;
   readonly count: number;
 }
 
 /**
- * A session that ran out is expired from that moment on, written or not. One whose payment failed is open
- * again, and was submitted all the same: its payment tells.
+ * Counts carts, checkouts and orders. A session past its expiry counts as expired, even if its status has not
+ * been updated. A session whose payment failed is open again but counts as submitted, because it has a
+ * payment.
  */
 function funnelStatement({ buckets, now, ...scope }: FunnelReportQuery): RawBuilder<FunnelRow> {
   return sql<FunnelRow>`
@@ -116,11 +121,13 @@ function toOutcomes(rows: readonly FunnelRow[]): SessionOutcomeCount[] {
   );
 }
 
+/** Number of searches, and of searches without results. */
 export interface SearchFigures {
   readonly searches: number;
   readonly empty: number;
 }
 
+/** Totals of searches, the most frequent queries, and the most frequent queries without results. */
 export interface SearchReport {
   readonly totals: SearchFigures & { readonly queries: number };
   readonly top: readonly (SearchFigures & { readonly query: string })[];
@@ -128,16 +135,17 @@ export interface SearchReport {
 }
 
 interface SearchReportQuery {
-  /** Null: everybody's. What was searched for among all merchants' products is everybody's. */
+  /** The merchant; null for all merchants. Searches across all merchants count for every merchant. */
   readonly merchantId: string | null;
-  /** Null: all of them. */
+  /** The country of the searches; null for all countries. */
   readonly country: string | null;
-  /** Days of UTC, both included. */
+  /** First and last day (UTC), both included. */
   readonly from: string;
   readonly to: string;
   readonly first: number;
 }
 
+/** Reads the report on searches. */
 export async function readSearchReport(reader: Reader, asked: SearchReportQuery): Promise<SearchReport> {
   const { rows } = await searchStatement(asked).execute(reader);
   const listed = (list: SearchRow["list"]): SearchReport["top"] =>

@@ -5,7 +5,7 @@
  */
 import { sql } from "kysely";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { releaseOrderStock } from "#commerce/inventory/stock-holds.ts";
+import { releaseOrderStock } from "#commerce/inventory/order-stock.ts";
 import { restorePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";

@@ -9,8 +9,8 @@ import {
   releaseOrderStock,
   reserveAvailableStock,
   restockReturnedUnits,
-  type StockShortage,
-} from "#commerce/inventory/stock-holds.ts";
+} from "#commerce/inventory/order-stock.ts";
+import type { StockShortage } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";

@@ -8,13 +8,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import {
   allocateStock,
   releaseOrderStock,
-  holdStock,
-  releaseStockHolds,
   reserveStock,
   restockReturnedUnits,
   sellHeldStock,
-  setStockHoldExpiry,
-} from "#commerce/inventory/stock-holds.ts";
+} from "#commerce/inventory/order-stock.ts";
+import { holdStock, releaseStockHolds, setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";

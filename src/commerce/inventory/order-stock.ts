@@ -1,0 +1,180 @@
+/**
+ * Stock of orders: turns a session's holds into an order's stock, reserves further units, takes units from
+ * the stock on hand, and returns units of canceled or returned items.
+ */
+import type { Transaction } from "#database/transaction.ts";
+import {
+  checkStock,
+  deleteHolds,
+  type HeldStock,
+  lockHeldStock,
+  type StockShortage,
+  toStockLevelMoves,
+  toVariantQuantities,
+} from "./stock-holds.ts";
+import {
+  lockStockLevels,
+  moveStockLevels,
+  type StockCommandContext,
+  type StockLevelMove,
+  sumQuantitiesByVariant,
+  type VariantQuantity,
+} from "./stock-levels.ts";
+
+/**
+ * Turns the session's holds into an order's stock. Returns variant id → units taken from the stock on hand;
+ * the remaining units stay reserved for the order.
+ */
+export async function sellHeldStock(
+  transaction: Transaction,
+  context: StockCommandContext,
+  { sessionId, note }: { readonly sessionId: string; readonly note: string },
+): Promise<ReadonlyMap<string, number>> {
+  const { holds, levels } = await lockHeldStock(transaction, context, { sessionId });
+  await deleteHolds(transaction, sessionId);
+  const sold = toVariantQuantities(holds).map(({ variantId, quantity }) => ({
+    variantId,
+    quantity: Math.min(quantity, levels.get(variantId)?.onHand ?? 0),
+  }));
+  await moveStockLevels(transaction, context, {
+    moves: toStockLevelMoves(sold, levels, takeReservedUnits),
+    cause: { reason: "sold", note },
+  });
+  return sumQuantitiesByVariant(sold);
+}
+
+const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelMove, "level"> => ({
+  onHand: -quantity,
+  reserved: -quantity,
+});
+
+/** Arguments: lines, and the note for their stock movements (the order's number). */
+type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
+
+/**
+ * Takes units that an order waits for from the stock on hand. If any variant is short, nothing is taken and
+ * the shortages are returned; the caller must then refuse the request.
+ */
+export async function allocateStock(
+  transaction: Transaction,
+  context: StockCommandContext,
+  ...[lines, note]: LinesWithNote<VariantQuantity>
+): Promise<readonly StockShortage[]> {
+  const wanted = toVariantQuantities(sumQuantitiesByVariant(lines));
+  const levels = await lockStockLevels(
+    transaction,
+    context,
+    wanted.map(({ variantId }) => variantId),
+  );
+  const shortages = wanted.flatMap(({ variantId, quantity }): StockShortage[] => {
+    const level = levels.get(variantId);
+    return level === undefined || quantity <= level.onHand
+      ? []
+      : [{ variantId, wanted: quantity, available: level.onHand }];
+  });
+  if (shortages.length > 0) return shortages;
+  await moveStockLevels(transaction, context, {
+    moves: toStockLevelMoves(wanted, levels, takeReservedUnits),
+    cause: { reason: "sold", note },
+  });
+  return [];
+}
+
+/**
+ * Units of one variant that an order releases: reserved units (`waiting`), and units that were already taken
+ * from the stock on hand (`allocated`).
+ */
+export interface OrderUnitsToRelease {
+  readonly variantId: string;
+  readonly waiting: number;
+  readonly allocated: number;
+}
+
+/** Releases stock of an order: reserved units become available, allocated units return to the stock on hand. */
+export async function releaseOrderStock(
+  transaction: Transaction,
+  context: StockCommandContext,
+  ...[lines, note]: LinesWithNote<OrderUnitsToRelease>
+): Promise<void> {
+  const waiting = sumQuantitiesByVariant(
+    lines.map(({ variantId, waiting: quantity }) => ({ variantId, quantity })),
+  );
+  const allocated = sumQuantitiesByVariant(
+    lines.map(({ variantId, allocated: quantity }) => ({ variantId, quantity })),
+  );
+  const levels = await lockStockLevels(transaction, context, [...waiting.keys()]);
+  const moves = toStockLevelMoves(toVariantQuantities(waiting), levels, ({ variantId, quantity }) => ({
+    reserved: -quantity,
+    onHand: allocated.get(variantId) ?? 0,
+  }));
+  await moveStockLevels(transaction, context, { moves, cause: { reason: "canceled", note } });
+}
+
+/** Adds returned units that can be sold again to the stock on hand. */
+export async function restockReturnedUnits(
+  transaction: Transaction,
+  context: StockCommandContext,
+  ...[lines, note]: LinesWithNote<VariantQuantity>
+): Promise<void> {
+  const back = toVariantQuantities(sumQuantitiesByVariant(lines));
+  const levels = await lockStockLevels(
+    transaction,
+    context,
+    back.map(({ variantId }) => variantId),
+  );
+  await moveStockLevels(transaction, context, {
+    moves: toStockLevelMoves(back, levels, ({ quantity }) => ({ onHand: quantity })),
+    cause: { reason: "returned", note },
+  });
+}
+
+/**
+ * Reserves as many units for an order as are available, and returns the shortages. Deleted variants reserve
+ * nothing and are not reported.
+ */
+export async function reserveAvailableStock(
+  transaction: Transaction,
+  context: StockCommandContext,
+  lines: readonly VariantQuantity[],
+): Promise<readonly StockShortage[]> {
+  const wanted = sumQuantitiesByVariant(lines);
+  const held: HeldStock = {
+    holds: new Map(),
+    levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
+  };
+  const found = await checkStock(transaction, context, { sessionId: null, wanted, held });
+  const shortages = found.shortages.filter(({ variantId }) => held.levels.has(variantId));
+  const missing = new Map(shortages.map((short) => [short.variantId, short.wanted - short.available]));
+  const promised = toVariantQuantities(wanted).map(({ variantId, quantity }) => ({
+    variantId,
+    quantity: quantity - (missing.get(variantId) ?? 0),
+  }));
+  await moveStockLevels(transaction, context, {
+    moves: toStockLevelMoves(promised, found.levels, ({ quantity }) => ({ reserved: quantity })),
+    cause: null,
+  });
+  return shortages;
+}
+
+/**
+ * Reserves further units for an order, for example for an exchange. If any variant is short, nothing is
+ * reserved and the shortages are returned; the caller must then refuse the request.
+ */
+export async function reserveStock(
+  transaction: Transaction,
+  context: StockCommandContext,
+  lines: readonly VariantQuantity[],
+): Promise<readonly StockShortage[]> {
+  const wanted = sumQuantitiesByVariant(lines);
+  const held: HeldStock = {
+    holds: new Map(),
+    levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
+  };
+  const { levels, shortages } = await checkStock(transaction, context, { sessionId: null, wanted, held });
+  if (shortages.length > 0) return shortages;
+  await moveStockLevels(transaction, context, {
+    moves: toStockLevelMoves(toVariantQuantities(wanted), levels, ({ quantity }) => ({ reserved: quantity })),
+    cause: null,
+  });
+  return [];
+}
