@@ -174,7 +174,7 @@ export const filesWithUnsafeAssertions = [
   "src/pages/graphiql/browser/token-keeper.ts",
   "src/pages/graphiql/browser/type-map/main.tsx",
   "src/pages/shared/assets.ts",
-  "src/pages/shared/browser/live.ts",
+  "src/pages/shared/browser/live-subscription.ts",
   "src/webhooks/endpoints/change-endpoint.ts",
   "src/webhooks/endpoints/endpoint-aggregate.ts",
   "src/webhooks/endpoints/endpoint-commands.ts",

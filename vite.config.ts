@@ -5,7 +5,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
-import { compress } from "./src/pages/shared/compressed.ts";
+import { compressBody } from "./src/pages/shared/compressed.ts";
 import { graphiqlComponent } from "./src/pages/graphiql/component-plugin.ts";
 
 /** The entry of each page's script, by its name. */
@@ -25,7 +25,7 @@ const compressed = (): Plugin => ({
     await Promise.all(
       files.map(async (file) => {
         const path = join(dir, file);
-        const { gzip, br } = await compress(await readFile(path));
+        const { gzip, br } = await compressBody(await readFile(path));
         await Promise.all([writeFile(`${path}.gz`, gzip), writeFile(`${path}.br`, br)]);
       }),
     );

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { InteractionResults, Provider } from "oidc-provider";
 import { findOauthClient, type OauthClientWithApp } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
-import { type Page, pageHeaders, placeBehind, renderPage } from "#pages/shared/page.ts";
+import { type HtmlPage, pageHeaders, redirectFormAction, renderPage } from "#pages/shared/page.ts";
 import { oauthMessagePage } from "./pages.ts";
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
@@ -40,7 +40,7 @@ export async function openInteractionRequest(
     provider,
     interaction,
     client,
-    leadsTo: placeBehind(String(interaction.params["redirect_uri"])),
+    leadsTo: redirectFormAction(String(interaction.params["redirect_uri"])),
     ...messages,
   };
 }
@@ -88,7 +88,7 @@ export async function destroyInteractionSession({
   await session?.destroy();
 }
 
-export function sendOauthPage(reply: FastifyReply, page: Page): FastifyReply {
+export function sendOauthPage(reply: FastifyReply, page: HtmlPage): FastifyReply {
   return reply.headers(pageHeaders(page)).send(renderPage(page));
 }
 

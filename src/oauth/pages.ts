@@ -6,8 +6,8 @@ import type { InteractionResults } from "oidc-provider";
 import { grantDays } from "#access/oauth/grants.ts";
 import { type Scope, scopeDescriptions } from "#access/viewer.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { Page } from "#pages/shared/page.ts";
-import { faultSummary, signInFields, type SignInTyped } from "#pages/shared/sign-in-fields.ts";
+import type { HtmlPage } from "#pages/shared/page.ts";
+import { signInFaultSummary, signInFields, type SignInFormState } from "#pages/shared/sign-in-fields.ts";
 import { findActiveStaff, type SignedInStaff } from "#access/people/staff.ts";
 import type { Reader } from "#database/transaction.ts";
 
@@ -16,18 +16,18 @@ export interface RequestingApp {
   readonly publisher: string | null;
 }
 
-export interface OauthSignInView extends SignInTyped {
+export interface OauthSignInView extends SignInFormState {
   readonly app: RequestingApp;
   readonly leadsTo: string | undefined;
 }
 
-export function oauthSignInPage({ app, leadsTo, email, fault }: OauthSignInView): Page {
+export function oauthSignInPage({ app, leadsTo, email, fault }: OauthSignInView): HtmlPage {
   return {
     title: fault === undefined ? "Sign in" : "Error: Sign in",
     leadsTo,
     body: html`<h1>Sign in</h1>
       <p class="soft">${nameOf(app)} asks for access to your shop. Sign in to see what it asks for.</p>
-      ${faultSummary(fault, "email")}
+      ${signInFaultSummary(fault, "email")}
       <form method="post" novalidate>
         ${signInFields({ email, fault })}
         <button name="action" value="sign-in">Sign in</button>
@@ -49,7 +49,7 @@ export interface ConsentView {
   readonly refusal: string | undefined;
 }
 
-export function consentPage(shown: ConsentView): Page {
+export function consentPage(shown: ConsentView): HtmlPage {
   const { app, leadsTo, merchantName, staffEmail, fault, refusal } = shown;
   const heading = `Let ${app.name} into ${merchantName}?`;
   const note = html`<p class="soft">
@@ -71,7 +71,7 @@ export function consentPage(shown: ConsentView): Page {
     title: fault === undefined ? heading : `Error: ${heading}`,
     leadsTo,
     body: html`<h1>${heading}</h1>
-      ${faultSummary(fault, shown.scopes[0] === undefined ? "" : idOf(shown.scopes[0]))}
+      ${signInFaultSummary(fault, shown.scopes[0] === undefined ? "" : idOf(shown.scopes[0]))}
       <p>${nameOf(app)} asks to act for <strong>${merchantName}</strong>. Clear what it should not do.</p>
       ${note}
       <form method="post">
@@ -115,7 +115,7 @@ const scopeChoice = (scope: Scope, isTicked: boolean): Markup =>
     <span id="${idOf(scope)}-text">${scopeDescriptions[scope]}</span>
   </div>`;
 
-export function oauthMessagePage(title: string, message: string): Page {
+export function oauthMessagePage(title: string, message: string): HtmlPage {
   return {
     title,
     body: html`<h1>${title}</h1>

@@ -1,6 +1,6 @@
 /** What every answer says to browsers and caches, whoever gives it: a row for each door. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { addressOfFile, assetOf } from "#pages/shared/assets.ts";
+import { assetFileUrl, getPageAssets } from "#pages/shared/assets.ts";
 import { createPerson } from "#test/oauth/people.ts";
 import { signInAs } from "#test/web/console/console-calls.ts";
 import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
@@ -117,14 +117,14 @@ beforeAll(async () => {
   });
   await app.listen();
   const { email } = await createPerson(world());
-  const asset = assetOf("console", publicUrl);
+  const asset = getPageAssets("console", publicUrl);
   Object.assign(known, {
     key: `Bearer ${demo.keys.full}`,
     token: `Bearer ${demo.tokens.admin}`,
     console: await signInAs(world(), email),
     script: asset.scripts[0],
     sheet: asset.styles[0],
-    component: addressOfFile("graphiql-component.js", publicUrl),
+    component: assetFileUrl("graphiql-component.js", publicUrl),
   });
 });
 

@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
-import { assetOf, assetsPlugin } from "#pages/shared/assets.ts";
+import { getPageAssets, assetsPlugin } from "#pages/shared/assets.ts";
 import type { FastifyInstance } from "fastify";
 
 const publicUrl = "http://127.0.0.1:4000";
@@ -18,12 +18,12 @@ async function serverOfAssets(): Promise<FastifyInstance> {
 }
 
 const headers = { host: "127.0.0.1:4000" };
-const [script = ""] = assetOf("console", publicUrl).scripts;
+const [script = ""] = getPageAssets("console", publicUrl).scripts;
 
 describe("assets", () => {
   it("are named by their hash, below the path that the service stands at", () => {
     expect(script).toMatch(/^\/assets\/console-[\w-]{8}\.js$/);
-    expect(assetOf("console", "https://shop.example/api").scripts).toEqual([`/api${script}`]);
+    expect(getPageAssets("console", "https://shop.example/api").scripts).toEqual([`/api${script}`]);
   });
 
   it("are kept by browsers for ever, in the form that they take", async () => {

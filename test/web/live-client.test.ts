@@ -6,7 +6,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type LiveResult, type LiveState, subscribe } from "#pages/shared/browser/live.ts";
+import {
+  type LiveResult,
+  type LiveState,
+  followSubscription,
+} from "#pages/shared/browser/live-subscription.ts";
 
 interface Data {
   readonly thing: number | null;
@@ -56,7 +60,7 @@ describe("the client", () => {
         .end(JSON.stringify({ errors: [{ message: code, extensions: { code } }] }));
     };
   const follow = (): void =>
-    subscribe<Data>({
+    followSubscription<Data>({
       url,
       query,
       variables: { id: "x" },

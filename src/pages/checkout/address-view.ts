@@ -3,20 +3,20 @@ import { html, type Markup } from "#pages/shared/html.ts";
 import { countryName } from "./amounts.ts";
 import { type AddressForm, getAddressForm } from "#commerce/addresses/address-country.ts";
 import type { AddressPart, TypedAddress } from "./checkout-services.ts";
-import { type FieldMessages, messagesOfField } from "./fault-texts.ts";
+import { type FieldMessages, messagesForField } from "./fault-texts.ts";
 import type { TextName } from "./texts.ts";
-import type { Visit } from "./visit.ts";
+import type { CheckoutVisit } from "./visit.ts";
 import type { FailureDetail } from "#foundation/failure.ts";
 
 export interface FieldFault extends FieldMessages {
   readonly field: string;
 }
 
-export const fieldId = (name: string): string => `address-${name}`;
+export const addressFieldId = (name: string): string => `address-${name}`;
 
 function addressForms(
   { countryCode }: TypedAddress,
-  { session }: Pick<Visit, "session">,
+  { session }: Pick<CheckoutVisit, "session">,
 ): AddressForm & { country: string } {
   const isOffered = countryCode !== undefined && session.countries.includes(countryCode);
   const country = isOffered
@@ -30,23 +30,23 @@ function addressForms(
 /** The first of each field. */
 function fieldFaults(
   details: readonly FailureDetail[],
-  { language, say }: Pick<Visit, "language" | "say">,
+  { language, say }: Pick<CheckoutVisit, "language" | "say">,
 ): FieldFault[] {
   const found = new Map<string, FieldFault>();
   for (const detail of details) {
     const field = detail.field.slice(detail.field.lastIndexOf("/") + 1);
     if (!found.has(field) && isPart(field))
-      found.set(field, { field, ...messagesOfField(detail, { field, label: say(field), language }) });
+      found.set(field, { field, ...messagesForField(detail, { field, label: say(field), language }) });
   }
   return [...found.values()];
 }
 
 /** A checkout has an e-mail; who takes one over gives their own. */
-const isEmailAsked = ({ session, isHolder }: Visit): boolean =>
+const isEmailAsked = ({ session, isHolder }: CheckoutVisit): boolean =>
   !isHolder || session.cart.buyer.emailHint === null;
 
 /** Of what was typed, the parts that the country asks for. */
-export function askedOf(typed: TypedAddress, visit: Visit): TypedAddress {
+export function requiredAddressParts(typed: TypedAddress, visit: CheckoutVisit): TypedAddress {
   const { country, fields } = addressForms(typed, visit);
   return {
     countryCode: typed.countryCode ?? country,
@@ -55,14 +55,16 @@ export function askedOf(typed: TypedAddress, visit: Visit): TypedAddress {
 }
 
 /** The e-mail that comes with an address, where one is asked for. */
-export const contactOf = (typed: TypedAddress, visit: Visit): string | undefined =>
+export const typedContactEmail = (typed: TypedAddress, visit: CheckoutVisit): string | undefined =>
   isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined;
 
 /** From top to bottom, as they stand in the form. */
-export function faultsOfTyped(typed: TypedAddress, visit: Visit): FieldFault[] {
-  const asked = askedOf(typed, visit);
+export function typedAddressFaults(typed: TypedAddress, visit: CheckoutVisit): FieldFault[] {
+  const asked = requiredAddressParts(typed, visit);
   const missing: FailureDetail[] =
-    contactOf(typed, visit) === "" ? [{ in: "body", field: "/email", code: "required", message: "" }] : [];
+    typedContactEmail(typed, visit) === ""
+      ? [{ in: "body", field: "/email", code: "required", message: "" }]
+      : [];
   const order = Object.keys(asked);
   const found = fieldFaults([...visit.room.services.addressFaults(asked), ...missing], visit);
   return found.toSorted((a, b) => order.indexOf(a.field) - order.indexOf(b.field));
@@ -99,7 +101,7 @@ interface AddressShown {
   readonly isCountryNew: boolean;
 }
 
-export function addressFormView(visit: Visit, { typed, faults, isCountryNew }: AddressShown): Markup {
+export function addressFormView(visit: CheckoutVisit, { typed, faults, isCountryNew }: AddressShown): Markup {
   const { say, session, path, isHolder } = visit;
   const { country, fields, regions } = addressForms(typed, visit);
   const isEmailNeeded = isEmailAsked(visit);
@@ -133,11 +135,14 @@ interface CountryShown {
 }
 
 /** Enter in a field presses the first button of a form: that is to be the one that goes on. */
-function countryView({ say, session, language }: Visit, { country, fault, isFocused }: CountryShown): Markup {
+function countryView(
+  { say, session, language }: CheckoutVisit,
+  { country, fault, isFocused }: CountryShown,
+): Markup {
   const names = session.countries
     .map((code) => ({ code, name: countryName(code, language) }))
     .toSorted((a, b) => a.name.localeCompare(b.name, language));
-  const id = fieldId("countryCode");
+  const id = addressFieldId("countryCode");
   return html`<button name="action" value="address" class="unseen" tabindex="-1" aria-hidden="true">
       ${say("addressSave")}
     </button>
@@ -180,7 +185,7 @@ const autocompletes: Partial<Record<AddressPart, string>> = {
 const types: Partial<Record<AddressPart, string>> = { phone: "tel", email: "email" };
 
 interface FieldShown {
-  readonly visit: Visit;
+  readonly visit: CheckoutVisit;
   readonly value: string;
   readonly fault: string | undefined;
   readonly regions: AddressForm["regions"];
@@ -190,7 +195,7 @@ interface FieldShown {
 function fieldView({ name, isRequired }: AddressForm["fields"][number], shown: FieldShown): Markup {
   const { visit, value, fault } = shown;
   const { say } = visit;
-  const id = fieldId(name);
+  const id = addressFieldId(name);
   const autocomplete = `shipping ${autocompletes[name] ?? ""}`;
   const shared = html` id="${id}" name="${name}"
   autocomplete="${autocomplete}"${isRequired ? html` required` : undefined}${described(id, fault)}`;
@@ -222,7 +227,7 @@ function regionView(shared: Markup, { visit, value, regions, country }: FieldSho
 }
 
 const described = (id: string, fault: string | undefined): Markup => {
-  const hint = id === fieldId("phone") ? `${id}-hint ` : "";
+  const hint = id === addressFieldId("phone") ? `${id}-hint ` : "";
   return html`${fault === undefined ? undefined : html` aria-invalid="true"`}
   aria-describedby="${hint}${id}-fault"`;
 };
@@ -232,7 +237,7 @@ const faultView = (id: string, fault: string | undefined): Markup =>
   html`<p class="fault" id="${id}-fault" ${fault === undefined ? html` hidden` : undefined}>${fault}</p>`;
 
 /** To whom it goes, masked: the graph tells no more to anybody here. */
-export function addressShownView({ session, say, path, language, locale }: Visit): Markup {
+export function maskedAddressView({ session, say, path, language, locale }: CheckoutVisit): Markup {
   const { address, buyer } = session.cart;
   const region = address?.regionCode?.split("-").at(-1);
   const place =

@@ -27,7 +27,7 @@ export function formatAmount(amount: Amount, locale: string): string {
   return format.format(digitsOf(amount));
 }
 
-export const negated = (amount: Amount): Amount => ({ ...amount, amountMinor: -amount.amountMinor });
+export const negateAmount = (amount: Amount): Amount => ({ ...amount, amountMinor: -amount.amountMinor });
 
 function unit(locale: string, name: "day" | "minute" | "hour" | "second"): Intl.NumberFormat {
   return new Intl.NumberFormat(locale, { style: "unit", unit: name, unitDisplay: "long" });
@@ -38,15 +38,15 @@ export function formatDays(min: number, max: number, locale: string): string {
 }
 
 /** Rounded up to minutes; from two hours on to hours. */
-export function formatTime(ms: number, locale: string): string {
+export function formatTimeLeft(ms: number, locale: string): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
   return minutes < 120
     ? unit(locale, "minute").format(minutes)
     : unit(locale, "hour").format(Math.floor(minutes / 60));
 }
 
-export const formatSeconds = (seconds: number, locale: string): string =>
-  seconds < 120 ? unit(locale, "second").format(seconds) : formatTime(seconds * 1000, locale);
+export const formatWaitSeconds = (seconds: number, locale: string): string =>
+  seconds < 120 ? unit(locale, "second").format(seconds) : formatTimeLeft(seconds * 1000, locale);
 
 export function countryName(code: string, locale: string): string {
   return new Intl.DisplayNames([locale], { type: "region", fallback: "code" }).of(code) ?? code;

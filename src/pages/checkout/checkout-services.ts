@@ -26,7 +26,7 @@ interface AskedOfGraph {
 }
 
 /** Throws the failure of the one root field; else its value. */
-export type RunField = <Value>(asked: AskedOfGraph, transaction?: Transaction) => Promise<Value>;
+export type RunCheckoutDocument = <Value>(asked: AskedOfGraph, transaction?: Transaction) => Promise<Value>;
 
 export type AddressPart =
   | "recipientName"
@@ -62,7 +62,7 @@ export interface CheckoutServices {
   readonly publicUrl: string;
   readonly doOnce: DoOnce;
   /** Compiles a document of one root field. */
-  readonly compile: (document: string) => RunField;
+  readonly compile: (document: string) => RunCheckoutDocument;
   /** What the strict rules of its country say against it. */
   readonly addressFaults: (address: TypedAddress) => readonly FailureDetail[];
   readonly limits: CheckoutLimits;
@@ -92,11 +92,11 @@ export const createCheckoutServices = ({
 });
 
 /** Runs one document of the page as the buyer of its session. */
-function runnerOf(text: string, run: Run, services: GraphServices): RunField {
+function runnerOf(text: string, run: Run, services: GraphServices): RunCheckoutDocument {
   const document = ownDocument(parse(text), "A document of the checkout page");
   return async <Value>(
-    { viewer, requestId, variables }: Parameters<RunField>[0],
-    transaction?: Parameters<RunField>[1],
+    { viewer, requestId, variables }: Parameters<RunCheckoutDocument>[0],
+    transaction?: Parameters<RunCheckoutDocument>[1],
   ) => {
     const { data, errors } = await run(
       document,

@@ -4,16 +4,16 @@
  */
 import { randomUUID } from "node:crypto";
 import { html, type Markup } from "#pages/shared/html.ts";
-import { formatTime } from "./amounts.ts";
-import { addressFormView, addressShownView, type FieldFault, fieldId } from "./address-view.ts";
+import { formatTimeLeft } from "./amounts.ts";
+import { addressFormView, maskedAddressView, type FieldFault, addressFieldId } from "./address-view.ts";
 import type { TypedAddress } from "./checkout-services.ts";
-import { knownToken, paymentFaultOf, paymentView } from "./payment-view.ts";
-import { needsDelivery } from "./readiness.ts";
+import { parsePaymentToken, lastPaymentFault, paymentView } from "./payment-view.ts";
+import { needsDelivery } from "./missing-parts.ts";
 import { summaryView } from "./summary-view.ts";
-import type { ShownPage, Visit } from "./visit.ts";
+import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
 
 /** What a form that was not taken leaves on the page. */
-export interface Shown {
+export interface CheckoutFormState {
   /** The address is being typed. */
   readonly typed?: TypedAddress;
   readonly fieldFaults?: readonly FieldFault[];
@@ -28,7 +28,7 @@ export interface Shown {
   readonly notice?: string;
 }
 
-export function checkoutPage(visit: Visit, shown: Shown = {}): ShownPage {
+export function checkoutPage(visit: CheckoutVisit, shown: CheckoutFormState = {}): CheckoutPageContent {
   const { session, say, language } = visit;
   const faults = faultsOf(visit, shown);
   const title = say("title", { merchant: session.merchant.name });
@@ -51,12 +51,12 @@ export function checkoutPage(visit: Visit, shown: Shown = {}): ShownPage {
 }
 
 /** Codes are for the browser that has the page. */
-function promotionOf(visit: Visit, { code, codeFault }: Shown): Markup | undefined {
+function promotionOf(visit: CheckoutVisit, { code, codeFault }: CheckoutFormState): Markup | undefined {
   const typed = code ?? visit.session.cart.promotion.promotion?.code ?? "";
   return visit.isHolder ? promotionView(visit, { typed, fault: codeFault }) : undefined;
 }
 
-function stepsView(visit: Visit, shown: Shown): Markup {
+function stepsView(visit: CheckoutVisit, shown: CheckoutFormState): Markup {
   const { session, say, isHolder } = visit;
   const isTyping = isAddressOpen(visit, shown);
   const address = html`<section class="step" aria-labelledby="address-heading">
@@ -69,7 +69,7 @@ function stepsView(visit: Visit, shown: Shown): Markup {
             faults: shown.fieldFaults ?? [],
             isCountryNew: shown.isCountryNew === true,
           })
-        : addressShownView(visit)
+        : maskedAddressView(visit)
     }
   </section>`;
   if (isTyping) return address;
@@ -83,10 +83,10 @@ function stepsView(visit: Visit, shown: Shown): Markup {
 }
 
 /** What was ticked before the last change. */
-const tokenOf = ({ request }: Visit): string | undefined =>
-  knownToken((request.query as { readonly token?: unknown }).token);
+const tokenOf = ({ request }: CheckoutVisit): string | undefined =>
+  parsePaymentToken((request.query as { readonly token?: unknown }).token);
 
-function isAddressOpen({ session, isHolder, request }: Visit, { typed }: Shown): boolean {
+function isAddressOpen({ session, isHolder, request }: CheckoutVisit, { typed }: CheckoutFormState): boolean {
   const { address } = session.cart;
   const isAsked =
     request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === "address";
@@ -95,10 +95,10 @@ function isAddressOpen({ session, isHolder, request }: Visit, { typed }: Shown):
 }
 
 /** Going back is giving up: while a session is open, the shop cannot change the cart that it holds. */
-function leaveView({ session, say, path, language, isHolder, room }: Visit): Markup {
+function leaveView({ session, say, path, language, isHolder, room }: CheckoutVisit): Markup {
   const { merchant, cancelUrl, expiresAt } = session;
   const left = Date.parse(expiresAt) - room.services.clock.now().getTime();
-  const kept = html`<p class="soft">${say("keptFor", { time: formatTime(left, language) })}</p>`;
+  const kept = html`<p class="soft">${say("keptFor", { time: formatTimeLeft(left, language) })}</p>`;
   if (!isHolder) return html`<p><a href="${cancelUrl}">${say("goBack", { merchant: merchant.name })}</a></p>`;
   return html`<form method="post" action="${path}" class="leave">
     ${kept}
@@ -115,25 +115,28 @@ interface Fault {
 }
 
 /** Also why the last payment came to nothing, until something was done about it. */
-function faultsOf(visit: Visit, { fieldFaults = [], contactFault, codeFault, notice }: Shown): Fault[] {
+function faultsOf(
+  visit: CheckoutVisit,
+  { fieldFaults = [], contactFault, codeFault, notice }: CheckoutFormState,
+): Fault[] {
   const faults = [
     ...(notice === undefined ? [] : [{ message: notice, id: undefined }]),
-    ...fieldFaults.map(({ field, summary }) => ({ message: summary, id: fieldId(field) })),
+    ...fieldFaults.map(({ field, summary }) => ({ message: summary, id: addressFieldId(field) })),
     ...(contactFault === undefined ? [] : [{ message: contactFault, id: contactId }]),
     ...(codeFault === undefined ? [] : [{ message: codeFault, id: "code" }]),
   ];
-  const paymentFault = paymentFaultOf(visit);
+  const paymentFault = lastPaymentFault(visit);
   return faults.length > 0 || paymentFault === undefined || isActedOn(visit)
     ? faults
     : [{ message: paymentFault, id: undefined }];
 }
 
 /** Something was changed since, or is being changed. */
-const isActedOn = ({ request }: Visit): boolean =>
+const isActedOn = ({ request }: CheckoutVisit): boolean =>
   request.method !== "GET" || Object.keys(request.query as object).length > 0;
 
 /** Read out at once, and first in the order of the keyboard. */
-function faultSummary({ say }: Visit, faults: readonly Fault[]): Markup | undefined {
+function faultSummary({ say }: CheckoutVisit, faults: readonly Fault[]): Markup | undefined {
   if (faults.length === 0) return undefined;
   return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
     <h2>${say("problem")}</h2>
@@ -151,7 +154,7 @@ interface ContactShown {
   readonly fault: string | undefined;
 }
 
-function contactView({ say, path }: Visit, { typed, fault }: ContactShown): Markup {
+function contactView({ say, path }: CheckoutVisit, { typed, fault }: ContactShown): Markup {
   const invalid =
     fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="${contactId}-fault"`;
   return html`<section class="step" aria-labelledby="contact-heading">
@@ -181,7 +184,7 @@ interface PromotionShown {
   readonly fault: string | undefined;
 }
 
-function promotionView({ session, say, path }: Visit, { typed, fault }: PromotionShown): Markup {
+function promotionView({ session, say, path }: CheckoutVisit, { typed, fault }: PromotionShown): Markup {
   const { promotion, state } = session.cart.promotion;
   if (promotion !== null) {
     const { code, title } = promotion;

@@ -2,7 +2,7 @@
  * What the page asks of the graph, as the buyer of its session. Each document has one root field; what it
  * reads is what the page shows.
  */
-import type { CheckoutServices, RunField } from "./checkout-services.ts";
+import type { CheckoutServices, RunCheckoutDocument } from "./checkout-services.ts";
 import type { Amount } from "./amounts.ts";
 
 const money = "{ amountMinor currency exponent }";
@@ -22,7 +22,7 @@ const sessionDocument = `query CheckoutPage($id: ID!) {
   }
 }`;
 
-export interface ShownLine {
+export interface PageCartLine {
   readonly id: string;
   readonly title: string;
   readonly variantTitle: string | null;
@@ -44,7 +44,7 @@ interface ShownTotals {
   readonly estimated: boolean;
 }
 
-export interface ShownDelivery {
+export interface PageDeliveryOption {
   readonly id: string;
   readonly name: string;
   readonly carrier: string | null;
@@ -54,8 +54,8 @@ export interface ShownDelivery {
   readonly pickup: boolean;
 }
 
-export interface ShownCart {
-  readonly lines: readonly ShownLine[];
+export interface PageCart {
+  readonly lines: readonly PageCartLine[];
   readonly totals: ShownTotals;
   readonly promotion: {
     readonly state: "none" | "applied" | "suspended";
@@ -71,13 +71,13 @@ export interface ShownCart {
   } | null;
   readonly delivery: {
     readonly selectedOptionId: string | null;
-    readonly options: readonly ShownDelivery[];
+    readonly options: readonly PageDeliveryOption[];
   } | null;
   readonly warnings: readonly { readonly code: string; readonly lineId: string | null }[];
   readonly buyer: { readonly emailHint: string | null };
 }
 
-export interface ShownSession {
+export interface PageSession {
   readonly id: string;
   readonly version: number;
   readonly status: "open" | "processing" | "completed" | "canceled" | "expired";
@@ -92,7 +92,7 @@ export interface ShownSession {
   readonly cancelUrl: string;
   readonly expiresAt: string;
   readonly submittedAt: string | null;
-  readonly cart: ShownCart;
+  readonly cart: PageCart;
 }
 
 const orderDocument = "query CheckoutOrder($id: ID!) { order(id: $id) { number } }";
@@ -103,21 +103,21 @@ const change = (field: string, type: string): string =>
 const keyed = (field: string, type: string): string =>
   `mutation Change($sessionId: ID!, $key: String!, $input: ${type}!) { ${field}(sessionId: $sessionId, idempotencyKey: $key, input: $input) { version } }`;
 
-export interface Documents {
-  readonly session: RunField;
-  readonly status: RunField;
-  readonly order: RunField;
-  readonly setAddress: RunField;
-  readonly setContact: RunField;
-  readonly selectDelivery: RunField;
-  readonly applyPromotion: RunField;
-  readonly removePromotion: RunField;
-  readonly submit: RunField;
-  readonly giveUp: RunField;
-  readonly cancel: RunField;
+export interface CheckoutDocuments {
+  readonly session: RunCheckoutDocument;
+  readonly status: RunCheckoutDocument;
+  readonly order: RunCheckoutDocument;
+  readonly setAddress: RunCheckoutDocument;
+  readonly setContact: RunCheckoutDocument;
+  readonly selectDelivery: RunCheckoutDocument;
+  readonly applyPromotion: RunCheckoutDocument;
+  readonly removePromotion: RunCheckoutDocument;
+  readonly submit: RunCheckoutDocument;
+  readonly giveUp: RunCheckoutDocument;
+  readonly cancel: RunCheckoutDocument;
 }
 
-export function compileDocuments(compile: CheckoutServices["compile"]): Documents {
+export function compileCheckoutDocuments(compile: CheckoutServices["compile"]): CheckoutDocuments {
   return {
     session: compile(sessionDocument),
     status: compile(statusDocument),

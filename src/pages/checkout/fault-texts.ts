@@ -3,7 +3,7 @@
  * address by the rule that was broken.
  */
 import type { Failure, FailureDetail } from "#foundation/failure.ts";
-import { fill, inLanguage, type Language } from "./texts.ts";
+import { fillPlaceholders, pickLanguage, type Language } from "./texts.ts";
 
 type Texts = readonly [en: string, de: string, ja: string];
 
@@ -148,18 +148,18 @@ const byCode: Readonly<Record<string, Texts>> = {
   ],
 };
 
-export function messageOf(code: string, language: Language): string {
-  return inLanguage(byCode[code] ?? byCode["other"] ?? changed, language);
+export function messageForCode(code: string, language: Language): string {
+  return pickLanguage(byCode[code] ?? byCode["other"] ?? changed, language);
 }
 
 /** The more exact one of its code and its reason. */
-export function messageOfFailure({ code, parts }: Failure, language: Language): string {
+export function messageForFailure({ code, parts }: Failure, language: Language): string {
   const reason = parts.conflict?.reason ?? "";
-  return messageOf(Object.hasOwn(byCode, reason) ? reason : code, language);
+  return messageForCode(Object.hasOwn(byCode, reason) ? reason : code, language);
 }
 
-export const messageOfPayment = (failureCode: string, language: Language): string =>
-  messageOf(Object.hasOwn(byCode, failureCode) ? failureCode : "payment_failed", language);
+export const messageForPaymentFailure = (failureCode: string, language: Language): string =>
+  messageForCode(Object.hasOwn(byCode, failureCode) ? failureCode : "payment_failed", language);
 
 const required: Texts = ["Fill this in.", "Füllen Sie dieses Feld aus.", "入力してください。"];
 const forbidden: Texts = [
@@ -260,14 +260,15 @@ export interface FieldMessages {
   readonly summary: string;
 }
 
-export function messagesOfField(
+export function messagesForField(
   { code }: FailureDetail,
   { field, label, language }: FaultAsked,
 ): FieldMessages {
   const own = byField[`${field} ${code === "too_short" ? "required" : code}`];
-  if (own !== undefined) return { message: inLanguage(own, language), summary: inLanguage(own, language) };
-  const message = inLanguage(byRule[code] ?? byRule["other"] ?? required, language);
-  return { message, summary: fill(inLanguage(named, language), { label, message }) };
+  if (own !== undefined)
+    return { message: pickLanguage(own, language), summary: pickLanguage(own, language) };
+  const message = pickLanguage(byRule[code] ?? byRule["other"] ?? required, language);
+  return { message, summary: fillPlaceholders(pickLanguage(named, language), { label, message }) };
 }
 
 /** What became different about a cart without anybody asking, by the warning's code. */
@@ -307,7 +308,7 @@ const byWarning: Readonly<Record<string, Texts>> = {
   ],
 };
 
-export const messageOfWarning = (code: string, language: Language): string | undefined => {
+export const messageForWarning = (code: string, language: Language): string | undefined => {
   const texts = byWarning[code];
-  return texts === undefined ? undefined : inLanguage(texts, language);
+  return texts === undefined ? undefined : pickLanguage(texts, language);
 };

@@ -5,13 +5,13 @@
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatAmount } from "./amounts.ts";
 import { summaryView } from "./summary-view.ts";
-import { type Language, sayIn } from "./texts.ts";
-import type { ShownPage, Visit } from "./visit.ts";
+import { type Language, createTranslator } from "./texts.ts";
+import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
 
 const pollSeconds = 3;
 const longMs = 60_000;
 
-export function processingPage(visit: Visit): ShownPage {
+export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent {
   const { session, say, language, path, isHolder, room } = visit;
   const waitedMs =
     session.submittedAt === null ? 0 : room.services.clock.now().getTime() - Date.parse(session.submittedAt);
@@ -47,7 +47,7 @@ export function processingPage(visit: Visit): ShownPage {
 const leaveSeconds = 10;
 
 /** Then on to the shop by itself; the link is there for who does not wait. */
-export function completedPage(visit: Visit, number: string | undefined): ShownPage {
+export function orderCompletedPage(visit: CheckoutVisit, number: string | undefined): CheckoutPageContent {
   const { session, say, language, isHolder } = visit;
   const { merchant, successUrl } = session;
   const isTold = isHolder && number !== undefined;
@@ -70,7 +70,7 @@ export function completedPage(visit: Visit, number: string | undefined): ShownPa
   };
 }
 
-function paidView({ session, say, locale }: Visit): Markup {
+function paidView({ session, say, locale }: CheckoutVisit): Markup {
   const { emailHint } = session.cart.buyer;
   return html`<dl class="totals">
     <div class="total">
@@ -89,10 +89,10 @@ function paidView({ session, say, locale }: Visit): Markup {
 }
 
 /** Canceled, or its time ran out. Who has just canceled is on the way to the shop. */
-export function endedPage(
-  { session, say, language }: Visit,
+export function endedSessionPage(
+  { session, say, language }: CheckoutVisit,
   { isLeaving }: { readonly isLeaving: boolean },
-): ShownPage {
+): CheckoutPageContent {
   const { status, merchant, cancelUrl } = session;
   const isCanceled = status === "canceled";
   const title = say(isCanceled ? "canceled" : "expired");
@@ -119,19 +119,22 @@ const wayBack = (text: string, url: string, afterSeconds: number | undefined): M
     >
   </p>`;
 
-export function unknownPage(language: Language): ShownPage {
-  const say = sayIn(language);
-  return messagePage(language, { title: say("unknown"), text: say("unknownText") });
+export function unknownSessionPage(language: Language): CheckoutPageContent {
+  const say = createTranslator(language);
+  return checkoutMessagePage(language, { title: say("unknown"), text: say("unknownText") });
 }
 
-export interface Message {
+export interface CheckoutMessage {
   readonly title: string;
   readonly text: string;
   /** The page itself, once more. */
   readonly again?: { readonly text: string; readonly path: string };
 }
 
-export function messagePage(language: Language, { title, text, again }: Message): ShownPage {
+export function checkoutMessagePage(
+  language: Language,
+  { title, text, again }: CheckoutMessage,
+): CheckoutPageContent {
   return {
     title,
     language,

@@ -1,11 +1,11 @@
 /** How it is delivered, and how it is paid. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatAmount, formatDays } from "./amounts.ts";
-import type { ShownDelivery } from "./documents.ts";
-import { messageOfPayment } from "./fault-texts.ts";
-import { type Missing, missingOf, needsDelivery } from "./readiness.ts";
+import type { PageDeliveryOption } from "./documents.ts";
+import { messageForPaymentFailure } from "./fault-texts.ts";
+import { type MissingCheckoutPart, firstMissingPart, needsDelivery } from "./missing-parts.ts";
 import type { TextName } from "./texts.ts";
-import type { Visit } from "./visit.ts";
+import type { CheckoutVisit } from "./visit.ts";
 
 export const paymentTokens = [
   "tok_success",
@@ -15,15 +15,15 @@ export const paymentTokens = [
   "tok_late_success",
 ] as const satisfies readonly TextName[];
 
-export const knownToken = (token: unknown): string | undefined =>
+export const parsePaymentToken = (token: unknown): string | undefined =>
   paymentTokens.find((known) => known === token);
 
 /** Why the last payment came to nothing, for who has tried it. */
-export function paymentFaultOf({ session, language, isHolder }: Visit): string | undefined {
+export function lastPaymentFault({ session, language, isHolder }: CheckoutVisit): string | undefined {
   const { paymentFailureCode } = session;
   return paymentFailureCode === null || !isHolder
     ? undefined
-    : messageOfPayment(paymentFailureCode, language);
+    : messageForPaymentFailure(paymentFailureCode, language);
 }
 
 interface PaymentShown {
@@ -34,10 +34,10 @@ interface PaymentShown {
 }
 
 /** In one form: what is ticked when somebody pays is what they mean. */
-export function paymentView(visit: Visit, shown: PaymentShown): Markup {
+export function paymentView(visit: CheckoutVisit, shown: PaymentShown): Markup {
   const { session, path } = visit;
   const hasDelivery = needsDelivery(session.cart) && session.cart.address !== null;
-  const missing = missingOf(session.cart);
+  const missing = firstMissingPart(session.cart);
   const isUndeliverable = hasDelivery && (session.cart.delivery?.options ?? []).length === 0;
   const { amountMinor, currency } = session.amountTotal;
   return html`<form method="post" action="${path}" class="pay" data-pay>
@@ -52,7 +52,10 @@ export function paymentView(visit: Visit, shown: PaymentShown): Markup {
 }
 
 /** What it waits for stands beside it. */
-function payButton({ session, say, locale }: Visit, missing: Missing | undefined): Markup {
+function payButton(
+  { session, say, locale }: CheckoutVisit,
+  missing: MissingCheckoutPart | undefined,
+): Markup {
   const { amountTotal } = session;
   if (missing !== undefined)
     return html`<p class="soft wanting" id="pay-hint">${say(`missing_${missing}`)}</p>
@@ -66,7 +69,7 @@ function payButton({ session, say, locale }: Visit, missing: Missing | undefined
   return html`<button name="action" value="pay" id="pay">${text}</button>`;
 }
 
-function deliveryView(visit: Visit, optionId: string | undefined): Markup {
+function deliveryView(visit: CheckoutVisit, optionId: string | undefined): Markup {
   const { session, say } = visit;
   const { options, selectedOptionId } = session.cart.delivery ?? { options: [], selectedOptionId: null };
   const selected = optionId ?? selectedOptionId ?? undefined;
@@ -81,8 +84,8 @@ function deliveryView(visit: Visit, optionId: string | undefined): Markup {
 }
 
 function optionView(
-  { id, name, carrier, price, minDays, maxDays, pickup }: ShownDelivery,
-  { say, locale, language }: Visit,
+  { id, name, carrier, price, minDays, maxDays, pickup }: PageDeliveryOption,
+  { say, locale, language }: CheckoutVisit,
   isSelected: boolean,
 ): Markup {
   const cost = price.amountMinor === 0 ? say("free") : formatAmount(price, locale);
@@ -104,15 +107,15 @@ function optionView(
   </div>`;
 }
 
-function tokensView(visit: Visit, token: string | undefined): Markup {
+function tokensView(visit: CheckoutVisit, token: string | undefined): Markup {
   const { session, say } = visit;
-  const fault = paymentFaultOf(visit);
+  const fault = lastPaymentFault(visit);
   if (session.amountTotal.amountMinor === 0)
     return html`<section class="step">
       <h2>${say("payment")}</h2>
       <p>${say("paymentFree")}</p>
     </section>`;
-  const chosen = knownToken(token) ?? "tok_success";
+  const chosen = parsePaymentToken(token) ?? "tok_success";
   return html`<section class="step">
     <fieldset aria-describedby="payment-test">
       <legend><h2>${say("payment")}</h2></legend>

@@ -7,30 +7,36 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/database-errors.ts";
 import { type Failure, fail, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
 import { formOf, isFromHere, takeForms } from "#http/body.ts";
-import { act } from "./actions.ts";
-import { faultsOfTyped, typedAddress } from "./address-view.ts";
-import { formatSeconds } from "./amounts.ts";
+import { runCheckoutAction } from "./form-actions.ts";
+import { typedAddressFaults, typedAddress } from "./address-view.ts";
+import { formatWaitSeconds } from "./amounts.ts";
 import { type CheckoutOptions, type CheckoutServices, createCheckoutServices } from "./checkout-services.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import { checkoutPage } from "./checkout-view.ts";
-import { compileDocuments } from "./documents.ts";
-import { completedPage, endedPage, messagePage, processingPage, unknownPage } from "./outcome-view.ts";
-import { type Language, sayIn } from "./texts.ts";
+import { compileCheckoutDocuments } from "./documents.ts";
 import {
-  languageFor,
-  openVisit,
-  readState,
-  type Room,
-  sendPage,
-  type ShownPage,
-  type Visit,
+  orderCompletedPage,
+  endedSessionPage,
+  checkoutMessagePage,
+  paymentProcessingPage,
+  unknownSessionPage,
+} from "./outcome-view.ts";
+import { type Language, createTranslator } from "./texts.ts";
+import {
+  requestLanguage,
+  openCheckoutVisit,
+  readSessionState,
+  type CheckoutPageContext,
+  sendCheckoutPage,
+  type CheckoutPageContent,
+  type CheckoutVisit,
 } from "./visit.ts";
 
 const pagePath = "/checkout/:secret";
 const checkPath = `${pagePath}/address-check`;
 const statusPath = `${pagePath}/status`;
 
-type Answer = (visit: Visit) => Promise<FastifyReply> | FastifyReply;
+type Answer = (visit: CheckoutVisit) => Promise<FastifyReply> | FastifyReply;
 
 /** The methods that each address takes; all others are refused. */
 const routes = [
@@ -41,9 +47,9 @@ const routes = [
 
 export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server, options) => {
   const services = createCheckoutServices(options);
-  const room: Room = { services, documents: compileDocuments(services.compile) };
+  const room: CheckoutPageContext = { services, documents: compileCheckoutDocuments(services.compile) };
   const visiting = (answer: Answer) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const visit = await openVisit(room, request, reply);
+    const visit = await openCheckoutVisit(room, request, reply);
     return visit === undefined ? sendUnknown(request, reply, services) : answer(visit);
   };
   await server.register(async (pages) => {
@@ -58,22 +64,22 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
 };
 
-async function show(visit: Visit): Promise<FastifyReply> {
+async function show(visit: CheckoutVisit): Promise<FastifyReply> {
   const { session, reply, room } = visit;
   const isGone = (session.status === "canceled" && !isLeaving(visit)) || session.status === "expired";
-  return sendPage(reply.code(isGone ? 410 : 200), await pageOf(visit), room.services.publicUrl);
+  return sendCheckoutPage(reply.code(isGone ? 410 : 200), await pageOf(visit), room.services.publicUrl);
 }
 
-async function pageOf(visit: Visit): Promise<ShownPage> {
+async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
   const { session } = visit;
-  if (session.status === "processing") return processingPage(visit);
-  if (session.status === "completed") return completedPage(visit, await orderNumberOf(visit));
+  if (session.status === "processing") return paymentProcessingPage(visit);
+  if (session.status === "completed") return orderCompletedPage(visit, await orderNumberOf(visit));
   if (session.status === "open") return checkoutPage(visit);
-  return endedPage(visit, { isLeaving: isLeaving(visit) });
+  return endedSessionPage(visit, { isLeaving: isLeaving(visit) });
 }
 
 /** Has just canceled, and is to be sent on to the shop. */
-const isLeaving = ({ request, session, isHolder }: Visit): boolean =>
+const isLeaving = ({ request, session, isHolder }: CheckoutVisit): boolean =>
   isHolder && session.status === "canceled" && Object.hasOwn(request.query as object, "left");
 
 /** For the browser that has placed it. */
@@ -83,18 +89,21 @@ async function orderNumberOf({
   viewer,
   request,
   isHolder,
-}: Visit): Promise<string | undefined> {
+}: CheckoutVisit): Promise<string | undefined> {
   if (session.orderId === null || !isHolder) return undefined;
   const asked = { viewer, requestId: request.id, variables: { id: session.orderId } };
   return (await room.documents.order<{ readonly number: string } | null>(asked))?.number;
 }
 
-async function takeForm(visit: Visit): Promise<FastifyReply> {
-  return (isOwnForm(visit) ? await act(visit, formOf(visit.request)) : undefined) ?? sendRefused(visit);
+async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
+  return (
+    (isOwnForm(visit) ? await runCheckoutAction(visit, formOf(visit.request)) : undefined) ??
+    sendRefused(visit)
+  );
 }
 
 /** Its page tells no referrer, so that browsers call its origin `null`; that it is from here they say beside. */
-function isOwnForm({ request, isKnown, room }: Visit): boolean {
+function isOwnForm({ request, isKnown, room }: CheckoutVisit): boolean {
   const { headers } = request;
   const { origin } = new URL(room.services.publicUrl);
   const site = headers["sec-fetch-site"];
@@ -102,19 +111,19 @@ function isOwnForm({ request, isKnown, room }: Visit): boolean {
   return isKnown && (isUntold || isFromHere(request, origin));
 }
 
-function sendRefused({ request, reply, language, say, path, room }: Visit): FastifyReply {
+function sendRefused({ request, reply, language, say, path, room }: CheckoutVisit): FastifyReply {
   request.failureCode = "role_not_allowed";
-  const page = messagePage(language, {
+  const page = checkoutMessagePage(language, {
     title: say("refused"),
     text: say("refusedText"),
     again: { text: say("tryAgain"), path },
   });
-  return sendPage(reply.code(403), page, room.services.publicUrl);
+  return sendCheckoutPage(reply.code(403), page, room.services.publicUrl);
 }
 
 /** For the script: whether there is something new to show. */
-const tellState = (room: Room) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const state = await readState(room, request);
+const tellState = (room: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const state = await readSessionState(room, request);
   return state === undefined ? sendUnknown(request, reply, room.services) : sendJson(reply, state);
 };
 
@@ -122,7 +131,7 @@ const tellState = (room: Room) => async (request: FastifyRequest, reply: Fastify
 const checkAddress: Answer = (visit) => {
   if (!isOwnForm(visit)) return sendJson(visit.reply.code(403), { faults: [] });
   const typed = typedAddress(formOf(visit.request));
-  return sendJson(visit.reply, { faults: faultsOfTyped(typed, visit) });
+  return sendJson(visit.reply, { faults: typedAddressFaults(typed, visit) });
 };
 
 const sendJson = (reply: FastifyReply, body: unknown): FastifyReply =>
@@ -138,7 +147,7 @@ function sendUnknown(
   { publicUrl }: CheckoutServices,
 ): FastifyReply {
   request.failureCode = "checkout_session_not_found";
-  return sendPage(reply.code(404), unknownPage(languageFor(request)), publicUrl);
+  return sendCheckoutPage(reply.code(404), unknownSessionPage(requestLanguage(request)), publicUrl);
 }
 
 /** Too much, a form that is none, or a database that is away: what to do, and nothing of what was asked. */
@@ -156,12 +165,12 @@ function answerFault({
     request.failureCode = failure.code;
     const retryAfter = retryAfterSecondsOf(failure);
     void reply.code(failure.status).headers(retryAfter === null ? {} : { "retry-after": String(retryAfter) });
-    const language = languageFor(request);
-    return sendPage(
+    const language = requestLanguage(request);
+    return sendCheckoutPage(
       reply,
-      messagePage(language, {
+      checkoutMessagePage(language, {
         ...faultText(failure, language),
-        again: { text: sayIn(language)("tryAgain"), path: hereAgain },
+        again: { text: createTranslator(language)("tryAgain"), path: hereAgain },
       }),
       publicUrl,
     );
@@ -172,8 +181,8 @@ function answerFault({
 const hereAgain = "";
 
 function faultText(failure: Failure, language: Language): { readonly title: string; readonly text: string } {
-  const say = sayIn(language);
-  const time = formatSeconds(retryAfterSecondsOf(failure) ?? 60, language);
+  const say = createTranslator(language);
+  const time = formatWaitSeconds(retryAfterSecondsOf(failure) ?? 60, language);
   if (failure.status === 429) return { title: say("tooMany"), text: say("tooManyText", { time }) };
   return failure.status >= 500
     ? { title: say("away"), text: say("awayText") }

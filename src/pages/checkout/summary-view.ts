@@ -1,22 +1,22 @@
 /** What is bought, and what it costs. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { basePathOf } from "#pages/shared/assets.ts";
-import { type Amount, formatAmount, negated } from "./amounts.ts";
-import type { ShownCart, ShownLine } from "./documents.ts";
-import { messageOfWarning } from "./fault-texts.ts";
-import { missingOf, needsDelivery } from "./readiness.ts";
-import type { Visit } from "./visit.ts";
+import { type Amount, formatAmount, negateAmount } from "./amounts.ts";
+import type { PageCart, PageCartLine } from "./documents.ts";
+import { messageForWarning } from "./fault-texts.ts";
+import { firstMissingPart, needsDelivery } from "./missing-parts.ts";
+import type { CheckoutVisit } from "./visit.ts";
 
-type Shower = Pick<Visit, "session" | "say" | "locale" | "language" | "room">;
+type SummaryContext = Pick<CheckoutVisit, "session" | "say" | "locale" | "language" | "room">;
 
-export interface Folded {
+export interface FoldedSummary {
   readonly promotion: Markup | undefined;
   /** There is something in it to read first. */
   readonly isUnfolded: boolean;
 }
 
 /** On a phone it folds, so that what is to be filled in comes first. */
-export function summaryView(visit: Shower, folded?: Folded): Markup {
+export function summaryView(visit: SummaryContext, folded?: FoldedSummary): Markup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
   const general = warnings.filter(({ lineId }) => !lines.some(({ id }) => id === lineId));
@@ -42,7 +42,7 @@ export function summaryView(visit: Shower, folded?: Folded): Markup {
   </section>`;
 }
 
-function lineView(line: ShownLine, visit: Shower): Markup {
+function lineView(line: PageCartLine, visit: SummaryContext): Markup {
   const { say, locale, session } = visit;
   const picture = pictureOf(line, visit);
   const each = say("each", { price: formatAmount(line.unitPrice, locale) });
@@ -61,27 +61,27 @@ function lineView(line: ShownLine, visit: Shower): Markup {
 }
 
 /** Our own pictures alone: a page with a secret address asks nobody else for anything. */
-function pictureOf({ image }: ShownLine, { room }: Shower): string | undefined {
+function pictureOf({ image }: PageCartLine, { room }: SummaryContext): string | undefined {
   const { publicUrl } = room.services;
   return image?.url.startsWith(`${publicUrl}/`) === true
     ? basePathOf(publicUrl) + image.url.slice(publicUrl.length)
     : undefined;
 }
 
-function warningView(code: string, { language }: Shower): Markup {
-  const message = messageOfWarning(code, language);
+function warningView(code: string, { language }: SummaryContext): Markup {
+  const message = messageForWarning(code, language);
   return message === undefined ? html`` : html`<p class="warning">${message}</p>`;
 }
 
-function totalsView(cart: ShownCart, { say, locale, session }: Shower): Markup {
+function totalsView(cart: PageCart, { say, locale, session }: SummaryContext): Markup {
   const { totals, promotion } = cart;
   const text = (amount: Amount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
   // Who may pay pays this.
-  const isFinal = session.status !== "open" || missingOf(cart) === undefined;
+  const isFinal = session.status !== "open" || firstMissingPart(cart) === undefined;
   return html`<dl class="totals">
     ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}
-    ${totals.discount.amountMinor === 0 ? undefined : row(say("discount"), formatAmount(negated(totals.discount), locale), discountTitles(promotion))}
+    ${totals.discount.amountMinor === 0 ? undefined : row(say("discount"), formatAmount(negateAmount(totals.discount), locale), discountTitles(promotion))}
     ${needsDelivery(cart) ? row(say("shipping"), totals.shipping === null ? say("later") : text(totals.shipping)) : undefined}
     ${isFinal && totals.tax === null ? undefined : taxRow(totals, { say, locale })}
     <div class="total">
@@ -91,7 +91,7 @@ function totalsView(cart: ShownCart, { say, locale, session }: Shower): Markup {
   </dl>`;
 }
 
-function discountTitles({ automatic, state, promotion }: ShownCart["promotion"]): string {
+function discountTitles({ automatic, state, promotion }: PageCart["promotion"]): string {
   return [
     ...automatic.map(({ title }) => title),
     ...(state === "applied" ? [promotion?.code ?? ""] : []),
@@ -99,8 +99,8 @@ function discountTitles({ automatic, state, promotion }: ShownCart["promotion"])
 }
 
 function taxRow(
-  { tax, taxIncluded }: ShownCart["totals"],
-  { say, locale }: Pick<Shower, "say" | "locale">,
+  { tax, taxIncluded }: PageCart["totals"],
+  { say, locale }: Pick<SummaryContext, "say" | "locale">,
 ): Markup {
   return row(
     say(taxIncluded ? "taxIncluded" : "tax"),

@@ -6,7 +6,7 @@ const languages = ["en", "de", "ja"] as const;
 export type Language = (typeof languages)[number];
 
 /** Of a locale; English where the page does not speak its language. */
-export function languageOf(locale: string): Language {
+export function pageLanguage(locale: string): Language {
   const [language = ""] = locale.split("-");
   return languages.find((known) => known === language) ?? "en";
 }
@@ -241,18 +241,18 @@ const table = {
 export type TextName = keyof typeof table;
 
 /** Says something in one language. */
-export type Say = (name: TextName, parts?: Readonly<Record<string, string>>) => string;
+export type Translate = (name: TextName, parts?: Readonly<Record<string, string>>) => string;
 
-export function sayIn(language: Language): Say {
+export function createTranslator(language: Language): Translate {
   const column = languages.indexOf(language);
-  return (name, parts = {}) => fill(table[name][column] ?? table[name][0], parts);
+  return (name, parts = {}) => fillPlaceholders(table[name][column] ?? table[name][0], parts);
 }
 
-export const fill = (text: string, parts: Readonly<Record<string, string>>): string =>
+export const fillPlaceholders = (text: string, parts: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => parts[name] ?? whole);
 
 /** The text of a column, for tables of other files. */
-export const inLanguage = (
+export const pickLanguage = (
   texts: readonly [en: string, de: string, ja: string],
   language: Language,
 ): string => texts[languages.indexOf(language)] ?? texts[0];

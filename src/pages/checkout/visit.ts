@@ -3,20 +3,20 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { BuyerViewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
-import { assetOf, basePathOf } from "#pages/shared/assets.ts";
-import { type Page, pageHeaders, renderPage } from "#pages/shared/page.ts";
+import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
+import { type HtmlPage, pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { findSessionPage, type SessionPage } from "#commerce/checkout/session-page.ts";
 import type { CheckoutServices } from "./checkout-services.ts";
-import type { Documents, ShownSession } from "./documents.ts";
-import { type Language, languageOf, type Say, sayIn } from "./texts.ts";
+import type { CheckoutDocuments, PageSession } from "./documents.ts";
+import { type Language, pageLanguage, type Translate, createTranslator } from "./texts.ts";
 
-export interface Room {
+export interface CheckoutPageContext {
   readonly services: CheckoutServices;
-  readonly documents: Documents;
+  readonly documents: CheckoutDocuments;
 }
 
-export interface Visit {
-  readonly room: Room;
+export interface CheckoutVisit {
+  readonly room: CheckoutPageContext;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly secret: string;
@@ -24,7 +24,7 @@ export interface Visit {
   readonly path: string;
   readonly page: SessionPage;
   readonly viewer: BuyerViewer;
-  readonly session: ShownSession;
+  readonly session: PageSession;
   readonly browser: PageBrowser;
   /** It showed a cookie of this session: it has been here before. */
   readonly isKnown: boolean;
@@ -33,7 +33,7 @@ export interface Visit {
   readonly language: Language;
   /** How amounts are written; the session's, also where the texts are in another language. */
   readonly locale: string;
-  readonly say: Say;
+  readonly say: Translate;
 }
 
 const secretPattern = /^[\w-]{43}$/;
@@ -47,19 +47,25 @@ interface FoundSession {
  * Undefined: no session has this address. Such tries are counted, and refused when there were too many; who
  * knows an address is not kept out by them.
  */
-async function findSession({ services }: Room, request: FastifyRequest): Promise<FoundSession | undefined> {
+async function findSession(
+  { services }: CheckoutPageContext,
+  request: FastifyRequest,
+): Promise<FoundSession | undefined> {
   const { secret } = request.params as { readonly secret: string };
   const page = secretPattern.test(secret) ? await findSessionPage(services.db, secret) : undefined;
-  if (page !== undefined) return { page, viewer: viewerOf(page) };
+  if (page !== undefined) return { page, viewer: sessionBuyerViewer(page) };
   await services.limits.requireSecretsLeft(request);
   await services.limits.countWrongSecret(request);
   return undefined;
 }
 
-type SessionState = Pick<ShownSession, "status" | "version">;
+type SessionState = Pick<PageSession, "status" | "version">;
 
 /** For who only wants to know whether there is something new. */
-export async function readState(room: Room, request: FastifyRequest): Promise<SessionState | undefined> {
+export async function readSessionState(
+  room: CheckoutPageContext,
+  request: FastifyRequest,
+): Promise<SessionState | undefined> {
   const viewer = (await findSession(room, request))?.viewer;
   if (viewer === undefined) return undefined;
   return (
@@ -74,21 +80,21 @@ export async function readState(room: Room, request: FastifyRequest): Promise<Se
 const languages = new WeakMap<FastifyRequest, Language>();
 
 /** Of the session where it was found, whatever became of the request; else what the browser asks for. */
-export const languageFor = (request: FastifyRequest): Language =>
-  languages.get(request) ?? languageOf(parseAcceptLanguage(request.headers["accept-language"])[0] ?? "en");
+export const requestLanguage = (request: FastifyRequest): Language =>
+  languages.get(request) ?? pageLanguage(parseAcceptLanguage(request.headers["accept-language"])[0] ?? "en");
 
 /** Undefined: no session has this address. A cookie is given to who has none. */
-export async function openVisit(
-  room: Room,
+export async function openCheckoutVisit(
+  room: CheckoutPageContext,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Visit | undefined> {
+): Promise<CheckoutVisit | undefined> {
   const { services, documents } = room;
   const { secret } = request.params as { readonly secret: string };
   const found = await findSession(room, request);
   if (found === undefined) return undefined;
   const { page, viewer } = found;
-  const session = await documents.session<ShownSession | null>({
+  const session = await documents.session<PageSession | null>({
     viewer,
     requestId: request.id,
     variables: { id: viewer.sessionId },
@@ -97,7 +103,7 @@ export async function openVisit(
   const known = readBrowser(request.headers.cookie, secret);
   const browser = known ?? newBrowser(secret);
   if (known === undefined) void reply.header("set-cookie", cookieHeader(browser, secret, services.publicUrl));
-  const language = languageOf(session.locale);
+  const language = pageLanguage(session.locale);
   languages.set(request, language);
   return {
     room,
@@ -113,22 +119,26 @@ export async function openVisit(
     isHolder: page.holderDigest === null || timingSafeEqual(page.holderDigest, browser.digest),
     language,
     locale: session.locale,
-    say: sayIn(language),
+    say: createTranslator(language),
   };
 }
 
-export const viewerOf = ({ sessionId, merchantId, cartId }: SessionPage): BuyerViewer => ({
+export const sessionBuyerViewer = ({ sessionId, merchantId, cartId }: SessionPage): BuyerViewer => ({
   kind: "buyer",
   sessionId,
   merchantId,
   cartId,
 });
 
-export type ShownPage = Omit<Page, "asset" | "isWide">;
+export type CheckoutPageContent = Omit<HtmlPage, "asset" | "isWide">;
 
 /** Nobody is told where a buyer comes from: the address is a secret. */
-export function sendPage(reply: FastifyReply, page: ShownPage, publicUrl: string): FastifyReply {
-  const whole: Page = { ...page, isWide: true, asset: assetOf("checkout", publicUrl) };
+export function sendCheckoutPage(
+  reply: FastifyReply,
+  page: CheckoutPageContent,
+  publicUrl: string,
+): FastifyReply {
+  const whole: HtmlPage = { ...page, isWide: true, asset: getPageAssets("checkout", publicUrl) };
   return reply.headers({ ...pageHeaders(whole), "referrer-policy": "no-referrer" }).send(renderPage(whole));
 }
 

@@ -4,26 +4,26 @@
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { StaffSession } from "#access/people/staff-sessions.ts";
-import { type Asset, basePathOf } from "#pages/shared/assets.ts";
+import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import { type Page, pageHeaders, renderPage } from "#pages/shared/page.ts";
-import { faultSummary, signInFields, type SignInTyped } from "#pages/shared/sign-in-fields.ts";
+import { type HtmlPage, pageHeaders, renderPage } from "#pages/shared/page.ts";
+import { signInFaultSummary, signInFields, type SignInFormState } from "#pages/shared/sign-in-fields.ts";
 import { orUnavailable } from "#database/database-errors.ts";
 import { fail, type Failure, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 
-interface ConsoleSignIn extends SignInTyped {
+interface ConsoleSignIn extends SignInFormState {
   /** Where signing in leads to, below this service. */
   readonly next: string;
   readonly publicUrl: string;
 }
 
-export function consoleSignInPage({ next, publicUrl, ...typed }: ConsoleSignIn): Page {
+export function consoleSignInPage({ next, publicUrl, ...typed }: ConsoleSignIn): HtmlPage {
   return {
     title: typed.fault === undefined ? "Sign in – Console" : "Error: Sign in – Console",
     body: html`<h1>Sign in</h1>
       <p class="soft">The console shows your shop’s apps, what they send and what they are sent.</p>
-      ${faultSummary(typed.fault, "email")}
+      ${signInFaultSummary(typed.fault, "email")}
       <form method="post" action="${basePathOf(publicUrl)}/console/sign-in" novalidate>
         ${signInFields(typed)}
         <input type="hidden" name="next" value="${next}" />
@@ -35,8 +35,8 @@ export function consoleSignInPage({ next, publicUrl, ...typed }: ConsoleSignIn):
 /** What the script is told; it asks the graph for everything else. */
 export function consolePage(
   { staff, merchantName }: StaffSession,
-  { asset, publicUrl }: { readonly asset: Asset; readonly publicUrl: string },
-): Page {
+  { asset, publicUrl }: { readonly asset: PageAssets; readonly publicUrl: string },
+): HtmlPage {
   return {
     title: `${merchantName} – Console`,
     isWide: true,
@@ -52,7 +52,7 @@ export function consolePage(
   };
 }
 
-export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: string): Page {
+export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: string): HtmlPage {
   return messagePage(
     "Your shop is suspended",
     `${merchantName} is suspended, so its console is closed until it is resumed.`,
@@ -66,7 +66,7 @@ export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: 
 }
 
 /** A form came from elsewhere; the console is at the service's public address alone. */
-export const foreignPage = (publicUrl: string): Page =>
+export const foreignPage = (publicUrl: string): HtmlPage =>
   messagePage(
     "This did not come from the console",
     "Open the console at its own address and try again there.",
@@ -74,12 +74,12 @@ export const foreignPage = (publicUrl: string): Page =>
   );
 
 /** Comes from another site's link, without the cookie: asked again from here it is sent along. */
-export const againFromHere = (url: string): Page => ({
+export const againFromHere = (url: string): HtmlPage => ({
   ...messagePage("Console", "One moment …"),
   refresh: { seconds: 0, url },
 });
 
-export function messagePage(title: string, message: string, more: readonly Markup[] = []): Page {
+export function messagePage(title: string, message: string, more: readonly Markup[] = []): HtmlPage {
   return {
     title,
     body: html`<h1>${title}</h1>
@@ -88,7 +88,7 @@ export function messagePage(title: string, message: string, more: readonly Marku
   };
 }
 
-export function showPage(reply: FastifyReply, page: Page): FastifyReply {
+export function showPage(reply: FastifyReply, page: HtmlPage): FastifyReply {
   return reply.headers(pageHeaders(page)).send(renderPage(page));
 }
 
@@ -116,7 +116,7 @@ function toRefusal(error: unknown): Failure {
   return status < 500 ? fail("malformed_request", { cause: error }) : orUnavailable(toFailure(error));
 }
 
-function pageOf(status: number, retryAfterSeconds: number | null): Page {
+function pageOf(status: number, retryAfterSeconds: number | null): HtmlPage {
   if (status === 429)
     return messagePage("There were too many requests", `Try again in ${retryAfterSeconds ?? 60} s.`);
   if (status >= 500) return messagePage("This does not work at the moment", "Try again in a minute.");

@@ -27,7 +27,7 @@ import type { SignedInStaff } from "#access/people/staff.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { assetOf, basePathOf } from "#pages/shared/assets.ts";
+import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { formOf, isFromHere, takeForms } from "#http/body.ts";
 import { clearConsoleCookie, readConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
 import {
@@ -132,7 +132,7 @@ async function showConsole({ request, reply }: Visit, services: ConsoleServices)
   if (session.isSuspended) return showPage(reply.code(403), suspendedPage(session, publicUrl));
   const { secret } = session;
   void recordSessionUse(db, secret, services.clock.now()).catch(() => undefined);
-  return showPage(reply, consolePage(session, { asset: assetOf("console", publicUrl), publicUrl }));
+  return showPage(reply, consolePage(session, { asset: getPageAssets("console", publicUrl), publicUrl }));
 }
 
 async function sessionOf(

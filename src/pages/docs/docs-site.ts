@@ -1,7 +1,7 @@
 /** All pages of the documentation, each made when it is first asked for and kept. */
 import { createHash } from "node:crypto";
-import { assetOf, basePathOf } from "#pages/shared/assets.ts";
-import { compress, type Compressed } from "#pages/shared/compressed.ts";
+import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
+import { compressBody, type CompressedBody } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
 import type { AnyDemoFile } from "#demo/demo-file.ts";
 import { type ApiDocument, type Operation, operationsOf } from "./api-document.ts";
@@ -36,7 +36,7 @@ export interface DocsServices {
 
 export interface KeptPage {
   readonly etag: string;
-  readonly body: Compressed;
+  readonly body: CompressedBody;
 }
 
 export interface DocsSite {
@@ -50,7 +50,7 @@ export function createDocsSite(services: DocsServices): DocsSite {
   const { document, publicUrl } = services;
   const operations = operationsOf(document);
   const guides = readGuides();
-  const asset = assetOf("docs", publicUrl);
+  const asset = getPageAssets("docs", publicUrl);
   const demo = services.readDemo();
   const frame: Frame = { publicUrl, version: document.info.version, operations, guides, asset };
   const examples = createExamples(demo);
@@ -72,7 +72,7 @@ export function createDocsSite(services: DocsServices): DocsSite {
     const plain = Buffer.from(renderDocs(frame, made));
     return {
       etag: `W/"${createHash("sha256").update(plain).digest("base64url")}"`,
-      body: await compress(plain),
+      body: await compressBody(plain),
     };
   };
   return {

@@ -3,7 +3,7 @@
  * script to put a filter.
  */
 import { failureKinds } from "#foundation/failure.ts";
-import { type Asset, basePathOf } from "#pages/shared/assets.ts";
+import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderPage } from "#pages/shared/page.ts";
 import type { Operation } from "./api-document.ts";
@@ -18,7 +18,7 @@ export interface Frame {
   readonly version: string;
   readonly operations: readonly Operation[];
   readonly guides: readonly GuideLink[];
-  readonly asset: Asset;
+  readonly asset: PageAssets;
 }
 
 export interface DocsPage {

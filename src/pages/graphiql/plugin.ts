@@ -6,8 +6,8 @@
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import { fail } from "#foundation/failure.ts";
 import { refuseOtherMethods } from "#http/server.ts";
-import { addressOfFile, assetOf, basePathOf } from "#pages/shared/assets.ts";
-import { compress, type Compressed, sendCompressed } from "#pages/shared/compressed.ts";
+import { assetFileUrl, getPageAssets, basePathOf } from "#pages/shared/assets.ts";
+import { compressBody, type CompressedBody, sendCompressed } from "#pages/shared/compressed.ts";
 import { html, Markup } from "#pages/shared/html.ts";
 import { pageHeaders, renderPage } from "#pages/shared/page.ts";
 import type { ComponentFile } from "./component-plugin.ts";
@@ -42,11 +42,11 @@ export const graphiqlPlugin: FastifyPluginAsync<{ readonly publicUrl: string }> 
 ) => {
   mountTypeMap(server, publicUrl);
   refuseOtherMethods(server, "/graphql/map", ["GET"]);
-  let page: Promise<Compressed> | undefined;
+  let page: Promise<CompressedBody> | undefined;
   server.get("/graphql", async (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html"))
       throw fail("method_not_allowed", { message: askedByPost, headers: { allow: "POST" } });
-    page ??= compress(Buffer.from(renderGraphiql(publicUrl)));
+    page ??= compressBody(Buffer.from(renderGraphiql(publicUrl)));
     void reply.headers({
       "content-security-policy": graphiqlPolicy,
       "cache-control": "no-cache",
@@ -60,9 +60,9 @@ export const graphiqlPlugin: FastifyPluginAsync<{ readonly publicUrl: string }> 
 };
 
 function renderGraphiql(publicUrl: string): string {
-  const { scripts, styles } = assetOf("graphiql", publicUrl);
+  const { scripts, styles } = getPageAssets("graphiql", publicUrl);
   const base = basePathOf(publicUrl);
-  const addressOf = (file: ComponentFile): string => addressOfFile(file, publicUrl);
+  const addressOf = (file: ComponentFile): string => assetFileUrl(file, publicUrl);
   const data = {
     endpoint: `${base}/graphql`,
     component: addressOf("graphiql-component.js"),
@@ -108,7 +108,7 @@ function renderGraphiql(publicUrl: string): string {
 /** The type map at /graphql/map: the frame of a page whose script draws the schema, once it has a token. */
 function mountTypeMap(server: FastifyInstance, publicUrl: string): void {
   server.get("/graphql/map", (_request, reply) => {
-    const asset = assetOf("type-map", publicUrl);
+    const asset = getPageAssets("type-map", publicUrl);
     const base = basePathOf(publicUrl);
     const body = html`<header class="bar">
         <h1 class="name">Commerce Gateway · Type map</h1>

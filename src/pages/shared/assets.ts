@@ -9,13 +9,13 @@ import { extname, join } from "node:path";
 import type { FastifyPluginAsync } from "fastify";
 import { refuseOtherMethods } from "#http/server.ts";
 import { fail } from "#foundation/failure.ts";
-import { type Compressed, sendCompressed } from "./compressed.ts";
+import { type CompressedBody, sendCompressed } from "./compressed.ts";
 
 /** The entries that vite.config.ts names. */
 export type AssetName = "console" | "docs" | "checkout" | "graphiql" | "type-map";
 
 /** Addresses below this service. */
-export interface Asset {
+export interface PageAssets {
   readonly scripts: readonly string[];
   readonly styles: readonly string[];
 }
@@ -50,7 +50,7 @@ function readManifest(): Readonly<Record<string, Chunk>> {
 }
 
 /** `publicUrl`: where the service stands, which may be below a path. */
-export function assetOf(name: AssetName, publicUrl: string): Asset {
+export function getPageAssets(name: AssetName, publicUrl: string): PageAssets {
   manifest ??= readManifest();
   const entry = Object.values(manifest).find((chunk) => chunk.isEntry === true && chunk.name === name);
   if (entry === undefined) throw new Error(`vite.config.ts names no entry ${name}.`);
@@ -71,7 +71,7 @@ const sheetsOf = (
 ];
 
 /** The address of a file that the build writes beside the entries: `editor.js` is `/assets/editor-<hash>.js`. */
-export function addressOfFile(name: string, publicUrl: string): string {
+export function assetFileUrl(name: string, publicUrl: string): string {
   manifest ??= readManifest();
   const [stem, extension] = [name.slice(0, -extname(name).length), extname(name)];
   const found = Object.values(manifest).find(
@@ -87,7 +87,7 @@ export function addressOfFile(name: string, publicUrl: string): string {
 /** The path that all addresses of the service begin with; mostly none. */
 export const basePathOf = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/\/$/, "");
 
-const kept = new Map<string, Promise<Compressed>>();
+const kept = new Map<string, Promise<CompressedBody>>();
 
 export const assetsPlugin: FastifyPluginAsync = async (server) => {
   server.get<{ Params: { file: string } }>("/assets/:file", async (request, reply) => {
@@ -105,7 +105,7 @@ export const assetsPlugin: FastifyPluginAsync = async (server) => {
   refuseOtherMethods(server, "/assets/:file", ["GET"]);
 };
 
-function keptFile(file: string): Promise<Compressed> {
+function keptFile(file: string): Promise<CompressedBody> {
   const found = kept.get(file);
   if (found !== undefined) return found;
   const read = readCompressed(file);
@@ -115,7 +115,7 @@ function keptFile(file: string): Promise<Compressed> {
   return read;
 }
 
-async function readCompressed(file: string): Promise<Compressed> {
+async function readCompressed(file: string): Promise<CompressedBody> {
   const path = join(folder, "assets", file);
   try {
     const [plain, gzip, br] = await Promise.all([

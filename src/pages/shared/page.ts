@@ -4,14 +4,14 @@
  * it has and nothing else.
  */
 import { createHash } from "node:crypto";
-import type { Asset } from "./assets.ts";
+import type { PageAssets } from "./assets.ts";
 import { html, Markup } from "./html.ts";
 
 /**
  * What every page looks like: the colours of light and dark, text, forms and buttons. A room adds its own
  * sheet for what only it has.
  */
-export const style = `
+export const baseStyle = `
 :root { color-scheme: light dark; --ground: #f4f4f6; --sheet: #fff; --ink: #1b1b1f; --soft: #54545e; --line: #8c8c98; --mark: #0b57d0; --on-mark: #fff; --fault: #b3261e; --good: #146c2e; --warn: #7a4d00; --code: #ececf0; }
 @media (prefers-color-scheme: dark) { :root { --ground: #131316; --sheet: #1e1e23; --ink: #ececf1; --soft: #b9b9c4; --line: #82828f; --mark: #a8c7fa; --on-mark: #062e6f; --fault: #ffb4ab; --good: #7ddb8f; --warn: #f2bf6f; --code: #2a2a31; } }
 * { box-sizing: border-box; }
@@ -43,9 +43,9 @@ a { color: var(--mark); }
 `;
 
 /** As a Content-Security-Policy names it. */
-const styleHash = `sha256-${createHash("sha256").update(style).digest("base64")}`;
+const styleHash = `sha256-${createHash("sha256").update(baseStyle).digest("base64")}`;
 
-export interface Page {
+export interface HtmlPage {
   readonly title: string;
   readonly body: Markup;
   /** Where its forms may lead in the end, beside here. */
@@ -55,7 +55,7 @@ export interface Page {
   /** One sheet in the middle, unless the page wants the whole window. */
   readonly isWide?: boolean;
   /** What runs in it and how it looks beside what all have. */
-  readonly asset?: Asset | undefined;
+  readonly asset?: PageAssets | undefined;
   /**
    * What is looked up again after so many seconds, and where; a page that waits for something works without a
    * script so.
@@ -64,11 +64,18 @@ export interface Page {
 }
 
 /** Whole: a blank more, and it is not what the policy allows. */
-const styleElement = new Markup(`<style>${style}</style>`);
+const styleElement = new Markup(`<style>${baseStyle}</style>`);
 /** Else browsers ask for /favicon.ico. */
 const icon = new Markup(`<link rel="icon" href="data:," />`);
 
-export function renderPage({ title, body, language = "en", isWide = false, asset, refresh }: Page): string {
+export function renderPage({
+  title,
+  body,
+  language = "en",
+  isWide = false,
+  asset,
+  refresh,
+}: HtmlPage): string {
   return `<!doctype html>${
     html`<html lang="${language}">
       <head>
@@ -89,16 +96,16 @@ export function renderPage({ title, body, language = "en", isWide = false, asset
 }
 
 /** A page with a script looks by that: what is being read is not taken away. */
-function refreshElement(refresh: NonNullable<Page["refresh"]>, asset: Asset | undefined): Markup {
+function refreshElement(refresh: NonNullable<HtmlPage["refresh"]>, asset: PageAssets | undefined): Markup {
   const element = html`<meta http-equiv="refresh" content="${refreshOf(refresh)}" />`;
   return asset === undefined ? element : html`<noscript>${element}</noscript>`;
 }
 
-const refreshOf = ({ seconds, url }: NonNullable<Page["refresh"]>): string =>
+const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =>
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 /** A form's answer is a redirect to the app, which counts as the form's own target. */
-export function pageHeaders({ leadsTo, asset }: Pick<Page, "leadsTo" | "asset">): Record<string, string> {
+export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asset">): Record<string, string> {
   const targets = leadsTo === undefined ? "'self'" : `'self' ${leadsTo}`;
   const policy = [
     "default-src 'none'",
@@ -124,4 +131,5 @@ export function pageHeaders({ leadsTo, asset }: Pick<Page, "leadsTo" | "asset">)
  * through every redirect that follows, so that the app's origin alone would strand whom the app sends on to
  * another of its own; and no policy can name an origin like http://[::1].
  */
-export const placeBehind = (redirectUri: string): string | undefined => URL.parse(redirectUri)?.protocol;
+export const redirectFormAction = (redirectUri: string): string | undefined =>
+  URL.parse(redirectUri)?.protocol;

@@ -1,13 +1,13 @@
 /** What every sign-in page asks for, and how a page says what is wrong with what was typed. */
 import { html, type Markup } from "./html.ts";
 
-export interface SignInTyped {
+export interface SignInFormState {
   /** What was typed, shown again after it was wrong. */
   readonly email: string;
   readonly fault: string | undefined;
 }
 
-export function signInFields({ email, fault }: SignInTyped): Markup {
+export function signInFields({ email, fault }: SignInFormState): Markup {
   const wrong = fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="faults"`;
   return html`<div class="field">
       <label for="email">E-mail address</label>
@@ -30,7 +30,7 @@ export function signInFields({ email, fault }: SignInTyped): Markup {
 }
 
 /** Read out at once, and first in the order of the keyboard. */
-export function faultSummary(fault: string | undefined, fieldId: string): Markup | undefined {
+export function signInFaultSummary(fault: string | undefined, fieldId: string): Markup | undefined {
   if (fault === undefined) return undefined;
   return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
     <h2>There is a problem</h2>

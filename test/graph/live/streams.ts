@@ -3,7 +3,7 @@ import { afterEach, expect } from "vitest";
 import { type ServiceApp, createApp } from "#app/app.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { readSettings } from "#app/settings.ts";
-import { readEvents, type ServerEvent } from "#pages/shared/browser/live-events.ts";
+import { readServerSentEvents, type ServerSentEvent } from "#pages/shared/browser/server-sent-events.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
 import { encryptionKeys, publicUrl } from "#test/support/copies.ts";
@@ -54,7 +54,7 @@ export async function follow({
   if (response.body === null) throw new Error("There is no body.");
   const events =
     response.headers.get("content-type")?.startsWith("text/event-stream") === true
-      ? readEvents(response.body, () => undefined)
+      ? readServerSentEvents(response.body, () => undefined)
       : undefined;
   const next = async (): Promise<Told> => {
     if (events === undefined) return response.json();
@@ -69,7 +69,8 @@ export async function follow({
   return { response, next, rest, leave: () => leaving.abort() };
 }
 
-const toldOf = ({ event, data }: ServerEvent): Told => (event === "complete" ? "complete" : JSON.parse(data));
+const toldOf = ({ event, data }: ServerSentEvent): Told =>
+  event === "complete" ? "complete" : JSON.parse(data);
 
 /** Of a world that listens; with a token of demo.json by its name, or another. */
 export function followIn(

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import * as parts from "@graphql-yoga/render-graphiql/graphiql";
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import { expect, it } from "vitest";
-import { style } from "#pages/shared/page.ts";
+import { baseStyle } from "#pages/shared/page.ts";
 import { componentFiles } from "#pages/graphiql/component-plugin.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
@@ -80,7 +80,7 @@ it("has the colours of all other pages", () => {
   );
   const colorsOf = (sheet: string): string[] =>
     (sheet.match(/--[\w-]+:\s*#[\da-f]{3,6}/g) ?? []).map((color) => color.replaceAll(/\s/g, ""));
-  expect(colorsOf(own)).toEqual(colorsOf(style));
+  expect(colorsOf(own)).toEqual(colorsOf(baseStyle));
 });
 
 it("answers a type map that asks for nothing but its own files and the graph", async () => {

@@ -12,7 +12,7 @@ type Control = HTMLInputElement | HTMLSelectElement;
 /** Of each form, the fields that have been left. */
 const leftOf = new WeakMap<HTMLFormElement, Set<string>>();
 
-export function checkWhileTyping(): void {
+export function checkAddressWhileTyping(): void {
   let asked = 0;
   document.addEventListener("focusout", ({ target }) => {
     if (!isControl(target) || target.type === "hidden" || target.name === "countryCode") return;

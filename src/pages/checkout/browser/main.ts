@@ -4,7 +4,7 @@
  * the shop.
  */
 import "./checkout.css";
-import { checkWhileTyping } from "./address-check.ts";
+import { checkAddressWhileTyping } from "./address-check.ts";
 import { replaceMain } from "./replace-main.ts";
 
 /** Waits for what the page waits for: the payment's answer, or the moment to go on to the shop. */
@@ -122,7 +122,7 @@ function unfoldOrder(): void {
 followChoices();
 followForms();
 payOnce();
-checkWhileTyping();
+checkAddressWhileTyping();
 unfoldOrder();
 waitForAnswer();
 leaveInAMoment();

@@ -2,7 +2,7 @@
  * Sends the operations that GraphiQL runs, reads their answers (JSON or a stream of events), and measures
  * cost, duration and size.
  */
-import { readEvents } from "#pages/shared/browser/live-events.ts";
+import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
 import { NoTokenGiven, type TokenKeeper } from "./token-keeper.ts";
 
 /** What was measured of one run. */
@@ -107,7 +107,7 @@ function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<u
 
 async function* resultsIn(body: Response["body"]): AsyncGenerator<unknown, void> {
   if (body === null) return;
-  for await (const { event, data } of readEvents(body, () => undefined)) {
+  for await (const { event, data } of readServerSentEvents(body, () => undefined)) {
     if (event === "complete") return;
     if (data !== "") yield JSON.parse(data) as unknown;
   }

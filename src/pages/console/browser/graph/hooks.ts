@@ -3,7 +3,7 @@
  * subscription, `usePages` holds the cursor of a list.
  */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { type LiveState, subscribe } from "#pages/shared/browser/live.ts";
+import { type LiveState, followSubscription } from "#pages/shared/browser/live-subscription.ts";
 import {
   asFailure,
   ask,
@@ -35,7 +35,7 @@ export function useLive<Result, Variables extends object>(
     const stopping = new AbortController();
     const { signal } = stopping;
     let isFirst = true;
-    subscribe<Result>({
+    followSubscription<Result>({
       url: `${basePath}/graphql`,
       query: document,
       variables: variables as Readonly<Record<string, unknown>>,

@@ -3,7 +3,7 @@
  * by itself when the stream ends or breaks off: every subscription begins with the present state, so nothing
  * is missed meanwhile.
  */
-import { readEvents } from "./live-events.ts";
+import { readServerSentEvents } from "./server-sent-events.ts";
 
 interface LiveError {
   readonly message: string;
@@ -24,7 +24,7 @@ export interface LiveResult<Data> {
  */
 export type LiveState = "connecting" | "live" | "waiting" | "ended";
 
-export interface Live<Data> {
+export interface LiveSubscription<Data> {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
   /** Sent with every request; asked anew each time where it is a function. */
@@ -45,7 +45,7 @@ const pauseMsFirst = 500;
 const pauseMsMax = 30_000;
 
 /** Returns at once; whoever called stops it by the signal. */
-export function subscribe<Data>(live: Live<Data>): void {
+export function followSubscription<Data>(live: LiveSubscription<Data>): void {
   void follow(live);
 }
 
@@ -53,7 +53,7 @@ type Ending =
   | { readonly isOver: true; readonly status?: number }
   | { readonly isOver: false; readonly wasLive: boolean; readonly pauseMsMin?: number };
 
-async function follow<Data>(live: Live<Data>): Promise<void> {
+async function follow<Data>(live: LiveSubscription<Data>): Promise<void> {
   const { signal, onState } = live;
   let failures = 0;
   while (!isAborted(signal)) {
@@ -87,7 +87,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-async function attempt<Data>(live: Live<Data>): Promise<Ending> {
+async function attempt<Data>(live: LiveSubscription<Data>): Promise<Ending> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   live.signal?.addEventListener("abort", stop, { once: true });
@@ -102,7 +102,7 @@ async function attempt<Data>(live: Live<Data>): Promise<Ending> {
   }
 }
 
-async function read<Data>(live: Live<Data>, stopping: AbortController): Promise<Ending> {
+async function read<Data>(live: LiveSubscription<Data>, stopping: AbortController): Promise<Ending> {
   const response = await ask(live, stopping.signal);
   const type = response.headers.get("content-type") ?? "";
   if (!response.ok || !type.startsWith("text/event-stream") || response.body === null)
@@ -112,7 +112,7 @@ async function read<Data>(live: Live<Data>, stopping: AbortController): Promise<
 }
 
 function ask<Data>(
-  { url = "/graphql", query, variables = {}, headers = {} }: Live<Data>,
+  { url = "/graphql", query, variables = {}, headers = {} }: LiveSubscription<Data>,
   signal: AbortSignal,
 ): Promise<Response> {
   return fetch(url, {
@@ -129,7 +129,7 @@ function ask<Data>(
 }
 
 /** Some statuses pass; what else is refused would be refused again. */
-async function refused<Data>(live: Live<Data>, response: Response): Promise<Ending> {
+async function refused<Data>(live: LiveSubscription<Data>, response: Response): Promise<Ending> {
   const { status } = response;
   if (status >= 500 || status === 408 || status === 429) {
     const seconds = Number(response.headers.get("retry-after") ?? 0);
@@ -141,7 +141,7 @@ async function refused<Data>(live: Live<Data>, response: Response): Promise<Endi
 }
 
 async function tell<Data>(
-  live: Live<Data>,
+  live: LiveSubscription<Data>,
   body: ReadableStream<Uint8Array>,
   stopping: AbortController,
 ): Promise<Ending> {
@@ -152,7 +152,7 @@ async function tell<Data>(
     silence = setTimeout(() => stopping.abort(), silenceMsMax);
   };
   try {
-    for await (const { event, data } of readEvents(body, listen)) {
+    for await (const { event, data } of readServerSentEvents(body, listen)) {
       if (event === "complete") return endingAfter(last);
       if (event !== "next") continue;
       last = JSON.parse(data) as LiveResult<Data>;

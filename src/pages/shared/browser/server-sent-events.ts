@@ -1,15 +1,15 @@
 /** Server-sent events as they arrive (WHATWG HTML, section 9.2): whatever pieces the bytes come in. */
 
-export interface ServerEvent {
+export interface ServerSentEvent {
   readonly event: string;
   readonly data: string;
 }
 
 /** `onBytes` is called whenever something arrives, comments included. */
-export async function* readEvents(
+export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,
-): AsyncGenerator<ServerEvent, void> {
+): AsyncGenerator<ServerSentEvent, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
@@ -29,7 +29,7 @@ export async function* readEvents(
 }
 
 /** None where a block has nothing but comments. */
-function eventOf(block: string): ServerEvent[] {
+function eventOf(block: string): ServerSentEvent[] {
   let event: string | undefined;
   const data: string[] = [];
   for (const line of block.split("\n")) {

@@ -1,13 +1,13 @@
 /** What a checkout still lacks before somebody can pay for it. */
-import type { ShownCart } from "./documents.ts";
+import type { PageCart } from "./documents.ts";
 
-export type Missing = "address" | "contact" | "delivery";
+export type MissingCheckoutPart = "address" | "contact" | "delivery";
 
-export const needsDelivery = ({ lines }: Pick<ShownCart, "lines">): boolean =>
+export const needsDelivery = ({ lines }: Pick<PageCart, "lines">): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
 /** The first of it, from top to bottom; undefined: nothing. */
-export function missingOf(cart: ShownCart): Missing | undefined {
+export function firstMissingPart(cart: PageCart): MissingCheckoutPart | undefined {
   const { address, buyer, delivery } = cart;
   if (needsDelivery(cart) && address === null) return "address";
   if (buyer.emailHint === null) return "contact";
