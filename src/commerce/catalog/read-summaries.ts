@@ -1,8 +1,8 @@
 /**
  * SQL parts of statements that return product summaries for lists and search. The parts of a summary that
  * change only with the catalog are stored as JSON in the table `search_summary`, one row for each locale,
- * written together with the search index. Prices and availability are read on every request. `toSummary`
- * builds the same summary from a whole product; a test compares both.
+ * written together with the search index. Prices and availability are read on every request.
+ * `renderProductSummary` builds the same summary from a whole product; a test compares both.
  */
 import { type RawBuilder, sql } from "kysely";
 import { utc } from "#database/sql-fragments.ts";
@@ -69,7 +69,7 @@ export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug
   'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height)
     from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id limit 1))`;
 
-/** Columns of `SummaryRow`; the statement must also contain the joins of `summaryTables`. */
+/** Columns of `SummaryRow`; the statement must also contain the joins of `summaryJoinsSql`. */
 export const summaryColumnsSql = sql`kept.summary as kept, m.id as "merchantId", m.slug as "merchantSlug", m.name as "merchantName",
   m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.*`;
 
@@ -79,7 +79,7 @@ export interface SummaryParameters {
 }
 
 /**
- * SQL joins that `summaryColumns` reads from. `requested` is the alias of a row source with the columns
+ * SQL joins that `summaryColumnsSql` reads from. `requested` is the alias of a row source with the columns
  * `product_id` and `locale`.
  */
 export function summaryJoinsSql(

@@ -61,7 +61,7 @@ interface Entry {
   readonly merchant: string | undefined;
   readonly country: string;
   readonly query: string;
-  /** Hashes of the clients that searched for the query, at most `clientsMin`. */
+  /** Hashes of the clients that searched for the query, at most `clientsPerQueryMin`. */
   readonly clients: Set<string>;
   /** Searches since the last write. */
   searches: number;

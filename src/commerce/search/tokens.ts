@@ -10,8 +10,8 @@ export interface SearchWord {
   /** The word in lower case with its accents, as stop words are listed. */
   readonly raw: string;
   /**
-   * True for a run in a script without spaces between words, for example Chinese or Thai; `cutDense` splits
-   * it further.
+   * True for a run in a script without spaces between words, for example Chinese or Thai; `splitDenseWord`
+   * splits it further.
    */
   readonly isDense: boolean;
   /** Index of the word's first character in the text. */
@@ -52,7 +52,7 @@ const truncateWord = (word: string): string =>
   word.length > wordLengthMax ? word.slice(0, wordLengthMax).toWellFormed() : word;
 
 /**
- * Combining marks that `fold` removes: those of Latin, Greek, Arabic and Hebrew. Marks of kana, Indic and
+ * Combining marks that `foldText` removes: those of Latin, Greek, Arabic and Hebrew. Marks of kana, Indic and
  * Thai are letters and stay, and so does the breve of й, which distinguishes it from и.
  */
 const marks =
