@@ -161,7 +161,7 @@ export const filesWithUnsafeAssertions = [
   "src/pages/console/browser/graph/documents.ts",
   "src/pages/console/browser/graph/hooks.ts",
   "src/pages/console/console-pages.ts",
-  "src/pages/docs/browser/try.ts",
+  "src/pages/docs/browser/try-operation.ts",
   "src/pages/docs/errors-page.ts",
   "src/pages/docs/examples.ts",
   "src/pages/docs/markdown.ts",

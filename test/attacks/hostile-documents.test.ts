@@ -4,7 +4,7 @@
  */
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, it } from "vitest";
-import { mapQuery } from "#pages/graphiql/browser/type-map/introspection.ts";
+import { typeMapQuery } from "#pages/graphiql/browser/type-map/introspection.ts";
 import { faultsMax } from "#graph/limits.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
@@ -67,7 +67,7 @@ describe("introspection", () => {
   };
 
   it.each([
-    ["the map of types", mapQuery],
+    ["the map of types", typeMapQuery],
     ["tools", getIntrospectionQuery({ ...everything, oneOf: true })],
     ["tools that know nothing of today's GraphQL", getIntrospectionQuery()],
     [

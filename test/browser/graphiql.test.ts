@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { openedExamples } from "#pages/graphiql/examples.ts";
+import { initialExamples } from "#pages/graphiql/examples.ts";
 import { axeFaults } from "./axe-faults.ts";
 import { type DemoService, openDemoService } from "./demo-service.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
@@ -156,7 +156,7 @@ it("GraphiQL sends an authorization typed among the headers as it is, and keeps 
 
 it("opens a few tabs, and remembers token, tabs and the one that was open when the tab is loaded again", async () => {
   const page = await openWith("analyst");
-  expect(await page.getByRole("tab").count()).toBe(openedExamples.length);
+  expect(await page.getByRole("tab").count()).toBe(initialExamples.length);
   // While its editors are still being made, GraphiQL passes over a click on a tab: a person clicks again.
   const choose = async (): Promise<string> => {
     await page.getByRole("button", { name: "WhoAmI" }).click();
@@ -172,7 +172,7 @@ it("opens a few tabs, and remembers token, tabs and the one that was open when t
   await run(page);
   await expect.poll(() => answerIn(page)).toContain("analyst");
   expect(await page.getByRole("dialog").count()).toBe(0);
-  expect(await page.getByRole("tab").count()).toBe(openedExamples.length);
+  expect(await page.getByRole("tab").count()).toBe(initialExamples.length);
 });
 
 it("picks an example for the role of the token, which opens in a tab of its own with its variables, and runs", async () => {

@@ -10,9 +10,18 @@ import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
-import { type ApiDocument, type Operation, operationsOf } from "#pages/docs/api-document.ts";
-import { createExamples, type Examples, shortened, writtenBase } from "#pages/docs/examples.ts";
-import { type Request, requestOf } from "#pages/docs/requests.ts";
+import {
+  type ApiDocument,
+  type DocumentOperation,
+  readDocumentOperations,
+} from "#pages/docs/api-document.ts";
+import {
+  createRequestExamples,
+  type RequestExamples,
+  shortenAnswer,
+  storedAnswersBaseUrl,
+} from "#pages/docs/examples.ts";
+import { type ExampleRequest, createExampleRequest } from "#pages/docs/requests.ts";
 import { encryptionKeys, publicUrl } from "#test/support/copies.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
 import { TestClock, type World } from "#test/support/world.ts";
@@ -34,7 +43,10 @@ export async function exampleAnswers(): Promise<Record<string, unknown>> {
     const demo = await prepareDemo(app.database, { ...app.services, dataDir, now });
     if (demo === undefined) throw new Error("There is no demo.");
     const world = { app, database: app.database, demo, clock } as unknown as World;
-    return await askAll(app, { examples: createExamples(demo), credentials: await credentialsOf(world) });
+    return await askAll(app, {
+      examples: createRequestExamples(demo),
+      credentials: await credentialsOf(world),
+    });
   } finally {
     await app.close();
     rmSync(dataDir, { recursive: true, force: true });
@@ -55,14 +67,14 @@ async function credentialsOf(world: World): Promise<Credentials> {
 }
 
 interface Asking {
-  readonly examples: Examples;
+  readonly examples: RequestExamples;
   readonly credentials: Credentials;
 }
 
 /** Reads first: they show what is there before anything is changed. */
 async function askAll(app: ServiceApp, asking: Asking): Promise<Record<string, unknown>> {
   const { body } = await app.server.inject({ url: "/openapi.json" });
-  const operations = operationsOf(JSON.parse(body) as ApiDocument);
+  const operations = readDocumentOperations(JSON.parse(body) as ApiDocument);
   const answers = new Map<string, unknown>();
   for (const operation of operations.toSorted(
     (one, other) => Number(other.method === "GET") - Number(one.method === "GET"),
@@ -73,12 +85,12 @@ async function askAll(app: ServiceApp, asking: Asking): Promise<Record<string, u
 
 async function ask(
   app: ServiceApp,
-  operation: Operation,
+  operation: DocumentOperation,
   { examples, credentials }: Asking,
 ): Promise<unknown> {
   const example = examples.of(operation);
-  const request = requestOf(operation, example, publicUrl);
-  const send = async (sent: Request, body: unknown) => {
+  const request = createExampleRequest(operation, example, publicUrl);
+  const send = async (sent: ExampleRequest, body: unknown) => {
     const url = sent.url.slice(publicUrl.length);
     const headers = Object.fromEntries(
       Object.entries(sent.headers).map(([name, value]) => [name, filled(value, credentials)]),
@@ -99,7 +111,7 @@ async function ask(
     request.versionUrl === null ? request.body : { ...request.body, expectedVersion: version },
   );
   const normalise = createNormaliser(placesOf(operation, examples));
-  return shortened(normalise(JSON.parse(body.replaceAll(publicUrl, writtenBase))));
+  return shortenAnswer(normalise(JSON.parse(body.replaceAll(publicUrl, storedAnswersBaseUrl))));
 }
 
 const filled = (value: string, credentials: Credentials): string =>
@@ -108,10 +120,10 @@ const filled = (value: string, credentials: Credentials): string =>
     : value.replaceAll(/\$[A-Z_]+/g, (name) => credentials[name as keyof Credentials]);
 
 /** The ids that the request names: those that are shown where there is no demo. */
-function placesOf(operation: Operation, examples: Examples): ReadonlyMap<string, string> {
+function placesOf(operation: DocumentOperation, examples: RequestExamples): ReadonlyMap<string, string> {
   const [real, stored] = [
     examples.of(operation).parameters,
-    createExamples(undefined).of(operation).parameters,
+    createRequestExamples(undefined).of(operation).parameters,
   ];
   return new Map(
     Object.entries(real).flatMap(([name, value]) =>

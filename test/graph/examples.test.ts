@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exampleQueries } from "#pages/graphiql/example-queries.ts";
-import { cartWay, orderWay } from "#pages/graphiql/example-ways.ts";
+import { cartWorkflowExample, orderWorkflowExample } from "#pages/graphiql/workflow-examples.ts";
 import { exampleGroups } from "#pages/graphiql/examples.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
@@ -41,7 +41,7 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
   const cases = exampleGroups.flatMap(({ title: group, roles, examples }) =>
     // The ways need their variables filled in between: the test below walks them.
     examples
-      .filter((example) => example !== cartWay && example !== orderWay)
+      .filter((example) => example !== cartWorkflowExample && example !== orderWorkflowExample)
       .map((example) => ({ group, roles, example, title: example.title })),
   );
 
@@ -80,8 +80,8 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
     };
 
   it("the ways of a cart and of an order run operation by operation, as their tabs say", async () => {
-    const variables = JSON.parse(cartWay.variables ?? "{}") as Record<string, string>;
-    const run = runnerOf(cartWay, variables, "storefront");
+    const variables = JSON.parse(cartWorkflowExample.variables ?? "{}") as Record<string, string>;
+    const run = runnerOf(cartWorkflowExample, variables, "storefront");
     const { publicProduct } = await run("Find");
     variables["variantId"] = publicProduct.variants[0].id;
     const { cartCreate } = await run("Open");
@@ -117,10 +117,10 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
     });
 
     const order: Record<string, unknown> = {
-      ...(JSON.parse(orderWay.variables ?? "{}") as object),
+      ...(JSON.parse(orderWorkflowExample.variables ?? "{}") as object),
       cartId: variables["cartId"],
     };
-    const go = runnerOf(orderWay, order, "admin");
+    const go = runnerOf(orderWorkflowExample, order, "admin");
     const { hostedCheckoutSessionCreate: session } = await go("Checkout");
     expect(session.amountTotal).toEqual({ amountMinor: 2 * unit * 0.9 + shipping, currency: "EUR" });
     Object.assign(order, session.amountTotal, { sessionId: session.id });

@@ -1,8 +1,8 @@
 /** The OpenAPI document as the reference reads it: its operations with what they refer to beside them. */
-export interface Schema {
+export interface JsonSchema {
   readonly $ref?: string;
-  readonly anyOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
@@ -19,23 +19,23 @@ export interface Schema {
   readonly maxItems?: number;
   readonly maxProperties?: number;
   readonly uniqueItems?: boolean;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly additionalProperties?: Schema | boolean;
+  readonly items?: JsonSchema;
+  readonly additionalProperties?: JsonSchema | boolean;
 }
 
-export type Schemas = Readonly<Record<string, Schema>>;
+export type JsonSchemas = Readonly<Record<string, JsonSchema>>;
 
-export interface Parameter {
+export interface DocumentParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
   readonly description?: string;
-  readonly schema: Schema;
+  readonly schema: JsonSchema;
 }
 
-export interface RateLimit {
+export interface DocumentRateLimit {
   readonly bucket: string;
   readonly quota: number;
   readonly windowSeconds: number;
@@ -56,15 +56,17 @@ interface RawOperation {
   readonly "x-stability": "stable" | "candidate";
   readonly "x-required-scope": string;
   readonly "x-idempotency": "required" | "none";
-  readonly "x-rate-limits": readonly RateLimit[];
+  readonly "x-rate-limits": readonly DocumentRateLimit[];
   readonly "x-error-codes": readonly string[];
   readonly security: readonly Readonly<Record<string, unknown>>[];
-  readonly parameters: readonly (Parameter | { readonly $ref: string })[];
-  readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
+  readonly parameters: readonly (DocumentParameter | { readonly $ref: string })[];
+  readonly requestBody?: {
+    readonly content: { readonly "application/json": { readonly schema: JsonSchema } };
+  };
   readonly responses: {
     readonly 200: {
       readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-      readonly content: { readonly "application/json": { readonly schema: Schema } };
+      readonly content: { readonly "application/json": { readonly schema: JsonSchema } };
     };
   };
 }
@@ -72,7 +74,9 @@ interface RawOperation {
 interface RawEvent {
   readonly description: string;
   readonly "x-stability": "stable" | "candidate";
-  readonly requestBody: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
+  readonly requestBody: {
+    readonly content: { readonly "application/json": { readonly schema: JsonSchema } };
+  };
 }
 
 export interface ApiDocument {
@@ -81,13 +85,13 @@ export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
   readonly webhooks: Readonly<Record<string, { readonly post: RawEvent }>>;
   readonly components: {
-    readonly schemas: Schemas;
-    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly schemas: JsonSchemas;
+    readonly parameters: Readonly<Record<string, DocumentParameter>>;
     readonly headers: Readonly<Record<string, { readonly description: string }>>;
   };
 }
 
-export interface Operation {
+export interface DocumentOperation {
   readonly id: string;
   readonly tag: string;
   readonly method: string;
@@ -99,16 +103,16 @@ export interface Operation {
   readonly credential: "none" | "key" | "token";
   readonly scope: string | null;
   readonly isIdempotent: boolean;
-  readonly limits: readonly RateLimit[];
+  readonly limits: readonly DocumentRateLimit[];
   readonly errorCodes: readonly string[];
-  readonly parameters: readonly Parameter[];
-  readonly body: Schema | null;
-  readonly answer: Schema;
+  readonly parameters: readonly DocumentParameter[];
+  readonly body: JsonSchema | null;
+  readonly answer: JsonSchema;
   readonly headers: readonly Named[];
 }
 
 /** In the order of the document's tags, and within them of what is done first. */
-export function operationsOf(document: ApiDocument): Operation[] {
+export function readDocumentOperations(document: ApiDocument): DocumentOperation[] {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) =>
       toOperation(document, { path, method: method.toUpperCase(), raw }),
@@ -122,7 +126,7 @@ export function operationsOf(document: ApiDocument): Operation[] {
 const verbsInOrder = ["list", "search", "create", "get", "set", "apply"];
 
 /** What finds things comes before what makes one, then what reads one, then the rest. */
-function rankOf({ id }: Operation): number {
+function rankOf({ id }: DocumentOperation): number {
   const rank = verbsInOrder.findIndex((verb) => id.startsWith(verb));
   return rank === -1 ? verbsInOrder.length : rank;
 }
@@ -130,7 +134,7 @@ function rankOf({ id }: Operation): number {
 function toOperation(
   { components }: ApiDocument,
   { path, method, raw }: { path: string; method: string; raw: RawOperation },
-): Operation {
+): DocumentOperation {
   const answer = raw.responses[200];
   return {
     id: raw.operationId,
@@ -157,35 +161,40 @@ function toOperation(
   };
 }
 
-function credentialOf({ security }: RawOperation): Operation["credential"] {
+function credentialOf({ security }: RawOperation): DocumentOperation["credential"] {
   if (security.some((way) => "apiKey" in way)) return "key";
   return security.some((way) => "oauth" in way) ? "token" : "none";
 }
 
-export const nameOf = ($ref: string): string => $ref.slice($ref.lastIndexOf("/") + 1);
+export const referencedName = ($ref: string): string => $ref.slice($ref.lastIndexOf("/") + 1);
 
 function found<T>(parts: Readonly<Record<string, T>>, $ref: string): T {
-  const part = parts[nameOf($ref)];
+  const part = parts[referencedName($ref)];
   if (part === undefined) throw new Error(`The document has no ${$ref}.`);
   return part;
 }
 
 /** What a schema says once it is followed: references and parts put together, null told apart. */
-export interface Resolved extends Schema {
+export interface ResolvedSchema extends JsonSchema {
   /** The name it stands under in the document. */
   readonly name: string | null;
   readonly isNullable: boolean;
   readonly kind: string;
 }
 
-export function resolve(schema: Schema, schemas: Schemas): Resolved {
+export function resolveSchema(schema: JsonSchema, schemas: JsonSchemas): ResolvedSchema {
   const { $ref, anyOf, allOf, ...own } = schema;
   if (anyOf !== undefined) {
     const solid = anyOf.find(({ type }) => type !== "null") ?? {};
-    return { ...resolve(solid, schemas), ...own, isNullable: anyOf.some(({ type }) => type === "null") };
+    return {
+      ...resolveSchema(solid, schemas),
+      ...own,
+      isNullable: anyOf.some(({ type }) => type === "null"),
+    };
   }
-  if (allOf !== undefined) return allOf.map((part) => resolve(part, schemas)).reduce(merge);
-  if ($ref !== undefined) return { ...resolve(found(schemas, $ref), schemas), ...own, name: nameOf($ref) };
+  if (allOf !== undefined) return allOf.map((part) => resolveSchema(part, schemas)).reduce(merge);
+  if ($ref !== undefined)
+    return { ...resolveSchema(found(schemas, $ref), schemas), ...own, name: referencedName($ref) };
   const types = typeof own.type === "string" ? [own.type] : (own.type ?? []);
   return {
     ...own,
@@ -195,7 +204,7 @@ export function resolve(schema: Schema, schemas: Schemas): Resolved {
   };
 }
 
-const merge = (one: Resolved, other: Resolved): Resolved => ({
+const merge = (one: ResolvedSchema, other: ResolvedSchema): ResolvedSchema => ({
   ...one,
   name: null,
   properties: { ...one.properties, ...other.properties },

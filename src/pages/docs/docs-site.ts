@@ -4,56 +4,56 @@ import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { compressBody, type CompressedBody } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
 import type { AnyDemoFile } from "#demo/demo-file.ts";
-import { type ApiDocument, type Operation, operationsOf } from "./api-document.ts";
+import { type ApiDocument, type DocumentOperation, readDocumentOperations } from "./api-document.ts";
 import {
-  createExamples,
-  type Examples,
+  createRequestExamples,
+  type RequestExamples,
   readStoredAnswers,
-  shortened,
+  shortenAnswer,
   type StoredAnswers,
 } from "./examples.ts";
 import { errorsContent } from "./errors-page.ts";
 import { eventsContent } from "./events-page.ts";
-import { type DocsPage, type Frame, renderDocs } from "./frame.ts";
+import { type DocsPage, type DocsFrame, renderDocsPage } from "./frame.ts";
 import { type Guide, guideContent, readGuides } from "./guides.ts";
 import { indexContent } from "./index-page.ts";
 import { operationContent } from "./operation-page.ts";
-import { requestOf } from "./requests.ts";
+import { createExampleRequest } from "./requests.ts";
 
 /**
  * A GET as the demo's key is answered, or undefined: then a stored answer is shown. `path`: below the
  * service's base.
  */
-export type Ask = (path: string, key: string | undefined) => Promise<unknown>;
+export type RequestDemoAnswer = (path: string, key: string | undefined) => Promise<unknown>;
 
 export interface DocsServices {
   readonly document: ApiDocument;
   readonly publicUrl: string;
   /** Undefined where there is none. */
   readonly readDemo: () => AnyDemoFile | undefined;
-  readonly ask: Ask;
+  readonly ask: RequestDemoAnswer;
 }
 
-export interface KeptPage {
+export interface CachedDocsPage {
   readonly etag: string;
   readonly body: CompressedBody;
 }
 
 export interface DocsSite {
-  readonly asset: Frame["asset"];
+  readonly asset: DocsFrame["asset"];
   /** `path`: below /docs. Undefined where there is no such page. */
-  page(path: string): Promise<KeptPage> | undefined;
+  page(path: string): Promise<CachedDocsPage> | undefined;
   notFound(): string;
 }
 
 export function createDocsSite(services: DocsServices): DocsSite {
   const { document, publicUrl } = services;
-  const operations = operationsOf(document);
+  const operations = readDocumentOperations(document);
   const guides = readGuides();
   const asset = getPageAssets("docs", publicUrl);
   const demo = services.readDemo();
-  const frame: Frame = { publicUrl, version: document.info.version, operations, guides, asset };
-  const examples = createExamples(demo);
+  const frame: DocsFrame = { publicUrl, version: document.info.version, operations, guides, asset };
+  const examples = createRequestExamples(demo);
   const stored = readStoredAnswers({ examples, publicUrl });
   const site = {
     ...services,
@@ -65,11 +65,11 @@ export function createDocsSite(services: DocsServices): DocsSite {
     home: `${basePathOf(publicUrl)}/docs`,
   };
   const makers = new Map<string, Maker>(pagesOf(site));
-  const kept = new Map<string, Promise<KeptPage>>();
-  const make = async (path: string, maker: Maker): Promise<KeptPage> => {
+  const kept = new Map<string, Promise<CachedDocsPage>>();
+  const make = async (path: string, maker: Maker): Promise<CachedDocsPage> => {
     const { isPassing = false, ...made } = await maker();
     if (isPassing) kept.delete(path);
-    const plain = Buffer.from(renderDocs(frame, made));
+    const plain = Buffer.from(renderDocsPage(frame, made));
     return {
       etag: `W/"${createHash("sha256").update(plain).digest("base64url")}"`,
       body: await compressBody(plain),
@@ -88,15 +88,16 @@ export function createDocsSite(services: DocsServices): DocsSite {
       made.catch(() => kept.delete(path));
       return made;
     },
-    notFound: () => renderDocs(frame, { path: "-", title: "Not found", content: notFoundContent(site.home) }),
+    notFound: () =>
+      renderDocsPage(frame, { path: "-", title: "Not found", content: notFoundContent(site.home) }),
   };
 }
 
 interface Site extends DocsServices {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly DocumentOperation[];
   readonly guides: readonly Guide[];
   readonly demo: AnyDemoFile | undefined;
-  readonly examples: Examples;
+  readonly examples: RequestExamples;
   readonly stored: StoredAnswers;
   readonly home: string;
 }
@@ -144,19 +145,19 @@ interface ShownAnswer {
  * built.
  */
 async function answerOf(
-  operation: Operation,
+  operation: DocumentOperation,
   { examples, publicUrl, demo, ask, stored }: Site,
 ): Promise<ShownAnswer> {
   const isAsked = operation.method === "GET" && operation.credential !== "token" && demo !== undefined;
   if (!isAsked) return { answer: stored(operation), isPassing: false };
-  const { url } = requestOf(operation, examples.of(operation), publicUrl);
+  const { url } = createExampleRequest(operation, examples.of(operation), publicUrl);
   const asked = await ask(
     url.slice(publicUrl.length),
     operation.credential === "key" ? demo.keys.full : undefined,
   );
   return asked === undefined
     ? { answer: stored(operation), isPassing: true }
-    : { answer: shortened(asked), isPassing: false };
+    : { answer: shortenAnswer(asked), isPassing: false };
 }
 
 const notFoundContent = (home: string): DocsPage["content"] =>

@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import { type FailureCode, type FailureKind, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { Operation } from "./api-document.ts";
-import { anchorOf, codeBlock, inline } from "./markdown.ts";
+import type { DocumentOperation } from "./api-document.ts";
+import { headingAnchor, codeBlock, renderInlineMarkdown } from "./markdown.ts";
 
 const shape = `{
   "error": {
@@ -29,7 +29,7 @@ const shape = `{
 }`;
 
 interface ErrorsPage {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly DocumentOperation[];
   readonly publicUrl: string;
   readonly home: string;
 }
@@ -50,21 +50,21 @@ export function errorsContent({ operations, publicUrl, home }: ErrorsPage): Mark
       ${groups.map(
         ({ title, entries }) =>
           html`<div>
-            <dt><a href="#${anchorOf(title)}">${title}</a></dt>
+            <dt><a href="#${headingAnchor(title)}">${title}</a></dt>
             <dd>${entries.map(({ code }) => html`<a href="#${code}"><code>${code}</code></a> `)}</dd>
           </div>`,
       )}
     </dl>
     ${groups.map(
       ({ title, entries }) =>
-        html`<h2 id="${anchorOf(title)}">${title}</h2>
+        html`<h2 id="${headingAnchor(title)}">${title}</h2>
           ${entries.map((entry) => entryOf(entry, { home, users: operations.filter(({ errorCodes }) => errorCodes.includes(entry.code)) }))}`,
     )}`;
 }
 
 function entryOf(
   { code, why, remedy }: ErrorEntry,
-  { home, users }: { readonly home: string; readonly users: readonly Operation[] },
+  { home, users }: { readonly home: string; readonly users: readonly DocumentOperation[] },
 ): Markup {
   const { status, text, retryable }: FailureKind = failureKinds[code];
   return html`<section class="error" id="${code}" tabindex="-1">
@@ -78,8 +78,8 @@ function entryOf(
       >
       <span>${text}</span>
     </p>
-    <p><strong>Why.</strong> ${inline(why)}</p>
-    <p><strong>What to do.</strong> ${inline(remedy)}</p>
+    <p><strong>Why.</strong> ${renderInlineMarkdown(why)}</p>
+    <p><strong>What to do.</strong> ${renderInlineMarkdown(remedy)}</p>
     ${
       users.length === 0 || users.length > 8
         ? undefined

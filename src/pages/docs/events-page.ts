@@ -3,9 +3,9 @@
  * has.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { type ApiDocument, nameOf, resolve } from "./api-document.ts";
+import { type ApiDocument, referencedName, resolveSchema } from "./api-document.ts";
 import { candidateBadge } from "./frame.ts";
-import { anchorOf, inline } from "./markdown.ts";
+import { headingAnchor, renderInlineMarkdown } from "./markdown.ts";
 import { SchemaView } from "./schema-view.ts";
 
 interface Event {
@@ -36,7 +36,7 @@ export function eventsContent(document: ApiDocument, { home }: { readonly home: 
       ${groups.map(
         ([group, events]) =>
           html`<li>
-            <a href="#${anchorOf(group)}"><code>${group}.*</code></a>
+            <a href="#${headingAnchor(group)}"><code>${group}.*</code></a>
             <span class="soft">${events.length}</span>
           </li>`,
       )}
@@ -44,7 +44,7 @@ export function eventsContent(document: ApiDocument, { home }: { readonly home: 
     </ul>
     ${groups.map(
       ([group, events]) =>
-        html`<h2 id="${anchorOf(group)}"><code>${group}.*</code></h2>
+        html`<h2 id="${headingAnchor(group)}"><code>${group}.*</code></h2>
           <ul class="list">
             ${events.map(itemOf)}
           </ul>`,
@@ -61,7 +61,7 @@ const itemOf = (event: Event): Markup =>
   html`<li id="${event.name}">
     <div>
       <a class="anchor" href="#${event.name}"><code>${event.name}</code></a> ${candidateBadge(event)}
-      <p>${inline(event.description)}</p>
+      <p>${renderInlineMarkdown(event.description)}</p>
       <p class="soft"><code>data.object</code>: <code>${event.object}</code></p>
     </div>
   </li>`;
@@ -69,7 +69,12 @@ const itemOf = (event: Event): Markup =>
 function eventsOf({ webhooks, components: { schemas } }: ApiDocument): Event[] {
   return Object.entries(webhooks).map(([name, { post }]) => {
     const fixed = post.requestBody.content["application/json"].schema.allOf?.at(-1) ?? {};
-    const { $ref = "" } = resolve(fixed, schemas).properties?.["data"]?.properties?.["object"] ?? {};
-    return { name, description: post.description, stability: post["x-stability"], object: nameOf($ref) };
+    const { $ref = "" } = resolveSchema(fixed, schemas).properties?.["data"]?.properties?.["object"] ?? {};
+    return {
+      name,
+      description: post.description,
+      stability: post["x-stability"],
+      object: referencedName($ref),
+    };
   });
 }

@@ -11,9 +11,9 @@ import {
   orderNames,
   sessionNames,
 } from "#demo/demo-file.ts";
-import type { Operation } from "./api-document.ts";
+import type { DocumentOperation } from "./api-document.ts";
 
-export interface Example {
+export interface RequestExample {
   /** By name; those of the query that are not here are left out. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
@@ -23,9 +23,9 @@ export interface Example {
   readonly codeBefore: string | null;
 }
 
-export interface Examples {
+export interface RequestExamples {
   readonly isDemo: boolean;
-  of(operation: Pick<Operation, "id" | "parameters">): Example;
+  of(operation: Pick<DocumentOperation, "id" | "parameters">): RequestExample;
 }
 
 const address = {
@@ -82,7 +82,7 @@ const placeholders: Known = {
   ],
 };
 
-export function createExamples(demo: AnyDemoFile | undefined): Examples {
+export function createRequestExamples(demo: AnyDemoFile | undefined): RequestExamples {
   const present = Object.fromEntries(
     Object.entries(demo ?? {}).filter(([, part]) => part !== undefined),
   ) as Partial<Known>;
@@ -123,20 +123,20 @@ function parametersOf(
 /** Made by `npm run generate`. */
 const file = new URL("../../../schema/example-answers.json", import.meta.url);
 /** What stands in it for the address of the service. */
-export const writtenBase = "https://commerce.example";
+export const storedAnswersBaseUrl = "https://commerce.example";
 
-export type StoredAnswers = (operation: Operation) => unknown;
+export type StoredAnswers = (operation: DocumentOperation) => unknown;
 
 /** With this service's address, and the ids of the example's own request. */
 export function readStoredAnswers({
   examples,
   publicUrl,
 }: {
-  readonly examples: Examples;
+  readonly examples: RequestExamples;
   readonly publicUrl: string;
 }): StoredAnswers {
   const answers = JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, unknown>>;
-  const atBuild = createExamples(undefined);
+  const atBuild = createRequestExamples(undefined);
   return (operation) => {
     const answer = answers[operation.id];
     if (answer === undefined)
@@ -146,7 +146,7 @@ export function readStoredAnswers({
       .filter((name) => /^id$|Id$/.test(name))
       .reduce(
         (all, name) => all.replaceAll(written[name] ?? "", shown[name] ?? ""),
-        JSON.stringify(answer).replaceAll(writtenBase, publicUrl),
+        JSON.stringify(answer).replaceAll(storedAnswersBaseUrl, publicUrl),
       );
     return JSON.parse(text) as unknown;
   };
@@ -156,9 +156,9 @@ export function readStoredAnswers({
 const itemsMax = 2;
 const textMax = 160;
 
-export function shortened(value: unknown): unknown {
+export function shortenAnswer(value: unknown): unknown {
   if (typeof value === "string") return value.length > textMax ? `${value.slice(0, textMax)}…` : value;
-  if (Array.isArray(value)) return value.slice(0, itemsMax).map(shortened);
+  if (Array.isArray(value)) return value.slice(0, itemsMax).map(shortenAnswer);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortened(part)]));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortenAnswer(part)]));
 }

@@ -6,17 +6,17 @@ import { failureKinds } from "#foundation/failure.ts";
 import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { renderPage } from "#pages/shared/page.ts";
-import type { Operation } from "./api-document.ts";
+import type { DocumentOperation } from "./api-document.ts";
 
 export interface GuideLink {
   readonly name: string;
   readonly title: string;
 }
 
-export interface Frame {
+export interface DocsFrame {
   readonly publicUrl: string;
   readonly version: string;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly DocumentOperation[];
   readonly guides: readonly GuideLink[];
   readonly asset: PageAssets;
 }
@@ -30,7 +30,7 @@ export interface DocsPage {
 
 const site = "Commerce Gateway API";
 
-export function renderDocs(frame: Frame, { path, title, content }: DocsPage): string {
+export function renderDocsPage(frame: DocsFrame, { path, title, content }: DocsPage): string {
   const home = `${basePathOf(frame.publicUrl)}/docs`;
   const body = html`<a class="skip" href="#content">Skip to the content</a>
     <header class="bar">
@@ -50,7 +50,7 @@ export function renderDocs(frame: Frame, { path, title, content }: DocsPage): st
 }
 
 function navigation(
-  { operations, guides }: Frame,
+  { operations, guides }: DocsFrame,
   { home, path }: { readonly home: string; readonly path: string },
 ): Markup {
   const link = (to: string, text: Markup | string): Markup => {
@@ -103,16 +103,16 @@ const codesToFind = (home: string): Markup =>
     </section>
   </template>`;
 
-const operationLabel = ({ id, method, path }: Pick<Operation, "id" | "method" | "path">): Markup =>
+const operationLabel = ({ id, method, path }: Pick<DocumentOperation, "id" | "method" | "path">): Markup =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>
-    <span class="operation">${breakable(id)}</span> <span class="hidden">${path}</span>`;
+    <span class="operation">${withWordBreaks(id)}</span> <span class="hidden">${path}</span>`;
 
 export const methodBadge = (method: string): Markup =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 
-export const candidateBadge = ({ stability }: Pick<Operation, "stability">): Markup | undefined =>
+export const candidateBadge = ({ stability }: Pick<DocumentOperation, "stability">): Markup | undefined =>
   stability === "candidate" ? html`<span class="badge">candidate</span>` : undefined;
 
 /** Long names of operations are broken between their words. */
-export const breakable = (id: string): Markup =>
+export const withWordBreaks = (id: string): Markup =>
   html`${id.split(/(?=[A-Z][a-z])/).map((word, index) => (index === 0 ? html`${word}` : html`<wbr />${word}`))}`;

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { html, Markup } from "#pages/shared/html.ts";
-import { type Heading, renderMarkdown } from "./markdown.ts";
+import { type MarkdownHeading, renderMarkdown } from "./markdown.ts";
 
 export const guideNames = [
   "getting-started",
@@ -76,7 +76,7 @@ export function guideContent({ text }: Guide, { publicUrl, home }: GuidePlace): 
   return html`<article class="guide">${lead} ${tableOfContents(headings)} ${rest}</article>`;
 }
 
-function tableOfContents(headings: readonly Heading[]): Markup | undefined {
+function tableOfContents(headings: readonly MarkdownHeading[]): Markup | undefined {
   const shown = headings.filter(({ level }) => level === 2);
   return shown.length < 3
     ? undefined

@@ -1,16 +1,16 @@
 /** The way in: what this is, a first request that runs as it stands, and every operation there is. */
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { ApiDocument, Operation } from "./api-document.ts";
-import type { Examples } from "./examples.ts";
-import { breakable, candidateBadge, type GuideLink, methodBadge } from "./frame.ts";
-import { keyLine } from "./requests.ts";
-import { codeBlock, inline } from "./markdown.ts";
+import type { ApiDocument, DocumentOperation } from "./api-document.ts";
+import type { RequestExamples } from "./examples.ts";
+import { withWordBreaks, candidateBadge, type GuideLink, methodBadge } from "./frame.ts";
+import { credentialInstructions } from "./requests.ts";
+import { codeBlock, renderInlineMarkdown } from "./markdown.ts";
 
 interface IndexPage {
   readonly document: ApiDocument;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly DocumentOperation[];
   readonly guides: readonly (GuideLink & { readonly summary: string })[];
-  readonly examples: Examples;
+  readonly examples: RequestExamples;
   readonly publicUrl: string;
   readonly home: string;
 }
@@ -40,16 +40,16 @@ export function indexContent({ document, operations, guides, examples, publicUrl
     <p>Search needs no key:</p>
     ${codeBlock(`curl '${publicUrl}/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=2'`, "curl")}
     <p>Product pages need none either; everything else does. This request says whose key it is:</p>
-    ${keyLine("key", { isDemo: examples.isDemo, home })}
+    ${credentialInstructions("key", { isDemo: examples.isDemo, home })}
     ${codeBlock(`curl '${publicUrl}/api/v1/open/identity' \\\n  -H "Authorization: Bearer $KEY"`, "curl")}
-    <p>${inline(document.info.description)}</p>
+    <p>${renderInlineMarkdown(document.info.description)}</p>
     <h2 id="guides">Guides</h2>
     <ul class="cards">
       ${guides.map(
         ({ name, title, summary }) =>
           html`<li>
             <a href="${home}/guides/${name}">${title}</a>
-            <p>${inline(summary)}</p>
+            <p>${renderInlineMarkdown(summary)}</p>
           </li>`,
       )}
       <li>
@@ -74,12 +74,13 @@ export function indexContent({ document, operations, guides, examples, publicUrl
     })}`;
 }
 
-const itemOf = (operation: Operation, home: string): Markup =>
+const itemOf = (operation: DocumentOperation, home: string): Markup =>
   html`<li>
     ${methodBadge(operation.method)}
     <div>
-      <a href="${home}/operations/${operation.id}">${breakable(operation.id)}</a> ${candidateBadge(operation)}
+      <a href="${home}/operations/${operation.id}">${withWordBreaks(operation.id)}</a>
+      ${candidateBadge(operation)}
       <p><code>${operation.path}</code></p>
-      <p class="soft">${inline(operation.summary)}</p>
+      <p class="soft">${renderInlineMarkdown(operation.summary)}</p>
     </div>
   </li>`;

@@ -5,22 +5,22 @@
 import { Marked, type Tokens } from "marked";
 import { html, Markup } from "#pages/shared/html.ts";
 
-export interface Heading {
+export interface MarkdownHeading {
   readonly id: string;
   readonly level: number;
   readonly text: string;
 }
 
-export interface Rendered {
+export interface RenderedMarkdown {
   readonly body: Markup;
-  readonly headings: readonly Heading[];
+  readonly headings: readonly MarkdownHeading[];
 }
 
 /** Where a link leads to that stands in a document. */
 type LeadTo = (href: string) => string;
 
-export function renderMarkdown(text: string, leadTo: LeadTo): Rendered {
-  const headings: Heading[] = [];
+export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {
+  const headings: MarkdownHeading[] = [];
   const marked = new Marked({ async: false, gfm: true });
   marked.use({
     renderer: {
@@ -28,7 +28,7 @@ export function renderMarkdown(text: string, leadTo: LeadTo): Rendered {
       heading({ tokens, depth }) {
         const inner = this.parser.parseInline(tokens);
         const plain = plainText(tokens);
-        const id = anchorOf(plain);
+        const id = headingAnchor(plain);
         headings.push({ id, level: depth, text: plain });
         return depth === 1
           ? `<h1>${inner}</h1>\n`
@@ -72,7 +72,7 @@ const plain = new Marked({ async: false, gfm: true });
 plain.use({ renderer: { html: ({ text }) => html`${text}`.text } });
 
 /** A description: code spans and emphasis, no blocks. */
-export const inline = (text: string): Markup => new Markup(plain.parseInline(text) as string);
+export const renderInlineMarkdown = (text: string): Markup => new Markup(plain.parseInline(text) as string);
 
 const plainText = (tokens: readonly { readonly raw: string }[]): string =>
   tokens
@@ -80,7 +80,7 @@ const plainText = (tokens: readonly { readonly raw: string }[]): string =>
     .join("")
     .replaceAll(/[`*]/g, "");
 
-export const anchorOf = (text: string): string =>
+export const headingAnchor = (text: string): string =>
   text
     .toLowerCase()
     .replaceAll(/[^\w]+/g, "-")

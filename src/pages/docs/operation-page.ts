@@ -4,17 +4,17 @@
  */
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { ApiDocument, Operation, RateLimit } from "./api-document.ts";
-import type { Examples } from "./examples.ts";
-import { breakable, candidateBadge, methodBadge } from "./frame.ts";
-import { keyLine, requestOf, toCurl, toJavaScript } from "./requests.ts";
-import { codeBlock, inline } from "./markdown.ts";
+import type { ApiDocument, DocumentOperation, DocumentRateLimit } from "./api-document.ts";
+import type { RequestExamples } from "./examples.ts";
+import { withWordBreaks, candidateBadge, methodBadge } from "./frame.ts";
+import { credentialInstructions, createExampleRequest, toCurl, toJavaScript } from "./requests.ts";
+import { codeBlock, renderInlineMarkdown } from "./markdown.ts";
 import { SchemaView } from "./schema-view.ts";
 import { tryForm } from "./try-form.ts";
 
 interface OperationPage {
   readonly document: ApiDocument;
-  readonly examples: Examples;
+  readonly examples: RequestExamples;
   readonly publicUrl: string;
   /** Where the documentation begins. */
   readonly home: string;
@@ -22,7 +22,7 @@ interface OperationPage {
   readonly answer: unknown;
 }
 
-export function operationContent(operation: Operation, page: OperationPage): Markup {
+export function operationContent(operation: DocumentOperation, page: OperationPage): Markup {
   const { document, home } = page;
   const view = new SchemaView(document.components.schemas, [
     ...(operation.body === null ? [] : [operation.body]),
@@ -31,11 +31,11 @@ export function operationContent(operation: Operation, page: OperationPage): Mar
   const [lead = "", ...more] = operation.description.split(/(?<=\.)\s/);
   return html`<article>
     <p class="crumb">${operation.tag}</p>
-    <h1>${breakable(operation.id)} ${candidateBadge(operation)}</h1>
+    <h1>${withWordBreaks(operation.id)} ${candidateBadge(operation)}</h1>
     <p class="address">${methodBadge(operation.method)} <code>${operation.path}</code></p>
-    <p class="lead">${inline(lead)}</p>
-    ${more.length === 0 ? undefined : html`<p>${inline(more.join(" "))}</p>`} ${factsOf(operation, home)}
-    ${exampleOf(operation, page)}
+    <p class="lead">${renderInlineMarkdown(lead)}</p>
+    ${more.length === 0 ? undefined : html`<p>${renderInlineMarkdown(more.join(" "))}</p>`}
+    ${factsOf(operation, home)} ${exampleOf(operation, page)}
     ${
       operation.parameters.length === 0
         ? undefined
@@ -68,7 +68,7 @@ export function operationContent(operation: Operation, page: OperationPage): Mar
         ({ name, description }) =>
           html`<li>
             <p class="name"><code>${name}</code></p>
-            <p>${inline(description)}</p>
+            <p>${renderInlineMarkdown(description)}</p>
           </li>`,
       )}
     </ul>
@@ -80,7 +80,7 @@ export function operationContent(operation: Operation, page: OperationPage): Mar
 
 const places = { path: "path", query: "query string", header: "headers" } as const;
 
-function factsOf(operation: Operation, home: string): Markup {
+function factsOf(operation: DocumentOperation, home: string): Markup {
   const { credential, scope, isIdempotent, stability, limits } = operation;
   const credentials = {
     none: html`None. A valid key, if sent, is counted against its own limits.`,
@@ -124,18 +124,18 @@ function factsOf(operation: Operation, home: string): Markup {
   </dl>`;
 }
 
-const limitText = ({ bucket, quota, windowSeconds, counts, per }: RateLimit): Markup =>
+const limitText = ({ bucket, quota, windowSeconds, counts, per }: DocumentRateLimit): Markup =>
   html`${quota} ${counts} in ${durationOf(windowSeconds)} for each ${per} (<code>${bucket}</code>).`;
 
 const durationOf = (seconds: number): string =>
   seconds > 60 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
-function exampleOf(operation: Operation, { examples, publicUrl, home }: OperationPage): Markup {
+function exampleOf(operation: DocumentOperation, { examples, publicUrl, home }: OperationPage): Markup {
   const example = examples.of(operation);
-  const request = requestOf(operation, example, publicUrl);
+  const request = createExampleRequest(operation, example, publicUrl);
   return html`<section class="example">
     <h2 id="example">Example</h2>
-    ${operation.credential === "none" ? undefined : keyLine(operation.credential, { isDemo: examples.isDemo, home })}
+    ${operation.credential === "none" ? undefined : credentialInstructions(operation.credential, { isDemo: examples.isDemo, home })}
     ${codeBlock(toCurl(request), "curl")}
     <details>
       <summary>JavaScript</summary>
@@ -145,7 +145,7 @@ function exampleOf(operation: Operation, { examples, publicUrl, home }: Operatio
   </section>`;
 }
 
-function errorsOf({ errorCodes }: Operation, home: string): Markup {
+function errorsOf({ errorCodes }: DocumentOperation, home: string): Markup {
   const byStatus = Map.groupBy(errorCodes as readonly FailureCode[], (code) => failureKinds[code].status);
   return html`<h2 id="errors">Errors</h2>
     <table class="errors">

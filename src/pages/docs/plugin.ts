@@ -10,7 +10,7 @@ import { basePathOf } from "#pages/shared/assets.ts";
 import { sendCompressed } from "#pages/shared/compressed.ts";
 import { pageHeaders } from "#pages/shared/page.ts";
 import type { ApiDocument } from "./api-document.ts";
-import { createDocsSite, type DocsServices, type DocsSite, type KeptPage } from "./docs-site.ts";
+import { createDocsSite, type DocsServices, type DocsSite, type CachedDocsPage } from "./docs-site.ts";
 
 export interface DocsOptions {
   /** The OpenAPI document. */
@@ -70,7 +70,7 @@ function mountDocs(server: FastifyInstance, services: DocsServices): void {
 }
 
 interface Shown {
-  readonly page: KeptPage;
+  readonly page: CachedDocsPage;
   readonly site: DocsSite;
   readonly canonical: string;
 }

@@ -3,17 +3,17 @@
  * they use. No page shows a key.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { Operation } from "./api-document.ts";
-import type { Example } from "./examples.ts";
+import type { DocumentOperation } from "./api-document.ts";
+import type { RequestExample } from "./examples.ts";
 import { codeBlock } from "./markdown.ts";
 
-export interface Request {
+export interface ExampleRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
   /** What is sent before, so that this one can be. */
-  readonly before: Request | null;
+  readonly before: ExampleRequest | null;
   /** Where the version is read that is sent as `expectedVersion`. */
   readonly versionUrl: string | null;
 }
@@ -26,16 +26,20 @@ const [key, token, proof, once] = [
   "$(node -p 'crypto.randomUUID()')",
 ];
 
-export function requestOf(operation: Operation, example: Example, publicUrl: string): Request {
+export function createExampleRequest(
+  operation: DocumentOperation,
+  example: RequestExample,
+  publicUrl: string,
+): ExampleRequest {
   const { method, credential, isIdempotent } = operation;
   const authorization = {
     none: {},
     key: { Authorization: `Bearer ${key}` },
     token: { Authorization: `DPoP ${token}`, DPoP: proof },
   }[credential];
-  const request: Request = {
+  const request: ExampleRequest = {
     method,
-    url: urlOf(operation, example, publicUrl),
+    url: exampleRequestUrl(operation, example, publicUrl),
     headers: {
       ...authorization,
       ...(isIdempotent ? { "Idempotency-Key": once } : {}),
@@ -52,9 +56,9 @@ export function requestOf(operation: Operation, example: Example, publicUrl: str
     : { ...request, before: { ...request, method: "PUT", body: { code }, versionUrl: null } };
 }
 
-export function urlOf(
-  { path, parameters }: Pick<Operation, "path" | "parameters">,
-  example: Example,
+export function exampleRequestUrl(
+  { path, parameters }: Pick<DocumentOperation, "path" | "parameters">,
+  example: RequestExample,
   publicUrl: string,
 ): string {
   const place = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
@@ -67,7 +71,7 @@ export function urlOf(
   return `${publicUrl}${place}${asked.length === 0 ? "" : `?${new URLSearchParams(asked).toString()}`}`;
 }
 
-export function toCurl(request: Request): string {
+export function toCurl(request: ExampleRequest): string {
   const { before, versionUrl } = request;
   const first = before === null ? [] : ["# A code to take away.", command(before, "curl -so /dev/null")];
   const version =
@@ -79,7 +83,7 @@ export function toCurl(request: Request): string {
   return [...first, ...version, command(request, "curl")].join("\n");
 }
 
-function command({ method, url, headers, body, versionUrl }: Request, program: string): string {
+function command({ method, url, headers, body, versionUrl }: ExampleRequest, program: string): string {
   const parts = [
     `${program}${method === "GET" ? "" : ` -X ${method}`} '${url}'`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
@@ -97,7 +101,7 @@ const withVersion = (body: object): string =>
 
 const quoted = (text: string): string => (text.includes("$") ? `"${text}"` : `'${text}'`);
 
-export function toJavaScript(request: Request): string {
+export function toJavaScript(request: ExampleRequest): string {
   const { before, versionUrl } = request;
   const first = before === null ? "" : `${call(before)}; // A code to take away.\n`;
   const version =
@@ -107,7 +111,7 @@ export function toJavaScript(request: Request): string {
   return `${first}${version}const response = ${call(request)};\nconst { data, error } = await response.json();\nconsole.log(response.status, error ?? data);`;
 }
 
-function call(request: Request): string {
+function call(request: ExampleRequest): string {
   const { method, url, headers } = request;
   const given = Object.entries(headers).map(([name, value]) => `    ${named(name)}: ${spelled(value)},`);
   const lines = [
@@ -120,7 +124,7 @@ function call(request: Request): string {
 
 const named = (name: string): string => (/^\w+$/.test(name) ? name : `"${name}"`);
 
-function bodyText({ body, versionUrl }: Request): string {
+function bodyText({ body, versionUrl }: ExampleRequest): string {
   const text = JSON.stringify(
     versionUrl === null ? body : { ...body, expectedVersion: 0 },
     null,
@@ -143,7 +147,7 @@ const demoKeyLine = `export KEY=$(node -p '
   JSON.parse(fs.readFileSync(folder + "/demo.json", "utf8")).keys.full')`;
 const ownKeyLine = "export KEY=cpk_…";
 
-export function keyLine(
+export function credentialInstructions(
   credential: "key" | "token",
   { isDemo, home }: { readonly isDemo: boolean; readonly home: string },
 ): Markup {

@@ -3,26 +3,26 @@
  * a page stands once at its end.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
-import { type Resolved, resolve, type Schema, type Schemas } from "./api-document.ts";
-import { inline } from "./markdown.ts";
+import { type ResolvedSchema, resolveSchema, type JsonSchema, type JsonSchemas } from "./api-document.ts";
+import { renderInlineMarkdown } from "./markdown.ts";
 
 type Use = "taken" | "given";
 
 export class SchemaView {
-  readonly #schemas: Schemas;
+  readonly #schemas: JsonSchemas;
   /** Those that stand at the end of the page. */
   readonly #shared: ReadonlySet<string>;
 
   /** `shown`: all that the page will show. */
-  constructor(schemas: Schemas, shown: readonly Schema[]) {
+  constructor(schemas: JsonSchemas, shown: readonly JsonSchema[]) {
     this.#schemas = schemas;
     const counts = new Map<string, number>();
     for (const schema of shown) this.#count(schema, counts);
     this.#shared = new Set([...counts].filter(([, count]) => count > 1).map(([name]) => name));
   }
 
-  #count(schema: Schema, counts: Map<string, number>): void {
-    const resolved = resolve(schema, this.#schemas);
+  #count(schema: JsonSchema, counts: Map<string, number>): void {
+    const resolved = resolveSchema(schema, this.#schemas);
     const { name, items, properties = {} } = resolved;
     if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
     if (name !== null && (counts.get(name) ?? 0) > 1) return;
@@ -30,8 +30,8 @@ export class SchemaView {
     if (items !== undefined) this.#count(items, counts);
   }
 
-  fields(schema: Schema, use: Use): Markup {
-    const { properties = {}, required = [] } = resolve(schema, this.#schemas);
+  fields(schema: JsonSchema, use: Use): Markup {
+    const { properties = {}, required = [] } = resolveSchema(schema, this.#schemas);
     const rows = Object.entries(properties).map(([name, part]) =>
       this.field({ name, schema: part, isRequired: required.includes(name) }, use),
     );
@@ -45,13 +45,13 @@ export class SchemaView {
       name,
       schema,
       isRequired,
-    }: { readonly name: string; readonly schema: Schema; readonly isRequired: boolean },
+    }: { readonly name: string; readonly schema: JsonSchema; readonly isRequired: boolean },
     use: Use,
   ): Markup {
-    const resolved = resolve(schema, this.#schemas);
+    const resolved = resolveSchema(schema, this.#schemas);
     const rules = [
       ...rulesOf(resolved),
-      ...(resolved.items === undefined ? [] : rulesOf(resolve(resolved.items, this.#schemas))),
+      ...(resolved.items === undefined ? [] : rulesOf(resolveSchema(resolved.items, this.#schemas))),
     ];
     return html`<li>
       <p class="name">
@@ -59,8 +59,8 @@ export class SchemaView {
         <span class="type">${this.#type(resolved)}${resolved.isNullable ? " or null" : ""}</span>
         ${use === "taken" ? html`<span class="${isRequired ? "required" : "optional"}">${isRequired ? "required" : "optional"}</span>` : undefined}
       </p>
-      ${resolved.description === undefined ? undefined : html`<p>${inline(resolved.description)}</p>`}
-      ${rules.length === 0 ? undefined : html`<p class="rules">${rules.map((rule) => html`<span>${inline(rule)}</span> `)}</p>`}
+      ${resolved.description === undefined ? undefined : html`<p>${renderInlineMarkdown(resolved.description)}</p>`}
+      ${rules.length === 0 ? undefined : html`<p class="rules">${rules.map((rule) => html`<span>${renderInlineMarkdown(rule)}</span> `)}</p>`}
       ${this.#below(resolved, use === "taken" || name === "data" ? "open" : "closed", use)}
     </li>`;
   }
@@ -71,22 +71,22 @@ export class SchemaView {
       const schema = this.#schemas[name] ?? {};
       return html`<section class="shared">
         <h3 id="type-${name}"><code>${name}</code></h3>
-        ${schema.description === undefined ? undefined : html`<p>${inline(schema.description)}</p>`}
+        ${schema.description === undefined ? undefined : html`<p>${renderInlineMarkdown(schema.description)}</p>`}
         ${this.fields(schema, "given")}
       </section>`;
     });
   }
 
-  #type({ kind, name, items, additionalProperties }: Resolved): Markup {
+  #type({ kind, name, items, additionalProperties }: ResolvedSchema): Markup {
     if (name !== null && this.#shared.has(name)) return html`<a href="#type-${name}">${name}</a>`;
-    if (items !== undefined) return html`array of ${this.#type(resolve(items, this.#schemas))}`;
+    if (items !== undefined) return html`array of ${this.#type(resolveSchema(items, this.#schemas))}`;
     if (kind === "object" && typeof additionalProperties === "object")
-      return html`map of ${this.#type(resolve(additionalProperties, this.#schemas))}`;
+      return html`map of ${this.#type(resolveSchema(additionalProperties, this.#schemas))}`;
     return html`${name ?? kind}`;
   }
 
-  #below(resolved: Resolved, state: "open" | "closed", use: Use): Markup | undefined {
-    const below = resolved.items === undefined ? resolved : resolve(resolved.items, this.#schemas);
+  #below(resolved: ResolvedSchema, state: "open" | "closed", use: Use): Markup | undefined {
+    const below = resolved.items === undefined ? resolved : resolveSchema(resolved.items, this.#schemas);
     if (below.items !== undefined) return this.#below(below, state, use);
     if (below.properties === undefined || (below.name !== null && this.#shared.has(below.name)))
       return undefined;
@@ -99,7 +99,7 @@ export class SchemaView {
 
 const intMax = 2 ** 31 - 1;
 
-function rulesOf(schema: Schema): string[] {
+function rulesOf(schema: JsonSchema): string[] {
   const { pattern, format, enum: values } = schema;
   return [
     ...(values === undefined
@@ -115,7 +115,7 @@ function rulesOf(schema: Schema): string[] {
 }
 
 /** Whether the description has its numbers already. */
-function isSaid(rule: string, { description = "" }: Schema): boolean {
+function isSaid(rule: string, { description = "" }: JsonSchema): boolean {
   const numbers = rule.match(/\d+/g) ?? [];
   return numbers.length > 0 && numbers.every((number) => new RegExp(`\\b${number}\\b`).test(description));
 }
@@ -127,7 +127,7 @@ function sizeRules({
   maxItems,
   maxProperties,
   uniqueItems,
-}: Schema): string[] {
+}: JsonSchema): string[] {
   return [
     ...(maxLength === undefined
       ? []
@@ -148,7 +148,7 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 /** What any integer of its kind is bounded by says nothing about the field. */
-function numberRules({ minimum, maximum }: Schema): string[] {
+function numberRules({ minimum, maximum }: JsonSchema): string[] {
   const least = minimum === undefined || minimum <= -intMax ? undefined : minimum;
   const most = maximum === undefined || maximum >= intMax ? undefined : maximum;
   if (least !== undefined && most !== undefined) return [`${least} to ${most}.`];

@@ -4,12 +4,12 @@
  */
 import { basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
-import type { Operation, Parameter } from "./api-document.ts";
-import type { Example } from "./examples.ts";
+import type { DocumentOperation, DocumentParameter } from "./api-document.ts";
+import type { RequestExample } from "./examples.ts";
 
 export function tryForm(
-  operation: Operation,
-  { example, publicUrl }: { readonly example: Example; readonly publicUrl: string },
+  operation: DocumentOperation,
+  { example, publicUrl }: { readonly example: RequestExample; readonly publicUrl: string },
 ): Markup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
   // A proof is made anew for each request, with a key that a page should not hold.
@@ -55,7 +55,10 @@ const keyField = html`<p class="field">
   <span id="try-key-help" class="soft">Kept in this tab until it is closed, and sent nowhere else.</span>
 </p>`;
 
-function fieldOf({ name, in: place, required, schema }: Parameter, { parameters }: Example): Markup {
+function fieldOf(
+  { name, in: place, required, schema }: DocumentParameter,
+  { parameters }: RequestExample,
+): Markup {
   const id = `try-${name}`;
   const label = html`<label for="${id}"
     ><code>${name}</code>${required ? undefined : html` <span class="soft">optional</span>`}</label

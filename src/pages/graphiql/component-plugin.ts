@@ -13,7 +13,7 @@ import {
 import type { Plugin } from "vite";
 
 /** The files' names in the manifest, and what they hold. */
-export const componentFiles = {
+export const graphiqlComponentFiles = {
   "graphiql-component.js": js,
   "graphiql-component.css": css,
   "graphiql-worker-editor.js": editorWorkerService,
@@ -21,7 +21,7 @@ export const componentFiles = {
   "graphiql-worker-graphql.js": graphqlWorker,
 } as const;
 
-export type ComponentFile = keyof typeof componentFiles;
+export type GraphiqlComponentFile = keyof typeof graphiqlComponentFiles;
 
 export function graphiqlComponent(): Plugin {
   return {
@@ -29,7 +29,7 @@ export function graphiqlComponent(): Plugin {
     buildStart() {
       const emit = (name: string, source: string | Uint8Array): string =>
         `./${this.getFileName(this.emitFile({ type: "asset", name, source })).replace(/^assets\//, "")}`;
-      for (const [file, text] of Object.entries(componentFiles))
+      for (const [file, text] of Object.entries(graphiqlComponentFiles))
         emit(file, file.endsWith(".css") ? withFontFiles(text, emit) : text);
     },
   };

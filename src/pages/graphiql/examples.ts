@@ -4,7 +4,7 @@
  */
 import { type InternalRole, internalRoles } from "#access/viewer.ts";
 import { exampleQueries, type ExampleQuery } from "./example-queries.ts";
-import { cartWay, orderWay } from "./example-ways.ts";
+import { cartWorkflowExample, orderWorkflowExample } from "./workflow-examples.ts";
 import { reportExamples } from "./report-examples.ts";
 
 /** What a merchant's own staff ask: their buyers' orders, their checkouts, who may do what. */
@@ -224,7 +224,7 @@ export interface ExampleGroup {
   readonly examples: readonly ExampleQuery[];
 }
 
-function called(...titles: readonly string[]): readonly ExampleQuery[] {
+function examplesTitled(...titles: readonly string[]): readonly ExampleQuery[] {
   return exampleQueries.filter(({ title }) => titles.includes(title));
 }
 
@@ -232,21 +232,21 @@ export const exampleGroups: readonly ExampleGroup[] = [
   {
     title: "For analysts",
     roles: ["analyst", "admin", "operator"],
-    examples: [...reportExamples, ...analystExamples, ...called("Orders", "Carts", "Webhooks")],
+    examples: [...reportExamples, ...analystExamples, ...examplesTitled("Orders", "Carts", "Webhooks")],
   },
   {
     title: "For storefronts",
     roles: ["storefront", "admin"],
-    examples: [...called("Markets"), ...storefrontExamples, cartWay],
+    examples: [...examplesTitled("Markets"), ...storefrontExamples, cartWorkflowExample],
   },
   {
     title: "For back office",
     roles: ["admin", "operator"],
-    examples: [...called("Products"), ...officeExamples, orderWay],
+    examples: [...examplesTitled("Products"), ...officeExamples, orderWorkflowExample],
   },
   { title: "For the platform", roles: ["operator"], examples: platformExamples },
-  { title: "For everybody", roles: internalRoles, examples: called("Search", "Who am I") },
+  { title: "For everybody", roles: internalRoles, examples: examplesTitled("Search", "Who am I") },
 ];
 
 /** What GraphiQL opens with: the rest is in the picker. */
-export const openedExamples: readonly ExampleQuery[] = called("Search", "Who am I", "Orders");
+export const initialExamples: readonly ExampleQuery[] = examplesTitled("Search", "Who am I", "Orders");

@@ -10,8 +10,8 @@ import { assetFileUrl, getPageAssets, basePathOf } from "#pages/shared/assets.ts
 import { compressBody, type CompressedBody, sendCompressed } from "#pages/shared/compressed.ts";
 import { html, Markup } from "#pages/shared/html.ts";
 import { pageHeaders, renderPage } from "#pages/shared/page.ts";
-import type { ComponentFile } from "./component-plugin.ts";
-import { exampleGroups, openedExamples } from "./examples.ts";
+import type { GraphiqlComponentFile } from "./component-plugin.ts";
+import { exampleGroups, initialExamples } from "./examples.ts";
 
 /**
  * As strict as the editor lets it be. Monaco writes its lines with `style` attributes and its theme into
@@ -62,7 +62,7 @@ export const graphiqlPlugin: FastifyPluginAsync<{ readonly publicUrl: string }> 
 function renderGraphiql(publicUrl: string): string {
   const { scripts, styles } = getPageAssets("graphiql", publicUrl);
   const base = basePathOf(publicUrl);
-  const addressOf = (file: ComponentFile): string => assetFileUrl(file, publicUrl);
+  const addressOf = (file: GraphiqlComponentFile): string => assetFileUrl(file, publicUrl);
   const data = {
     endpoint: `${base}/graphql`,
     component: addressOf("graphiql-component.js"),
@@ -72,7 +72,7 @@ function renderGraphiql(publicUrl: string): string {
       graphql: addressOf("graphiql-worker-graphql.js"),
     },
     groups: exampleGroups,
-    opened: openedExamples,
+    opened: initialExamples,
   };
   return `<!doctype html>${
     html`<html lang="en">

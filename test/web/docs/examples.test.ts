@@ -3,7 +3,11 @@ import { execFile } from "node:child_process";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type ApiDocument, type Operation, operationsOf } from "#pages/docs/api-document.ts";
+import {
+  type ApiDocument,
+  type DocumentOperation,
+  readDocumentOperations,
+} from "#pages/docs/api-document.ts";
 import { demoFolderOf, runInShell } from "#test/support/shell.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
 import { publicUrl, type World } from "#test/support/world.ts";
@@ -16,8 +20,8 @@ async function listen(world: World): Promise<string> {
   return `http://127.0.0.1:${(world.app.server.server.address() as AddressInfo).port}`;
 }
 
-const operationsAt = async (world: World): Promise<Operation[]> =>
-  operationsOf((await world.get("/openapi.json")).body as ApiDocument);
+const operationsAt = async (world: World): Promise<DocumentOperation[]> =>
+  readDocumentOperations((await world.get("/openapi.json")).body as ApiDocument);
 
 /** What an app has, which got it by OAuth. */
 async function tokenFor(world: World): Promise<{ ACCESS_TOKEN: string; DPOP_PROOF: string }> {

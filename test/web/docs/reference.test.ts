@@ -11,12 +11,12 @@ import { readSettings } from "#app/settings.ts";
 import { createLog } from "#foundation/log.ts";
 import {
   type ApiDocument,
-  operationsOf,
-  resolve,
-  type Schema,
-  type Schemas,
+  readDocumentOperations,
+  resolveSchema,
+  type JsonSchema,
+  type JsonSchemas,
 } from "#pages/docs/api-document.ts";
-import { createExamples, readStoredAnswers } from "#pages/docs/examples.ts";
+import { createRequestExamples, readStoredAnswers } from "#pages/docs/examples.ts";
 import { createDocsSite, type DocsServices, type DocsSite } from "#pages/docs/docs-site.ts";
 import { guideNames } from "#pages/docs/guides.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -29,8 +29,8 @@ const world = useWorld();
 const documentOf = async (): Promise<ApiDocument> => (await world().get("/openapi.json")).body as ApiDocument;
 
 /** The names of all its fields, whatever they are nested in. */
-function fieldsOf(schema: Schema, schemas: Schemas): string[] {
-  const { properties = {}, items } = resolve(schema, schemas);
+function fieldsOf(schema: JsonSchema, schemas: JsonSchemas): string[] {
+  const { properties = {}, items } = resolveSchema(schema, schemas);
   const below = [...Object.values(properties), ...(items === undefined ? [] : [items])];
   return Object.keys(properties).concat(below.flatMap((part) => fieldsOf(part, schemas)));
 }
@@ -41,7 +41,7 @@ const otherPages = 3 + guideNames.length;
 describe("the reference", () => {
   it("has a page for each operation of the contract, with all that the document says of it", async () => {
     const document = await documentOf();
-    const operations = operationsOf(document);
+    const operations = readDocumentOperations(document);
     expect(operations).toHaveLength(operationCount);
     const { schemas } = document.components;
     for (const operation of operations) {
@@ -89,7 +89,7 @@ describe("the reference", () => {
 
   it("shows answers that are what the document says", async () => {
     const contract = await readContract(world());
-    for (const { id } of operationsOf(await documentOf())) {
+    for (const { id } of readDocumentOperations(await documentOf())) {
       const [answer = ""] = blocksOf(await pageAt(world(), `/docs/operations/${id}`), "Example response");
       expect([id, contract.faultsOf(id, 200, JSON.parse(answer))]).toEqual([id, []]);
     }
@@ -99,10 +99,10 @@ describe("the reference", () => {
     const contract = await readContract(world());
     const document = await documentOf();
     const stored = readStoredAnswers({
-      examples: createExamples(undefined),
+      examples: createRequestExamples(undefined),
       publicUrl: "https://shop.example/commerce",
     });
-    for (const operation of operationsOf(document))
+    for (const operation of readDocumentOperations(document))
       expect([operation.id, contract.faultsOf(operation.id, 200, stored(operation))]).toEqual([
         operation.id,
         [],
@@ -110,7 +110,7 @@ describe("the reference", () => {
   });
 
   it("begins each group with what finds things and what makes them", async () => {
-    const ids = operationsOf(await documentOf());
+    const ids = readDocumentOperations(await documentOf());
     expect(ids.filter(({ tag }) => tag === "Webhooks").map(({ id }) => id)).toEqual([
       "listInstallationWebhooks",
       "listInstallationWebhookEvents",

@@ -8,7 +8,7 @@ import * as parts from "@graphql-yoga/render-graphiql/graphiql";
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import { expect, it } from "vitest";
 import { baseStyle } from "#pages/shared/page.ts";
-import { componentFiles } from "#pages/graphiql/component-plugin.ts";
+import { graphiqlComponentFiles } from "#pages/graphiql/component-plugin.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
@@ -31,7 +31,7 @@ it("is a small page without a script or style of its own, under a policy that le
 it("names files by their hash, which come compressed and are kept for ever", async () => {
   const { text } = await open("/graphql");
   const addresses = new Set(text.match(/\/assets\/graphiql-[\w.-]+\.(?:js|css)/g));
-  expect(addresses.size).toBe(Object.keys(componentFiles).length + 2);
+  expect(addresses.size).toBe(Object.keys(graphiqlComponentFiles).length + 2);
   for (const url of addresses) {
     const { status, headers } = await world().get(url, { "accept-encoding": "br" });
     expect({ url, status, encoding: headers["content-encoding"], kept: headers["cache-control"] }).toEqual({

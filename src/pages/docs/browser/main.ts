@@ -3,7 +3,7 @@
  * copies examples, and tries an operation in the page.
  */
 import "./docs.css";
-import { addTryForm, unfold } from "./try.ts";
+import { addTryForm, replaceTemplate } from "./try-operation.ts";
 
 /** Scrolls the contents, and nothing else, to where the page stands in them. */
 function showCurrent(): void {
@@ -41,8 +41,8 @@ async function copy(text: string, button: HTMLButtonElement): Promise<void> {
 
 /** Finds operations, guides and error codes by any words of their name, method or path. */
 function addFilter(): void {
-  if (!unfold("filter-template")) return;
-  unfold("codes-template");
+  if (!replaceTemplate("filter-template")) return;
+  replaceTemplate("codes-template");
   const [input, count] = [
     document.querySelector<HTMLInputElement>("#filter"),
     document.querySelector("#filter-count"),

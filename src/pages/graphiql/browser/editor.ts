@@ -1,6 +1,6 @@
 /** GraphiQL's component: how it is loaded and drawn, and how something is put into a new tab of it. */
-import type { Fetcher } from "./fetcher.ts";
-import type { Example, GraphiqlData } from "./page-data.ts";
+import type { GraphiqlFetcher } from "./fetcher.ts";
+import type { GraphiqlExample, GraphiqlPageData } from "./page-data.ts";
 
 interface Tab {
   readonly query: string | null;
@@ -29,7 +29,11 @@ interface ComponentWindow {
 
 const shared = window as unknown as ComponentWindow;
 
-export async function drawEditor(place: Element, data: GraphiqlData, fetcher: Fetcher): Promise<void> {
+export async function renderGraphiqlEditor(
+  place: Element,
+  data: GraphiqlPageData,
+  fetcher: GraphiqlFetcher,
+): Promise<void> {
   // The editor is asked for by name below: only then does it show itself.
   shared.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_moduleId, label) => data.workers[label] };
   await import(/* @vite-ignore */ data.component);
@@ -64,7 +68,7 @@ function openTab(): Tab | undefined {
 }
 
 /** GraphiQL has no call for it: its own button is pressed, and its editors are filled, once they are there. */
-export async function openInNewTab({ query, variables = "" }: Example): Promise<void> {
+export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExample): Promise<void> {
   while (modelsOf("operation.graphql").length === 0 || modelsOf("variables.json").length === 0)
     await new Promise((resolve) => setTimeout(resolve, 50));
   document.querySelector<HTMLButtonElement>('button[aria-label="New tab"]')?.click();

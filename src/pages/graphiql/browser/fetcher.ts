@@ -3,10 +3,10 @@
  * cost, duration and size.
  */
 import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
-import { NoTokenGiven, type TokenKeeper } from "./token-keeper.ts";
+import { NoTokenGivenError, type TokenKeeper } from "./token-keeper.ts";
 
 /** What was measured of one run. */
-export interface Run {
+export interface RunMeasurement {
   readonly durationMs: number;
   readonly bytes: number;
   readonly errorCount: number;
@@ -32,12 +32,15 @@ interface Definition {
 
 interface Answer {
   readonly errors?: readonly unknown[];
-  readonly extensions?: { readonly cost?: NonNullable<Run["cost"]> };
+  readonly extensions?: { readonly cost?: NonNullable<RunMeasurement["cost"]> };
 }
 
-export type Fetcher = (asked: Asked, options?: FetcherOptions) => Promise<unknown>;
+export type GraphiqlFetcher = (asked: Asked, options?: FetcherOptions) => Promise<unknown>;
 
-export function createFetcher(keeper: TokenKeeper, note: (run: Run) => void): Fetcher {
+export function createGraphiqlFetcher(
+  keeper: TokenKeeper,
+  note: (run: RunMeasurement) => void,
+): GraphiqlFetcher {
   return async ({ query, operationName, variables }, options) => {
     const headers = new Headers(options?.headers ?? {});
     if (isSubscription(options, operationName)) headers.set("accept", "text/event-stream");
@@ -60,11 +63,11 @@ export function createFetcher(keeper: TokenKeeper, note: (run: Run) => void): Fe
 
 /** GraphiQL shows an error with its stack, which helps nobody here: an answer says it better. */
 function notSent(error: unknown): Pick<Answer, "errors"> {
-  if (error instanceof NoTokenGiven) return { errors: [{ message: error.message }] };
+  if (error instanceof NoTokenGivenError) return { errors: [{ message: error.message }] };
   throw error;
 }
 
-const measure = ({ errors = [], extensions }: Answer): Pick<Run, "errorCount" | "cost"> => ({
+const measure = ({ errors = [], extensions }: Answer): Pick<RunMeasurement, "errorCount" | "cost"> => ({
   errorCount: errors.length,
   cost: extensions?.cost,
 });

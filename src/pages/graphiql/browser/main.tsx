@@ -5,19 +5,24 @@
 import { type JSX, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import "./graphiql.css";
-import { drawEditor, openInNewTab } from "./editor.ts";
-import { createFetcher, type Run } from "./fetcher.ts";
-import { type Example, type ExampleGroup, type GraphiqlData, readPageData } from "./page-data.ts";
-import { TokenButton, TokenDialog, useKeeper } from "./token-dialog.tsx";
+import { renderGraphiqlEditor, openExampleInNewTab } from "./editor.ts";
+import { createGraphiqlFetcher, type RunMeasurement } from "./fetcher.ts";
+import {
+  type GraphiqlExample,
+  type GraphiqlExampleGroup,
+  type GraphiqlPageData,
+  readPageData,
+} from "./page-data.ts";
+import { TokenButton, TokenDialog, useTokenKeeper } from "./token-dialog.tsx";
 import { TokenKeeper } from "./token-keeper.ts";
 
 interface Tools {
   readonly keeper: TokenKeeper;
-  readonly data: GraphiqlData;
+  readonly data: GraphiqlPageData;
 }
 
 function Tools({ keeper, data }: Tools): JSX.Element {
-  useKeeper(keeper);
+  useTokenKeeper(keeper);
   const [isPicking, setPicking] = useState(false);
   return (
     <>
@@ -33,7 +38,7 @@ function Tools({ keeper, data }: Tools): JSX.Element {
           onClose={() => setPicking(false)}
           onPick={(example) => {
             setPicking(false);
-            void openInNewTab(example);
+            void openExampleInNewTab(example);
           }}
         />
       ) : null}
@@ -55,12 +60,14 @@ function showMissing(place: Element): void {
 async function begin(): Promise<void> {
   const [tools, foot, place] = ["tools", "foot", "editor"].map((id) => document.getElementById(id));
   if (!tools || !foot || !place) return;
-  const data = readPageData() as GraphiqlData;
+  const data = readPageData() as GraphiqlPageData;
   const keeper = new TokenKeeper(data.endpoint);
-  const show = (run?: Run): void => render(<StatusLine run={run} />, foot);
+  const show = (run?: RunMeasurement): void => render(<StatusLine run={run} />, foot);
   render(<Tools keeper={keeper} data={data} />, tools);
   show();
-  const editor = drawEditor(place, data, createFetcher(keeper, show)).catch(() => showMissing(place));
+  const editor = renderGraphiqlEditor(place, data, createGraphiqlFetcher(keeper, show)).catch(() =>
+    showMissing(place),
+  );
   await Promise.all([keeper.begin(), editor]);
 }
 
@@ -72,7 +79,7 @@ const whole = new Intl.NumberFormat("en");
 const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** Read out when it changes. */
-function StatusLine({ run }: { readonly run: Run | undefined }): JSX.Element {
+function StatusLine({ run }: { readonly run: RunMeasurement | undefined }): JSX.Element {
   const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
   return (
     <p id="status" class={isOver ? "status fault" : "status"} aria-live="polite" aria-atomic="true">
@@ -81,7 +88,7 @@ function StatusLine({ run }: { readonly run: Run | undefined }): JSX.Element {
   );
 }
 
-function textOf(run: Run, isOver: boolean): string {
+function textOf(run: RunMeasurement, isOver: boolean): string {
   const { cost, durationMs, bytes, errorCount } = run;
   const measured = [durationOf(durationMs), sizeOf(bytes)];
   if (cost === undefined) return [`${errorsOf(errorCount)}, nothing was run`, ...measured].join(" · ");
@@ -110,10 +117,10 @@ function sizeOf(bytes: number): string {
 const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
 
 interface Picker {
-  readonly groups: readonly ExampleGroup[];
+  readonly groups: readonly GraphiqlExampleGroup[];
   /** Of the token in use; undefined while there is none. */
   readonly role: string | undefined;
-  readonly onPick: (example: Example) => void;
+  readonly onPick: (example: GraphiqlExample) => void;
   readonly onClose: () => void;
 }
 
@@ -161,9 +168,9 @@ function ExamplePicker({ groups, role, onPick, onClose }: Picker): JSX.Element {
 }
 
 interface GroupShown {
-  readonly group: ExampleGroup;
+  readonly group: GraphiqlExampleGroup;
   readonly isOpen: boolean;
-  readonly onPick: (example: Example) => void;
+  readonly onPick: (example: GraphiqlExample) => void;
 }
 
 function Group({ group, isOpen, onPick }: GroupShown): JSX.Element {
@@ -184,12 +191,15 @@ function Group({ group, isOpen, onPick }: GroupShown): JSX.Element {
   );
 }
 
-const sorted = (groups: readonly ExampleGroup[], role: string | undefined): readonly ExampleGroup[] =>
+const sorted = (
+  groups: readonly GraphiqlExampleGroup[],
+  role: string | undefined,
+): readonly GraphiqlExampleGroup[] =>
   role === undefined
     ? groups
     : groups.toSorted((one, other) => Number(other.roles.includes(role)) - Number(one.roles.includes(role)));
 
-function hasWords({ title, query }: Example, words: string): boolean {
+function hasWords({ title, query }: GraphiqlExample, words: string): boolean {
   const text = `${title} ${query}`.toLowerCase();
   return words
     .toLowerCase()
@@ -198,7 +208,7 @@ function hasWords({ title, query }: Example, words: string): boolean {
 }
 
 /** The comment that an example begins with, up to its first full stop. */
-function sentenceOf({ query }: Example): string {
+function sentenceOf({ query }: GraphiqlExample): string {
   const comment =
     /^(?:#.*\n)*/.exec(query)?.[0].replaceAll(/^#\s?/gm, "").replaceAll(/\s+/g, " ").trim() ?? "";
   return /^.*?[.:](?=\s|$)/.exec(comment)?.[0].replace(/:$/, ".") ?? comment;

@@ -1,27 +1,27 @@
 /** What the server writes into the page for its script, as JSON. */
 
-export interface Example {
+export interface GraphiqlExample {
   readonly title: string;
   readonly query: string;
   readonly variables?: string;
 }
 
-export interface ExampleGroup {
+export interface GraphiqlExampleGroup {
   readonly title: string;
   /** Whose tokens can run them. */
   readonly roles: readonly string[];
-  readonly examples: readonly Example[];
+  readonly examples: readonly GraphiqlExample[];
 }
 
-export interface GraphiqlData {
+export interface GraphiqlPageData {
   readonly endpoint: string;
   /** The script that brings GraphiQL. */
   readonly component: string;
   /** The editor's workers, by what the editor calls them. */
   readonly workers: Readonly<Record<string, string>>;
-  readonly groups: readonly ExampleGroup[];
+  readonly groups: readonly GraphiqlExampleGroup[];
   /** What opens as tabs at first. */
-  readonly opened: readonly Example[];
+  readonly opened: readonly GraphiqlExample[];
 }
 
 export function readPageData(): unknown {

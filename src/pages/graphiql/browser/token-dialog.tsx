@@ -1,20 +1,20 @@
 /** Where the token is given, and the button that says whose it is. */
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Holder, TokenKeeper } from "./token-keeper.ts";
+import type { TokenHolder, TokenKeeper } from "./token-keeper.ts";
 
 interface Kept {
   readonly keeper: TokenKeeper;
 }
 
 /** Draws again what shows the token's state. */
-export function useKeeper(keeper: TokenKeeper): void {
+export function useTokenKeeper(keeper: TokenKeeper): void {
   const [, setTurn] = useState(0);
   useLayoutEffect(() => keeper.onChange(() => setTurn((turn) => turn + 1)), [keeper]);
 }
 
 export function TokenButton({ keeper }: Kept): JSX.Element {
-  useKeeper(keeper);
+  useTokenKeeper(keeper);
   return (
     <button type="button" class="tool" aria-haspopup="dialog" onClick={() => keeper.change()}>
       Token… <span class="holder">{nameOf(keeper.holder)}</span>
@@ -22,13 +22,13 @@ export function TokenButton({ keeper }: Kept): JSX.Element {
   );
 }
 
-function nameOf(holder: Holder | undefined): string {
+function nameOf(holder: TokenHolder | undefined): string {
   if (holder === undefined) return "none";
   return `${holder.role}, ${holder.merchant ?? "whole platform"}`;
 }
 
 export function TokenDialog({ keeper }: Kept): JSX.Element | null {
-  useKeeper(keeper);
+  useTokenKeeper(keeper);
   return keeper.question === undefined ? null : <OpenDialog keeper={keeper} />;
 }
 

@@ -4,14 +4,14 @@
  */
 
 /** Who the token stands for. */
-export interface Holder {
+export interface TokenHolder {
   readonly role: string;
   /** Null: the whole platform. */
   readonly merchant: string | null;
 }
 
 /** What the dialog says while it is open. */
-export interface Question {
+export interface TokenPrompt {
   readonly message: string;
   readonly isFault: boolean;
 }
@@ -32,14 +32,14 @@ interface GraphqlRequest {
 }
 
 /** Without the time in which somebody typed a token. */
-export interface Sent {
+export interface SentRequest {
   readonly response: Response;
   /** As performance.now() counts. */
   readonly sentAt: number;
 }
 
 /** The dialog was left without a token, and what waited for one was not sent. */
-export class NoTokenGiven extends Error {
+export class NoTokenGivenError extends Error {
   constructor() {
     super("Nothing was sent: no token was given. Run it again to be asked for one.");
   }
@@ -51,7 +51,7 @@ interface Waiting {
   readonly giveUp: () => void;
 }
 
-interface Fault extends Question {
+interface Fault extends TokenPrompt {
   /**
    * Refused as a token: what else goes wrong (too many requests, a fault of the service) says nothing about
    * it.
@@ -68,7 +68,7 @@ interface WhoAmI {
 
 const key = "commerce-gateway-token";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
-const firstQuestion: Question = {
+const firstQuestion: TokenPrompt = {
   message: "The graph answers to internal tokens. The demo’s are in demo.json, under tokens.",
   isFault: false,
 };
@@ -79,8 +79,8 @@ const unreachable: Fault = {
 };
 
 export class TokenKeeper {
-  holder: Holder | undefined;
-  question: Question | undefined;
+  holder: TokenHolder | undefined;
+  question: TokenPrompt | undefined;
   readonly #endpoint: string;
   readonly #listeners = new Set<() => void>();
   #waiting: Waiting[] = [];
@@ -146,7 +146,7 @@ export class TokenKeeper {
    * Sends a GraphQL request with the token, and waits for one where there is none or it is refused. Throws
    * NoTokenGiven when none is given.
    */
-  async send(request: GraphqlRequest): Promise<Sent> {
+  async send(request: GraphqlRequest): Promise<SentRequest> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
       const sentAt = performance.now();
       return { response: await this.#post(undefined, request), sentAt };
@@ -168,7 +168,7 @@ export class TokenKeeper {
       // What waits in patience does not open a dialog that was left.
       if (this.question === undefined && !isPatient) this.#ask(firstQuestion);
       await new Promise<void>((free, reject) =>
-        this.#waiting.push({ isPatient, free, giveUp: () => reject(new NoTokenGiven()) }),
+        this.#waiting.push({ isPatient, free, giveUp: () => reject(new NoTokenGivenError()) }),
       );
     }
   }
@@ -201,13 +201,13 @@ export class TokenKeeper {
     });
   }
 
-  #forget(question: Question): void {
+  #forget(question: TokenPrompt): void {
     sessionStorage.removeItem(key);
     this.holder = undefined;
     this.#ask(question);
   }
 
-  #ask(question: Question): void {
+  #ask(question: TokenPrompt): void {
     this.question = question;
     this.#tell();
   }

@@ -1,6 +1,6 @@
 /** What the map asks the graph about itself, and the shape of the answer. */
 
-export const mapQuery = `query TypeMap {
+export const typeMapQuery = `query TypeMap {
   schema: __schema {
     queryType { name }
     mutationType { name }
@@ -35,44 +35,46 @@ interface NamedType {
   readonly ofType?: NamedType | null;
 }
 
-interface Told {
+interface IntrospectedElement {
   readonly name: string;
   readonly description: string | null;
 }
 
-export interface ToldInput extends Told {
+export interface IntrospectedInput extends IntrospectedElement {
   readonly type: NamedType;
   readonly defaultValue: string | null;
 }
 
-export interface ToldField extends Told {
+export interface IntrospectedField extends IntrospectedElement {
   readonly type: NamedType;
-  readonly args: readonly ToldInput[];
+  readonly args: readonly IntrospectedInput[];
   readonly deprecationReason: string | null;
 }
 
-export interface ToldType extends Told {
+export interface IntrospectedType extends IntrospectedElement {
   readonly kind: string;
-  readonly fields: readonly ToldField[] | null;
-  readonly inputFields: readonly ToldInput[] | null;
-  readonly enumValues: readonly (Told & { readonly deprecationReason: string | null })[] | null;
+  readonly fields: readonly IntrospectedField[] | null;
+  readonly inputFields: readonly IntrospectedInput[] | null;
+  readonly enumValues:
+    | readonly (IntrospectedElement & { readonly deprecationReason: string | null })[]
+    | null;
   readonly interfaces: readonly { readonly name: string }[] | null;
   readonly possibleTypes: readonly { readonly name: string }[] | null;
 }
 
-export interface ToldSchema {
+export interface IntrospectedSchema {
   readonly queryType: { readonly name: string };
   readonly mutationType: { readonly name: string } | null;
   readonly subscriptionType: { readonly name: string } | null;
-  readonly types: readonly ToldType[];
+  readonly types: readonly IntrospectedType[];
 }
 
 /** As GraphQL writes it: `[Order!]!`. */
-export function spell({ kind, name, ofType }: NamedType): string {
+export function formatTypeReference({ kind, name, ofType }: NamedType): string {
   if (ofType === null || ofType === undefined) return name ?? "";
-  return kind === "NON_NULL" ? `${spell(ofType)}!` : `[${spell(ofType)}]`;
+  return kind === "NON_NULL" ? `${formatTypeReference(ofType)}!` : `[${formatTypeReference(ofType)}]`;
 }
 
 /** Without lists and non-nulls. */
-export const innermost = ({ name, ofType }: NamedType): string =>
-  ofType === null || ofType === undefined ? (name ?? "") : innermost(ofType);
+export const unwrappedTypeName = ({ name, ofType }: NamedType): string =>
+  ofType === null || ofType === undefined ? (name ?? "") : unwrappedTypeName(ofType);

@@ -9,8 +9,8 @@ import { TokenButton, TokenDialog } from "#pages/graphiql/browser/token-dialog.t
 import { TokenKeeper } from "#pages/graphiql/browser/token-keeper.ts";
 import "./type-map.css";
 import { AreaPage, TypePage } from "./pages.tsx";
-import { mapQuery, type ToldSchema } from "./introspection.ts";
-import { Overview, Search } from "./overview.tsx";
+import { typeMapQuery, type IntrospectedSchema } from "./introspection.ts";
+import { TypeMapOverview, TypeSearch } from "./overview.tsx";
 import { areaNames, createTypeMap, type MapType, type TypeMap } from "./type-map.ts";
 
 /** What the address says after its `#`. */
@@ -26,7 +26,7 @@ function useHash(): string {
 
 function Page({ map }: { readonly map: TypeMap }): JSX.Element {
   const hash = useHash();
-  const place = placeOf(hash, map);
+  const place = mapLocation(hash, map);
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);
   useLayoutEffect(() => {
@@ -40,7 +40,7 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
   }, [hash]);
   return (
     <>
-      <Search key={hash} map={map} />
+      <TypeSearch key={hash} map={map} />
       {place.kind === "overview" ? null : (
         <p class="path">
           <a href="#">All areas</a>
@@ -58,7 +58,7 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
       {place.kind === "missing" ? (
         <p class="fault">The schema has no type of this name. Look for it above, or begin with the areas.</p>
       ) : null}
-      {place.kind === "overview" ? <Overview map={map} /> : null}
+      {place.kind === "overview" ? <TypeMapOverview map={map} /> : null}
       {place.kind === "area" ? <AreaPage map={map} area={place.title} /> : null}
       {place.kind === "type" ? <TypePage map={map} type={place.type} /> : null}
     </>
@@ -67,11 +67,11 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
 
 async function loadMap(keeper: TokenKeeper): Promise<TypeMap> {
   const { response } = await keeper.send({
-    body: { query: mapQuery, operationName: "TypeMap" },
+    body: { query: typeMapQuery, operationName: "TypeMap" },
     isPatient: true,
   });
   const { data, errors } = (await response.json()) as {
-    data?: { schema: ToldSchema };
+    data?: { schema: IntrospectedSchema };
     errors?: readonly { message: string }[];
   };
   if (data === undefined) throw new Error(errors?.[0]?.message ?? "The graph did not tell its schema.");
@@ -112,11 +112,11 @@ async function begin(): Promise<void> {
 }
 
 /** Where in the map one is, as the address says: `#Order`, `#area:Orders`, or nothing for the overview. */
-type Place =
+type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
   | { readonly kind: "type"; readonly title: string; readonly type: MapType };
 
-function placeOf(hash: string, map: TypeMap): Place {
+function mapLocation(hash: string, map: TypeMap): MapLocation {
   const name = decoded(hash.replace(/^#/, ""));
   if (name === "") return { kind: "overview", title: "All areas" };
   const area = areaNames.find((found) => name === `area:${found}`);

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { areaNames, isPaging, rootNames, sharedArea, type TypeMap } from "./type-map.ts";
+import { areaNames, isPaginationType, rootTypeNames, sharedArea, type TypeMap } from "./type-map.ts";
 
 interface AreaNode {
   readonly name: string;
@@ -20,7 +20,7 @@ interface Tie {
 
 const size = { width: 880, height: 560, box: 148, boxHeight: 52 } as const;
 
-export function Overview({ map }: { readonly map: TypeMap }): JSX.Element {
+export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element {
   const nodes = nodesOf(map);
   const ties = tiesOf(map);
   return (
@@ -104,7 +104,7 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
     .map((name) => ({
       name,
       count: [...map.values()].filter(
-        (type) => type.area === name && !isPaging(type) && !rootNames.includes(type.name),
+        (type) => type.area === name && !isPaginationType(type) && !rootTypeNames.includes(type.name),
       ).length,
     }))
     .filter(({ count }) => count > 0);
@@ -122,7 +122,7 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
 function tiesOf(map: TypeMap): readonly Tie[] {
   const counts = new Map<string, number>();
   for (const { name, area, ways } of map.values()) {
-    if (area === sharedArea || isPaging({ name })) continue;
+    if (area === sharedArea || isPaginationType({ name })) continue;
     for (const { from } of ways) {
       const other = map.get(from)?.area;
       if (other === undefined || other === area || other === sharedArea) continue;
@@ -152,7 +152,7 @@ interface Hit {
 
 const hitsMax = 24;
 
-export function Search({ map }: { readonly map: TypeMap }): JSX.Element {
+export function TypeSearch({ map }: { readonly map: TypeMap }): JSX.Element {
   const [words, setWords] = useState("");
   const hits = words.trim() === "" ? [] : findHits(map, words.trim().toLowerCase());
   const open = (event: Event): void => {
@@ -196,7 +196,7 @@ function countOf(count: number): string {
 
 /** Types that begin so, types that have it in their names, parts that do. */
 function findHits(map: TypeMap, words: string): readonly Hit[] {
-  const types = [...map.values()].filter((type) => !isPaging(type));
+  const types = [...map.values()].filter((type) => !isPaginationType(type));
   const named = types.filter(({ name }) => name.toLowerCase().includes(words));
   const parts = types.flatMap(({ name, parts: held }) =>
     held

@@ -6,15 +6,15 @@ import type { JSX } from "preact";
 import { TypePicture } from "./type-picture.tsx";
 import {
   areaOfRootField,
-  type Argument,
-  isPaging,
-  type Kind,
-  kinds,
+  type FieldArgument,
+  isPaginationType,
+  type TypeKind,
+  typeKinds,
   type MapType,
-  type Part,
-  rootNames,
+  type TypePart,
+  rootTypeNames,
   type TypeMap,
-  type Way,
+  type TypeReference,
 } from "./type-map.ts";
 
 interface Shown {
@@ -22,7 +22,7 @@ interface Shown {
   readonly type: MapType;
 }
 
-const partNames: Readonly<Record<Kind, string>> = {
+const partNames: Readonly<Record<TypeKind, string>> = {
   object: "Fields",
   interface: "Fields",
   input: "Fields",
@@ -35,7 +35,7 @@ export function TypePage({ map, type }: Shown): JSX.Element {
   return (
     <>
       <p>
-        <span class="kind">{type.kind}</span> <Said text={type.description} />
+        <span class="kind">{type.kind}</span> <Description text={type.description} />
       </p>
       <TypePicture map={map} type={type} />
       {type.parts.length === 0 ? null : (
@@ -45,12 +45,12 @@ export function TypePage({ map, type }: Shown): JSX.Element {
           </h3>
           <ul class="told parts">
             {type.parts.map((part) => (
-              <PartTold key={part.name} part={part} />
+              <PartItem key={part.name} part={part} />
             ))}
           </ul>
         </section>
       )}
-      <Ways ways={type.ways} />
+      <IncomingReferences ways={type.ways} />
       {type.relatives.length === 0 ? null : (
         <section>
           <h3>{type.kind === "object" ? "Is a" : "May be a"}</h3>
@@ -67,7 +67,7 @@ export function TypePage({ map, type }: Shown): JSX.Element {
   );
 }
 
-function PartTold({ part }: { readonly part: Part }): JSX.Element {
+function PartItem({ part }: { readonly part: TypePart }): JSX.Element {
   return (
     <li>
       <code class="part">{part.name}</code>
@@ -80,13 +80,13 @@ function PartTold({ part }: { readonly part: Part }): JSX.Element {
         </>
       )}
       <span class="says">
-        <Said text={part.description} />
+        <Description text={part.description} />
       </span>
       {part.deprecation === null ? null : <span class="says warn">Deprecated: {part.deprecation}</span>}
       {part.args.length === 0 ? null : (
         <ul class="args">
           {part.args.map((argument) => (
-            <ArgumentTold key={argument.name} argument={argument} />
+            <ArgumentItem key={argument.name} argument={argument} />
           ))}
         </ul>
       )}
@@ -94,10 +94,10 @@ function PartTold({ part }: { readonly part: Part }): JSX.Element {
   );
 }
 
-function ArgumentTold({
+function ArgumentItem({
   argument: { name, type, leadsTo, description, defaultValue },
 }: {
-  readonly argument: Argument;
+  readonly argument: FieldArgument;
 }): JSX.Element {
   return (
     <li>
@@ -112,13 +112,13 @@ function ArgumentTold({
         </>
       )}
       <span class="says soft">
-        <Said text={description} />
+        <Description text={description} />
       </span>
     </li>
   );
 }
 
-function Ways({ ways }: { readonly ways: readonly Way[] }): JSX.Element {
+function IncomingReferences({ ways }: { readonly ways: readonly TypeReference[] }): JSX.Element {
   return (
     <section>
       <h3>
@@ -145,7 +145,7 @@ interface Area {
   readonly area: string;
 }
 
-const titles: Readonly<Record<Kind, string>> = {
+const titles: Readonly<Record<TypeKind, string>> = {
   object: "Objects",
   interface: "Interfaces",
   union: "Unions",
@@ -155,25 +155,25 @@ const titles: Readonly<Record<Kind, string>> = {
 };
 
 export function AreaPage({ map, area }: Area): JSX.Element {
-  const types = [...map.values()].filter((type) => type.area === area && !rootNames.includes(type.name));
+  const types = [...map.values()].filter((type) => type.area === area && !rootTypeNames.includes(type.name));
   return (
     <>
-      {rootNames.map((root) => (
+      {rootTypeNames.map((root) => (
         <RootFields key={root} root={root} parts={rootParts({ map, area }, root)} />
       ))}
-      {kinds.map((kind) => (
+      {typeKinds.map((kind) => (
         <Types
           key={kind}
           title={titles[kind]}
-          types={types.filter((type) => type.kind === kind && !isPaging(type))}
+          types={types.filter((type) => type.kind === kind && !isPaginationType(type))}
         />
       ))}
-      <Types title="Pages of lists" types={types.filter(isPaging)} />
+      <Types title="Pages of lists" types={types.filter(isPaginationType)} />
     </>
   );
 }
 
-function rootParts({ map, area }: Area, root: string): readonly Part[] {
+function rootParts({ map, area }: Area, root: string): readonly TypePart[] {
   return (map.get(root)?.parts ?? []).filter(
     (part) => areaOfRootField(part, (name) => map.get(name)?.area) === area,
   );
@@ -190,7 +190,7 @@ function RootFields({
   parts,
 }: {
   readonly root: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly TypePart[];
 }): JSX.Element | null {
   return parts.length === 0 ? null : (
     <section>
@@ -200,7 +200,7 @@ function RootFields({
           <li key={name}>
             <code>{name}</code> → <a href={`#${leadsTo}`}>{leadsTo}</a>{" "}
             <span class="soft">
-              <Said text={firstSentence(description)} />
+              <Description text={firstSentence(description)} />
             </span>
           </li>
         ))}
@@ -224,7 +224,7 @@ function Types({
           <li key={name}>
             <a href={`#${name}`}>{name}</a>{" "}
             <span class="soft">
-              <Said text={firstSentence(description)} />
+              <Description text={firstSentence(description)} />
             </span>
           </li>
         ))}
@@ -236,7 +236,7 @@ function Types({
 const firstSentence = (text: string): string => /^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text;
 
 /** A description: what stands between backticks is code. */
-function Said({ text }: { readonly text: string }): JSX.Element {
+function Description({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
       {text.split("`").map((piece, index) =>

@@ -3,37 +3,37 @@
  * that it belongs to.
  */
 import {
-  innermost,
-  spell,
-  type ToldField,
-  type ToldInput,
-  type ToldSchema,
-  type ToldType,
+  unwrappedTypeName,
+  formatTypeReference,
+  type IntrospectedField,
+  type IntrospectedInput,
+  type IntrospectedSchema,
+  type IntrospectedType,
 } from "./introspection.ts";
 
-export const kinds = ["object", "interface", "union", "input", "enum", "scalar"] as const;
-export type Kind = (typeof kinds)[number];
+export const typeKinds = ["object", "interface", "union", "input", "enum", "scalar"] as const;
+export type TypeKind = (typeof typeKinds)[number];
 
 /** What leads to a type: a part of another, or an argument of it. */
-export interface Way {
+export interface TypeReference {
   readonly from: string;
   readonly part: string;
 }
 
 export interface MapType {
   readonly name: string;
-  readonly kind: Kind;
+  readonly kind: TypeKind;
   readonly description: string;
   readonly area: string;
-  readonly parts: readonly Part[];
-  readonly ways: readonly Way[];
+  readonly parts: readonly TypePart[];
+  readonly ways: readonly TypeReference[];
   /** Types that it is a kind of, or that are kinds of it. */
   readonly relatives: readonly string[];
 }
 
 export type TypeMap = ReadonlyMap<string, MapType>;
 
-export function createTypeMap(schema: ToldSchema): TypeMap {
+export function createTypeMap(schema: IntrospectedSchema): TypeMap {
   const told = schema.types.filter(({ name }) => !name.startsWith("__"));
   const pageContents = new Map(told.flatMap((type) => contentsOf(type, told)));
   const parts = new Map(told.map((type) => [type.name, partsOf(type, pageContents)]));
@@ -59,33 +59,38 @@ export function createTypeMap(schema: ToldSchema): TypeMap {
 
 /** What the pages of a list hold: `OrderConnection` leads to what its edges' nodes are. */
 function contentsOf(
-  { name, fields }: ToldType,
-  told: readonly ToldType[],
+  { name, fields }: IntrospectedType,
+  told: readonly IntrospectedType[],
 ): readonly (readonly [string, string])[] {
   const edges = name.endsWith("Connection") ? fields?.find((field) => field.name === "edges") : undefined;
-  const edge = told.find((type) => edges !== undefined && type.name === innermost(edges.type));
+  const edge = told.find((type) => edges !== undefined && type.name === unwrappedTypeName(edges.type));
   const node = edge?.fields?.find((field) => field.name === "node");
-  return node === undefined ? [] : [[name, innermost(node.type)]];
+  return node === undefined ? [] : [[name, unwrappedTypeName(node.type)]];
 }
 
-const toArgument = (input: ToldInput): Argument => ({
+const toArgument = (input: IntrospectedInput): FieldArgument => ({
   name: input.name,
-  type: spell(input.type),
+  type: formatTypeReference(input.type),
   description: input.description ?? "",
   defaultValue: input.defaultValue,
-  leadsTo: innermost(input.type),
+  leadsTo: unwrappedTypeName(input.type),
 });
 
-function partsOf(type: ToldType, contents: ReadonlyMap<string, string>): readonly Part[] {
-  const toPart = ({ name, description, type: of, ...rest }: ToldInput | ToldField): Part => {
-    const direct = innermost(of);
+function partsOf(type: IntrospectedType, contents: ReadonlyMap<string, string>): readonly TypePart[] {
+  const toPart = ({
+    name,
+    description,
+    type: of,
+    ...rest
+  }: IntrospectedInput | IntrospectedField): TypePart => {
+    const direct = unwrappedTypeName(of);
     const args = "args" in rest ? rest.args.map(toArgument) : [];
     const deprecation = "deprecationReason" in rest ? rest.deprecationReason : null;
     return {
       name,
       description: description ?? "",
       deprecation,
-      type: spell(of),
+      type: formatTypeReference(of),
       leadsTo: contents.get(direct) ?? direct,
       args,
     };
@@ -104,9 +109,11 @@ function partsOf(type: ToldType, contents: ReadonlyMap<string, string>): readonl
   ];
 }
 
-function waysIn(parts: ReadonlyMap<string, readonly Part[]>): ReadonlyMap<string, readonly Way[]> {
-  const ways = new Map<string, Way[]>();
-  const add = (to: string, way: Way): void => void (ways.get(to)?.push(way) ?? ways.set(to, [way]));
+function waysIn(
+  parts: ReadonlyMap<string, readonly TypePart[]>,
+): ReadonlyMap<string, readonly TypeReference[]> {
+  const ways = new Map<string, TypeReference[]>();
+  const add = (to: string, way: TypeReference): void => void (ways.get(to)?.push(way) ?? ways.set(to, [way]));
   for (const [from, held] of parts) {
     for (const { name, leadsTo, args } of held) {
       if (leadsTo !== null) add(leadsTo, { from, part: name });
@@ -116,24 +123,24 @@ function waysIn(parts: ReadonlyMap<string, readonly Part[]>): ReadonlyMap<string
   return ways;
 }
 
-const kindNames: Readonly<Record<string, Kind>> = {
+const kindNames: Readonly<Record<string, TypeKind>> = {
   OBJECT: "object",
   INTERFACE: "interface",
   UNION: "union",
   INPUT_OBJECT: "input",
   ENUM: "enum",
 };
-const kindOf = ({ kind }: ToldType): Kind => kindNames[kind] ?? "scalar";
+const kindOf = ({ kind }: IntrospectedType): TypeKind => kindNames[kind] ?? "scalar";
 
 /** Pages of lists stand between what leads to a list and what is in it: the map looks through them. */
-export const isPaging = ({ name }: Pick<MapType, "name">): boolean =>
+export const isPaginationType = ({ name }: Pick<MapType, "name">): boolean =>
   /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
 
 /** Where the graph begins. */
-export const rootNames: readonly string[] = ["Query", "Mutation", "Subscription"];
+export const rootTypeNames: readonly string[] = ["Query", "Mutation", "Subscription"];
 
 /** What a type consists of, and where each leads. */
-export interface Argument {
+export interface FieldArgument {
   readonly name: string;
   readonly type: string;
   readonly description: string;
@@ -142,7 +149,7 @@ export interface Argument {
 }
 
 /** A field, a field of an input, a value of an enum. */
-export interface Part {
+export interface TypePart {
   readonly name: string;
   readonly description: string;
   readonly deprecation: string | null;
@@ -150,7 +157,7 @@ export interface Part {
   readonly type: string | null;
   /** The type that it leads to: of a list in pages, what is in it. */
   readonly leadsTo: string | null;
-  readonly args: readonly Argument[];
+  readonly args: readonly FieldArgument[];
 }
 
 /**
@@ -197,7 +204,7 @@ export const areaNames: readonly string[] = [
   sharedArea,
 ];
 
-type Parts = ReadonlyMap<string, readonly Part[]>;
+type Parts = ReadonlyMap<string, readonly TypePart[]>;
 
 function areasOf(parts: Parts): ReadonlyMap<string, string> {
   const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
@@ -234,7 +241,7 @@ function reached(parts: Parts, areas: ReadonlyMap<string, string>): readonly (re
 
 /** A root field lies where what it answers lies, or else where its name says: `orders`, `orderCancel`. */
 export function areaOfRootField(
-  { name, leadsTo }: Pick<Part, "name" | "leadsTo">,
+  { name, leadsTo }: Pick<TypePart, "name" | "leadsTo">,
   areaOf: (type: string) => string | undefined,
 ): string {
   const named = namedArea(`${name.charAt(0).toUpperCase()}${name.slice(1)}`)[0]?.[1];

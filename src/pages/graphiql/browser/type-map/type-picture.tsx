@@ -3,7 +3,7 @@
  * the right.
  */
 import type { JSX } from "preact";
-import { isPaging, type MapType, type TypeMap } from "./type-map.ts";
+import { isPaginationType, type MapType, type TypeMap } from "./type-map.ts";
 
 interface Box {
   readonly name: string;
@@ -87,7 +87,7 @@ const stacked = (boxes: readonly Omit<Box, "y">[]): readonly Box[] =>
 
 function namesIn(map: TypeMap, { name, ways }: MapType): readonly Omit<Box, "y">[] {
   const grouped = Map.groupBy(
-    ways.filter(({ from }) => from !== name && !isPaging({ name: from })),
+    ways.filter(({ from }) => from !== name && !isPaginationType({ name: from })),
     ({ from }) => from,
   );
   const boxes = [...grouped].map(([from, held]) => ({

@@ -5,7 +5,7 @@
 import type { ExampleQuery } from "./example-queries.ts";
 
 /** A frontend's whole way: the operations of one tab, run one after the other. */
-export const cartWay: ExampleQuery = {
+export const cartWorkflowExample: ExampleQuery = {
   title: "A cart's way",
   query: `# A frontend's whole way: with a storefront's or an admin's token, run
 # one operation after the other (the play button lists them), and copy
@@ -101,7 +101,7 @@ query Look($cartId: ID!) {
  * From a cart with an address and a delivery option to an order that came back: what staff and the buyer's
  * page do.
  */
-export const orderWay: ExampleQuery = {
+export const orderWorkflowExample: ExampleQuery = {
   title: "An order's way",
   query: `# From a full cart (the tab before this one) to an order that comes back: with
 # an admin's token, run one operation after the other, and copy what they

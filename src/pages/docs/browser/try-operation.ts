@@ -15,7 +15,7 @@ const shownHeaders = [
 ];
 
 export function addTryForm(): void {
-  if (!unfold("try-template")) return;
+  if (!replaceTemplate("try-template")) return;
   const [form, result] = [
     document.querySelector<HTMLFormElement>(".try form"),
     document.querySelector<HTMLElement>(".try .result"),
@@ -162,7 +162,7 @@ function paragraph(text: string): HTMLParagraphElement {
 }
 
 /** What the page holds ready for the script: the content of a template, put in the template's place. */
-export function unfold(id: string): boolean {
+export function replaceTemplate(id: string): boolean {
   const template = document.getElementById(id);
   if (!(template instanceof HTMLTemplateElement)) return false;
   template.replaceWith(template.content.cloneNode(true));
