@@ -14,7 +14,7 @@ import {
   parseSearchQuery,
   queryWordsToStem,
 } from "#commerce/search/match-query.ts";
-import type { Stems } from "#commerce/search/stems.ts";
+import type { StemsByStemmer } from "#commerce/search/stems.ts";
 import { chainOf } from "./locales.ts";
 import { type Facets, type RawFacets, writeFacets } from "./yardstick-facets.ts";
 import { searchSql } from "./yardstick-search-sql.ts";
@@ -146,7 +146,7 @@ function createStatement(pool: Pool, { publicUrl, isBare }: How): (asked: Asked)
     const query = parseSearchQuery(asked.q);
     const chain = chainOf(asked.locale);
     const hasWords = query.words.length > 0;
-    const stems: Stems = hasWords ? await stemsOf(queryWordsToStem(query)) : new Map();
+    const stems: StemsByStemmer = hasWords ? await stemsOf(queryWordsToStem(query)) : new Map();
     const text = searchSql({
       hasWords,
       hasCode: query.code !== null,
@@ -207,7 +207,7 @@ function itemOf(hit: Hit, title: string | null): unknown {
 }
 
 /** In the order the statement has them. */
-function wordValues(query: ParsedSearchQuery, stems: Stems, category: string | null): string[] {
+function wordValues(query: ParsedSearchQuery, stems: StemsByStemmer, category: string | null): string[] {
   const all = matchAllWords(query, stems);
   return [
     category === null ? all : `(${all}) & '#${category}'`,

@@ -4,7 +4,7 @@
  */
 import type { ImageView, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
 import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
-import type { CategoryRow, ProductAggregate, VariantPart } from "#commerce/catalog/read-products.ts";
+import type { CategoryRow, ProductAggregate, ProductVariantPart } from "#commerce/catalog/read-products.ts";
 import type { GrantRow } from "#access/oauth/grants.ts";
 import type { StaffRow } from "#access/people/staff.ts";
 import type { ApiKeyRow, InternalTokenRow } from "#access/keys/read-credentials.ts";
@@ -52,7 +52,9 @@ export const VariantViewRef = builder.objectRef<VariantView>("ProductVariant");
 export const VariantOfferRef = builder.objectRef<VariantOffer>("VariantOffer");
 
 export const ProductRef = builder.objectRef<ProductAggregate>("Product");
-export const VariantRef = builder.objectRef<VariantPart & { readonly product: ProductAggregate }>("Variant");
+export const VariantRef = builder.objectRef<ProductVariantPart & { readonly product: ProductAggregate }>(
+  "Variant",
+);
 
 export const CategoryRef = builder.objectRef<CategoryRow>("Category");
 

@@ -7,7 +7,7 @@ import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind, ReturnStatus } from "#commerce/orders/order-states.ts";
 import { policyOf } from "#commerce/orders/order-terms.ts";
-import { mulDivHalfEven } from "#commerce/pricing/discounts.ts";
+import { multiplyDivideHalfEven } from "#commerce/pricing/discounts.ts";
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 import { countRefundedOrDueUnits } from "./obstacles.ts";
 
@@ -55,7 +55,7 @@ export function calculateReturnValue(order: OrderAggregate, valued: ReturnValueI
   const shippingMinor = refundsDelivery(order, valued) ? Math.max(0, shippingLeftMinor(order)) : 0;
   const isRestocked = kind === "return_refund" && !isFault;
   const fees = lines.map(({ amountMinor }) =>
-    isRestocked ? mulDivHalfEven(amountMinor, restockingBasisPoints, wholeBasisPoints) : 0,
+    isRestocked ? multiplyDivideHalfEven(amountMinor, restockingBasisPoints, wholeBasisPoints) : 0,
   );
   const restockingMinor = fees.reduce((sum, fee) => sum + fee, 0);
   const leftMinor =

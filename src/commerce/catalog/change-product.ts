@@ -37,7 +37,11 @@ import {
   raiseCatalogVersion,
   publishProductChanges,
 } from "./change-catalog.ts";
-import { saveTranslations, type TranslationInput, translationsFaults } from "./product-texts.ts";
+import {
+  saveProductTranslations,
+  type TranslationInput,
+  productTranslationsFaults,
+} from "./product-texts.ts";
 
 export interface RatingInput {
   /** Average rating from 0 to 5. */
@@ -89,11 +93,11 @@ export async function createProduct(
   requireNoFaults([
     ...productFaults("", input),
     ...categoryListFaults("/categoryIds", input.categoryIds),
-    ...translationsFaults("/translations", input.translations, 1),
+    ...productTranslationsFaults("/translations", input.translations, 1),
   ]);
   await lockCatalog(transaction, context);
   const productId = await insertProduct(transaction, context);
-  await saveTranslations(transaction, context, {
+  await saveProductTranslations(transaction, context, {
     productId,
     translations: input.translations,
     fieldOf: (index) => `/translations/${index}/slug`,

@@ -2,7 +2,7 @@
 import { countFaults, faultAt, type Faults, integerFaults, repeatFaults } from "#foundation/faults.ts";
 import { catalogBounds, slugFaults, variantFaults, type VariantFields } from "./catalog-fields.ts";
 import { categoryListFaults, productFaults, type ProductFields } from "./change-product.ts";
-import { type TranslationInput, translationsFaults } from "./product-texts.ts";
+import { type TranslationInput, productTranslationsFaults } from "./product-texts.ts";
 import { type PriceAmounts, priceFaults } from "./set-prices.ts";
 
 interface ImportPriceInput extends PriceAmounts {
@@ -26,7 +26,7 @@ export interface ProductImportItem extends ProductFields {
   readonly status?: "draft" | "published" | null | undefined;
 }
 
-export function importItemFaults(item: ProductImportItem): Faults {
+export function productImportItemFaults(item: ProductImportItem): Faults {
   return [
     ...(item.translations.length + item.variants.length > 0
       ? []
@@ -34,7 +34,7 @@ export function importItemFaults(item: ProductImportItem): Faults {
     ...productFaults("", item),
     ...categoryListFaults("/categorySlugs", item.categorySlugs),
     ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
-    ...translationsFaults("/translations", item.translations, 0),
+    ...productTranslationsFaults("/translations", item.translations, 0),
     ...countFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
     ...item.variants.flatMap((variant, index) => importVariantFaults(`/variants/${index}`, variant)),
     ...repeatFaults(

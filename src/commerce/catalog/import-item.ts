@@ -19,7 +19,7 @@ import {
   type ProductEventType,
   requireNotArchived,
 } from "./change-catalog.ts";
-import { saveTranslations } from "./product-texts.ts";
+import { saveProductTranslations } from "./product-texts.ts";
 import { type VariantSaveResult, saveVariants } from "./change-variants.ts";
 import type { ImportVariantInput, ProductImportItem } from "./import-fields.ts";
 
@@ -32,7 +32,7 @@ export interface ImportReferences {
   readonly befores: ReadonlyMap<string, ProductAggregate>;
 }
 
-export interface ItemImportResult {
+export interface ProductItemImportResult {
   readonly productId: string;
   readonly isCreated: boolean;
   /** Events to publish for the changes of the item, except stock events. */
@@ -42,15 +42,15 @@ export interface ItemImportResult {
   readonly needsIndexing: boolean;
 }
 
-export async function importItem(
+export async function importProductItem(
   transaction: Transaction,
   context: CommandContext,
   { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferences },
-): Promise<ItemImportResult> {
+): Promise<ProductItemImportResult> {
   requireKnownReferences(item, references);
   const found = await findProduct(transaction, context, item);
   const product = found ?? (await createDraft(transaction, context, { item, references }));
-  const areTextsChanged = await saveTranslations(transaction, context, {
+  const areTextsChanged = await saveProductTranslations(transaction, context, {
     productId: product.id,
     translations: item.translations,
     fieldOf: (index) => `/translations/${index}/slug`,

@@ -14,10 +14,10 @@ import { toId } from "#foundation/ids.ts";
 import {
   findProductsBySlugOrSku,
   type ImportReferences,
-  type ItemImportResult,
-  importItem,
+  type ProductItemImportResult,
+  importProductItem,
 } from "./import-item.ts";
-import { importItemFaults, type ProductImportItem } from "./import-fields.ts";
+import { productImportItemFaults, type ProductImportItem } from "./import-fields.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 import { type ProductChange, lockCatalog, publishProductChanges, reindexProducts } from "./change-catalog.ts";
 
@@ -49,7 +49,7 @@ export async function importProducts(
   requireNoFaults(countFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
   const references = await readImportReferences(transaction, context, items);
   const results: ProductImportResult[] = [];
-  const imported: ItemImportResult[] = [];
+  const imported: ProductItemImportResult[] = [];
   for (const [index, item] of items.entries()) {
     const outcome = await importInSavepoint(transaction, context, { item, references });
     if (!(outcome instanceof Failure)) imported.push(outcome);
@@ -104,14 +104,14 @@ async function importInSavepoint(
   transaction: Transaction,
   context: CommandContext,
   { item, references }: { readonly item: ProductImportItem; readonly references: ImportReferences },
-): Promise<ItemImportResult | Failure> {
+): Promise<ProductItemImportResult | Failure> {
   const savepoint = sql.raw("import_item");
   let isOpen = false;
   try {
-    requireNoFaults(importItemFaults(item));
+    requireNoFaults(productImportItemFaults(item));
     await sql`savepoint ${savepoint}`.execute(transaction);
     isOpen = true;
-    const imported = await importItem(transaction, context, { item, references });
+    const imported = await importProductItem(transaction, context, { item, references });
     await sql`release savepoint ${savepoint}`.execute(transaction);
     return imported;
   } catch (error) {
@@ -124,7 +124,7 @@ async function importInSavepoint(
   }
 }
 
-function toResult(index: number, outcome: ItemImportResult | Failure): ProductImportResult {
+function toResult(index: number, outcome: ProductItemImportResult | Failure): ProductImportResult {
   if (!(outcome instanceof Failure)) {
     return {
       index,
@@ -152,7 +152,7 @@ async function publishImport(
   {
     imported,
     befores,
-  }: { readonly imported: readonly ItemImportResult[]; readonly befores: ImportReferences["befores"] },
+  }: { readonly imported: readonly ProductItemImportResult[]; readonly befores: ImportReferences["befores"] },
 ): Promise<void> {
   const created = new Set(imported.filter(({ isCreated }) => isCreated).map(({ productId }) => productId));
   const changed = changedProductsOf(imported, befores).filter(({ before }) => !created.has(before.id));
@@ -172,7 +172,7 @@ async function publishImport(
 function publishCreatedEvents(
   { outbox }: CommandContext,
   id: string,
-  imported: readonly ItemImportResult[],
+  imported: readonly ProductItemImportResult[],
 ): void {
   outbox.append({ type: "product.created", id });
   const isPublished = imported.some(
@@ -182,7 +182,7 @@ function publishCreatedEvents(
 }
 
 function changedProductsOf(
-  imported: readonly ItemImportResult[],
+  imported: readonly ProductItemImportResult[],
   befores: ImportReferences["befores"],
 ): ProductChange[] {
   return [...Map.groupBy(imported, ({ productId }) => productId)].flatMap(([id, items]) => {

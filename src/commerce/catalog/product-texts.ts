@@ -52,7 +52,7 @@ export async function upsertProductTranslation(
       conflict: productConflict(product, "translation_limit_reached", { limit: catalogBounds.localesMax }),
     });
   }
-  const isChanged = await saveTranslations(transaction, context, {
+  const isChanged = await saveProductTranslations(transaction, context, {
     productId: product.id,
     translations: [input],
     fieldOf: () => "/slug",
@@ -64,7 +64,7 @@ export async function upsertProductTranslation(
   return { productId: product.id };
 }
 
-export function translationsFaults(
+export function productTranslationsFaults(
   field: string,
   translations: readonly TranslationInput[],
   min: number,
@@ -108,7 +108,7 @@ export interface TranslationsToSave {
  * Saves translations; returns true if any changed. The merchant's row must be locked, so that no other change
  * can take a slug between the check and the write.
  */
-export async function saveTranslations(
+export async function saveProductTranslations(
   transaction: Transaction,
   context: CommandContext,
   toSave: TranslationsToSave,

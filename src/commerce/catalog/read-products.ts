@@ -17,7 +17,7 @@ import { reservedUnitsSql } from "./availability.ts";
 
 export type LocalizedMap = Readonly<Record<string, string>>;
 
-export interface TranslationPart {
+export interface ProductTranslationPart {
   readonly locale: string;
   readonly slug: string;
   readonly title: string;
@@ -27,7 +27,7 @@ export interface TranslationPart {
   readonly seoDescription: string | null;
 }
 
-export interface PricePart {
+export interface VariantPricePart {
   readonly marketId: string;
   readonly amountMinor: number;
   readonly compareAtMinor: number | null;
@@ -39,7 +39,7 @@ export interface PricePart {
   readonly validFrom: string;
 }
 
-export interface VariantPart {
+export interface ProductVariantPart {
   readonly id: string;
   readonly sku: string;
   readonly gtin: string | null;
@@ -57,10 +57,10 @@ export interface VariantPart {
   readonly lowStockThreshold: number;
   /** Version of the stock; increases with every change of the stock. */
   readonly stockVersion: number;
-  readonly prices: readonly PricePart[];
+  readonly prices: readonly VariantPricePart[];
 }
 
-export interface MarketPart {
+export interface ProductMarketPart {
   readonly id: string;
   readonly currency: string;
   readonly taxIncluded: boolean;
@@ -68,7 +68,7 @@ export interface MarketPart {
   readonly countries: readonly string[];
 }
 
-export interface MediaPart {
+export interface ProductMediaPart {
   readonly id: string;
   readonly type: "image" | "video";
   readonly url: string;
@@ -96,16 +96,16 @@ export interface ProductAggregate {
     readonly defaultLocale: string;
     readonly defaultMarket: string;
   };
-  readonly translations: readonly TranslationPart[];
+  readonly translations: readonly ProductTranslationPart[];
   readonly categories: readonly { id: string; slug: string; names: LocalizedMap }[];
   readonly options: readonly {
     code: string;
     names: LocalizedMap;
     choices: readonly { code: string; labels: LocalizedMap }[];
   }[];
-  readonly media: readonly MediaPart[];
-  readonly variants: readonly VariantPart[];
-  readonly markets: readonly MarketPart[];
+  readonly media: readonly ProductMediaPart[];
+  readonly variants: readonly ProductVariantPart[];
+  readonly markets: readonly ProductMarketPart[];
   readonly policies: readonly {
     marketId: string | null;
     type: string;
@@ -205,7 +205,7 @@ const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.ma
   from price pr where pr.variant_id = v.id and pr.valid_until is null), '[]'::json)`;
 
 const variants = sql<
-  VariantPart[]
+  ProductVariantPart[]
 >`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'mediaId', v.media_id,
     'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams, 'maxOrderQuantity', v.max_order_quantity,
     'discontinued', v.discontinued, 'availableFrom', ${utc(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(now)},

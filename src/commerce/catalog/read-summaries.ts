@@ -10,7 +10,7 @@ import { availabilityIndexSql } from "./availability.ts";
 import type { LocalizedMap } from "./read-products.ts";
 
 /** Stored part of a product summary in one locale. */
-export interface StoredSummary {
+export interface StoredProductSummary {
   readonly id: string;
   readonly slug: string;
   readonly locale: string;
@@ -35,8 +35,8 @@ export interface StoredSummary {
  * Row from which a product summary is rendered: the stored part, the merchant, the market of the requested
  * country, and figures of the variants there.
  */
-export interface SummaryRow {
-  readonly kept: StoredSummary;
+export interface ProductSummaryRow {
+  readonly kept: StoredProductSummary;
   readonly merchantId: string;
   readonly merchantSlug: string;
   readonly merchantName: string;
@@ -73,7 +73,7 @@ export const storedSummarySql = sql`json_build_object('id', p.id, 'slug', t.slug
 export const summaryColumnsSql = sql`kept.summary as kept, m.id as "merchantId", m.slug as "merchantSlug", m.name as "merchantName",
   m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.*`;
 
-export interface SummaryParameters {
+export interface ProductSummaryParameters {
   readonly country: RawBuilder<string>;
   readonly now: RawBuilder<Date>;
 }
@@ -84,7 +84,7 @@ export interface SummaryParameters {
  */
 export function summaryJoinsSql(
   requested: RawBuilder<unknown>,
-  { country, now }: SummaryParameters,
+  { country, now }: ProductSummaryParameters,
 ): RawBuilder<unknown> {
   return sql`join search_summary kept on kept.product_id = ${requested}.product_id and kept.locale = ${requested}.locale
     join merchant m on m.id = kept.merchant_id

@@ -19,7 +19,12 @@ import {
   type ProductRenderContext,
 } from "./render-product.ts";
 import { type Availability } from "./availability.ts";
-import type { MarketPart, PricePart, ProductAggregate, VariantPart } from "./read-products.ts";
+import type {
+  ProductMarketPart,
+  VariantPricePart,
+  ProductAggregate,
+  ProductVariantPart,
+} from "./read-products.ts";
 
 export interface VariantOffer {
   readonly market: string;
@@ -119,7 +124,7 @@ function toOptions(product: ProductAggregate, names: NameSelector): ProductDetai
 
 function toVariant(
   product: ProductAggregate,
-  variant: VariantPart,
+  variant: ProductVariantPart,
   parts: { view: ProductRenderContext; names: NameSelector; title: string },
 ): VariantView {
   const { view, names, title } = parts;
@@ -148,7 +153,7 @@ function toVariant(
   };
 }
 
-function toOffer(country: string, price: PricePart, currency: string): VariantOffer {
+function toOffer(country: string, price: VariantPricePart, currency: string): VariantOffer {
   return {
     market: country,
     price: money(price.amountMinor, currency),
@@ -182,7 +187,7 @@ const productPolicyTypes = ["return", "warranty", "cancellation"];
  */
 function toPolicies(
   product: ProductAggregate,
-  market: MarketPart | undefined,
+  market: ProductMarketPart | undefined,
   view: ProductRenderContext,
 ): ProductDetail["policies"] {
   const locale = selectTranslation(product, view, market).locale;

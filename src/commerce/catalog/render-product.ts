@@ -11,15 +11,15 @@ import {
   bestAvailability,
 } from "./availability.ts";
 import type {
-  MarketPart,
-  MediaPart,
-  PricePart,
+  ProductMarketPart,
+  ProductMediaPart,
+  VariantPricePart,
   ProductAggregate,
   LocalizedMap,
-  TranslationPart,
-  VariantPart,
+  ProductTranslationPart,
+  ProductVariantPart,
 } from "./read-products.ts";
-import type { SummaryRow } from "./read-summaries.ts";
+import type { ProductSummaryRow } from "./read-summaries.ts";
 
 /** The buyer's locales and country, and other settings that rendering depends on. */
 export interface ProductRenderContext {
@@ -107,7 +107,7 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
   };
 }
 
-export function variantAvailability(variant: VariantPart, now: Date): Availability {
+export function variantAvailability(variant: ProductVariantPart, now: Date): Availability {
   return computeAvailability(
     { ...variant, availableFrom: variant.availableFrom === null ? null : new Date(variant.availableFrom) },
     now,
@@ -118,7 +118,7 @@ export function variantAvailability(variant: VariantPart, now: Date): Availabili
  * Returns the market whose default locale is the fallback: the market of the country, or the merchant's
  * default market if the product is not sold there.
  */
-export function selectMarket(product: ProductAggregate, country: string): MarketPart | undefined {
+export function selectMarket(product: ProductAggregate, country: string): ProductMarketPart | undefined {
   return (
     product.markets.find((market) => market.countries.includes(country)) ??
     product.markets.find((market) => market.countries.includes(product.merchant.defaultMarket)) ??
@@ -129,8 +129,8 @@ export function selectMarket(product: ProductAggregate, country: string): Market
 export function selectTranslation(
   product: ProductAggregate,
   view: ProductRenderContext,
-  market: MarketPart | undefined,
-): TranslationPart {
+  market: ProductMarketPart | undefined,
+): ProductTranslationPart {
   const available = product.translations.map((translation) => translation.locale);
   const locale = chooseLocale(
     available,
@@ -148,7 +148,7 @@ export type NameSelector = (names: LocalizedMap) => string | null;
 export function createNameSelector(
   product: ProductAggregate,
   locale: string,
-  market: MarketPart | undefined,
+  market: ProductMarketPart | undefined,
 ): NameSelector {
   const fallbacks = [market?.defaultLocale, product.merchant.defaultLocale].filter(
     (tag) => tag !== undefined,
@@ -161,7 +161,7 @@ export function createNameSelector(
   };
 }
 
-export function renderImage(media: MediaPart, names: NameSelector, publicUrl: string): ImageView {
+export function renderImage(media: ProductMediaPart, names: NameSelector, publicUrl: string): ImageView {
   return {
     url: absoluteMediaUrl(media.url, publicUrl),
     alt: names(media.alts),
@@ -175,18 +175,24 @@ export function absoluteMediaUrl(url: string, publicUrl: string): string {
 }
 
 interface PricedVariant {
-  readonly variant: VariantPart;
-  readonly price: PricePart;
+  readonly variant: ProductVariantPart;
+  readonly price: VariantPricePart;
 }
 
-export function pricedVariantsIn(product: ProductAggregate, market: MarketPart | undefined): PricedVariant[] {
+export function pricedVariantsIn(
+  product: ProductAggregate,
+  market: ProductMarketPart | undefined,
+): PricedVariant[] {
   return product.variants.flatMap((variant) => {
     const price = variant.prices.find((candidate) => candidate.marketId === market?.id);
     return price === undefined ? [] : [{ variant, price }];
   });
 }
 
-export function priceRangeOf(amounts: readonly number[], market: MarketPart | undefined): PriceRange | null {
+export function priceRangeOf(
+  amounts: readonly number[],
+  market: ProductMarketPart | undefined,
+): PriceRange | null {
   if (market === undefined || amounts.length === 0) return null;
   return {
     min: money(Math.min(...amounts), market.currency),
@@ -195,7 +201,7 @@ export function priceRangeOf(amounts: readonly number[], market: MarketPart | un
 }
 
 /** Renders a summary from a row of a list or search. `publicUrl` is put before relative URLs of media. */
-export function renderSummaryRow(row: SummaryRow, publicUrl: string): ProductSummary {
+export function renderProductSummaryRow(row: ProductSummaryRow, publicUrl: string): ProductSummary {
   const { kept, currency } = row;
   const { image, ratingAverage, ratingCount } = kept;
   const names = createRowNameSelector(row);
@@ -231,7 +237,11 @@ export function renderSummaryRow(row: SummaryRow, publicUrl: string): ProductSum
   };
 }
 
-function createRowNameSelector({ kept: { locale }, merchantLocale, marketLocale }: SummaryRow): NameSelector {
+function createRowNameSelector({
+  kept: { locale },
+  merchantLocale,
+  marketLocale,
+}: ProductSummaryRow): NameSelector {
   const fallbacks = marketLocale === null ? [merchantLocale] : [marketLocale, merchantLocale];
   return (names) => {
     // Shortcut for the most frequent case: the name exists in the locale itself.

@@ -19,11 +19,11 @@ export interface BuyXGetYTerms {
    * Products and categories whose units count as bought. If both lists are empty, the entitled products
    * count.
    */
-  readonly buy: Entitlement;
+  readonly buy: PromotionEntitlement;
 }
 
 /** A promotion's discount rule; `id` is the promotion's ID. */
-export type DiscountRule = { readonly id: string; readonly entitled: Entitlement } & (
+export type DiscountRule = { readonly id: string; readonly entitled: PromotionEntitlement } & (
   | { readonly kind: "percentage"; readonly basisPoints: number }
   /** An amount in minor units, split over all entitled lines. */
   | { readonly kind: "fixed_amount"; readonly amountMinor: number }
@@ -34,13 +34,13 @@ export type DiscountRule = { readonly id: string; readonly entitled: Entitlement
 );
 
 /** Products and categories that a promotion applies to. */
-export interface Entitlement {
+export interface PromotionEntitlement {
   /** If this list and `categoryIds` are empty, the promotion applies to all products. */
   readonly productIds: readonly string[];
   readonly categoryIds: readonly string[];
 }
 
-export interface EntitledLine {
+export interface DiscountableLine {
   readonly productId: string;
   /** Categories of the product and all their ancestors. */
   readonly categoryIds: readonly string[];
@@ -54,14 +54,14 @@ export interface EntitledLine {
 export function createEntitlementCheck({
   productIds,
   categoryIds,
-}: Entitlement): (line: EntitledLine) => boolean {
+}: PromotionEntitlement): (line: DiscountableLine) => boolean {
   if (productIds.length === 0 && categoryIds.length === 0) return () => true;
   const products = new Set(productIds);
   const categories = new Set(categoryIds);
   return (line) => products.has(line.productId) || line.categoryIds.some((id) => categories.has(id));
 }
 
-export function totalQuantity(lines: readonly EntitledLine[]): number {
+export function totalQuantity(lines: readonly DiscountableLine[]): number {
   return lines.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
@@ -69,7 +69,7 @@ export function totalQuantity(lines: readonly EntitledLine[]): number {
  * The rule with its entitled products. In one application, a unit counts either as bought (X) or as
  * discounted (Y), never as both.
  */
-export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: Entitlement };
+export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionEntitlement };
 
 interface UnitCounts {
   readonly entitled: number;
@@ -79,7 +79,7 @@ interface UnitCounts {
 }
 
 /** Returns a function that decides whether a line counts as bought (X). */
-export function createBoughtCheck(rule: BuyXGetYRule): (line: EntitledLine) => boolean {
+export function createBoughtCheck(rule: BuyXGetYRule): (line: DiscountableLine) => boolean {
   const { productIds, categoryIds } = rule.buy;
   return createEntitlementCheck(
     productIds.length === 0 && categoryIds.length === 0 ? rule.entitled : rule.buy,
@@ -90,7 +90,7 @@ export function createBoughtCheck(rule: BuyXGetYRule): (line: EntitledLine) => b
  * Returns how many times the rule applies to the lines. Units in both sets can serve either side, but each
  * unit serves only one.
  */
-export function countApplications(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
+export function countApplications(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
   return Math.floor(
@@ -102,13 +102,13 @@ export function countApplications(rule: BuyXGetYRule, lines: readonly EntitledLi
  * Returns the minimum number of units that must be added to the cart before the rule applies once; 0 if it
  * already applies.
  */
-export function countMissingUnits(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
+export function countMissingUnits(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
   return Math.max(0, getQuantity - entitled, buyQuantity - bought, buyQuantity + getQuantity - either);
 }
 
-function countedUnitsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): UnitCounts {
+function countedUnitsOf(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): UnitCounts {
   const isEntitled = createEntitlementCheck(rule.entitled);
   const isBought = createBoughtCheck(rule);
   return {
@@ -120,8 +120,8 @@ function countedUnitsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): Uni
 
 const wholeBasisPoints = 10_000;
 
-export interface RemainingAmounts {
-  readonly lines: readonly EntitledLine[];
+export interface RemainingCartAmounts {
+  readonly lines: readonly DiscountableLine[];
   /** Remaining amount of each line in minor units, in the order of `lines`. */
   readonly linesMinor: readonly number[];
   /** Remaining shipping amount in minor units; 0 while shipping is unknown. */
@@ -134,7 +134,7 @@ export interface DiscountAmounts {
   readonly shippingMinor: number;
 }
 
-export function applyDiscountRule(rule: DiscountRule, cart: RemainingAmounts): DiscountAmounts {
+export function applyDiscountRule(rule: DiscountRule, cart: RemainingCartAmounts): DiscountAmounts {
   return rule.kind === "free_shipping"
     ? { linesMinor: cart.lines.map(() => 0), shippingMinor: cart.shippingMinor }
     : { linesMinor: discountLines(rule, cart), shippingMinor: 0 };
@@ -142,7 +142,7 @@ export function applyDiscountRule(rule: DiscountRule, cart: RemainingAmounts): D
 
 function discountLines(
   rule: Exclude<DiscountRule, { readonly kind: "free_shipping" }>,
-  cart: RemainingAmounts,
+  cart: RemainingCartAmounts,
 ): readonly number[] {
   if (rule.kind === "buy_x_get_y") return discountGetUnits(rule, cart);
   const isEntitled = createEntitlementCheck(rule.entitled);
@@ -157,11 +157,13 @@ function discountLines(
     isEntitled(line) ? (cart.linesMinor[position] ?? 0) : 0,
   );
   if (rule.kind === "percentage")
-    return entitledMinor.map((leftMinor) => mulDivHalfEven(leftMinor, rule.basisPoints, wholeBasisPoints));
-  return allocateByWeight(Math.min(rule.amountMinor, sumMinor(entitledMinor)), entitledMinor);
+    return entitledMinor.map((leftMinor) =>
+      multiplyDivideHalfEven(leftMinor, rule.basisPoints, wholeBasisPoints),
+    );
+  return allocateByWeight(Math.min(rule.amountMinor, sumMinorUnits(entitledMinor)), entitledMinor);
 }
 
-function discountGetUnits(rule: BuyXGetYRule, cart: RemainingAmounts): readonly number[] {
+function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): readonly number[] {
   const applications = countApplications(rule, cart.lines);
   const isBought = createBoughtCheck(rule);
   // Bought units must stay undiscounted. Of the units that could serve either side, only those in excess of
@@ -183,7 +185,7 @@ function discountGetUnits(rule: BuyXGetYRule, cart: RemainingAmounts): readonly 
 
 /** Units of one line with the same remaining price. */
 interface UnitGroup {
-  readonly line: EntitledLine;
+  readonly line: DiscountableLine;
   readonly position: number;
   readonly unitMinor: number;
   readonly count: number;
@@ -195,8 +197,8 @@ interface UnitGroup {
  * and the remainder is distributed in single minor units.
  */
 function unitsOf(
-  { lines, linesMinor }: RemainingAmounts,
-  isWanted: (line: EntitledLine) => boolean,
+  { lines, linesMinor }: RemainingCartAmounts,
+  isWanted: (line: DiscountableLine) => boolean,
 ): UnitGroup[] {
   const groups: UnitGroup[] = [];
   for (const [position, line] of lines.entries()) {
@@ -229,7 +231,7 @@ function discountUnits(
     const taken = Math.min(open, count);
     linesMinor[position] =
       (linesMinor[position] ?? 0) +
-      multiplyMinor(mulDivHalfEven(unitMinor, basisPoints, wholeBasisPoints), taken);
+      multiplyMinorUnits(multiplyDivideHalfEven(unitMinor, basisPoints, wholeBasisPoints), taken);
     open -= taken;
   }
   return linesMinor;
@@ -247,7 +249,7 @@ export class AmountOutOfRangeError extends Error {
  * Returns value × numerator ÷ denominator, rounded to the nearest integer; halves are rounded to the even
  * neighbour.
  */
-export function mulDivHalfEven(value: number, numerator: number, denominator: number): number {
+export function multiplyDivideHalfEven(value: number, numerator: number, denominator: number): number {
   if (denominator <= 0) throw new RangeError("The denominator must be positive.");
   const product = BigInt(value) * BigInt(numerator);
   const divisor = BigInt(denominator);
@@ -282,11 +284,11 @@ export function allocateByWeight(totalMinor: number, weights: readonly number[])
   return parts.map(({ position, share }) => share + (raised.has(position) ? 1 : 0));
 }
 
-export function multiplyMinor(amountMinor: number, quantity: number): number {
+export function multiplyMinorUnits(amountMinor: number, quantity: number): number {
   return toAmount(BigInt(amountMinor) * BigInt(quantity));
 }
 
-export function sumMinor(amounts: readonly number[]): number {
+export function sumMinorUnits(amounts: readonly number[]): number {
   return toAmount(amounts.reduce((sum, amount) => sum + BigInt(amount), 0n));
 }
 

@@ -4,16 +4,16 @@
  */
 import {
   type DiscountRule,
-  type EntitledLine,
-  mulDivHalfEven,
-  multiplyMinor,
-  type RemainingAmounts,
-  sumMinor,
+  type DiscountableLine,
+  multiplyDivideHalfEven,
+  multiplyMinorUnits,
+  type RemainingCartAmounts,
+  sumMinorUnits,
   type DiscountAmounts,
   applyDiscountRule,
 } from "./discounts.ts";
 
-export interface PricingLine extends EntitledLine {
+export interface PricingLine extends DiscountableLine {
   readonly id: string;
   readonly unitPriceMinor: number;
   readonly requiresShipping: boolean;
@@ -62,18 +62,18 @@ export interface PricedDiscount {
 }
 
 export function priceCart(input: PricingInput): PricedCart {
-  const subtotals = input.lines.map((line) => multiplyMinor(line.unitPriceMinor, line.quantity));
-  const subtotalMinor = sumMinor(subtotals);
+  const subtotals = input.lines.map((line) => multiplyMinorUnits(line.unitPriceMinor, line.quantity));
+  const subtotalMinor = sumMinorUnits(subtotals);
   const taken = applyDiscounts(input, subtotals);
   const lines = input.lines.map((line, position) =>
     pricedLine(input, { line, position, subtotalMinor: subtotals[position] ?? 0 }, taken),
   );
-  const shippingDiscountMinor = sumMinor(taken.map(({ shippingMinor }) => shippingMinor));
-  const discountMinor = sumMinor([...lines.map((line) => line.discountMinor), shippingDiscountMinor]);
+  const shippingDiscountMinor = sumMinorUnits(taken.map(({ shippingMinor }) => shippingMinor));
+  const discountMinor = sumMinorUnits([...lines.map((line) => line.discountMinor), shippingDiscountMinor]);
   const shippingMinor = input.shippingMinor ?? 0;
   const taxMinor =
     input.tax &&
-    sumMinor([
+    sumMinorUnits([
       ...lines.map((line) => line.taxMinor ?? 0),
       shippingTaxOf(input, shippingMinor - shippingDiscountMinor),
     ]);
@@ -83,7 +83,7 @@ export function priceCart(input: PricingInput): PricedCart {
     shippingMinor: input.shippingMinor,
     shippingDiscountMinor,
     taxMinor,
-    totalMinor: sumMinor([
+    totalMinor: sumMinorUnits([
       subtotalMinor,
       -discountMinor,
       shippingMinor,
@@ -98,7 +98,7 @@ function applyDiscounts(
   { lines, shippingMinor, discounts }: PricingInput,
   subtotals: readonly number[],
 ): DiscountAmounts[] {
-  let open: RemainingAmounts = { lines, linesMinor: subtotals, shippingMinor: shippingMinor ?? 0 };
+  let open: RemainingCartAmounts = { lines, linesMinor: subtotals, shippingMinor: shippingMinor ?? 0 };
   return discounts.map((rule) => {
     const taken = applyDiscountRule(rule, open);
     open = {
@@ -122,10 +122,10 @@ function pricedLine(
   const allocations = input.discounts
     .map(({ id }, turn) => ({ promotionId: id, amountMinor: taken[turn]?.linesMinor[position] ?? 0 }))
     .filter(({ amountMinor }) => amountMinor > 0);
-  const discountMinor = sumMinor(allocations.map(({ amountMinor }) => amountMinor));
+  const discountMinor = sumMinorUnits(allocations.map(({ amountMinor }) => amountMinor));
   const taxMinor =
     input.tax && taxOn(subtotalMinor - discountMinor, input.tax.basisPoints, input.taxIncluded);
-  const totalMinor = sumMinor([subtotalMinor, -discountMinor, input.taxIncluded ? 0 : (taxMinor ?? 0)]);
+  const totalMinor = sumMinorUnits([subtotalMinor, -discountMinor, input.taxIncluded ? 0 : (taxMinor ?? 0)]);
   return { id: line.id, subtotalMinor, discountMinor, taxMinor, totalMinor, allocations };
 }
 
@@ -140,7 +140,7 @@ function pricedDiscount(
   ].filter(({ amountMinor }) => amountMinor > 0);
   return {
     promotionId: rule.id,
-    discountMinor: sumMinor(allocations.map(({ amountMinor }) => amountMinor)),
+    discountMinor: sumMinorUnits(allocations.map(({ amountMinor }) => amountMinor)),
     allocations,
   };
 }
@@ -154,5 +154,5 @@ function shippingTaxOf({ tax, taxIncluded }: PricingInput, netShippingMinor: num
  * added to it.
  */
 function taxOn(netMinor: number, basisPoints: number, isIncluded: boolean): number {
-  return mulDivHalfEven(netMinor, basisPoints, isIncluded ? 10_000 + basisPoints : 10_000);
+  return multiplyDivideHalfEven(netMinor, basisPoints, isIncluded ? 10_000 + basisPoints : 10_000);
 }

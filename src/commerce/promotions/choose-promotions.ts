@@ -12,12 +12,12 @@ import {
 } from "#commerce/pricing/price-cart.ts";
 import {
   createBoughtCheck,
-  type EntitledLine,
+  type DiscountableLine,
   createEntitlementCheck,
   countMissingUnits,
-  multiplyMinor,
+  multiplyMinorUnits,
   totalQuantity,
-  sumMinor,
+  sumMinorUnits,
 } from "#commerce/pricing/discounts.ts";
 import type { PromotionRule, PromotionRefusalReason } from "./promotion-rule.ts";
 
@@ -202,9 +202,9 @@ function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartFacts): 
 function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartFacts): PromotionRefusal | null {
   const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;
   const subtotals = entitledLinesOf(rule, facts).map(({ unitPriceMinor, quantity }) =>
-    multiplyMinor(unitPriceMinor, quantity),
+    multiplyMinorUnits(unitPriceMinor, quantity),
   );
-  const missingAmountMinor = requiredAmountMinor - sumMinor(subtotals);
+  const missingAmountMinor = requiredAmountMinor - sumMinorUnits(subtotals);
   return missingAmountMinor > 0
     ? { reason: "minimum_subtotal_not_met", data: { requiredAmountMinor, missingAmountMinor } }
     : null;
@@ -248,7 +248,7 @@ export function normalizePromotionCode(text: string): string | undefined {
     : undefined;
 }
 
-interface ConditionLine extends EntitledLine {
+interface ConditionLine extends DiscountableLine {
   readonly id: string;
 }
 

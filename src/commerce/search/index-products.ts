@@ -10,17 +10,17 @@ import { storedSummarySql } from "#commerce/catalog/read-summaries.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Database } from "#database/connect.ts";
 import {
-  type DocumentRow,
-  type DocumentDraft,
-  draftDocuments,
-  finishDocument,
-  type OfferRow,
-  buildOfferRows,
-  buildTermRows,
+  type SearchDocumentRow,
+  type SearchDocumentDraft,
+  draftSearchDocuments,
+  finishSearchDocument,
+  type SearchOfferRow,
+  buildSearchOfferRows,
+  buildSearchTermRows,
   draftWordsToStem,
 } from "./index-rows.ts";
 import { loadProductsToIndex } from "./load-products.ts";
-import { readStems } from "./stems.ts";
+import { loadStems } from "./stems.ts";
 
 const batchSize = 500;
 
@@ -48,10 +48,10 @@ async function indexBatch(handle: Transaction, ids: readonly string[], now: Date
   );
   const { products, markets } = await loadProductsToIndex(handle, ids, now);
   const offers = products
-    .map((product) => ({ product, rows: buildOfferRows(product, markets) }))
+    .map((product) => ({ product, rows: buildSearchOfferRows(product, markets) }))
     .filter(({ rows }) => rows.length > 0);
-  const drafts = offers.flatMap(({ product, rows }) => draftDocuments(product, rows));
-  const stems = await readStems(handle, wordsByStemmer(drafts));
+  const drafts = offers.flatMap(({ product, rows }) => draftSearchDocuments(product, rows));
+  const stems = await loadStems(handle, wordsByStemmer(drafts));
   await sql`
     with documents as (delete from search_document where product_id = any(${ids}::text[])),
       summaries as (delete from search_summary where product_id = any(${ids}::text[]))
@@ -59,17 +59,17 @@ async function indexBatch(handle: Transaction, ids: readonly string[], now: Date
   if (drafts.length === 0) return;
   await insertDocuments(
     handle,
-    drafts.map((draft) => finishDocument(draft, stems)),
+    drafts.map((draft) => finishSearchDocument(draft, stems)),
     now,
   );
   await insertOffers(
     handle,
     offers.flatMap(({ rows }) => rows),
   );
-  await insertTerms(handle, buildTermRows(drafts));
+  await insertTerms(handle, buildSearchTermRows(drafts));
 }
 
-function wordsByStemmer(drafts: readonly DocumentDraft[]): Map<string, Set<string>> {
+function wordsByStemmer(drafts: readonly SearchDocumentDraft[]): Map<string, Set<string>> {
   const wanted = new Map<string, Set<string>>();
   for (const draft of drafts) {
     const words = wanted.get(draft.row.stemmer) ?? new Set();
@@ -80,7 +80,11 @@ function wordsByStemmer(drafts: readonly DocumentDraft[]): Map<string, Set<strin
 }
 
 /** Inserts the documents and the stored summaries of their products. */
-async function insertDocuments(handle: Transaction, rows: readonly DocumentRow[], now: Date): Promise<void> {
+async function insertDocuments(
+  handle: Transaction,
+  rows: readonly SearchDocumentRow[],
+  now: Date,
+): Promise<void> {
   const productIds = [...new Set(rows.map(({ productId }) => productId))];
   await sql`
     with summaries as (
@@ -97,7 +101,7 @@ async function insertDocuments(handle: Transaction, rows: readonly DocumentRow[]
       brand text, "publishedAt" timestamptz, offers jsonb)`.execute(handle);
 }
 
-async function insertOffers(handle: Transaction, rows: readonly OfferRow[]): Promise<void> {
+async function insertOffers(handle: Transaction, rows: readonly SearchOfferRow[]): Promise<void> {
   await sql`
     insert into search_offer (country, product_id, merchant_id, currency, min_minor, max_minor, availability, in_stock, popularity, published_at,
       brand, category_keys, locales, fallback_locale, group_key, offer_key)

@@ -7,7 +7,7 @@ import { chooseLocale } from "#foundation/text.ts";
 import type { IndexedProduct, IndexedMarket } from "./load-products.ts";
 import { categoryLexeme, languageLexeme, merchantLexeme } from "./match-query.ts";
 import { buildCountedKey, buildOfferKey } from "./offer-key.ts";
-import { type Stems, stemmerOf } from "./stems.ts";
+import { type StemsByStemmer, stemmerOf } from "./stems.ts";
 import {
   normalizeCode,
   splitWords,
@@ -18,7 +18,7 @@ import {
   type SearchWord,
 } from "./tokens.ts";
 
-export interface OfferRow {
+export interface SearchOfferRow {
   readonly country: string;
   readonly productId: string;
   readonly merchantId: string;
@@ -37,7 +37,7 @@ export interface OfferRow {
   readonly offerKey: string;
 }
 
-export interface DocumentRow {
+export interface SearchDocumentRow {
   readonly productId: string;
   readonly locale: string;
   readonly locales: readonly string[];
@@ -58,8 +58,8 @@ export interface DocumentRow {
 }
 
 /** A document whose words are not stemmed yet. */
-export interface DocumentDraft {
-  readonly row: Omit<DocumentRow, "words" | "head" | "titleStems">;
+export interface SearchDocumentDraft {
+  readonly row: Omit<SearchDocumentRow, "words" | "head" | "titleStems">;
   /** Lexemes for filtering by merchant and category instead of by a word. */
   readonly marks: string;
   readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
@@ -67,10 +67,10 @@ export interface DocumentDraft {
   readonly terms: ReadonlySet<string>;
 }
 
-export function buildOfferRows(
+export function buildSearchOfferRows(
   product: IndexedProduct,
   markets: ReadonlyMap<string, IndexedMarket>,
-): OfferRow[] {
+): SearchOfferRow[] {
   const locales = product.translations.map(({ locale }) => locale).toSorted();
   return [...Map.groupBy(product.prices, ({ marketId }) => marketId)].flatMap(([marketId, prices]) => {
     const market = markets.get(marketId);
@@ -107,7 +107,10 @@ export function buildOfferRows(
 const groupKeyOf = ({ merchantId, categories }: IndexedProduct): string =>
   [merchantId, ...categories.map(({ slug }) => slug)].join(" ");
 
-export function draftDocuments(product: IndexedProduct, offered: readonly OfferRow[]): DocumentDraft[] {
+export function draftSearchDocuments(
+  product: IndexedProduct,
+  offered: readonly SearchOfferRow[],
+): SearchDocumentDraft[] {
   const offers = Object.fromEntries(offered.map((offer) => [offer.country, buildOfferKey(offer)]));
   const locales = product.translations.map(({ locale }) => locale).toSorted();
   const codes = new Set(
@@ -158,7 +161,10 @@ export function draftDocuments(product: IndexedProduct, offered: readonly OfferR
   });
 }
 
-export function finishDocument({ row, marks, fields }: DocumentDraft, stems: Stems): DocumentRow {
+export function finishSearchDocument(
+  { row, marks, fields }: SearchDocumentDraft,
+  stems: StemsByStemmer,
+): SearchDocumentRow {
   const wordStems = stems.get(row.stemmer);
   const { codes, title, brand, categories, text } = fields;
   const language = ` '${languageLexeme(row.stemmer)}'`;
@@ -174,12 +180,14 @@ export function finishDocument({ row, marks, fields }: DocumentDraft, stems: Ste
 }
 
 /** Returns the words of a draft whose stems must be looked up. */
-export function draftWordsToStem({ fields: { title, brand, categories, text } }: DocumentDraft): string[] {
+export function draftWordsToStem({
+  fields: { title, brand, categories, text },
+}: SearchDocumentDraft): string[] {
   return [...title, ...brand, ...categories, ...text];
 }
 
-export function buildTermRows(
-  drafts: readonly DocumentDraft[],
+export function buildSearchTermRows(
+  drafts: readonly SearchDocumentDraft[],
 ): { locale: string; term: string; trigramKey: string }[] {
   const byLocale = Map.groupBy(drafts, ({ row }) => row.locale);
   return [...byLocale].flatMap(([locale, own]) => {

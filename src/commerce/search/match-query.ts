@@ -5,7 +5,7 @@
  */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
-import type { Stems } from "./stems.ts";
+import type { StemsByStemmer } from "./stems.ts";
 import {
   normalizeCode,
   splitDenseWord,
@@ -54,7 +54,11 @@ export function queryWordsToStem({ words }: ParsedSearchQuery): Set<string> {
  * Builds a tsquery for documents that contain every word; the last word may be a prefix. Documents that
  * contain all words joined into one (`t shirt` → `tshirt`, parts of a SKU) match too.
  */
-export function matchAllWords(query: ParsedSearchQuery, stems: Stems, weight: FieldWeight = ""): string {
+export function matchAllWords(
+  query: ParsedSearchQuery,
+  stems: StemsByStemmer,
+  weight: FieldWeight = "",
+): string {
   if (query.words.length === 0) return matchNothing;
   const clauses = termsOf(query, stems).map((term) => {
     // A document need not contain words that are stop words in the document's language.
@@ -67,7 +71,11 @@ export function matchAllWords(query: ParsedSearchQuery, stems: Stems, weight: Fi
 }
 
 /** Builds a tsquery for documents that contain any of the words. */
-export function matchAnyWord(query: ParsedSearchQuery, stems: Stems, weight: FieldWeight = ""): string {
+export function matchAnyWord(
+  query: ParsedSearchQuery,
+  stems: StemsByStemmer,
+  weight: FieldWeight = "",
+): string {
   const clauses = termsOf(query, stems).map((term) => {
     const silent = term.isLast ? [] : term.stopIn.map((stemmer) => `!'${languageLexeme(stemmer)}'`);
     return [anyClause(formsOf(term, weight)), ...silent].join(" & ");
@@ -76,7 +84,7 @@ export function matchAnyWord(query: ParsedSearchQuery, stems: Stems, weight: Fie
 }
 
 /** Builds a tsquery of all forms of all words in all languages, used by `ts_rank` for scoring. */
-export function matchAnyForm(query: ParsedSearchQuery, stems: Stems): string {
+export function matchAnyForm(query: ParsedSearchQuery, stems: StemsByStemmer): string {
   const terms = termsOf(query, stems).filter(({ isLast, stopIn }) => isLast || stopIn.length === 0);
   const stemmed = terms.flatMap((term) => term.stems.map(({ stem }) => lexeme(stem, "")));
   return terms.length === 0
@@ -107,7 +115,7 @@ interface Term {
   readonly stopIn: readonly string[];
 }
 
-function termsOf({ words }: ParsedSearchQuery, stems: Stems): Term[] {
+function termsOf({ words }: ParsedSearchQuery, stems: StemsByStemmer): Term[] {
   const terms = new Map<string, Term>();
   for (const [index, word] of words.entries()) {
     const isLast = index === words.length - 1;

@@ -13,7 +13,7 @@ import {
   offerMinPriceSql,
 } from "./offer-key.ts";
 import {
-  type MatchesSql,
+  type SearchMatchesSql,
   localeChainLength,
   countryParameter,
   isMerchantActiveSql,
@@ -21,7 +21,7 @@ import {
   mainCurrencySql,
   searchMatchesMax,
   mostUsedCurrencySql,
-  type SearchForm,
+  type SearchStatementForm,
   type SearchSort,
 } from "./search-form.ts";
 
@@ -32,7 +32,7 @@ const byPopularity = sql`o.popularity desc, o.published_at desc, o.product_id`;
 const mostPopular = sql`base where place <= ${sql.raw(String(searchMatchesMax))}`;
 const newest = sql`o.published_at desc, o.product_id`;
 
-export function matchesWithoutWords(form: SearchForm): MatchesSql {
+export function matchesWithoutWords(form: SearchStatementForm): SearchMatchesSql {
   // The main currency must not depend on the sort order, so it always comes from the most popular offers.
   const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity} limit ${sql.raw(String(searchMatchesMax))}) as popular`;
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
@@ -45,7 +45,7 @@ export function matchesWithoutWords(form: SearchForm): MatchesSql {
 }
 
 /** Returns the offers of a search without words. All are equally relevant, so RELEVANCE sorts by popularity. */
-function baseOf(form: SearchForm): Sql {
+function baseOf(form: SearchStatementForm): Sql {
   if (form.sort === "title_asc") return byTitle(form);
   if (form.sort === "price_asc") return byPrice(form, sql`asc`);
   if (form.sort === "price_desc") return byPrice(form, sql`desc`);
@@ -64,7 +64,7 @@ const columns = sql`${fixed}, ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback
  * Returns the offers of the country that pass the filters, as the text after `from`. Conditions that the
  * caller appends must start with `and`.
  */
-function offers({ hasCategory, hasMerchant }: SearchForm, joined?: Sql): Sql {
+function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql): Sql {
   const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
   if (hasCategory) filters.push(sql`o.category_keys @> array[${parameter("categoryKey")}::text]`);
   if (hasMerchant)
@@ -76,7 +76,7 @@ function offers({ hasCategory, hasMerchant }: SearchForm, joined?: Sql): Sql {
  * Reads documents in the order of titles. The last condition decides which document of a product is shown;
  * the condition before only skips most others cheaply, without reading the offer.
  */
-function byTitle(form: SearchForm): Sql {
+function byTitle(form: SearchStatementForm): Sql {
   const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => parameter(`chain${index}`)))}]::text[]`;
   return numberRows(sql`
     select ${fixed}, d.locale from search_document d join ${offers(form, sql`o.product_id = d.product_id`)}
@@ -89,7 +89,7 @@ function byTitle(form: SearchForm): Sql {
  * Reads first the offers in the main currency, then those in other currencies; each read follows an index.
  * The second read runs only if the first returns too few rows.
  */
-function byPrice(form: SearchForm, direction: Sql): Sql {
+function byPrice(form: SearchStatementForm, direction: Sql): Sql {
   const main = sql`(select currency from main)`;
   const part = (number: 0 | 1, { among, order }: { among: Sql; order: Sql }): Sql => sql`
     (select ${columns}, ${sql.raw(String(number))} as part, o.currency, o.min_minor from ${offers(form)} and o.currency ${among}
@@ -102,7 +102,7 @@ function byPrice(form: SearchForm, direction: Sql): Sql {
       limit ${window}) as parts`;
 }
 
-export function matchesOfWords(form: SearchForm): MatchesSql {
+export function matchesOfWords(form: SearchStatementForm): SearchMatchesSql {
   const { sort } = form;
   const key = sql`d.offer_key`;
   const price = sql`, ${offerCurrencySql(key)} as currency, ${offerMinPriceSql(key)} as min_minor`;
@@ -157,7 +157,7 @@ const orders: Record<SearchSort, Sql> = {
  * words and always uses the full-text index; for frequent words PostgreSQL would otherwise read and
  * decompress all documents.
  */
-function query({ hasMerchant }: SearchForm): Sql {
+function query({ hasMerchant }: SearchStatementForm): Sql {
   const words = parameter<string>("filtered");
   if (!hasMerchant) return sql`select ${words}::tsquery`;
   return sql`select ${words}::tsquery && quote_literal(${parameter("merchantMark")}::text || id)::tsquery from merchant where slug = ${parameter("merchant")}::text`;
@@ -167,7 +167,7 @@ function query({ hasMerchant }: SearchForm): Sql {
  * Score of a document. The distances between the steps exceed the sum of everything below them, so being in
  * stock only matters among documents of the same step.
  */
-export function scoreSql({ hasCode }: SearchForm, inStock: Sql): Sql {
+export function scoreSql({ hasCode }: SearchStatementForm, inStock: Sql): Sql {
   const code = hasCode
     ? sql`when strpos(d.codes, ${parameter("codeStart")}::text) > 0 then case when strpos(d.codes, ${parameter("code")}::text) > 0 then 1000 else 500 end`
     : sql``;

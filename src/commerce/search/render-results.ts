@@ -3,13 +3,13 @@
  * functions are pure.
  */
 import { LRUCache } from "lru-cache";
-import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
+import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { chooseLocale, escapeHtml } from "#foundation/text.ts";
 import { exponentOf } from "#foundation/money.ts";
-import { facetBucketsMax, type FacetRows } from "./search-statement.ts";
+import { facetBucketsMax, type SearchFacetRows } from "./search-statement.ts";
 import { priceSteps } from "./offer-key.ts";
 import type { ParsedSearchQuery } from "./match-query.ts";
-import type { Stems } from "./stems.ts";
+import type { StemsByStemmer } from "./stems.ts";
 import { splitDenseWord, splitWords, foldText, type SearchWord } from "./tokens.ts";
 
 export interface SearchHit {
@@ -23,7 +23,7 @@ export interface SearchHit {
 type MatchedField = "sku" | "title" | "brand" | "category" | "description";
 
 /** A row of the result page, as the search statement returns it. */
-export interface HitRow extends SummaryRow {
+export interface SearchHitRow extends ProductSummaryRow {
   readonly score: number;
   /** This field and the following ones are present only if the search has words. */
   readonly stemmer?: string;
@@ -35,7 +35,11 @@ export interface HitRow extends SummaryRow {
   readonly inText?: boolean;
 }
 
-export function renderHit(hit: HitRow, query: ParsedSearchQuery, stems: Stems): SearchHit {
+export function renderSearchHit(
+  hit: SearchHitRow,
+  query: ParsedSearchQuery,
+  stems: StemsByStemmer,
+): SearchHit {
   const { score, stemmer, titleStems = null } = hit;
   const { id, locale, title } = hit.kept;
   if (stemmer === undefined) return { productId: id, locale, score, matched: [], titleHighlight: null };
@@ -43,7 +47,7 @@ export function renderHit(hit: HitRow, query: ParsedSearchQuery, stems: Stems): 
   return { productId: id, locale, score, matched: matchedIn(hit), titleHighlight };
 }
 
-function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: HitRow): MatchedField[] {
+function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: SearchHitRow): MatchedField[] {
   const fields: readonly (readonly [MatchedField, boolean | undefined])[] = [
     ["sku", inCode],
     ["title", inTitle],
@@ -65,7 +69,11 @@ interface Bucket {
   readonly count: number;
 }
 
-export function renderFacets(raw: FacetRows, locale: string, currency: string | null): SearchFacet[] {
+export function renderSearchFacets(
+  raw: SearchFacetRows,
+  locale: string,
+  currency: string | null,
+): SearchFacet[] {
   const categories = raw.category.map(({ slug, names, defaultLocale, count }) => {
     const labels = names ?? {};
     const chosen = chooseLocale(Object.keys(labels), [locale], [defaultLocale ?? ""]);
@@ -88,7 +96,7 @@ export function renderFacets(raw: FacetRows, locale: string, currency: string | 
  * Builds price buckets with the value `from-to` in minor units, excluding `to`. After the twentieth range,
  * the remaining counts are added to the last bucket, whose range then has no upper end.
  */
-function priceBuckets(counts: FacetRows["price"], locale: string, currency: string): Bucket[] {
+function priceBuckets(counts: SearchFacetRows["price"], locale: string, currency: string): Bucket[] {
   const shown = counts
     .slice(0, facetBucketsMax)
     .map(({ step, count }) => ({ from: priceSteps[step - 1] ?? 0, to: priceSteps[step], count }));
@@ -151,7 +159,7 @@ export interface StemmedTitle {
 export function highlightTitle(
   { title, stemmer, titleStems }: StemmedTitle,
   query: ParsedSearchQuery,
-  stems: Stems,
+  stems: StemsByStemmer,
 ): string | null {
   const wordStems = stems.get(stemmer);
   const queryStems = new Set(

@@ -13,7 +13,7 @@ import {
   merchantLexeme,
   type ParsedSearchQuery,
 } from "./match-query.ts";
-import type { Stems } from "./stems.ts";
+import type { StemsByStemmer } from "./stems.ts";
 
 export const searchSorts = [
   "relevance",
@@ -41,7 +41,7 @@ export interface SearchInput {
   readonly pageSize: number;
 }
 
-export interface SearchForm {
+export interface SearchStatementForm {
   /** False if the query is empty; then all products match. */
   readonly hasWords: boolean;
   /** True if the words may be a SKU or GTIN. */
@@ -51,11 +51,17 @@ export interface SearchForm {
   readonly sort: SearchSort;
 }
 
-export const searchFormKey = ({ hasWords, hasCode, hasCategory, hasMerchant, sort }: SearchForm): string =>
+export const searchStatementFormKey = ({
+  hasWords,
+  hasCode,
+  hasCategory,
+  hasMerchant,
+  sort,
+}: SearchStatementForm): string =>
   `search ${Number(hasWords)}${Number(hasCode)}${Number(hasCategory)}${Number(hasMerchant)} ${sort}`;
 
 /** SQL of the matches of a search. */
-export interface MatchesSql {
+export interface SearchMatchesSql {
   readonly base: RawBuilder<unknown>;
   /** Subquery with the main currency; returns at most one row. */
   readonly main: RawBuilder<unknown>;
@@ -118,7 +124,7 @@ export const mostUsedCurrencySql = (
 
 interface ParsedSearch {
   readonly query: ParsedSearchQuery;
-  readonly stems: Stems;
+  readonly stems: StemsByStemmer;
   readonly now: Date;
 }
 
@@ -142,7 +148,11 @@ export function searchValues(input: SearchInput, { query, stems, now }: ParsedSe
 }
 
 /** Returns the parameters that depend on the words: tsquery texts, and texts compared with `strpos`. */
-function wordValues(query: ParsedSearchQuery, stems: Stems, category: string | undefined): SearchValues {
+function wordValues(
+  query: ParsedSearchQuery,
+  stems: StemsByStemmer,
+  category: string | undefined,
+): SearchValues {
   const { words, normalized, code } = query;
   const all = matchAllWords(query, stems);
   const anyText = matchAnyWord(query, stems, "D");

@@ -5,7 +5,7 @@
  */
 import type { RawBuilder } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
+import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { runForRow } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
 import { localeChain } from "#foundation/text.ts";
@@ -15,22 +15,28 @@ import {
   parseSearchQuery,
   queryWordsToStem,
 } from "./match-query.ts";
-import { type SearchFacet, type HitRow, type SearchHit, renderFacets, renderHit } from "./render-results.ts";
-import { checkStemCache, type Stems, getStems } from "./stems.ts";
 import {
-  searchFormKey,
+  type SearchFacet,
+  type SearchHitRow,
+  type SearchHit,
+  renderSearchFacets,
+  renderSearchHit,
+} from "./render-results.ts";
+import { checkStemCache, type StemsByStemmer, getCachedStems } from "./stems.ts";
+import {
+  searchStatementFormKey,
   searchMatchesMax,
-  type SearchForm,
+  type SearchStatementForm,
   type SearchInput,
   type SearchValues,
   searchValues,
 } from "./search-form.ts";
-import { cachedPageStatement, type FacetRows, searchStatement } from "./search-statement.ts";
+import { cachedPageStatement, type SearchFacetRows, searchStatement } from "./search-statement.ts";
 
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
   /** Summary rows of the hits, in the same order. */
-  readonly summaries: readonly SummaryRow[];
+  readonly summaries: readonly ProductSummaryRow[];
   readonly totalItems: number;
   readonly totalItemsRelation: "exact" | "at_least";
   readonly currency: string | null;
@@ -64,11 +70,11 @@ interface SearchRun {
 
 async function runSearch(reader: Reader, { input, query, now, isAgain }: SearchRun): Promise<SearchResult> {
   const hasWords = input.q.trim() !== "";
-  const stems: Stems = hasWords ? await getStems(reader, queryWordsToStem(query)) : new Map();
+  const stems: StemsByStemmer = hasWords ? await getCachedStems(reader, queryWordsToStem(query)) : new Map();
   const form = formOf(input, query);
   const values = searchValues(input, { query, stems, now });
   const statement = {
-    form: searchFormKey(form),
+    form: searchStatementFormKey(form),
     write: (): RawBuilder<unknown> => searchStatement(form),
     values,
     hasManyForms: true,
@@ -81,13 +87,13 @@ async function runSearch(reader: Reader, { input, query, now, isAgain }: SearchR
   if (hasWords && !checkStemCache(reader, row.usedLocales ?? []) && isAgain === undefined)
     return runSearch(reader, { input, query, now, isAgain: true });
   return {
-    hits: row.hits.map((hit) => renderHit(hit, query, stems)),
+    hits: row.hits.map((hit) => renderSearchHit(hit, query, stems)),
     summaries: row.hits,
     totalItems: Math.min(row.total, searchMatchesMax),
     totalItemsRelation: row.total > searchMatchesMax ? "at_least" : "exact",
     currency: row.currency,
     localeResolved: row.locale ?? input.locale,
-    facets: renderFacets(row.facets, input.locale, row.currency),
+    facets: renderSearchFacets(row.facets, input.locale, row.currency),
     query: { normalized: query.normalized, corrected: null },
     indexedAt: row.indexedAt ?? now,
   };
@@ -99,9 +105,12 @@ interface Browse {
   readonly count: () => Promise<Row>;
 }
 
-const countsCacheKey = (form: SearchForm, { country, chain0, merchant, categoryKey }: SearchValues): string =>
+const countsCacheKey = (
+  form: SearchStatementForm,
+  { country, chain0, merchant, categoryKey }: SearchValues,
+): string =>
   JSON.stringify([
-    searchFormKey(form),
+    searchStatementFormKey(form),
     country,
     chain0,
     merchant ?? null,
@@ -157,7 +166,10 @@ async function readCachedPage(
  * Returns the form of a search. A query of punctuation only still counts as a search with words, and finds
  * nothing.
  */
-function formOf({ q, category, merchant, sort }: SearchInput, { code }: ParsedSearchQuery): SearchForm {
+function formOf(
+  { q, category, merchant, sort }: SearchInput,
+  { code }: ParsedSearchQuery,
+): SearchStatementForm {
   return {
     hasWords: q.trim() !== "",
     hasCode: code !== null,
@@ -168,7 +180,7 @@ function formOf({ q, category, merchant, sort }: SearchInput, { code }: ParsedSe
 }
 
 interface Row extends Counted {
-  readonly hits: readonly HitRow[];
+  readonly hits: readonly SearchHitRow[];
   /** Locales of the indexed documents; present only if the search has words. */
   readonly usedLocales?: readonly (string | null)[] | null;
   readonly indexedAt: Date | null;
@@ -194,7 +206,7 @@ interface Counted {
   readonly total: number;
   readonly currency: string | null;
   readonly locale: string | null;
-  readonly facets: FacetRows;
+  readonly facets: SearchFacetRows;
 }
 
 interface CachedCounts {

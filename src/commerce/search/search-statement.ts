@@ -8,7 +8,12 @@ import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
 import { summaryColumnsSql, summaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
 import { matchesWithoutWords, matchesOfWords, scoreSql } from "./match-statements.ts";
-import { countryParameter, searchMatchesMax, searchPageSizeMax, type SearchForm } from "./search-form.ts";
+import {
+  countryParameter,
+  searchMatchesMax,
+  searchPageSizeMax,
+  type SearchStatementForm,
+} from "./search-form.ts";
 import { offerAvailabilitySql, offerCurrencySql, isOfferInStockSql, offerPriceStepSql } from "./offer-key.ts";
 
 type Sql = RawBuilder<unknown>;
@@ -23,7 +28,7 @@ const max = sql.raw(String(searchMatchesMax));
  * sort order. `found` contains the counted matches. `main` contains the currency of most matches; only prices
  * in that currency are compared.
  */
-export function searchStatement(form: SearchForm): Sql {
+export function searchStatement(form: SearchStatementForm): Sql {
   const { base, main, order } = form.hasWords ? matchesOfWords(form) : matchesWithoutWords(form);
   return sql`
     with recursive ${usedLocales(form)}
@@ -72,7 +77,7 @@ function bestOf(order: Sql): Sql {
  * Lists the locales of the indexed documents. The recursion jumps from locale to locale in the index instead
  * of reading all terms.
  */
-function usedLocales({ hasWords }: SearchForm): Sql {
+function usedLocales({ hasWords }: SearchStatementForm): Sql {
   if (!hasWords) return sql``;
   return sql`used(locale) as (
       (select locale from search_term order by locale limit 1)
@@ -101,7 +106,7 @@ const cachedPage = sql`
  * The constant outer `limit` informs PostgreSQL's planner of the maximum page size; the inner `limit` is a
  * parameter.
  */
-function pageOf(form: SearchForm, order: Sql): Sql {
+function pageOf(form: SearchStatementForm, order: Sql): Sql {
   const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
   const pageRows = sql`
     select product_id, locale, offer ${score}, row_number() over () as place
@@ -123,7 +128,7 @@ function pageOf(form: SearchForm, order: Sql): Sql {
 /** Maximum number of buckets of a facet; only the largest are returned. */
 export const facetBucketsMax = 20;
 
-export interface FacetRows {
+export interface SearchFacetRows {
   readonly category: readonly {
     slug: string;
     names: Record<string, string> | null;

@@ -51,12 +51,12 @@ export function stemmerOf(locale: string): string {
  * Stems by stemmer and word. An empty stem means that the word is a stop word of the language (for example
  * "the", "und", "le").
  */
-export type Stems = ReadonlyMap<string, ReadonlyMap<string, string>>;
+export type StemsByStemmer = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-export async function readStems(
+export async function loadStems(
   reader: Reader,
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<Stems> {
+): Promise<StemsByStemmer> {
   const names = [...wanted]
     .filter(([stemmer, words]) => stemmer !== noStemmer && words.size > 0)
     .map(([stemmer]) => stemmer);
@@ -81,7 +81,10 @@ export async function readStems(
  * Looks up the stems of words in all indexed languages. The result has at least one entry; `simple`
  * represents the languages without a stemmer.
  */
-export async function readStemsInUse(reader: Reader, words: ReadonlySet<string>): Promise<Stems> {
+export async function loadStemsOfIndexedLanguages(
+  reader: Reader,
+  words: ReadonlySet<string>,
+): Promise<StemsByStemmer> {
   // The recursion jumps from locale to locale in the index instead of reading all terms.
   const { rows } = await sql<{ stemmer: string; stems: string[] | null }>`
     with recursive used(locale) as (
@@ -119,7 +122,7 @@ function stemCacheOf(reader: Reader): StemCache {
   return cache;
 }
 
-export async function getStems(reader: Reader, words: ReadonlySet<string>): Promise<Stems> {
+export async function getCachedStems(reader: Reader, words: ReadonlySet<string>): Promise<StemsByStemmer> {
   const cache = stemCacheOf(reader);
   // Another search may change the cache while this one waits for the database. The result therefore
   // combines one copy of the cache with the rows read for it.
@@ -127,12 +130,12 @@ export async function getStems(reader: Reader, words: ReadonlySet<string>): Prom
   const found = new Map([...words].flatMap((word) => [[word, cachedWords.get(word)] as const]));
   const missing = new Set([...words].filter((word) => found.get(word) === undefined));
   if (missing.size === 0 && stemmers.length > 0) return byStemmer(stemmers, found);
-  const read = await readStemsInUse(reader, missing);
+  const read = await loadStemsOfIndexedLanguages(reader, missing);
   const inUse = [...read.keys()];
   // The indexed languages have changed, so the cache is cleared and all stems are read again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
     clearStemCache(cache);
-    return getStems(reader, words);
+    return getCachedStems(reader, words);
   }
   for (const word of missing) found.set(word, stemsIn(read, word));
   if (cache.stemmers.length === 0 || areSame(cache.stemmers, inUse)) {
@@ -144,7 +147,7 @@ export async function getStems(reader: Reader, words: ReadonlySet<string>): Prom
 
 type Found = ReadonlyMap<string, ReadonlyMap<string, string> | undefined>;
 
-const byStemmer = (stemmers: readonly string[], found: Found): Stems =>
+const byStemmer = (stemmers: readonly string[], found: Found): StemsByStemmer =>
   new Map(stemmers.map((stemmer) => [stemmer, ofStemmer(stemmer, found)]));
 
 function ofStemmer(stemmer: string, found: Found): ReadonlyMap<string, string> {
@@ -156,7 +159,7 @@ function ofStemmer(stemmer: string, found: Found): ReadonlyMap<string, string> {
   return stems;
 }
 
-function stemsIn(read: Stems, word: string): ReadonlyMap<string, string> {
+function stemsIn(read: StemsByStemmer, word: string): ReadonlyMap<string, string> {
   const stems = new Map<string, string>();
   for (const [stemmer, own] of read) {
     const stem = own.get(word);

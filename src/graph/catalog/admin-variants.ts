@@ -1,5 +1,9 @@
 /** Graph types and query of a merchant's variants, with their stock and current prices. */
-import type { PricePart, ProductAggregate, VariantPart } from "#commerce/catalog/read-products.ts";
+import type {
+  VariantPricePart,
+  ProductAggregate,
+  ProductVariantPart,
+} from "#commerce/catalog/read-products.ts";
 import { variantAvailability } from "#commerce/catalog/render-product.ts";
 import { money } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
@@ -7,44 +11,46 @@ import { ownerOf, readers } from "#graph/context.ts";
 import { MarketRef, MoneyRef, VariantRef } from "#graph/refs.ts";
 import { AvailabilityEnum, type Restriction, RestrictionEnum } from "./products.ts";
 
-const PriceRef = builder.objectRef<PricePart & { readonly product: ProductAggregate }>("Price").implement({
-  description: "The current price of a variant in one market.",
-  fields: (t) => ({
-    market: t.field({
-      type: MarketRef,
-      description: "The market in which this price is valid.",
-      resolve: async ({ marketId, product }, _args, { loaders }) => {
-        const market = (await loaders.markets.load(product.merchant.id)).find(({ id }) => id === marketId);
-        if (market === undefined) throw new Error(`Market ${marketId} does not exist.`);
-        return market;
-      },
+const PriceRef = builder
+  .objectRef<VariantPricePart & { readonly product: ProductAggregate }>("Price")
+  .implement({
+    description: "The current price of a variant in one market.",
+    fields: (t) => ({
+      market: t.field({
+        type: MarketRef,
+        description: "The market in which this price is valid.",
+        resolve: async ({ marketId, product }, _args, { loaders }) => {
+          const market = (await loaders.markets.load(product.merchant.id)).find(({ id }) => id === marketId);
+          if (market === undefined) throw new Error(`Market ${marketId} does not exist.`);
+          return market;
+        },
+      }),
+      amount: t.field({
+        type: MoneyRef,
+        description: "The price of one unit in the market's currency.",
+        resolve: (price) => money(price.amountMinor, currencyOf(price)),
+      }),
+      compareAt: t.field({
+        type: MoneyRef,
+        nullable: true,
+        description: "The price before a reduction; null if the price is not reduced.",
+        resolve: (price) =>
+          price.compareAtMinor === null ? null : money(price.compareAtMinor, currencyOf(price)),
+      }),
+      lowest30d: t.field({
+        type: MoneyRef,
+        nullable: true,
+        description:
+          "The lowest price in the 30 days before the current price began; null if the variant had no price then.",
+        resolve: (price) =>
+          price.lowest30dMinor === null ? null : money(price.lowest30dMinor, currencyOf(price)),
+      }),
+      validFrom: t.expose("validFrom", {
+        type: "DateTime",
+        description: "When the current price became valid.",
+      }),
     }),
-    amount: t.field({
-      type: MoneyRef,
-      description: "The price of one unit in the market's currency.",
-      resolve: (price) => money(price.amountMinor, currencyOf(price)),
-    }),
-    compareAt: t.field({
-      type: MoneyRef,
-      nullable: true,
-      description: "The price before a reduction; null if the price is not reduced.",
-      resolve: (price) =>
-        price.compareAtMinor === null ? null : money(price.compareAtMinor, currencyOf(price)),
-    }),
-    lowest30d: t.field({
-      type: MoneyRef,
-      nullable: true,
-      description:
-        "The lowest price in the 30 days before the current price began; null if the variant had no price then.",
-      resolve: (price) =>
-        price.lowest30dMinor === null ? null : money(price.lowest30dMinor, currencyOf(price)),
-    }),
-    validFrom: t.expose("validFrom", {
-      type: "DateTime",
-      description: "When the current price became valid.",
-    }),
-  }),
-});
+  });
 
 function currencyOf({
   marketId,
@@ -58,7 +64,7 @@ function currencyOf({
   return market.currency;
 }
 
-const StockLevelRef = builder.objectRef<VariantPart>("StockLevel").implement({
+const StockLevelRef = builder.objectRef<ProductVariantPart>("StockLevel").implement({
   description: "The stock of a variant. All quantities are numbers of units.",
   fields: (t) => ({
     onHand: t.exposeInt("onHand", {

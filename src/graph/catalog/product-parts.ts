@@ -1,40 +1,46 @@
 /** Graph types of the parts of a merchant's product: texts, options, attributes, pictures and videos. */
-import type { MediaPart, ProductAggregate, TranslationPart } from "#commerce/catalog/read-products.ts";
+import type {
+  ProductMediaPart,
+  ProductAggregate,
+  ProductTranslationPart,
+} from "#commerce/catalog/read-products.ts";
 import { builder } from "#graph/builder.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
 
-export const ProductTranslationRef = builder.objectRef<TranslationPart>("ProductTranslation").implement({
-  description: "The texts of a product in one locale.",
-  fields: (t) => ({
-    locale: t.expose("locale", { type: "LocaleCode", description: "The locale of these texts." }),
-    slug: t.expose("slug", {
-      type: "Slug",
-      description:
-        "The part of the product page's URL that names the product in this locale; unique within the merchant.",
+export const ProductTranslationRef = builder
+  .objectRef<ProductTranslationPart>("ProductTranslation")
+  .implement({
+    description: "The texts of a product in one locale.",
+    fields: (t) => ({
+      locale: t.expose("locale", { type: "LocaleCode", description: "The locale of these texts." }),
+      slug: t.expose("slug", {
+        type: "Slug",
+        description:
+          "The part of the product page's URL that names the product in this locale; unique within the merchant.",
+      }),
+      title: t.exposeString("title", {
+        description: "The product's title in this locale, 1 to 200 characters.",
+      }),
+      summary: t.exposeString("summary", {
+        nullable: true,
+        description:
+          "A short plain-text summary of the product, at most 300 characters; null if there is none.",
+      }),
+      description: t.exposeString("description", {
+        nullable: true,
+        description:
+          "The product's description as CommonMark, at most 20 000 characters; null if there is none.",
+      }),
+      seoTitle: t.exposeString("seoTitle", {
+        nullable: true,
+        description: "The page title intended for search engines; null if there is none.",
+      }),
+      seoDescription: t.exposeString("seoDescription", {
+        nullable: true,
+        description: "The page description intended for search engines; null if there is none.",
+      }),
     }),
-    title: t.exposeString("title", {
-      description: "The product's title in this locale, 1 to 200 characters.",
-    }),
-    summary: t.exposeString("summary", {
-      nullable: true,
-      description:
-        "A short plain-text summary of the product, at most 300 characters; null if there is none.",
-    }),
-    description: t.exposeString("description", {
-      nullable: true,
-      description:
-        "The product's description as CommonMark, at most 20 000 characters; null if there is none.",
-    }),
-    seoTitle: t.exposeString("seoTitle", {
-      nullable: true,
-      description: "The page title intended for search engines; null if there is none.",
-    }),
-    seoDescription: t.exposeString("seoDescription", {
-      nullable: true,
-      description: "The page description intended for search engines; null if there is none.",
-    }),
-  }),
-});
+  });
 
 const OptionChoiceRef = builder
   .objectRef<{ code: string; labels: Readonly<Record<string, string>> }>("OptionChoice")
@@ -84,7 +90,7 @@ export const AttributeDefinitionRef = builder
     }),
   });
 
-export const MediaRef = builder.objectRef<MediaPart>("Media").implement({
+export const MediaRef = builder.objectRef<ProductMediaPart>("Media").implement({
   description: "A picture or video of a product.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The ID of the picture or video, `med_…`." }),

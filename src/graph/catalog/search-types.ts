@@ -1,5 +1,5 @@
 /** Graph types of the product search: sort orders, found products, facets, and the data about a page. */
-import { type ProductSummary, renderSummaryRow } from "#commerce/catalog/render-product.ts";
+import { type ProductSummary, renderProductSummaryRow } from "#commerce/catalog/render-product.ts";
 import type { SearchResult } from "#commerce/search/search-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { ProductListingInterface } from "./products.ts";
@@ -240,6 +240,8 @@ export const ProductSearchResultRef = builder.objectRef<SearchPage>("ProductSear
 function itemsOf({ hits, summaries }: SearchResult, publicUrl: string): SearchItem[] {
   return hits.flatMap(({ score, matched, titleHighlight }, index) => {
     const row = summaries[index];
-    return row === undefined ? [] : [{ ...renderSummaryRow(row, publicUrl), score, matched, titleHighlight }];
+    return row === undefined
+      ? []
+      : [{ ...renderProductSummaryRow(row, publicUrl), score, matched, titleHighlight }];
   });
 }

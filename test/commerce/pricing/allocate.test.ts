@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import {
   allocateByWeight,
   AmountOutOfRangeError,
-  mulDivHalfEven,
-  multiplyMinor,
-  sumMinor,
+  multiplyDivideHalfEven,
+  multiplyMinorUnits,
+  sumMinorUnits,
 } from "#commerce/pricing/discounts.ts";
 
 const max = Number.MAX_SAFE_INTEGER;
@@ -33,7 +33,7 @@ describe("a rounded fraction", () => {
     [max - 2, 5_000, 10_000, 4_503_599_627_370_494],
     [max, max, max, max],
   ])("%d × %d ÷ %d is %d", (value, numerator, denominator, expected) => {
-    expect(mulDivHalfEven(value, numerator, denominator)).toBe(expected);
+    expect(multiplyDivideHalfEven(value, numerator, denominator)).toBe(expected);
   });
 
   it("is nearest to the exact one, and even where two are", () => {
@@ -43,7 +43,7 @@ describe("a rounded fraction", () => {
         fc.nat(10_000),
         fc.integer({ min: 10_000, max: 20_000 }),
         (value, numerator, denominator) => {
-          const result = BigInt(mulDivHalfEven(value, numerator, denominator));
+          const result = BigInt(multiplyDivideHalfEven(value, numerator, denominator));
           const twiceOff = 2n * (result * BigInt(denominator) - BigInt(value) * BigInt(numerator));
           const distance = twiceOff < 0n ? -twiceOff : twiceOff;
           expect(distance <= BigInt(denominator)).toBe(true);
@@ -54,12 +54,12 @@ describe("a rounded fraction", () => {
   });
 
   it("is refused beyond what a number holds exactly", () => {
-    expect(() => mulDivHalfEven(max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
-    expect(() => mulDivHalfEven(-max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
+    expect(() => multiplyDivideHalfEven(max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
+    expect(() => multiplyDivideHalfEven(-max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
   });
 
   it.each([0, -1, -10])("of %d parts is a mistake of the caller", (denominator) => {
-    expect(() => mulDivHalfEven(1, 1, denominator)).toThrow(
+    expect(() => multiplyDivideHalfEven(1, 1, denominator)).toThrow(
       new RangeError("The denominator must be positive."),
     );
   });
@@ -67,19 +67,19 @@ describe("a rounded fraction", () => {
 
 describe("products and sums", () => {
   it("are exact up to the largest amount", () => {
-    expect(multiplyMinor(900_719_925_474_099, 10)).toBe(max - 1);
-    expect(sumMinor([max - 1, 1])).toBe(max);
-    expect(sumMinor([max, max, -max])).toBe(max);
-    expect(sumMinor([])).toBe(0);
-    expect(sumMinor([-max])).toBe(-max);
-    expect(multiplyMinor(-max, 1)).toBe(-max);
+    expect(multiplyMinorUnits(900_719_925_474_099, 10)).toBe(max - 1);
+    expect(sumMinorUnits([max - 1, 1])).toBe(max);
+    expect(sumMinorUnits([max, max, -max])).toBe(max);
+    expect(sumMinorUnits([])).toBe(0);
+    expect(sumMinorUnits([-max])).toBe(-max);
+    expect(multiplyMinorUnits(-max, 1)).toBe(-max);
   });
 
   it("are refused above it, with a sentence that says so", () => {
-    expect(() => multiplyMinor(900_719_925_474_100, 10)).toThrow(AmountOutOfRangeError);
-    expect(() => sumMinor([max, 1])).toThrow("An amount is beyond ±9007199254740991 minor units.");
-    expect(() => sumMinor([-max, -1])).toThrow(AmountOutOfRangeError);
-    expect(() => sumMinor([max, 1])).toThrow(expect.objectContaining({ name: "AmountOutOfRange" }));
+    expect(() => multiplyMinorUnits(900_719_925_474_100, 10)).toThrow(AmountOutOfRangeError);
+    expect(() => sumMinorUnits([max, 1])).toThrow("An amount is beyond ±9007199254740991 minor units.");
+    expect(() => sumMinorUnits([-max, -1])).toThrow(AmountOutOfRangeError);
+    expect(() => sumMinorUnits([max, 1])).toThrow(expect.objectContaining({ name: "AmountOutOfRange" }));
   });
 });
 

@@ -1,10 +1,14 @@
 /** What a cart costs, checked against sums made by hand in currencies of two, no and three digits. */
 import { describe, expect, it } from "vitest";
 import { priceCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
-import { AmountOutOfRangeError, type DiscountRule, type Entitlement } from "#commerce/pricing/discounts.ts";
+import {
+  AmountOutOfRangeError,
+  type DiscountRule,
+  type PromotionEntitlement,
+} from "#commerce/pricing/discounts.ts";
 
-const everything: Entitlement = { productIds: [], categoryIds: [] };
-const products = (...productIds: string[]): Entitlement => ({ productIds, categoryIds: [] });
+const everything: PromotionEntitlement = { productIds: [], categoryIds: [] };
+const products = (...productIds: string[]): PromotionEntitlement => ({ productIds, categoryIds: [] });
 const taxed = (basisPoints: number, appliesToShipping = true) => ({ basisPoints, appliesToShipping });
 
 function line(id: string, unitPriceMinor: number, quantity = 1): PricingLine {

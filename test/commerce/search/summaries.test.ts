@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { findProductAggregates } from "#commerce/catalog/read-products.ts";
-import { renderSummaryRow, renderProductSummary } from "#commerce/catalog/render-product.ts";
+import { renderProductSummaryRow, renderProductSummary } from "#commerce/catalog/render-product.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type SearchInput, searchSorts } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
@@ -45,7 +45,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
         ? undefined
         : renderProductSummary(product, { locales: [locale], country: input.market, now: at, publicUrl });
     });
-    expect(summaries.map((row) => renderSummaryRow(row, publicUrl))).toEqual(whole);
+    expect(summaries.map((row) => renderProductSummaryRow(row, publicUrl))).toEqual(whole);
     return hits.length;
   }
 
@@ -105,7 +105,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
       for (const sort of searchSorts)
         await compare({ q: "", locale: "en", market: "DE", sort, page: 1, pageSize: 100 }, at);
       const { summaries } = await searchProducts(db, newest, at);
-      for (const row of summaries) availabilities.add(renderSummaryRow(row, publicUrl).availability);
+      for (const row of summaries) availabilities.add(renderProductSummaryRow(row, publicUrl).availability);
     }
     expect([...availabilities].toSorted()).toEqual([
       "backorder",
