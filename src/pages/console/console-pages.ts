@@ -53,7 +53,7 @@ export function consolePage(
 }
 
 export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: string): HtmlPage {
-  return messagePage(
+  return consoleMessagePage(
     "Your shop is suspended",
     `${merchantName} is suspended, so its console is closed until it is resumed.`,
     [
@@ -66,20 +66,20 @@ export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: 
 }
 
 /** A form came from elsewhere; the console is at the service's public address alone. */
-export const foreignPage = (publicUrl: string): HtmlPage =>
-  messagePage(
+export const foreignRequestPage = (publicUrl: string): HtmlPage =>
+  consoleMessagePage(
     "This did not come from the console",
     "Open the console at its own address and try again there.",
     [html`<p><a href="${publicUrl}/console">${publicUrl}/console</a></p>`],
   );
 
 /** Comes from another site's link, without the cookie: asked again from here it is sent along. */
-export const againFromHere = (url: string): HtmlPage => ({
-  ...messagePage("Console", "One moment …"),
+export const sameSiteReloadPage = (url: string): HtmlPage => ({
+  ...consoleMessagePage("Console", "One moment …"),
   refresh: { seconds: 0, url },
 });
 
-export function messagePage(title: string, message: string, more: readonly Markup[] = []): HtmlPage {
+export function consoleMessagePage(title: string, message: string, more: readonly Markup[] = []): HtmlPage {
   return {
     title,
     body: html`<h1>${title}</h1>
@@ -88,12 +88,12 @@ export function messagePage(title: string, message: string, more: readonly Marku
   };
 }
 
-export function showPage(reply: FastifyReply, page: HtmlPage): FastifyReply {
+export function sendConsolePage(reply: FastifyReply, page: HtmlPage): FastifyReply {
   return reply.headers(pageHeaders(page)).send(renderPage(page));
 }
 
 /** The error handler of the console's routes: logs failures of the service and answers with a page. */
-export function answerOnPage(
+export function answerConsoleError(
   log: Log,
 ): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   return (error, request, reply) => {
@@ -106,7 +106,7 @@ export function answerOnPage(
     request.failureCode = failure.code;
     const retryAfter = retryAfterSecondsOf(failure);
     if (retryAfter !== null) void reply.header("retry-after", String(retryAfter));
-    return showPage(reply.code(failure.status), pageOf(failure.status, retryAfter));
+    return sendConsolePage(reply.code(failure.status), pageOf(failure.status, retryAfter));
   };
 }
 
@@ -118,7 +118,7 @@ function toRefusal(error: unknown): Failure {
 
 function pageOf(status: number, retryAfterSeconds: number | null): HtmlPage {
   if (status === 429)
-    return messagePage("There were too many requests", `Try again in ${retryAfterSeconds ?? 60} s.`);
-  if (status >= 500) return messagePage("This does not work at the moment", "Try again in a minute.");
-  return messagePage("This did not work", "Go back and try again.");
+    return consoleMessagePage("There were too many requests", `Try again in ${retryAfterSeconds ?? 60} s.`);
+  if (status >= 500) return consoleMessagePage("This does not work at the moment", "Try again in a minute.");
+  return consoleMessagePage("This did not work", "Go back and try again.");
 }

@@ -31,12 +31,12 @@ import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { formOf, isFromHere, takeForms } from "#http/body.ts";
 import { clearConsoleCookie, readConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
 import {
-  againFromHere,
-  answerOnPage,
+  sameSiteReloadPage,
+  answerConsoleError,
   consolePage,
   consoleSignInPage,
-  foreignPage,
-  showPage,
+  foreignRequestPage,
+  sendConsolePage,
   suspendedPage,
 } from "./console-pages.ts";
 
@@ -95,7 +95,7 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
   const home = `${basePathOf(publicUrl)}/console`;
   const signIn = createSignIn(services);
   void server.register((pages, _options, done) => {
-    pages.setErrorHandler(answerOnPage(services.log));
+    pages.setErrorHandler(answerConsoleError(services.log));
     takeForms(pages);
     pages.addHook("onRequest", services.limitAddress);
     for (const path of ["/console", "/console/*"])
@@ -118,21 +118,24 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
 
 /** Also told who came by another of the host's names: a cookie set there would be of no use here. */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
-  showPage(reply.code(403), foreignPage(publicUrl));
+  sendConsolePage(reply.code(403), foreignRequestPage(publicUrl));
 
 async function showConsole({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { db, publicUrl } = services;
   const session = await sessionOf(request, services);
-  const next = placeAfter(request.url);
+  const next = pathAfterSignIn(request.url);
   if (session === undefined) {
     if (request.headers["sec-fetch-site"] === "cross-site")
-      return showPage(reply, againFromHere(basePathOf(publicUrl) + next));
-    return showPage(reply, consoleSignInPage({ next, publicUrl, email: "", fault: undefined }));
+      return sendConsolePage(reply, sameSiteReloadPage(basePathOf(publicUrl) + next));
+    return sendConsolePage(reply, consoleSignInPage({ next, publicUrl, email: "", fault: undefined }));
   }
-  if (session.isSuspended) return showPage(reply.code(403), suspendedPage(session, publicUrl));
+  if (session.isSuspended) return sendConsolePage(reply.code(403), suspendedPage(session, publicUrl));
   const { secret } = session;
   void recordSessionUse(db, secret, services.clock.now()).catch(() => undefined);
-  return showPage(reply, consolePage(session, { asset: getPageAssets("console", publicUrl), publicUrl }));
+  return sendConsolePage(
+    reply,
+    consolePage(session, { asset: getPageAssets("console", publicUrl), publicUrl }),
+  );
 }
 
 async function sessionOf(
@@ -145,7 +148,7 @@ async function sessionOf(
 }
 
 /** A page of the console, whatever was asked for. */
-export function placeAfter(next: string | null): string {
+export function pathAfterSignIn(next: string | null): string {
   const url = URL.parse(next ?? "", "http://here");
   if (url === null || url.origin !== "http://here" || !/^\/console(?:\/|$)/.test(url.pathname))
     return "/console";
@@ -160,11 +163,11 @@ async function answerSignIn(
   const { publicUrl } = services;
   const form = formOf(request);
   const { email, password } = readSignInForm(form);
-  const next = placeAfter(form.get("next"));
+  const next = pathAfterSignIn(form.get("next"));
   const again = ({ status, message, code, retryAfterSeconds }: SignInError): FastifyReply => {
     request.failureCode = code;
     if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
-    return showPage(reply.code(status), consoleSignInPage({ next, publicUrl, email, fault: message }));
+    return sendConsolePage(reply.code(status), consoleSignInPage({ next, publicUrl, email, fault: message }));
   };
   if (email === "" || password === "") return again(emptySignInError);
   const outcome = await signIn({ email, password, address: request.ip });

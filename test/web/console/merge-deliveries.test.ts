@@ -5,18 +5,18 @@
 import { expect, it } from "vitest";
 import type {
   Delivery,
-  DeliveryPage,
-  DeliveryStatus,
+  DeliveriesResult,
+  ConsoleDeliveryStatus,
 } from "#pages/console/browser/deliveries/delivery-documents.ts";
 import {
   mergeDeliveries,
-  newsOf,
-  toldMax,
-  toldSince,
-  withTold,
+  changedDeliveries,
+  liveDeliveriesMax,
+  liveDeliveriesSince,
+  addLiveDeliveries,
 } from "#pages/console/browser/deliveries/merge-deliveries.ts";
 
-const delivery = (second: number, status: DeliveryStatus = "SUCCEEDED"): Delivery => ({
+const delivery = (second: number, status: ConsoleDeliveryStatus = "SUCCEEDED"): Delivery => ({
   id: `whd_${second}`,
   endpointId: "whe_1",
   status,
@@ -29,15 +29,16 @@ const delivery = (second: number, status: DeliveryStatus = "SUCCEEDED"): Deliver
   event: { id: `evt_${second}`, type: "cart.updated", occurredAt: "2026-01-01T00:00:00.000Z" },
 });
 
-const pageOf = (deliveries: readonly Delivery[], hasPreviousPage = true): DeliveryPage => ({
+const pageOf = (deliveries: readonly Delivery[], hasPreviousPage = true): DeliveriesResult => ({
   webhookDeliveries: {
     edges: deliveries.map((node) => ({ node })),
     pageInfo: { hasNextPage: false, hasPreviousPage, startCursor: null, endCursor: null },
   },
 });
-const shownBy = ({ webhookDeliveries }: DeliveryPage): string[] =>
+const shownBy = ({ webhookDeliveries }: DeliveriesResult): string[] =>
   webhookDeliveries.edges.map(({ node }) => `${node.id} ${node.status}`);
-const told = (...deliveries: Delivery[]): ReturnType<typeof withTold> => withTold(new Map(), deliveries);
+const told = (...deliveries: Delivery[]): ReturnType<typeof addLiveDeliveries> =>
+  addLiveDeliveries(new Map(), deliveries);
 const newest = { status: null, isNewest: true } as const;
 
 it("adds what is newer than the page's oldest, in order, and ignores what stands on an older page", () => {
@@ -63,7 +64,10 @@ it("shows what was told last, also when the page was asked for again before and 
 
 it("lets an answer renew what was told before it was asked for, and keeps what was told since", () => {
   const whenAsked = told(delivery(1, "SENDING"), delivery(2, "SENDING"));
-  const since = toldSince(withTold(whenAsked, [delivery(2, "RETRYING"), delivery(3, "PENDING")]), whenAsked);
+  const since = liveDeliveriesSince(
+    addLiveDeliveries(whenAsked, [delivery(2, "RETRYING"), delivery(3, "PENDING")]),
+    whenAsked,
+  );
   const answer = pageOf([delivery(1, "SUCCEEDED"), delivery(2, "SENDING")]);
   expect(shownBy(mergeDeliveries(answer, since, newest))).toEqual([
     "whd_1 SUCCEEDED",
@@ -92,14 +96,14 @@ it("keeps to the status that was asked for, as rows change into it and out of it
 it("tells what is new or has another status, and nothing else", () => {
   const before = pageOf([delivery(1), delivery(2, "SENDING")]);
   const after = pageOf([delivery(1), delivery(2, "SUCCEEDED"), delivery(3, "PENDING")]);
-  expect(newsOf(before, after).map(({ id }) => id)).toEqual(["whd_2", "whd_3"]);
-  expect(newsOf(after, after)).toEqual([]);
+  expect(changedDeliveries(before, after).map(({ id }) => id)).toEqual(["whd_2", "whd_3"]);
+  expect(changedDeliveries(after, after)).toEqual([]);
 });
 
 it("keeps the newest of what is told, however long the page is open", () => {
-  const all = withTold(
+  const all = addLiveDeliveries(
     told(delivery(0)),
-    Array.from({ length: toldMax }, (_, index) => delivery(index + 1)),
+    Array.from({ length: liveDeliveriesMax }, (_, index) => delivery(index + 1)),
   );
-  expect([all.size, all.has("whd_0"), all.has("whd_1")]).toEqual([toldMax, false, true]);
+  expect([all.size, all.has("whd_0"), all.has("whd_1")]).toEqual([liveDeliveriesMax, false, true]);
 });

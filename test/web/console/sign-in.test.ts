@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { disableStaff, enableStaff } from "#access/people/staff.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { readConsoleCookie } from "#http/staff-session.ts";
-import { placeAfter } from "#pages/console/plugin.ts";
+import { pathAfterSignIn } from "#pages/console/plugin.ts";
 import { createPerson, password } from "#test/oauth/people.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
@@ -208,8 +208,8 @@ describe("signing in", () => {
     ["javascript:alert(1)", "/console"],
     ["", "/console"],
   ])("leads nowhere but to the console: %j", (next, place) => {
-    expect(placeAfter(next)).toBe(place);
-    expect(new URL(placeAfter(next), publicUrl).origin).toBe(publicUrl);
+    expect(pathAfterSignIn(next)).toBe(place);
+    expect(new URL(pathAfterSignIn(next), publicUrl).origin).toBe(publicUrl);
   });
 });
 

@@ -7,11 +7,11 @@ import { InstallationPage } from "./installations/installation-page.tsx";
 import { InstallationsPage } from "./installations/installations-page.tsx";
 import { KeysPage } from "./keys/keys-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
-import { Heading, Link, type Place, usePlace } from "./navigation.tsx";
+import { PageHeading, ConsoleLink, type ConsoleLocation, useConsoleLocation } from "./navigation.tsx";
 import { consolePath } from "./graph/client.ts";
 
-export function App({ person }: { readonly person: Person }): JSX.Element {
-  const place = usePlace();
+export function ConsoleApp({ person }: { readonly person: Person }): JSX.Element {
+  const place = useConsoleLocation();
   return (
     <Frame person={person} place={place}>
       <PageAt key={place.parts.join("/")} place={place} />
@@ -19,28 +19,28 @@ export function App({ person }: { readonly person: Person }): JSX.Element {
   );
 }
 
-function PageAt({ place }: { readonly place: Place }): JSX.Element {
+function PageAt({ place }: { readonly place: ConsoleLocation }): JSX.Element {
   const [room, id, more] = place.parts;
-  if (more !== undefined) return <Nowhere />;
+  if (more !== undefined) return <UnknownPage />;
   if (id !== undefined) {
     if (room === "installations") return <InstallationPage id={id} />;
     if (room === "endpoints") return <EndpointPage id={id} />;
     if (room === "deliveries") return <DeliveryPage id={id} />;
-    return <Nowhere />;
+    return <UnknownPage />;
   }
   if (room === undefined) return <OverviewPage />;
   if (room === "installations") return <InstallationsPage />;
   if (room === "keys") return <KeysPage place={place} />;
   if (room === "endpoints") return <EndpointsPage place={place} />;
-  return <Nowhere />;
+  return <UnknownPage />;
 }
 
-function Nowhere(): JSX.Element {
+function UnknownPage(): JSX.Element {
   return (
     <>
-      <Heading title="There is nothing here" />
+      <PageHeading title="There is nothing here" />
       <p>
-        The address leads to no page of the console. <Link to="">Go to the overview</Link>.
+        The address leads to no page of the console. <ConsoleLink to="">Go to the overview</ConsoleLink>.
       </p>
     </>
   );
@@ -55,7 +55,7 @@ interface Person {
 
 interface FrameProps {
   readonly person: Person;
-  readonly place: Place;
+  readonly place: ConsoleLocation;
   readonly children: ComponentChildren;
 }
 
@@ -81,9 +81,9 @@ function Frame({ person, place, children }: FrameProps): JSX.Element {
           <ul>
             {rooms.map(({ to, name, parts }) => (
               <li key={to}>
-                <Link to={to} aria-current={isHere(parts) ? "page" : undefined}>
+                <ConsoleLink to={to} aria-current={isHere(parts) ? "page" : undefined}>
                   {name}
-                </Link>
+                </ConsoleLink>
               </li>
             ))}
           </ul>

@@ -161,7 +161,7 @@ interface BarsProps {
 
 const whole = (value: number): string => value.toLocaleString("en");
 
-export function Bars({ labels, keys, series, ...named }: BarsProps): JSX.Element {
+export function BarChart({ labels, keys, series, ...named }: BarsProps): JSX.Element {
   const sums = labels.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const ticks = ticksOf(Math.max(...sums));
   const scale = plotHeight / (ticks.at(-1) ?? 1);
@@ -216,7 +216,7 @@ interface LinesProps {
   readonly format: (value: number) => string;
 }
 
-export function Lines({ labels, keys, series, format, ...named }: LinesProps): JSX.Element {
+export function LineChart({ labels, keys, series, format, ...named }: LinesProps): JSX.Element {
   const ticks = ticksOf(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))));
   const scale = plotHeight / (ticks.at(-1) ?? 1);
   const draw = (width: number): JSX.Element[] => {

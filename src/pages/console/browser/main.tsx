@@ -1,6 +1,6 @@
 /** Starts the console. The page that the service rendered names the merchant and the signed-in person. */
 import { render } from "preact";
-import { App } from "./app.tsx";
+import { ConsoleApp } from "./app.tsx";
 import "./frame.css";
 import "./content.css";
 import "./narrow.css";
@@ -8,5 +8,5 @@ import "./narrow.css";
 const place = document.getElementById("app");
 if (place !== null) {
   const { merchantName = "", staffName = "", staffEmail = "" } = place.dataset;
-  render(<App person={{ merchantName, staffName, staffEmail }} />, place);
+  render(<ConsoleApp person={{ merchantName, staffName, staffEmail }} />, place);
 }

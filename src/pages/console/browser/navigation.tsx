@@ -6,7 +6,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { consolePath } from "./graph/client.ts";
 
-export interface Place {
+export interface ConsoleLocation {
   /** Below /console, as names between slashes. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
@@ -23,7 +23,7 @@ function decoded(part: string): string {
   }
 }
 
-function placeNow(): Place {
+function placeNow(): ConsoleLocation {
   const parts = location.pathname
     .slice(consolePath.length)
     .split("/")
@@ -31,7 +31,7 @@ function placeNow(): Place {
   return { parts: parts.map(decoded), query: new URLSearchParams(location.search) };
 }
 
-export function usePlace(): Place {
+export function useConsoleLocation(): ConsoleLocation {
   const [place, setPlace] = useState(placeNow);
   useEffect(() => {
     const follow = (): void => setPlace(placeNow());
@@ -44,13 +44,13 @@ export function usePlace(): Place {
 }
 
 /** `to`: below /console. */
-export function go(to: string): void {
+export function navigateTo(to: string): void {
   history.pushState(null, "", consolePath + to);
   dispatchEvent(new Event(moved));
 }
 
 /** Says the same place in other words, for example with a filter: no step back leads to before. */
-export function restate(to: string): void {
+export function replaceLocation(to: string): void {
   history.replaceState(null, "", consolePath + to);
   dispatchEvent(new Event(moved));
 }
@@ -61,12 +61,12 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-export function Link({ to, children, ...rest }: LinkProps): JSX.Element {
+export function ConsoleLink({ to, children, ...rest }: LinkProps): JSX.Element {
   const follow = (event: MouseEvent): void => {
     // Another tab or a download is the browser's business.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    go(to);
+    navigateTo(to);
   };
   return (
     <a {...rest} href={consolePath + to} onClick={follow}>
@@ -84,7 +84,7 @@ interface HeadingProps {
 
 let isFirst = true;
 
-export function Heading({ title, children }: HeadingProps): JSX.Element {
+export function PageHeading({ title, children }: HeadingProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} – Console`;

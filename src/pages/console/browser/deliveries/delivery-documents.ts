@@ -1,6 +1,6 @@
 /** What the pages about deliveries ask of the graph. */
-import { type Connection, graph } from "#pages/console/browser/graph/documents.ts";
-import type { Keyed } from "#pages/console/browser/graph/hooks.ts";
+import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export const deliveryStatuses = [
   "PENDING",
@@ -11,7 +11,7 @@ export const deliveryStatuses = [
   "SKIPPED",
   "CANCELED",
 ] as const;
-export type DeliveryStatus = (typeof deliveryStatuses)[number];
+export type ConsoleDeliveryStatus = (typeof deliveryStatuses)[number];
 
 export interface Attempt {
   readonly id: string;
@@ -25,7 +25,7 @@ export interface Attempt {
 export interface Delivery {
   readonly id: string;
   readonly endpointId: string;
-  readonly status: DeliveryStatus;
+  readonly status: ConsoleDeliveryStatus;
   readonly attemptCount: number;
   readonly nextAttemptAt: string | null;
   readonly lastAttempt: Attempt | null;
@@ -41,18 +41,18 @@ const fields = `
   lastAttempt { ${attemptFields} } event { id type occurredAt }
 `;
 
-export interface DeliveryPage {
+export interface DeliveriesResult {
   readonly webhookDeliveries: Connection<Delivery>;
 }
 
 interface DeliveriesAsked {
   readonly endpointId: string;
-  readonly status: DeliveryStatus | null;
+  readonly status: ConsoleDeliveryStatus | null;
   readonly last: number;
   readonly before: string | null;
 }
 
-export const deliveriesDocument = graph<DeliveryPage, DeliveriesAsked>(`
+export const deliveriesDocument = graphDocument<DeliveriesResult, DeliveriesAsked>(`
   query ConsoleDeliveries($endpointId: ID!, $status: WebhookDeliveryStatus, $last: Int!, $before: String) {
     webhookDeliveries(endpointId: $endpointId, status: $status, last: $last, before: $before) {
       edges { node { ${fields} } }
@@ -73,7 +73,7 @@ export interface DeliveryDetail extends Delivery {
   };
 }
 
-export const deliveryDocument = graph<{ webhookDelivery: DeliveryDetail | null }, { id: string }>(`
+export const deliveryDocument = graphDocument<{ webhookDelivery: DeliveryDetail | null }, { id: string }>(`
   query ConsoleDelivery($id: ID!) {
     webhookDelivery(id: $id) {
       ${fields} payloadExpiresAt finishedAt replayReason replayNote
@@ -83,17 +83,20 @@ export const deliveryDocument = graph<{ webhookDelivery: DeliveryDetail | null }
   }
 `);
 
-export interface Replayed {
+export interface DeliveryReplayResult {
   readonly webhookDeliveryReplay: { readonly delivery: { readonly id: string } };
 }
 
-export interface ReplayInput {
+export interface DeliveryReplayInput {
   readonly reason: string;
   readonly note: string | null;
   readonly force: boolean;
 }
 
-export const replayDocument = graph<Replayed, Keyed & { deliveryId: string; input: ReplayInput }>(`
+export const replayDocument = graphDocument<
+  DeliveryReplayResult,
+  IdempotencyVariables & { deliveryId: string; input: DeliveryReplayInput }
+>(`
   mutation ConsoleReplay($idempotencyKey: String!, $deliveryId: ID!, $input: PublicWebhookReplayRequest!) {
     webhookDeliveryReplay(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { delivery { id } }
   }
@@ -107,7 +110,7 @@ interface DeliveryChanges {
   } | null;
 }
 
-export const deliveryChangedDocument = graph<DeliveryChanges, { endpointId: string }>(`
+export const deliveryChangedDocument = graphDocument<DeliveryChanges, { endpointId: string }>(`
   subscription ConsoleDeliveryChanged($endpointId: ID!) {
     deliveryChanged(endpointId: $endpointId) { readAnew deliveries { ${fields} } }
   }

@@ -1,34 +1,47 @@
 /** The deliveries of an endpoint as a table, which a subscription keeps up to date. */
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/documents.ts";
+import { nodesNewestFirst, olderPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
 import {
-  type Asked,
+  type QueryState,
   type LiveState,
-  useLive,
-  usePages,
+  useSubscription,
+  useListPaging,
   useQuery,
 } from "#pages/console/browser/graph/hooks.ts";
-import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
 import {
-  Badge,
-  duration,
-  failureWord,
-  LiveMark,
-  Time,
-  wordOf,
+  type TableColumn,
+  EmptyNote,
+  QueryResultView,
+  PageButtons,
+  DataTable,
+} from "#pages/console/browser/parts/tables.tsx";
+import {
+  StatusBadge,
+  formatMilliseconds,
+  deliveryFailureLabel,
+  LiveStateMark,
+  TimeText,
+  enumLabel,
 } from "#pages/console/browser/parts/formats.tsx";
-import { Link } from "#pages/console/browser/navigation.tsx";
+import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import {
   type Attempt,
   deliveriesDocument,
   type Delivery,
   deliveryChangedDocument,
-  type DeliveryPage,
-  type DeliveryStatus,
+  type DeliveriesResult,
+  type ConsoleDeliveryStatus,
   deliveryStatuses,
 } from "./delivery-documents.ts";
-import { mergeDeliveries, newsOf, type Shown, type Told, toldSince, withTold } from "./merge-deliveries.ts";
+import {
+  mergeDeliveries,
+  changedDeliveries,
+  type ShownDeliveries,
+  type LiveDeliveries,
+  liveDeliveriesSince,
+  addLiveDeliveries,
+} from "./merge-deliveries.ts";
 import { ReplayDialog } from "./replay-dialog.tsx";
 
 interface DeliveryListProps {
@@ -38,10 +51,15 @@ interface DeliveryListProps {
 }
 
 export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JSX.Element {
-  const [status, setStatus] = useState<DeliveryStatus | null>(null);
+  const [status, setStatus] = useState<ConsoleDeliveryStatus | null>(null);
   const [replaying, setReplaying] = useState<Delivery>();
-  const pages = usePages(`${endpointId} ${status}`);
-  const asked = useQuery(deliveriesDocument, { endpointId, status, last: pageSize, before: pages.cursor });
+  const pages = useListPaging(`${endpointId} ${status}`);
+  const asked = useQuery(deliveriesDocument, {
+    endpointId,
+    status,
+    last: listPageSize,
+    before: pages.cursor,
+  });
   const { live, said, fresh, state } = useDeliveriesLive({
     endpointId,
     status,
@@ -53,35 +71,35 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
     <section aria-labelledby="deliveries">
       <div class="bar">
         <h2 id="deliveries">
-          Deliveries <LiveMark state={state} />
+          Deliveries <LiveStateMark state={state} />
         </h2>
         <StatusFilter status={status} onChange={setStatus} />
       </div>
       <p class="hidden" role="status">
         {said}
       </p>
-      <Loaded asked={live} what="deliveries">
+      <QueryResultView asked={live} what="deliveries">
         {({ webhookDeliveries }) => (
           <>
             {webhookDeliveries.edges.length === 0 ? (
-              <Empty>
+              <EmptyNote>
                 {status === null
                   ? "Nothing has been sent yet."
-                  : `No delivery is in this status: ${wordOf(status)}.`}
-              </Empty>
+                  : `No delivery is in this status: ${enumLabel(status)}.`}
+              </EmptyNote>
             ) : (
-              <Table
+              <DataTable
                 caption="Deliveries, the newest first"
                 columns={deliveryColumns(setReplaying)}
-                rows={newestFirst(webhookDeliveries)}
+                rows={nodesNewestFirst(webhookDeliveries)}
                 keyOf={({ id }) => id}
                 isNew={({ id }) => fresh.has(id)}
               />
             )}
-            <Pager pages={pages} what="deliveries" older={olderBefore(webhookDeliveries)} />
+            <PageButtons pages={pages} what="deliveries" older={olderPageCursor(webhookDeliveries)} />
           </>
         )}
-      </Loaded>
+      </QueryResultView>
       {replaying === undefined ? null : (
         <ReplayDialog
           delivery={replaying}
@@ -93,26 +111,26 @@ export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JS
   );
 }
 
-interface Followed extends DeliveryListProps, Shown {
-  readonly asked: Asked<DeliveryPage>;
+interface Followed extends DeliveryListProps, ShownDeliveries {
+  readonly asked: QueryState<DeliveriesResult>;
 }
 
 interface Live {
   /** What is to be shown: as it was asked, and told since. */
-  readonly live: Asked<DeliveryPage>;
+  readonly live: QueryState<DeliveriesResult>;
   readonly said: string;
   readonly fresh: ReadonlySet<string>;
   readonly state: LiveState;
 }
 
-const ends: ReadonlySet<DeliveryStatus> = new Set(["SUCCEEDED", "EXHAUSTED", "RETRYING"]);
+const ends: ReadonlySet<ConsoleDeliveryStatus> = new Set(["SUCCEEDED", "EXHAUSTED", "RETRYING"]);
 const settleMs = 300;
 
 function useDeliveriesLive({ endpointId, onDelivered, asked, ...shown }: Followed): Live {
   // Two events may come before the page is drawn once.
-  const held = useRef<Told>(new Map());
+  const held = useRef<LiveDeliveries>(new Map());
   const [told, setTold] = useState(held.current);
-  const whenAsked = useRef<Told | undefined>(undefined);
+  const whenAsked = useRef<LiveDeliveries | undefined>(undefined);
   const [said, say] = useState("");
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
   const wasLive = useRef(false);
@@ -120,11 +138,11 @@ function useDeliveriesLive({ endpointId, onDelivered, asked, ...shown }: Followe
   useEffect(() => () => clearTimeout(timer.current), []);
   useEffect(() => {
     if (asked.data === undefined || whenAsked.current === undefined) return;
-    held.current = toldSince(held.current, whenAsked.current);
+    held.current = liveDeliveriesSince(held.current, whenAsked.current);
     whenAsked.current = undefined;
     setTold(held.current);
   }, [asked.data]);
-  const state = useLive(deliveryChangedDocument, { endpointId }, ({ deliveryChanged }, isFirst) => {
+  const state = useSubscription(deliveryChangedDocument, { endpointId }, ({ deliveryChanged }, isFirst) => {
     if (deliveryChanged === null) return;
     // More may have happened than is told.
     if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
@@ -133,10 +151,10 @@ function useDeliveriesLive({ endpointId, onDelivered, asked, ...shown }: Followe
     }
     wasLive.current = true;
     const before = held.current;
-    held.current = withTold(before, deliveryChanged.deliveries);
+    held.current = addLiveDeliveries(before, deliveryChanged.deliveries);
     setTold(held.current);
     if (asked.data === undefined) return;
-    const news = newsOf(
+    const news = changedDeliveries(
       mergeDeliveries(asked.data, before, shown),
       mergeDeliveries(asked.data, held.current, shown),
     );
@@ -153,13 +171,13 @@ function useDeliveriesLive({ endpointId, onDelivered, asked, ...shown }: Followe
 
 function sentenceOf(news: readonly Delivery[]): string {
   const [first] = news;
-  if (news.length === 1 && first !== undefined) return `${first.event.type}: ${wordOf(first.status)}.`;
+  if (news.length === 1 && first !== undefined) return `${first.event.type}: ${enumLabel(first.status)}.`;
   return `${news.length} deliveries have changed.`;
 }
 
 interface StatusFilterProps {
-  readonly status: DeliveryStatus | null;
-  readonly onChange: (status: DeliveryStatus | null) => void;
+  readonly status: ConsoleDeliveryStatus | null;
+  readonly onChange: (status: ConsoleDeliveryStatus | null) => void;
 }
 
 function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
@@ -177,7 +195,7 @@ function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
         <option value="">All</option>
         {deliveryStatuses.map((value) => (
           <option key={value} value={value}>
-            {wordOf(value)}
+            {enumLabel(value)}
           </option>
         ))}
       </select>
@@ -186,26 +204,26 @@ function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
 }
 
 /** How a delivery stands in a table. */
-const deliveryColumns = (replay: (delivery: Delivery) => void): Column<Delivery>[] => [
+const deliveryColumns = (replay: (delivery: Delivery) => void): TableColumn<Delivery>[] => [
   {
     title: "Event",
     cell: ({ id, event, replayOf }) => (
       <>
-        <Link to={`/deliveries/${id}`}>{event.type}</Link>{" "}
-        {replayOf === null ? null : <Badge value="REPLAY" />}
+        <ConsoleLink to={`/deliveries/${id}`}>{event.type}</ConsoleLink>{" "}
+        {replayOf === null ? null : <StatusBadge value="REPLAY" />}
       </>
     ),
   },
-  { title: "Status", cell: ({ status }) => <Badge value={status} /> },
-  { title: "Made", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
+  { title: "Made", cell: ({ createdAt }) => <TimeText at={createdAt} /> },
   { title: "Attempts", isNumber: true, cell: ({ attemptCount }) => attemptCount },
-  { title: "Last answer", cell: ({ lastAttempt }) => <Outcome attempt={lastAttempt} /> },
+  { title: "Last answer", cell: ({ lastAttempt }) => <AttemptOutcome attempt={lastAttempt} /> },
   {
     title: "Took",
     isNumber: true,
-    cell: ({ lastAttempt }) => (lastAttempt === null ? "–" : duration(lastAttempt.durationMs)),
+    cell: ({ lastAttempt }) => (lastAttempt === null ? "–" : formatMilliseconds(lastAttempt.durationMs)),
   },
-  { title: "Next attempt", cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} /> },
+  { title: "Next attempt", cell: ({ nextAttemptAt }) => <TimeText at={nextAttemptAt} /> },
   {
     title: "Actions",
     cell: (delivery) =>
@@ -225,9 +243,9 @@ const deliveryColumns = (replay: (delivery: Delivery) => void): Column<Delivery>
 ];
 
 /** What an attempt came to. */
-export function Outcome({ attempt }: { readonly attempt: Attempt | null }): JSX.Element {
+export function AttemptOutcome({ attempt }: { readonly attempt: Attempt | null }): JSX.Element {
   if (attempt === null) return <span class="soft">–</span>;
   const { errorCode, httpStatus } = attempt;
   if (errorCode === null) return <>Answered {httpStatus}</>;
-  return <span class="fault">{failureWord(errorCode, httpStatus)}</span>;
+  return <span class="fault">{deliveryFailureLabel(errorCode, httpStatus)}</span>;
 }

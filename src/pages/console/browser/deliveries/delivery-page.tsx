@@ -4,11 +4,23 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useLive, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { Badge, duration, LiveMark, Time, wordOf } from "#pages/console/browser/parts/formats.tsx";
-import { type Column, Empty, Fact, Loaded, Table } from "#pages/console/browser/parts/tables.tsx";
-import { Heading, Link } from "#pages/console/browser/navigation.tsx";
-import { Outcome } from "./delivery-list.tsx";
+import { useSubscription, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import {
+  StatusBadge,
+  formatMilliseconds,
+  LiveStateMark,
+  TimeText,
+  enumLabel,
+} from "#pages/console/browser/parts/formats.tsx";
+import {
+  type TableColumn,
+  EmptyNote,
+  FactRow,
+  QueryResultView,
+  DataTable,
+} from "#pages/console/browser/parts/tables.tsx";
+import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
+import { AttemptOutcome } from "./delivery-list.tsx";
 import {
   type Attempt,
   type Delivery,
@@ -22,7 +34,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
   const asked = useQuery(deliveryDocument, { id });
   const [isReplaying, setReplaying] = useState(false);
   const delivery = asked.data?.webhookDelivery;
-  const state = useLive(
+  const state = useSubscription(
     deliveryChangedDocument,
     delivery ? { endpointId: delivery.endpointId } : undefined,
     ({ deliveryChanged }) => {
@@ -33,33 +45,33 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
   return (
     <>
       <p class="trail">
-        <Link to="/endpoints">Webhooks</Link>
+        <ConsoleLink to="/endpoints">Webhooks</ConsoleLink>
         {delivery ? (
           <>
             {" / "}
-            <Link to={`/endpoints/${delivery.endpointId}`}>Endpoint</Link>
+            <ConsoleLink to={`/endpoints/${delivery.endpointId}`}>Endpoint</ConsoleLink>
           </>
         ) : null}
       </p>
-      <Heading title={delivery ? delivery.event.type : "Delivery"}>
+      <PageHeading title={delivery ? delivery.event.type : "Delivery"}>
         {delivery ? (
           <>
-            <LiveMark state={state} />
+            <LiveStateMark state={state} />
             <button type="button" disabled={!delivery.replayable} onClick={() => setReplaying(true)}>
               Replay
             </button>
           </>
         ) : undefined}
-      </Heading>
-      <Loaded asked={asked} what="the delivery">
+      </PageHeading>
+      <QueryResultView asked={asked} what="the delivery">
         {({ webhookDelivery }) =>
           webhookDelivery === null ? (
-            <Empty>There is no such delivery.</Empty>
+            <EmptyNote>There is no such delivery.</EmptyNote>
           ) : (
             <Parts delivery={webhookDelivery} />
           )
         }
-      </Loaded>
+      </QueryResultView>
       {isReplaying && delivery ? (
         <ReplayDialog delivery={delivery} onReplayed={asked.reload} onClose={() => setReplaying(false)} />
       ) : null}
@@ -75,11 +87,11 @@ function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
   return shown.event.deliveries.find(({ id }) => id === changed.id)?.status !== changed.status;
 }
 
-const attemptColumns: Column<Attempt>[] = [
+const attemptColumns: TableColumn<Attempt>[] = [
   { title: "Attempt", cell: ({ number }) => number },
-  { title: "Time", cell: ({ at }) => <Time at={at} /> },
-  { title: "Answer", cell: (attempt) => <Outcome attempt={attempt} /> },
-  { title: "Took", isNumber: true, cell: ({ durationMs }) => duration(durationMs) },
+  { title: "Time", cell: ({ at }) => <TimeText at={at} /> },
+  { title: "Answer", cell: (attempt) => <AttemptOutcome attempt={attempt} /> },
+  { title: "Took", isNumber: true, cell: ({ durationMs }) => formatMilliseconds(durationMs) },
 ];
 
 function Parts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element {
@@ -89,15 +101,15 @@ function Parts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
   return (
     <>
       <p class="hidden" role="status">
-        {wordOf(delivery.status)}
+        {enumLabel(delivery.status)}
       </p>
       <Facts delivery={delivery} />
       <section aria-labelledby="attempts">
         <h2 id="attempts">Attempts</h2>
         {delivery.attempts.length === 0 ? (
-          <Empty>It has not been sent yet.</Empty>
+          <EmptyNote>It has not been sent yet.</EmptyNote>
         ) : (
-          <Table
+          <DataTable
             caption="Attempts, the first one first"
             columns={attemptColumns}
             rows={delivery.attempts}
@@ -107,7 +119,7 @@ function Parts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
       </section>
       <section aria-labelledby="again">
         <h2 id="again">All deliveries of this event to this endpoint</h2>
-        <Table
+        <DataTable
           caption="Deliveries of the event, the newest first"
           columns={othersColumns(delivery.id)}
           rows={others}
@@ -118,7 +130,7 @@ function Parts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
   );
 }
 
-const othersColumns = (id: string): Column<DeliveryDetail["event"]["deliveries"][number]>[] => [
+const othersColumns = (id: string): TableColumn<DeliveryDetail["event"]["deliveries"][number]>[] => [
   {
     title: "Delivery",
     cell: (other) =>
@@ -127,12 +139,12 @@ const othersColumns = (id: string): Column<DeliveryDetail["event"]["deliveries"]
           <code>{other.id}</code> <span class="soft">(this one)</span>
         </>
       ) : (
-        <Link to={`/deliveries/${other.id}`}>{other.id}</Link>
+        <ConsoleLink to={`/deliveries/${other.id}`}>{other.id}</ConsoleLink>
       ),
   },
-  { title: "Status", cell: ({ status }) => <Badge value={status} /> },
+  { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   { title: "Kind", cell: ({ replayOf }) => (replayOf === null ? "First" : "Replay") },
-  { title: "Made", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: "Made", cell: ({ createdAt }) => <TimeText at={createdAt} /> },
 ];
 
 function Facts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element {
@@ -150,39 +162,39 @@ function Facts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
   } = delivery;
   return (
     <dl class="facts">
-      <Fact name="Status">
-        <Badge value={status} />{" "}
+      <FactRow name="Status">
+        <StatusBadge value={status} />{" "}
         <span class="soft">{attemptCount === 1 ? "1 attempt" : `${attemptCount} attempts`}</span>
-      </Fact>
-      <Fact name="Next attempt">
-        <Time at={nextAttemptAt} otherwise="none" />
-      </Fact>
-      <Fact name="Happened">
-        <Time at={event.occurredAt} />
-      </Fact>
-      <Fact name="Made">
-        <Time at={createdAt} />
-      </Fact>
-      <Fact name="Finished">
-        <Time at={finishedAt} otherwise="not yet" />
-      </Fact>
-      <Fact name="About">
+      </FactRow>
+      <FactRow name="Next attempt">
+        <TimeText at={nextAttemptAt} otherwise="none" />
+      </FactRow>
+      <FactRow name="Happened">
+        <TimeText at={event.occurredAt} />
+      </FactRow>
+      <FactRow name="Made">
+        <TimeText at={createdAt} />
+      </FactRow>
+      <FactRow name="Finished">
+        <TimeText at={finishedAt} otherwise="not yet" />
+      </FactRow>
+      <FactRow name="About">
         {event.subject.type} <code>{event.subject.id}</code>, version {event.subject.version}
-      </Fact>
+      </FactRow>
       {replayReason === null ? null : (
-        <Fact name="Replayed because">
-          {wordOf(replayReason)}
+        <FactRow name="Replayed because">
+          {enumLabel(replayReason)}
           {replayNote === null ? "" : `: ${replayNote}`}
-        </Fact>
+        </FactRow>
       )}
-      <Fact name="Body kept until">
-        <Time at={payloadExpiresAt} isDay />
-      </Fact>
-      <Fact name="Ids">
+      <FactRow name="Body kept until">
+        <TimeText at={payloadExpiresAt} isDay />
+      </FactRow>
+      <FactRow name="Ids">
         <code>{id}</code>
         <br />
         <code>{event.id}</code>
-      </Fact>
+      </FactRow>
     </dl>
   );
 }

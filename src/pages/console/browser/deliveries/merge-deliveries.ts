@@ -1,33 +1,33 @@
 /** Puts what was told live into the page of deliveries that is shown. */
-import type { Delivery, DeliveryPage, DeliveryStatus } from "./delivery-documents.ts";
+import type { Delivery, DeliveriesResult, ConsoleDeliveryStatus } from "./delivery-documents.ts";
 
-export interface Shown {
-  readonly status: DeliveryStatus | null;
+export interface ShownDeliveries {
+  readonly status: ConsoleDeliveryStatus | null;
   /** Only there new ones are added. */
   readonly isNewest: boolean;
 }
 
-export type Told = ReadonlyMap<string, Delivery>;
+export type LiveDeliveries = ReadonlyMap<string, Delivery>;
 
 /** What a page that is open for long keeps. */
-export const toldMax = 100;
+export const liveDeliveriesMax = 100;
 
 /** The newest that were told, each as it was told last. */
-export function withTold(before: Told, changed: readonly Delivery[]): Told {
+export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Delivery[]): LiveDeliveries {
   const all = new Map([...before, ...changed.map((delivery) => [delivery.id, delivery] as const)]);
-  return new Map([...all].toSorted(([, one], [, other]) => byTime(other, one)).slice(0, toldMax));
+  return new Map([...all].toSorted(([, one], [, other]) => byTime(other, one)).slice(0, liveDeliveriesMax));
 }
 
 /** What was told since: an answer to what was asked at `whenAsked` knows the rest at least as well. */
-export const toldSince = (told: Told, whenAsked: Told): Told =>
+export const liveDeliveriesSince = (told: LiveDeliveries, whenAsked: LiveDeliveries): LiveDeliveries =>
   new Map([...told].filter(([id, delivery]) => whenAsked.get(id) !== delivery));
 
 /** In the graph's order: the oldest first. What was told is newer than what was asked. */
 export function mergeDeliveries(
-  { webhookDeliveries: page }: DeliveryPage,
-  told: Told,
-  { status, isNewest }: Shown,
-): DeliveryPage {
+  { webhookDeliveries: page }: DeliveriesResult,
+  told: LiveDeliveries,
+  { status, isNewest }: ShownDeliveries,
+): DeliveriesResult {
   const asked = new Map(page.edges.map(({ node }) => [node.id, node]));
   const oldest = page.edges[0]?.node;
   const belongs = (delivery: Delivery): boolean => {
@@ -43,7 +43,7 @@ export function mergeDeliveries(
 }
 
 /** What is new on a page, or has another status than before. */
-export function newsOf(before: DeliveryPage, after: DeliveryPage): readonly Delivery[] {
+export function changedDeliveries(before: DeliveriesResult, after: DeliveriesResult): readonly Delivery[] {
   const statuses = new Map(before.webhookDeliveries.edges.map(({ node }) => [node.id, node.status]));
   return after.webhookDeliveries.edges
     .map(({ node }) => node)

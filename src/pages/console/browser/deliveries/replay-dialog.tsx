@@ -1,8 +1,8 @@
 /** Sends a delivery once more, and says why. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useChange } from "#pages/console/browser/graph/hooks.ts";
-import { Banner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
+import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { Dialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { type Delivery, replayDocument } from "./delivery-documents.ts";
 
@@ -25,7 +25,7 @@ export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProp
   const hasArrived = status === "SUCCEEDED";
   const [reason, setReason] = useState<Reason>(hasArrived ? "TESTING" : "RECEIVER_OUTAGE");
   const [note, setNote] = useState("");
-  const { isBusy, failure, run } = useChange(replayDocument);
+  const { isBusy, failure, run } = useMutation(replayDocument);
   const replay = async (submitted: Event): Promise<void> => {
     submitted.preventDefault();
     if (isBusy) return;
@@ -43,7 +43,7 @@ export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProp
   return (
     <Dialog title={`Replay ${event.type}`} onClose={onClose}>
       <form onSubmit={(submitted) => void replay(submitted)} noValidate>
-        <Banner failure={failure} shown={["/reason", "/note"]} />
+        <FailureBanner failure={failure} shown={["/reason", "/note"]} />
         <p>
           The same event is sent once more, with the same id and body.
           {hasArrived ? " It has arrived already: a receiver that counts ids ignores it." : ""}

@@ -1,12 +1,12 @@
 /** What can be done to an endpoint: a test, another address, on and off, a new secret, the end. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { nodesOf } from "#pages/console/browser/graph/documents.ts";
-import { useChange, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { installationsDocument } from "#pages/console/browser/installations/installation-documents.ts";
-import { Banner } from "#pages/console/browser/parts/fields.tsx";
-import { Confirm } from "#pages/console/browser/parts/dialogs.tsx";
-import { go } from "#pages/console/browser/navigation.tsx";
+import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
+import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { navigateTo } from "#pages/console/browser/navigation.tsx";
 import {
   deleteEndpointDocument,
   disableEndpointDocument,
@@ -14,8 +14,8 @@ import {
   enableEndpointDocument,
   testEndpointDocument,
 } from "./endpoint-documents.ts";
-import { ChangeEndpoint } from "./endpoint-form.tsx";
-import { RotateSecret } from "./endpoint-secrets.tsx";
+import { ChangeEndpointDialog } from "./endpoint-dialogs.tsx";
+import { RotateSecretDialog } from "./secret-dialogs.tsx";
 
 interface ActionsProps {
   readonly endpoint: Endpoint;
@@ -25,11 +25,12 @@ interface ActionsProps {
 export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Element {
   const [doing, setDoing] = useState<"change" | "disable" | "rotate" | "delete">();
   const [said, setSaid] = useState("");
-  const test = useChange(testEndpointDocument);
-  const enable = useChange(enableEndpointDocument);
+  const test = useMutation(testEndpointDocument);
+  const enable = useMutation(enableEndpointDocument);
   // The catalogue of events is asked through an installation; all of the merchant's have the same one.
   const installations = useQuery(installationsDocument, {});
-  const [installation] = installations.data === undefined ? [] : nodesOf(installations.data.installations);
+  const [installation] =
+    installations.data === undefined ? [] : connectionNodes(installations.data.installations);
   const shown = { endpoint, onChanged, onClose: () => setDoing(undefined) };
   const isOn = endpoint.status === "ENABLED";
   const send = async (): Promise<void> => {
@@ -47,7 +48,7 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
   };
   return (
     <div class="doings">
-      <Banner failure={test.failure ?? enable.failure} />
+      <FailureBanner failure={test.failure ?? enable.failure} />
       <div class="actions">
         {isOn ? (
           <button type="button" aria-disabled={test.isBusy} onClick={() => test.isBusy || void send()}>
@@ -86,9 +87,9 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
         </span>
       </div>
       {doing === "change" && installation !== undefined ? (
-        <ChangeEndpoint {...shown} installationId={installation.id} />
+        <ChangeEndpointDialog {...shown} installationId={installation.id} />
       ) : null}
-      {doing === "rotate" ? <RotateSecret {...shown} /> : null}
+      {doing === "rotate" ? <RotateSecretDialog {...shown} /> : null}
       {doing === "disable" ? <Disable {...shown} /> : null}
       {doing === "delete" ? <Delete {...shown} /> : null}
     </div>
@@ -100,7 +101,7 @@ interface DoingProps extends ActionsProps {
 }
 
 function Disable({ endpoint, onChanged, onClose }: DoingProps): JSX.Element {
-  const { isBusy, failure, run } = useChange(disableEndpointDocument);
+  const { isBusy, failure, run } = useMutation(disableEndpointDocument);
   const disable = async (): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) === undefined)
       return;
@@ -108,7 +109,7 @@ function Disable({ endpoint, onChanged, onClose }: DoingProps): JSX.Element {
     onClose();
   };
   return (
-    <Confirm
+    <ConfirmDialog
       title="Disable the endpoint?"
       action="Disable"
       isBusy={isBusy}
@@ -120,18 +121,18 @@ function Disable({ endpoint, onChanged, onClose }: DoingProps): JSX.Element {
         <strong>{endpoint.url}</strong> is told nothing until it is enabled again. What happens meanwhile is
         skipped, but can be replayed.
       </p>
-    </Confirm>
+    </ConfirmDialog>
   );
 }
 
 function Delete({ endpoint, onClose }: DoingProps): JSX.Element {
-  const { isBusy, failure, run } = useChange(deleteEndpointDocument);
+  const { isBusy, failure, run } = useMutation(deleteEndpointDocument);
   const remove = async (): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) !== undefined)
-      go("/endpoints");
+      navigateTo("/endpoints");
   };
   return (
-    <Confirm
+    <ConfirmDialog
       title="Delete the endpoint?"
       action="Delete the endpoint"
       isBusy={isBusy}
@@ -143,6 +144,6 @@ function Delete({ endpoint, onClose }: DoingProps): JSX.Element {
         <strong>{endpoint.url}</strong> is told nothing any more, what waits for it is canceled, and its
         secrets are erased. This cannot be undone.
       </p>
-    </Confirm>
+    </ConfirmDialog>
   );
 }

@@ -1,19 +1,19 @@
 /** What the pages about webhook endpoints ask of the graph. */
-import { graph } from "#pages/console/browser/graph/documents.ts";
-import type { Keyed } from "#pages/console/browser/graph/hooks.ts";
+import { graphDocument } from "#pages/console/browser/graph/documents.ts";
+import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
-export type EndpointStatus = "ENABLED" | "DISABLED" | "AUTO_DISABLED";
-export type PayloadMode = "SNAPSHOT" | "THIN";
+export type ConsoleEndpointStatus = "ENABLED" | "DISABLED" | "AUTO_DISABLED";
+export type ConsolePayloadMode = "SNAPSHOT" | "THIN";
 
 export interface Endpoint {
   readonly id: string;
   readonly url: string;
   readonly description: string | null;
-  readonly status: EndpointStatus;
+  readonly status: ConsoleEndpointStatus;
   readonly disabledReason: string | null;
   readonly disabledAt: string | null;
   readonly eventTypes: readonly string[];
-  readonly payloadMode: PayloadMode;
+  readonly payloadMode: ConsolePayloadMode;
   readonly version: number;
   readonly createdAt: string;
   readonly secrets: readonly {
@@ -47,26 +47,30 @@ interface EndpointsAnswer {
   } | null;
 }
 
-export const endpointsDocument = graph<EndpointsAnswer, { installationId: string }>(`
+export const endpointsDocument = graphDocument<EndpointsAnswer, { installationId: string }>(`
   query ConsoleEndpoints($installationId: ID!) {
     installation(id: $installationId) { webhookEndpointList { total limit endpoints { ${fields} } } }
   }
 `);
 
-export const endpointDocument = graph<{ webhookEndpoint: Endpoint | null }, { id: string }>(`
+export const endpointDocument = graphDocument<{ webhookEndpoint: Endpoint | null }, { id: string }>(`
   query ConsoleEndpoint($id: ID!) {
     webhookEndpoint(id: $id) { ${fields} }
   }
 `);
 
-export interface EventType {
+export interface ConsoleEventType {
   readonly name: string;
   readonly group: string;
   readonly description: string;
 }
 
-export const eventTypesDocument = graph<
-  { installation: { webhookLog: { eventTypes: readonly (EventType & { deprecated: boolean })[] } } | null },
+export const eventTypesDocument = graphDocument<
+  {
+    installation: {
+      webhookLog: { eventTypes: readonly (ConsoleEventType & { deprecated: boolean })[] };
+    } | null;
+  },
   { installationId: string }
 >(`
   query ConsoleEventTypes($installationId: ID!) {
@@ -74,7 +78,7 @@ export const eventTypesDocument = graph<
   }
 `);
 
-export interface EndpointWithSecret {
+export interface EndpointSecretResult {
   readonly endpoint: Endpoint;
   readonly secret: { readonly value: string };
 }
@@ -83,12 +87,12 @@ export interface EndpointInput {
   readonly url: string;
   readonly eventTypes: readonly string[];
   readonly description: string | null;
-  readonly payloadMode: PayloadMode;
+  readonly payloadMode: ConsolePayloadMode;
 }
 
-export const createEndpointDocument = graph<
-  { webhookEndpointCreate: EndpointWithSecret },
-  Keyed & { installationId: string; input: EndpointInput }
+export const createEndpointDocument = graphDocument<
+  { webhookEndpointCreate: EndpointSecretResult },
+  IdempotencyVariables & { installationId: string; input: EndpointInput }
 >(`
   mutation ConsoleEndpointCreate($idempotencyKey: String!, $installationId: ID!, $input: PublicWebhookCreateRequest!) {
     webhookEndpointCreate(idempotencyKey: $idempotencyKey, installationId: $installationId, input: $input) {
@@ -97,44 +101,47 @@ export const createEndpointDocument = graph<
   }
 `);
 
-export const updateEndpointDocument = graph<
+export const updateEndpointDocument = graphDocument<
   { webhookEndpointUpdate: Endpoint },
-  Keyed & { endpointId: string; input: EndpointInput & { expectedVersion: number } }
+  IdempotencyVariables & { endpointId: string; input: EndpointInput & { expectedVersion: number } }
 >(`
   mutation ConsoleEndpointUpdate($idempotencyKey: String!, $endpointId: ID!, $input: WebhookEndpointUpdateInput!) {
     webhookEndpointUpdate(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { ${fields} }
   }
 `);
 
-type Transition = Keyed & { endpointId: string; input: { expectedVersion?: number } };
+type Transition = IdempotencyVariables & { endpointId: string; input: { expectedVersion?: number } };
 
-export const enableEndpointDocument = graph<{ webhookEndpointEnable: { id: string } }, Transition>(`
+export const enableEndpointDocument = graphDocument<{ webhookEndpointEnable: { id: string } }, Transition>(`
   mutation ConsoleEndpointEnable($idempotencyKey: String!, $endpointId: ID!, $input: WebhookEndpointTransitionInput!) {
     webhookEndpointEnable(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { id }
   }
 `);
 
-export const disableEndpointDocument = graph<{ webhookEndpointDisable: { id: string } }, Transition>(`
+export const disableEndpointDocument = graphDocument<{ webhookEndpointDisable: { id: string } }, Transition>(`
   mutation ConsoleEndpointDisable($idempotencyKey: String!, $endpointId: ID!, $input: WebhookEndpointTransitionInput!) {
     webhookEndpointDisable(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { id }
   }
 `);
 
-export const deleteEndpointDocument = graph<{ webhookEndpointDelete: { endpointId: string } }, Transition>(`
+export const deleteEndpointDocument = graphDocument<
+  { webhookEndpointDelete: { endpointId: string } },
+  Transition
+>(`
   mutation ConsoleEndpointDelete($idempotencyKey: String!, $endpointId: ID!, $input: WebhookEndpointTransitionInput!) {
     webhookEndpointDelete(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { endpointId }
   }
 `);
 
-export const testEndpointDocument = graph<{ webhookEndpointTest: { id: string } }, Transition>(`
+export const testEndpointDocument = graphDocument<{ webhookEndpointTest: { id: string } }, Transition>(`
   mutation ConsoleEndpointTest($idempotencyKey: String!, $endpointId: ID!, $input: WebhookEndpointTransitionInput!) {
     webhookEndpointTest(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { id }
   }
 `);
 
-export const rotateSecretDocument = graph<
-  { webhookSecretRotate: EndpointWithSecret },
-  Keyed & { endpointId: string; input: { overlapHours: number } }
+export const rotateSecretDocument = graphDocument<
+  { webhookSecretRotate: EndpointSecretResult },
+  IdempotencyVariables & { endpointId: string; input: { overlapHours: number } }
 >(`
   mutation ConsoleSecretRotate($idempotencyKey: String!, $endpointId: ID!, $input: WebhookSecretRotateInput!) {
     webhookSecretRotate(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) {

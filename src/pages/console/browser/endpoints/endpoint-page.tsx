@@ -2,9 +2,9 @@
 import type { JSX } from "preact";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { DeliveryList } from "#pages/console/browser/deliveries/delivery-list.tsx";
-import { Badge, failureWord, Time } from "#pages/console/browser/parts/formats.tsx";
-import { Empty, Fact, Loaded } from "#pages/console/browser/parts/tables.tsx";
-import { Heading, Link } from "#pages/console/browser/navigation.tsx";
+import { StatusBadge, deliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { EmptyNote, FactRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { EndpointActions } from "./endpoint-actions.tsx";
 import { type Endpoint, endpointDocument } from "./endpoint-documents.ts";
 
@@ -14,13 +14,13 @@ export function EndpointPage({ id }: { readonly id: string }): JSX.Element {
   return (
     <>
       <p class="trail">
-        <Link to="/endpoints">Webhooks</Link>
+        <ConsoleLink to="/endpoints">Webhooks</ConsoleLink>
       </p>
-      <Heading title={endpoint ? hostOf(endpoint.url) : "Endpoint"} />
-      <Loaded asked={asked} what="the endpoint">
+      <PageHeading title={endpoint ? hostOf(endpoint.url) : "Endpoint"} />
+      <QueryResultView asked={asked} what="the endpoint">
         {({ webhookEndpoint }) =>
           webhookEndpoint === null ? (
-            <Empty>There is no such endpoint, or it was deleted.</Empty>
+            <EmptyNote>There is no such endpoint, or it was deleted.</EmptyNote>
           ) : (
             <>
               <EndpointActions endpoint={webhookEndpoint} onChanged={asked.reload} />
@@ -28,7 +28,7 @@ export function EndpointPage({ id }: { readonly id: string }): JSX.Element {
             </>
           )
         }
-      </Loaded>
+      </QueryResultView>
       <DeliveryList endpointId={id} onDelivered={asked.refresh} />
     </>
   );
@@ -44,53 +44,53 @@ function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
     endpoint;
   return (
     <dl class="facts">
-      <Fact name="Address">{url}</Fact>
-      {description === null ? null : <Fact name="Description">{description}</Fact>}
-      <Fact name="Status">
-        <Badge value={status} />{" "}
+      <FactRow name="Address">{url}</FactRow>
+      {description === null ? null : <FactRow name="Description">{description}</FactRow>}
+      <FactRow name="Status">
+        <StatusBadge value={status} />{" "}
         {disabledAt === null ? null : (
           <span class="soft">
-            {offReasons[disabledReason ?? ""] ?? "It was switched off"} on <Time at={disabledAt} />
+            {offReasons[disabledReason ?? ""] ?? "It was switched off"} on <TimeText at={disabledAt} />
           </span>
         )}
-      </Fact>
-      <Fact name="Health">
-        <Badge value={health.state} />{" "}
+      </FactRow>
+      <FactRow name="Health">
+        <StatusBadge value={health.state} />{" "}
         {health.successRate24h === null ? null : (
           <span class="soft">{Math.round(health.successRate24h * 1000) / 10} % arrived in 24 hours</span>
         )}
-      </Fact>
-      <Fact name="Last failure">
+      </FactRow>
+      <FactRow name="Last failure">
         {health.lastFailure === null ? (
           "none"
         ) : (
           <>
-            {failureWord(health.lastFailure.code, health.lastFailure.httpStatus)},{" "}
-            <Time at={health.lastFailureAt} />
+            {deliveryFailureLabel(health.lastFailure.code, health.lastFailure.httpStatus)},{" "}
+            <TimeText at={health.lastFailureAt} />
           </>
         )}
-      </Fact>
-      <Fact name="Listens to">
+      </FactRow>
+      <FactRow name="Listens to">
         <span class="scopes">
           {eventTypes.map((type) => (
             <code key={type}>{type === "*" ? "everything" : type}</code>
           ))}
         </span>
-      </Fact>
-      <Fact name="What is sent">{payloadMode === "SNAPSHOT" ? "The whole thing" : "Its id alone"}</Fact>
-      <Fact name="Signing secret">
+      </FactRow>
+      <FactRow name="What is sent">{payloadMode === "SNAPSHOT" ? "The whole thing" : "Its id alone"}</FactRow>
+      <FactRow name="Signing secret">
         {secrets.map(({ version, hint, expiresAt }) => (
           <span key={version} class="secret">
             <code>{hint}</code>
             {expiresAt === null ? null : (
               <span class="soft">
                 {" "}
-                until <Time at={expiresAt} />
+                until <TimeText at={expiresAt} />
               </span>
             )}
           </span>
         ))}
-      </Fact>
+      </FactRow>
     </dl>
   );
 }

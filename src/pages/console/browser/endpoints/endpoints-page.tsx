@@ -4,37 +4,49 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { nodesOf } from "#pages/console/browser/graph/documents.ts";
+import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationChoice } from "#pages/console/browser/installations/installations-page.tsx";
 import {
   type InstallationName,
   installationsDocument,
 } from "#pages/console/browser/installations/installation-documents.ts";
-import { type Column, Empty, Loaded, Table } from "#pages/console/browser/parts/tables.tsx";
-import { go, Heading, Link, type Place } from "#pages/console/browser/navigation.tsx";
-import { Badge, count, Time } from "#pages/console/browser/parts/formats.tsx";
-import { EndpointForm } from "./endpoint-form.tsx";
-import { SecretShown } from "./endpoint-secrets.tsx";
-import { type Endpoint, endpointsDocument, type EndpointWithSecret } from "./endpoint-documents.ts";
+import {
+  type TableColumn,
+  EmptyNote,
+  QueryResultView,
+  DataTable,
+} from "#pages/console/browser/parts/tables.tsx";
+import {
+  navigateTo,
+  PageHeading,
+  ConsoleLink,
+  type ConsoleLocation,
+} from "#pages/console/browser/navigation.tsx";
+import { StatusBadge, formatCount, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { CreateEndpointDialog } from "./endpoint-dialogs.tsx";
+import { NewSecretDialog } from "./secret-dialogs.tsx";
+import { type Endpoint, endpointsDocument, type EndpointSecretResult } from "./endpoint-documents.ts";
 
-export function EndpointsPage({ place }: { readonly place: Place }): JSX.Element {
+export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
   const installations = useQuery(installationsDocument, {});
   return (
     <>
-      <Heading title="Webhooks" />
+      <PageHeading title="Webhooks" />
       <p class="lead">
         What happens in the shop is sent to the addresses that an app registers, signed with a secret of each.
       </p>
-      <Loaded asked={installations} what="installations">
+      <QueryResultView asked={installations} what="installations">
         {({ installations: connection }) => {
-          const all = nodesOf(connection);
+          const all = connectionNodes(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
           if (chosen === undefined)
-            return <Empty>No app is installed yet. Endpoints belong to the installation of an app.</Empty>;
+            return (
+              <EmptyNote>No app is installed yet. Endpoints belong to the installation of an app.</EmptyNote>
+            );
           return <InstallationEndpoints key={chosen.id} installation={chosen} all={all} />;
         }}
-      </Loaded>
+      </QueryResultView>
     </>
   );
 }
@@ -46,7 +58,7 @@ interface InstallationEndpointsProps {
 
 function InstallationEndpoints({ installation, all }: InstallationEndpointsProps): JSX.Element {
   const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<EndpointWithSecret>();
+  const [made, setMade] = useState<EndpointSecretResult>();
   const [changes, setChanges] = useState(0);
   return (
     <section aria-labelledby="endpoints-heading">
@@ -65,7 +77,7 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
       </h2>
       <EndpointList installationId={installation.id} changes={changes} />
       {isMaking ? (
-        <EndpointForm
+        <CreateEndpointDialog
           installationId={installation.id}
           onClose={() => setMaking(false)}
           onMade={(answer) => {
@@ -76,13 +88,13 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
         />
       ) : null}
       {made === undefined ? null : (
-        <SecretShown
+        <NewSecretDialog
           title="The endpoint is registered"
           note="A ping is on its way to it."
           secret={made.secret.value}
           onClose={() => {
             setMade(undefined);
-            go(`/endpoints/${made.endpoint.id}`);
+            navigateTo(`/endpoints/${made.endpoint.id}`);
           }}
         />
       )}
@@ -99,12 +111,12 @@ interface EndpointListProps {
 
 const eventsShown = 3;
 
-const columns: Column<Endpoint>[] = [
+const columns: TableColumn<Endpoint>[] = [
   {
     title: "Endpoint",
     cell: ({ id, url, description }) => (
       <>
-        <Link to={`/endpoints/${id}`}>{url}</Link>
+        <ConsoleLink to={`/endpoints/${id}`}>{url}</ConsoleLink>
         {description === null ? null : (
           <>
             <br />
@@ -114,14 +126,14 @@ const columns: Column<Endpoint>[] = [
       </>
     ),
   },
-  { title: "Status", cell: ({ status }) => <Badge value={status} /> },
+  { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   {
     title: "Health",
     cell: ({ health: { state, consecutiveFailures } }) => (
       <>
-        <Badge value={state} />{" "}
+        <StatusBadge value={state} />{" "}
         {consecutiveFailures === 0 ? null : (
-          <span class="soft">{count(consecutiveFailures, "failure")} in a row</span>
+          <span class="soft">{formatCount(consecutiveFailures, "failure")} in a row</span>
         )}
       </>
     ),
@@ -139,7 +151,10 @@ const columns: Column<Endpoint>[] = [
       </span>
     ),
   },
-  { title: "Last arrived", cell: ({ health }) => <Time at={health.lastSuccessAt} otherwise="nothing yet" /> },
+  {
+    title: "Last arrived",
+    cell: ({ health }) => <TimeText at={health.lastSuccessAt} otherwise="nothing yet" />,
+  },
 ];
 
 export function EndpointList({ installationId, changes }: EndpointListProps): JSX.Element {
@@ -150,18 +165,18 @@ export function EndpointList({ installationId, changes }: EndpointListProps): JS
     seen.current = changes;
   }, [changes]);
   return (
-    <Loaded asked={asked} what="webhook endpoints">
+    <QueryResultView asked={asked} what="webhook endpoints">
       {({ installation }) => {
         const list = installation?.webhookEndpointList;
         if (list === undefined || list.endpoints.length === 0)
           return (
-            <Empty>
+            <EmptyNote>
               There is no endpoint yet. Register an address of yours, and it is told what happens.
-            </Empty>
+            </EmptyNote>
           );
         return (
           <>
-            <Table
+            <DataTable
               caption="Webhook endpoints, the oldest first"
               columns={columns}
               rows={list.endpoints}
@@ -173,6 +188,6 @@ export function EndpointList({ installationId, changes }: EndpointListProps): JS
           </>
         );
       }}
-    </Loaded>
+    </QueryResultView>
   );
 }

@@ -1,8 +1,8 @@
 /** Sends documents to the graph. Returns the data, or throws a `GraphFailure` with the graph's first error. */
 
-import type { Document } from "./documents.ts";
+import type { GraphDocument } from "./documents.ts";
 
-export interface FailureDetail {
+export interface GraphFailureDetail {
   /** A JSON pointer into the input. */
   readonly field: string;
   /** The rule that is broken. */
@@ -15,7 +15,7 @@ interface ErrorBody {
   readonly message: string;
   readonly requestId: string;
   readonly docUrl: string;
-  readonly details: readonly FailureDetail[];
+  readonly details: readonly GraphFailureDetail[];
 }
 
 interface Answer {
@@ -28,7 +28,7 @@ export class GraphFailure extends Error {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   readonly docUrl: string | undefined;
-  readonly details: readonly FailureDetail[];
+  readonly details: readonly GraphFailureDetail[];
   constructor(message: string, body: Partial<ErrorBody> = {}) {
     super(message);
     this.code = body.code;
@@ -47,15 +47,15 @@ export const consoleHeaders: Readonly<Record<string, string>> = { "x-commerce-co
 /** What the page asks by itself: a page that is only open does not keep its session in use. */
 const backgroundHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "background" };
 
-export interface Manner {
+export interface RequestOrigin {
   /** Nobody has done anything: the page asks because something happened. */
   readonly isBackground: boolean;
 }
 
-export async function ask<Result, Variables extends object>(
-  document: Document<Result, Variables>,
+export async function requestGraph<Result, Variables extends object>(
+  document: GraphDocument<Result, Variables>,
   variables: Variables,
-  { isBackground }: Manner = { isBackground: false },
+  { isBackground }: RequestOrigin = { isBackground: false },
 ): Promise<Result> {
   const response = await send(
     JSON.stringify({ query: document, variables }),
@@ -63,7 +63,7 @@ export async function ask<Result, Variables extends object>(
   );
   const answer = await read(response);
   const [error] = answer.errors ?? [];
-  if (response.status === 401) signInAgain();
+  if (response.status === 401) reloadForSignIn();
   if (error !== undefined) throw new GraphFailure(error.message, error.extensions);
   return answer.data as Result;
 }
@@ -94,7 +94,7 @@ const returnEveryMs = 10_000;
  * The page asks who is there: whoever signs in comes back to where they were. A page that still thinks that
  * somebody is signed in must not do it for ever.
  */
-export function signInAgain(): void {
+export function reloadForSignIn(): void {
   const last = Number(sessionStorage.getItem(lastReturn) ?? 0);
   if (Date.now() - last < returnEveryMs) return;
   sessionStorage.setItem(lastReturn, String(Date.now()));
@@ -102,7 +102,7 @@ export function signInAgain(): void {
 }
 
 /** Whatever was thrown, as something to show. */
-export const asFailure = (error: unknown): GraphFailure =>
+export const toGraphFailure = (error: unknown): GraphFailure =>
   error instanceof GraphFailure
     ? error
     : new GraphFailure("Something went wrong in this page. Load it again.");

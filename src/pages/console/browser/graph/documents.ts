@@ -5,13 +5,13 @@
 
 declare const shape: unique symbol;
 
-export type Document<Result, Variables extends object = Record<string, never>> = string & {
+export type GraphDocument<Result, Variables extends object = Record<string, never>> = string & {
   readonly [shape]: (variables: Variables) => Result;
 };
 
-export const graph = <Result, Variables extends object = Record<string, never>>(
+export const graphDocument = <Result, Variables extends object = Record<string, never>>(
   text: string,
-): Document<Result, Variables> => text as Document<Result, Variables>;
+): GraphDocument<Result, Variables> => text as GraphDocument<Result, Variables>;
 
 /** Lists as the graph gives them out. */
 export interface Connection<Node> {
@@ -26,18 +26,19 @@ interface PageInfo {
   readonly endCursor: string | null;
 }
 
-export const nodesOf = <Node>({ edges }: Connection<Node>): readonly Node[] => edges.map(({ node }) => node);
+export const connectionNodes = <Node>({ edges }: Connection<Node>): readonly Node[] =>
+  edges.map(({ node }) => node);
 
 /** Of a list that the graph has oldest first. */
-export const newestFirst = <Node>(connection: Connection<Node>): readonly Node[] =>
-  nodesOf(connection).toReversed();
+export const nodesNewestFirst = <Node>(connection: Connection<Node>): readonly Node[] =>
+  connectionNodes(connection).toReversed();
 
 /** Where the page of older ones begins; undefined: there are none. */
-export const olderBefore = ({ pageInfo }: Connection<unknown>): string | undefined =>
+export const olderPageCursor = ({ pageInfo }: Connection<unknown>): string | undefined =>
   pageInfo.hasPreviousPage ? (pageInfo.startCursor ?? undefined) : undefined;
 
 /** As `olderBefore`, of a list that is shown in the order that the graph has it in. */
-export const olderAfter = ({ pageInfo }: Connection<unknown>): string | undefined =>
+export const nextPageCursor = ({ pageInfo }: Connection<unknown>): string | undefined =>
   pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined;
 
-export const pageSize = 20;
+export const listPageSize = 20;

@@ -5,15 +5,15 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type LiveState, followSubscription } from "#pages/shared/browser/live-subscription.ts";
 import {
-  asFailure,
-  ask,
+  toGraphFailure,
+  requestGraph,
   basePath,
   consoleHeaders,
   type GraphFailure,
-  type Manner,
-  signInAgain,
+  type RequestOrigin,
+  reloadForSignIn,
 } from "./client.ts";
-import type { Document } from "./documents.ts";
+import type { GraphDocument } from "./documents.ts";
 
 export type { LiveState };
 
@@ -21,8 +21,8 @@ export type { LiveState };
  * `variables`: undefined while it is not known yet what is followed. `onData` is told whether an event is the
  * first of its stream, which is the present state and not a change.
  */
-export function useLive<Result, Variables extends object>(
-  document: Document<Result, Variables>,
+export function useSubscription<Result, Variables extends object>(
+  document: GraphDocument<Result, Variables>,
   variables: Variables | undefined,
   onData: (data: Result, isFirst: boolean) => void,
 ): LiveState {
@@ -50,7 +50,7 @@ export function useLive<Result, Variables extends object>(
         if (signal.aborted) return;
         setState(next);
         if (next === "connecting") isFirst = true;
-        if (status === 401) signInAgain();
+        if (status === 401) reloadForSignIn();
       },
     });
     return () => stopping.abort();
@@ -59,7 +59,7 @@ export function useLive<Result, Variables extends object>(
 }
 
 /** Asks the graph for what a part of the page shows; what is there stays until something newer has arrived. */
-export interface Asked<Result> {
+export interface QueryState<Result> {
   readonly data: Result | undefined;
   readonly failure: GraphFailure | undefined;
   readonly isLoading: boolean;
@@ -68,7 +68,7 @@ export interface Asked<Result> {
   readonly refresh: () => void;
 }
 
-const byPerson: Manner = { isBackground: false };
+const byPerson: RequestOrigin = { isBackground: false };
 
 interface State<Result> {
   readonly key: string;
@@ -78,29 +78,29 @@ interface State<Result> {
 }
 
 export function useQuery<Result, Variables extends object>(
-  document: Document<Result, Variables>,
+  document: GraphDocument<Result, Variables>,
   variables: Variables,
-): Asked<Result> {
+): QueryState<Result> {
   const key = JSON.stringify([document, variables]);
   const [state, setState] = useState<State<Result>>({ key, isLoading: true });
   const latest = useRef(0);
 
   const load = useCallback(
-    (manner: Manner) => {
+    (manner: RequestOrigin) => {
       const turn = ++latest.current;
       setState((before) =>
         before.key === key && before.data !== undefined
           ? { key, data: before.data, isLoading: true }
           : { key, isLoading: true },
       );
-      ask(document, variables, manner).then(
+      requestGraph(document, variables, manner).then(
         (data) => turn === latest.current && setState({ key, data, isLoading: false }),
         (error: unknown) => {
           if (turn !== latest.current) return;
           setState((before) => ({
             ...(before.key === key ? before : {}),
             key,
-            failure: asFailure(error),
+            failure: toGraphFailure(error),
             isLoading: false,
           }));
         },
@@ -122,7 +122,7 @@ export function useQuery<Result, Variables extends object>(
 }
 
 /** Changes something through the graph: once for each intent, however often it is sent. */
-interface Change<Result, Variables> {
+interface MutationState<Result, Variables> {
   readonly isBusy: boolean;
   readonly failure: GraphFailure | undefined;
   /** Undefined where it failed. */
@@ -130,14 +130,14 @@ interface Change<Result, Variables> {
   readonly forget: () => void;
 }
 
-export interface Keyed {
+export interface IdempotencyVariables {
   readonly idempotencyKey: string;
 }
 
 /** The same thing asked again after a failure has the same key: it may have happened. */
-export function useChange<Result, Variables extends object>(
-  document: Document<Result, Variables & Keyed>,
-): Change<Result, Variables> {
+export function useMutation<Result, Variables extends object>(
+  document: GraphDocument<Result, Variables & IdempotencyVariables>,
+): MutationState<Result, Variables> {
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<GraphFailure>();
   const intent = useRef<{ readonly text: string; readonly key: string } | undefined>(undefined);
@@ -149,11 +149,11 @@ export function useChange<Result, Variables extends object>(
       setBusy(true);
       setFailure(undefined);
       try {
-        const result = await ask(document, { ...variables, idempotencyKey: intent.current.key });
+        const result = await requestGraph(document, { ...variables, idempotencyKey: intent.current.key });
         intent.current = undefined;
         return result;
       } catch (error) {
-        setFailure(asFailure(error));
+        setFailure(toGraphFailure(error));
         return undefined;
       } finally {
         setBusy(false);
@@ -166,7 +166,7 @@ export function useChange<Result, Variables extends object>(
 }
 
 /** Leafs through a list by its cursors: towards what is older, and back. */
-export interface Pages {
+export interface ListPaging {
   /** Where the page begins; null: at the newest. */
   readonly cursor: string | null;
   readonly number: number;
@@ -175,7 +175,7 @@ export interface Pages {
 }
 
 /** `what` is leafed through: another list begins at its newest. */
-export function usePages(what = ""): Pages {
+export function useListPaging(what = ""): ListPaging {
   const [state, setState] = useState<{ what: string; cursors: readonly string[] }>({ what, cursors: [] });
   const cursors = state.what === what ? state.cursors : [];
   return {

@@ -1,39 +1,45 @@
 /** What OAuth clients were let do, and the end of it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/documents.ts";
-import { useChange, usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { isInForce, ScopeList, stateOf } from "#pages/console/browser/parts/credentials.tsx";
-import { Badge, Time } from "#pages/console/browser/parts/formats.tsx";
-import { Confirm } from "#pages/console/browser/parts/dialogs.tsx";
-import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
+import { nodesNewestFirst, olderPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
+import { useMutation, useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { isUsableCredential, ScopeList, credentialState } from "#pages/console/browser/parts/credentials.tsx";
+import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
+import {
+  type TableColumn,
+  EmptyNote,
+  QueryResultView,
+  PageButtons,
+  DataTable,
+} from "#pages/console/browser/parts/tables.tsx";
 import { type Grant, grantsDocument, revokeGrantDocument } from "./installation-documents.ts";
 
 export function GrantList({ installationId }: { readonly installationId: string }): JSX.Element {
-  const pages = usePages();
-  const asked = useQuery(grantsDocument, { installationId, last: pageSize, before: pages.cursor });
+  const pages = useListPaging();
+  const asked = useQuery(grantsDocument, { installationId, last: listPageSize, before: pages.cursor });
   const [revoking, setRevoking] = useState<Grant>();
   return (
     <>
-      <Loaded asked={asked} what="grants">
+      <QueryResultView asked={asked} what="grants">
         {({ oauthGrants }) => (
           <>
             {oauthGrants.edges.length === 0 ? (
-              <Empty>
+              <EmptyNote>
                 No OAuth client was let in. When somebody allows an app on its consent page, it stands here.
-              </Empty>
+              </EmptyNote>
             ) : (
-              <Table
+              <DataTable
                 caption="OAuth grants, the newest first"
                 columns={columnsWith(setRevoking)}
-                rows={newestFirst(oauthGrants)}
+                rows={nodesNewestFirst(oauthGrants)}
                 keyOf={({ id }) => id}
               />
             )}
-            <Pager pages={pages} what="grants" older={olderBefore(oauthGrants)} />
+            <PageButtons pages={pages} what="grants" older={olderPageCursor(oauthGrants)} />
           </>
         )}
-      </Loaded>
+      </QueryResultView>
       {revoking === undefined ? null : (
         <RevokeGrant grant={revoking} onRevoked={asked.reload} onClose={() => setRevoking(undefined)} />
       )}
@@ -41,18 +47,18 @@ export function GrantList({ installationId }: { readonly installationId: string 
   );
 }
 
-function columnsWith(revoke: (grant: Grant) => void): Column<Grant>[] {
+function columnsWith(revoke: (grant: Grant) => void): TableColumn<Grant>[] {
   return [
     { title: "Client", cell: ({ clientId }) => <code>{clientId}</code> },
-    { title: "State", cell: (grant) => <Badge value={stateOf(grant, Date.now())} /> },
+    { title: "State", cell: (grant) => <StatusBadge value={credentialState(grant, Date.now())} /> },
     { title: "May do", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
-    { title: "Granted", cell: ({ issuedAt }) => <Time at={issuedAt} isDay /> },
-    { title: "Ends", cell: ({ revokedAt, expiresAt }) => <Time at={revokedAt ?? expiresAt} isDay /> },
-    { title: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} otherwise="never" /> },
+    { title: "Granted", cell: ({ issuedAt }) => <TimeText at={issuedAt} isDay /> },
+    { title: "Ends", cell: ({ revokedAt, expiresAt }) => <TimeText at={revokedAt ?? expiresAt} isDay /> },
+    { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" /> },
     {
       title: "Actions",
       cell: (grant) =>
-        isInForce(stateOf(grant, Date.now())) ? (
+        isUsableCredential(credentialState(grant, Date.now())) ? (
           <button
             type="button"
             class="plain danger"
@@ -75,14 +81,14 @@ interface RevokeGrantProps {
 }
 
 function RevokeGrant({ grant, onRevoked, onClose }: RevokeGrantProps): JSX.Element {
-  const { isBusy, failure, run } = useChange(revokeGrantDocument);
+  const { isBusy, failure, run } = useMutation(revokeGrantDocument);
   const revoke = async (): Promise<void> => {
     if ((await run({ input: { grantId: grant.id } })) === undefined) return;
     onRevoked();
     onClose();
   };
   return (
-    <Confirm
+    <ConfirmDialog
       title="Revoke this grant?"
       action="Revoke the grant"
       isBusy={isBusy}
@@ -94,6 +100,6 @@ function RevokeGrant({ grant, onRevoked, onClose }: RevokeGrantProps): JSX.Eleme
         The tokens of <code>{grant.clientId}</code> are refused from then on. The app can ask to be let in
         anew.
       </p>
-    </Confirm>
+    </ConfirmDialog>
   );
 }

@@ -1,6 +1,6 @@
 /** What the pages about installations ask of the graph: installations, readiness, grants, recent requests. */
-import { type Connection, graph } from "#pages/console/browser/graph/documents.ts";
-import type { Keyed } from "#pages/console/browser/graph/hooks.ts";
+import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type InstallationStatus = "ACTIVE" | "SUSPENDED" | "UNINSTALLED";
 
@@ -14,7 +14,7 @@ export interface InstallationName {
 
 const nameFields = "id status scopes installedAt app { id name publisher }";
 
-export const installationsDocument = graph<{ installations: Connection<InstallationName> }>(`
+export const installationsDocument = graphDocument<{ installations: Connection<InstallationName> }>(`
   query ConsoleInstallations {
     installations(first: 100) {
       edges { node { ${nameFields} } }
@@ -32,7 +32,7 @@ export interface ReadinessCheck {
   readonly since: string | null;
 }
 
-export interface Readiness {
+export interface InstallationReadiness {
   readonly status: string;
   readonly evaluatedAt: string;
   readonly checks: readonly ReadinessCheck[];
@@ -41,14 +41,14 @@ export interface Readiness {
 const readinessFields = "status evaluatedAt checks { code status severity message remedy since }";
 
 export interface InstallationWithReadiness extends InstallationName {
-  readonly readiness: Readiness;
+  readonly readiness: InstallationReadiness;
 }
 
 interface ReadyPage {
   readonly installations: Connection<InstallationWithReadiness>;
 }
 
-export const readinessDocument = graph<ReadyPage, { first: number; after: string | null }>(`
+export const readinessDocument = graphDocument<ReadyPage, { first: number; after: string | null }>(`
   query ConsoleReadiness($first: Int!, $after: String) {
     installations(first: $first, after: $after) {
       edges { node { ${nameFields} readiness { ${readinessFields} } } }
@@ -57,7 +57,7 @@ export const readinessDocument = graph<ReadyPage, { first: number; after: string
   }
 `);
 
-export const installationDocument = graph<
+export const installationDocument = graphDocument<
   { installation: InstallationWithReadiness | null },
   { id: string }
 >(`
@@ -66,24 +66,24 @@ export const installationDocument = graph<
   }
 `);
 
-export const setScopesDocument = graph<
+export const setScopesDocument = graphDocument<
   { installationScopesSet: { id: string } },
-  Keyed & { input: { installationId: string; scopes: readonly string[] } }
+  IdempotencyVariables & { input: { installationId: string; scopes: readonly string[] } }
 >(`
   mutation ConsoleScopesSet($idempotencyKey: String!, $input: InstallationScopesSetInput!) {
     installationScopesSet(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
-type Transition = Keyed & { input: { installationId: string } };
+type Transition = IdempotencyVariables & { input: { installationId: string } };
 
-export const suspendDocument = graph<{ installationSuspend: { id: string } }, Transition>(`
+export const suspendDocument = graphDocument<{ installationSuspend: { id: string } }, Transition>(`
   mutation ConsoleInstallationSuspend($idempotencyKey: String!, $input: InstallationTransitionInput!) {
     installationSuspend(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
-export const resumeDocument = graph<{ installationResume: { id: string } }, Transition>(`
+export const resumeDocument = graphDocument<{ installationResume: { id: string } }, Transition>(`
   mutation ConsoleInstallationResume($idempotencyKey: String!, $input: InstallationTransitionInput!) {
     installationResume(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
@@ -99,7 +99,7 @@ export interface Grant {
   readonly lastUsedAt: string | null;
 }
 
-export const grantsDocument = graph<
+export const grantsDocument = graphDocument<
   { oauthGrants: Connection<Grant> },
   { installationId: string; last: number; before: string | null }
 >(`
@@ -111,9 +111,9 @@ export const grantsDocument = graph<
   }
 `);
 
-export const revokeGrantDocument = graph<
+export const revokeGrantDocument = graphDocument<
   { oauthGrantRevoke: { id: string } },
-  Keyed & { input: { grantId: string } }
+  IdempotencyVariables & { input: { grantId: string } }
 >(`
   mutation ConsoleGrantRevoke($idempotencyKey: String!, $input: OAuthGrantRevokeInput!) {
     oauthGrantRevoke(idempotencyKey: $idempotencyKey, input: $input) { id }
@@ -142,7 +142,7 @@ interface RequestsAsked {
   readonly onlyFailed: boolean;
 }
 
-export const requestsDocument = graph<RequestsAnswer, RequestsAsked>(`
+export const requestsDocument = graphDocument<RequestsAnswer, RequestsAsked>(`
   query ConsoleRequests($installationId: ID!, $first: Int!, $after: String, $onlyFailed: Boolean!) {
     installation(id: $installationId) {
       recentRequests(first: $first, after: $after, onlyFailed: $onlyFailed) {

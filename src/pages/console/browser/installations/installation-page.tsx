@@ -4,16 +4,16 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useChange, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { EndpointList } from "#pages/console/browser/endpoints/endpoints-page.tsx";
 import { KeyList } from "#pages/console/browser/keys/keys-page.tsx";
-import { asInput, ScopeList, grantableScopes } from "#pages/console/browser/parts/credentials.tsx";
-import { Badge, Time } from "#pages/console/browser/parts/formats.tsx";
-import { Empty, Fact, Loaded } from "#pages/console/browser/parts/tables.tsx";
+import { scopeEnumValue, ScopeList, grantableScopes } from "#pages/console/browser/parts/credentials.tsx";
+import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { EmptyNote, FactRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { RequestList } from "./request-list.tsx";
-import { Heading, Link } from "#pages/console/browser/navigation.tsx";
-import { Banner, Choices } from "#pages/console/browser/parts/fields.tsx";
-import { Confirm, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
+import { FailureBanner, CheckboxGroup } from "#pages/console/browser/parts/fields.tsx";
+import { ConfirmDialog, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { GrantList } from "./grant-list.tsx";
 import {
   installationDocument,
@@ -31,22 +31,22 @@ export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
   return (
     <>
       <p class="trail">
-        <Link to="/installations">Installations</Link>
+        <ConsoleLink to="/installations">Installations</ConsoleLink>
       </p>
-      <Heading title={installation?.app.name ?? "Installation"}>
+      <PageHeading title={installation?.app.name ?? "Installation"}>
         {installation ? (
           <InstallationActions installation={installation} onChanged={asked.reload} />
         ) : undefined}
-      </Heading>
-      <Loaded asked={asked} what="the installation">
+      </PageHeading>
+      <QueryResultView asked={asked} what="the installation">
         {(data) =>
           data.installation === null ? (
-            <Empty>There is no such installation.</Empty>
+            <EmptyNote>There is no such installation.</EmptyNote>
           ) : (
             <Parts installation={data.installation} />
           )
         }
-      </Loaded>
+      </QueryResultView>
     </>
   );
 }
@@ -56,23 +56,23 @@ function Parts({ installation }: { readonly installation: InstallationWithReadin
   return (
     <>
       <dl class="facts">
-        <Fact name="Status">
-          <Badge value={status} />
-        </Fact>
-        <Fact name="Publisher">{app.publisher ?? "–"}</Fact>
-        <Fact name="Installed">
-          <Time at={installedAt} isDay />
-        </Fact>
-        <Fact name="May do">
+        <FactRow name="Status">
+          <StatusBadge value={status} />
+        </FactRow>
+        <FactRow name="Publisher">{app.publisher ?? "–"}</FactRow>
+        <FactRow name="Installed">
+          <TimeText at={installedAt} isDay />
+        </FactRow>
+        <FactRow name="May do">
           <ScopeList scopes={scopes} />
-        </Fact>
-        <Fact name="Id">
+        </FactRow>
+        <FactRow name="Id">
           <code>{id}</code>
-        </Fact>
+        </FactRow>
       </dl>
       <section aria-labelledby="readiness">
         <h2 id="readiness">
-          Readiness <Badge value={readiness.status} />
+          Readiness <StatusBadge value={readiness.status} />
         </h2>
         <ReadinessChecks readiness={readiness} />
       </section>
@@ -83,14 +83,14 @@ function Parts({ installation }: { readonly installation: InstallationWithReadin
       <section aria-labelledby="keys">
         <div class="bar">
           <h2 id="keys">API keys</h2>
-          <Link to={`/keys?installation=${id}`}>Create and manage keys</Link>
+          <ConsoleLink to={`/keys?installation=${id}`}>Create and manage keys</ConsoleLink>
         </div>
         <KeyList installationId={id} changes={0} />
       </section>
       <section aria-labelledby="endpoints">
         <div class="bar">
           <h2 id="endpoints">Webhook endpoints</h2>
-          <Link to={`/endpoints?installation=${id}`}>Register and manage endpoints</Link>
+          <ConsoleLink to={`/endpoints?installation=${id}`}>Register and manage endpoints</ConsoleLink>
         </div>
         <EndpointList installationId={id} changes={0} />
       </section>
@@ -137,11 +137,11 @@ interface DoingProps extends ActionsProps {
 
 function SetScopes({ installation, onChanged, onClose }: DoingProps): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(installation.scopes));
-  const { isBusy, failure, run } = useChange(setScopesDocument);
+  const { isBusy, failure, run } = useMutation(setScopesDocument);
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const input = { installationId: installation.id, scopes: [...chosen].toSorted().map(asInput) };
+    const input = { installationId: installation.id, scopes: [...chosen].toSorted().map(scopeEnumValue) };
     if ((await run({ input })) === undefined) return;
     onChanged();
     onClose();
@@ -149,8 +149,8 @@ function SetScopes({ installation, onChanged, onClose }: DoingProps): JSX.Elemen
   return (
     <Dialog title={`What “${installation.app.name}” may do`} onClose={onClose}>
       <form onSubmit={(event) => void save(event)} noValidate>
-        <Banner failure={failure} shown={["/scopes"]} />
-        <Choices
+        <FailureBanner failure={failure} shown={["/scopes"]} />
+        <CheckboxGroup
           legend="Scopes"
           hint="A key or a grant never has more than its installation, whatever it was made for."
           pointer="/scopes"
@@ -171,14 +171,14 @@ function SetScopes({ installation, onChanged, onClose }: DoingProps): JSX.Elemen
 }
 
 function Suspend({ installation, onChanged, onClose }: DoingProps): JSX.Element {
-  const { isBusy, failure, run } = useChange(suspendDocument);
+  const { isBusy, failure, run } = useMutation(suspendDocument);
   const suspend = async (): Promise<void> => {
     if ((await run({ input: { installationId: installation.id } })) === undefined) return;
     onChanged();
     onClose();
   };
   return (
-    <Confirm
+    <ConfirmDialog
       title={`Suspend “${installation.app.name}”?`}
       action="Suspend the installation"
       isBusy={isBusy}
@@ -187,19 +187,19 @@ function Suspend({ installation, onChanged, onClose }: DoingProps): JSX.Element 
       onClose={onClose}
     >
       <p>All of its keys and tokens are refused, and its endpoints are told nothing, until it is resumed.</p>
-    </Confirm>
+    </ConfirmDialog>
   );
 }
 
 function Resume({ installation, onChanged, onClose }: DoingProps): JSX.Element {
-  const { isBusy, failure, run } = useChange(resumeDocument);
+  const { isBusy, failure, run } = useMutation(resumeDocument);
   const resume = async (): Promise<void> => {
     if ((await run({ input: { installationId: installation.id } })) === undefined) return;
     onChanged();
     onClose();
   };
   return (
-    <Confirm
+    <ConfirmDialog
       title={`Resume “${installation.app.name}”?`}
       action="Resume the installation"
       isHarmless
@@ -209,6 +209,6 @@ function Resume({ installation, onChanged, onClose }: DoingProps): JSX.Element {
       onClose={onClose}
     >
       <p>Its keys and tokens work again.</p>
-    </Confirm>
+    </ConfirmDialog>
   );
 }

@@ -4,76 +4,87 @@
  */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
-import { nodesOf, olderAfter, pageSize } from "#pages/console/browser/graph/documents.ts";
-import { usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { Badge, count, Time, wordOf } from "#pages/console/browser/parts/formats.tsx";
-import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
+import { connectionNodes, nextPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
+import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { StatusBadge, formatCount, TimeText, enumLabel } from "#pages/console/browser/parts/formats.tsx";
+import {
+  type TableColumn,
+  EmptyNote,
+  QueryResultView,
+  PageButtons,
+  DataTable,
+} from "#pages/console/browser/parts/tables.tsx";
 import { ScopeList } from "#pages/console/browser/parts/credentials.tsx";
-import { Heading, Link, restate } from "#pages/console/browser/navigation.tsx";
+import { PageHeading, ConsoleLink, replaceLocation } from "#pages/console/browser/navigation.tsx";
 import {
   type InstallationName,
   type InstallationWithReadiness,
-  type Readiness,
+  type InstallationReadiness,
   type ReadinessCheck,
   readinessDocument,
 } from "./installation-documents.ts";
 
-const columns: Column<InstallationWithReadiness>[] = [
+const columns: TableColumn<InstallationWithReadiness>[] = [
   {
     title: "App",
     cell: ({ id, app }) => (
       <>
-        <Link to={`/installations/${id}`}>{app.name}</Link>
+        <ConsoleLink to={`/installations/${id}`}>{app.name}</ConsoleLink>
         <br />
         <span class="soft">{app.publisher}</span>
       </>
     ),
   },
-  { title: "Status", cell: ({ status }) => <Badge value={status} /> },
+  { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   {
     title: "Readiness",
     cell: ({ readiness: { status, checks } }) => {
       const open = checks.filter((check) => check.status === "FAIL" || check.status === "WARN").length;
       return (
         <>
-          <Badge value={status} />{" "}
-          {open === 0 ? null : <span class="soft">{count(open, "thing")} to look at</span>}
+          <StatusBadge value={status} />{" "}
+          {open === 0 ? null : <span class="soft">{formatCount(open, "thing")} to look at</span>}
         </>
       );
     },
   },
   { title: "May do", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
-  { title: "Installed", cell: ({ installedAt }) => <Time at={installedAt} isDay /> },
+  { title: "Installed", cell: ({ installedAt }) => <TimeText at={installedAt} isDay /> },
 ];
 
 function InstallationList(): JSX.Element {
-  const pages = usePages();
-  const asked = useQuery(readinessDocument, { first: pageSize, after: pages.cursor });
+  const pages = useListPaging();
+  const asked = useQuery(readinessDocument, { first: listPageSize, after: pages.cursor });
   return (
-    <Loaded asked={asked} what="installations">
+    <QueryResultView asked={asked} what="installations">
       {({ installations }) => (
         <>
           {installations.edges.length === 0 ? (
-            <Empty>No app is installed yet.</Empty>
+            <EmptyNote>No app is installed yet.</EmptyNote>
           ) : (
-            <Table
+            <DataTable
               caption="Installations"
               columns={columns}
-              rows={nodesOf(installations)}
+              rows={connectionNodes(installations)}
               keyOf={({ id }) => id}
             />
           )}
-          <Pager pages={pages} what="installations" older={olderAfter(installations)} isOldestFirst />
+          <PageButtons
+            pages={pages}
+            what="installations"
+            older={nextPageCursor(installations)}
+            isOldestFirst
+          />
         </>
       )}
-    </Loaded>
+    </QueryResultView>
   );
 }
 
 export function InstallationsPage(): JSX.Element {
   return (
     <>
-      <Heading title="Installations" />
+      <PageHeading title="Installations" />
       <p class="lead">Each app that was installed has keys, endpoints and rights of its own.</p>
       <InstallationList />
     </>
@@ -96,7 +107,7 @@ export function InstallationChoice({ all, chosen, room }: InstallationChoiceProp
       <select
         id={id}
         value={chosen.id}
-        onChange={({ currentTarget }) => restate(`${room}?installation=${currentTarget.value}`)}
+        onChange={({ currentTarget }) => replaceLocation(`${room}?installation=${currentTarget.value}`)}
       >
         {all.map((installation) => (
           <option key={installation.id} value={installation.id}>
@@ -112,7 +123,7 @@ export function InstallationChoice({ all, chosen, room }: InstallationChoiceProp
 /** Whether an installation can do its work: what is to be done first, what is well behind a fold. */
 const isOpen = ({ status }: ReadinessCheck): boolean => status === "FAIL" || status === "WARN";
 
-export function ReadinessChecks({ readiness }: { readonly readiness: Readiness }): JSX.Element {
+export function ReadinessChecks({ readiness }: { readonly readiness: InstallationReadiness }): JSX.Element {
   const open = readiness.checks.filter(isOpen);
   const well = readiness.checks.filter((check) => !isOpen(check));
   const skipped = well.filter(({ status }) => status === "SKIPPED").length;
@@ -129,7 +140,7 @@ export function ReadinessChecks({ readiness }: { readonly readiness: Readiness }
       )}
       <details>
         <summary>
-          {count(well.length - skipped, open.length === 0 ? "check" : "more check")} passed
+          {formatCount(well.length - skipped, open.length === 0 ? "check" : "more check")} passed
           {skipped === 0 ? "" : `, ${skipped} skipped`}
         </summary>
         <ul class="checks">
@@ -155,15 +166,15 @@ function Check({ check }: { readonly check: ReadinessCheck }): JSX.Element {
   const tone = status === "FAIL" && severity === "ADVISORY" ? { tone: "warn" as const } : {};
   return (
     <li>
-      <Badge value={status} text={labels[status]} {...tone} />
+      <StatusBadge value={status} text={labels[status]} {...tone} />
       <div>
-        <strong>{wordOf(code)}</strong>
+        <strong>{enumLabel(code)}</strong>
         <p>
           {message}
           {since === null ? null : (
             <>
               {" "}
-              Since <Time at={since} />.
+              Since <TimeText at={since} />.
             </>
           )}
         </p>

@@ -1,14 +1,20 @@
 /** What an installation asked of late, and what went wrong with it. */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { nodesOf, olderAfter, pageSize } from "#pages/console/browser/graph/documents.ts";
-import { usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { Badge, duration, Time } from "#pages/console/browser/parts/formats.tsx";
-import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
+import { connectionNodes, nextPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
+import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { StatusBadge, formatMilliseconds, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  type TableColumn,
+  EmptyNote,
+  QueryResultView,
+  PageButtons,
+  DataTable,
+} from "#pages/console/browser/parts/tables.tsx";
 import { type ApiRequest, requestsDocument } from "./installation-documents.ts";
 
-const columns: Column<ApiRequest>[] = [
-  { title: "Time", cell: ({ at }) => <Time at={at} /> },
+const columns: TableColumn<ApiRequest>[] = [
+  { title: "Time", cell: ({ at }) => <TimeText at={at} /> },
   {
     title: "Operation",
     cell: ({ method, operation }) => (
@@ -20,7 +26,7 @@ const columns: Column<ApiRequest>[] = [
   {
     title: "Status",
     cell: ({ status }) => (
-      <Badge value={String(status)} tone={status < 400 ? "good" : status < 500 ? "warn" : "fault"} />
+      <StatusBadge value={String(status)} tone={status < 400 ? "good" : status < 500 ? "warn" : "fault"} />
     ),
   },
   {
@@ -34,16 +40,16 @@ const columns: Column<ApiRequest>[] = [
         <a href={docUrl}>{errorCode}</a>
       ),
   },
-  { title: "Took", isNumber: true, cell: ({ durationMs }) => duration(durationMs) },
+  { title: "Took", isNumber: true, cell: ({ durationMs }) => formatMilliseconds(durationMs) },
   { title: "Request id", cell: ({ requestId }) => <code>{requestId}</code> },
 ];
 
 export function RequestList({ installationId }: { readonly installationId: string }): JSX.Element {
   const [onlyFailed, setOnlyFailed] = useState(false);
-  const pages = usePages(String(onlyFailed));
+  const pages = useListPaging(String(onlyFailed));
   const asked = useQuery(requestsDocument, {
     installationId,
-    first: pageSize,
+    first: listPageSize,
     after: pages.cursor,
     onlyFailed,
   });
@@ -64,23 +70,29 @@ export function RequestList({ installationId }: { readonly installationId: strin
           Refresh
         </button>
       </div>
-      <Loaded asked={asked} what="requests">
+      <QueryResultView asked={asked} what="requests">
         {({ installation }) =>
           installation === null || installation.recentRequests.edges.length === 0 ? (
-            <Empty>{onlyFailed ? "No request has failed of late." : "No request was sent of late."}</Empty>
+            <EmptyNote>
+              {onlyFailed ? "No request has failed of late." : "No request was sent of late."}
+            </EmptyNote>
           ) : (
             <>
-              <Table
+              <DataTable
                 caption="Recent requests, the newest first"
                 columns={columns}
-                rows={nodesOf(installation.recentRequests)}
+                rows={connectionNodes(installation.recentRequests)}
                 keyOf={({ requestId }) => requestId}
               />
-              <Pager pages={pages} what="requests" older={olderAfter(installation.recentRequests)} />
+              <PageButtons
+                pages={pages}
+                what="requests"
+                older={nextPageCursor(installation.recentRequests)}
+              />
             </>
           )
         }
-      </Loaded>
+      </QueryResultView>
     </>
   );
 }

@@ -1,12 +1,17 @@
 /** The dialogs that create, rotate and revoke an API key. A new key is shown once. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useChange } from "#pages/console/browser/graph/hooks.ts";
+import { useMutation } from "#pages/console/browser/graph/hooks.ts";
 import type { InstallationName } from "#pages/console/browser/installations/installation-documents.ts";
-import { Banner, Choices, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { Confirm, Copied, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
-import { asInput, grantableScopes } from "#pages/console/browser/parts/credentials.tsx";
-import { Time } from "#pages/console/browser/parts/formats.tsx";
+import {
+  FailureBanner,
+  CheckboxGroup,
+  SelectField,
+  TextField,
+} from "#pages/console/browser/parts/fields.tsx";
+import { ConfirmDialog, CopyableSecret, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { scopeEnumValue, grantableScopes } from "#pages/console/browser/parts/credentials.tsx";
+import { TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { type ApiKey, createKeyDocument, revokeKeyDocument, rotateKeyDocument } from "./key-documents.ts";
 
@@ -16,21 +21,21 @@ interface CreateKeyProps {
   readonly onClose: () => void;
 }
 
-export function CreateKey({ installation, onMade, onClose }: CreateKeyProps): JSX.Element {
+export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProps): JSX.Element {
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(
     new Set(installation.scopes.filter((scope) => scope.endsWith(":read"))),
   );
   const [days, setDays] = useState<Ending>("");
   const [value, setValue] = useState<string>();
-  const { isBusy, failure, run } = useChange(createKeyDocument);
+  const { isBusy, failure, run } = useMutation(createKeyDocument);
   const create = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
     const input = {
       installationId: installation.id,
       name,
-      scopes: [...chosen].toSorted().map(asInput),
+      scopes: [...chosen].toSorted().map(scopeEnumValue),
       expiresAt: endOf(days),
     };
     const made = await run({ input });
@@ -39,11 +44,11 @@ export function CreateKey({ installation, onMade, onClose }: CreateKeyProps): JS
     onMade();
   };
   if (value !== undefined)
-    return <KeyShown title={`The key “${name.trim()}” is made`} value={value} onClose={onClose} />;
+    return <NewKeyDialog title={`The key “${name.trim()}” is made`} value={value} onClose={onClose} />;
   return (
     <Dialog title={`Create a key for ${installation.app.name}`} onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void create(event)} noValidate>
-        <Banner failure={failure} shown={["/name", "/scopes", "/expiresAt"]} />
+        <FailureBanner failure={failure} shown={["/name", "/scopes", "/expiresAt"]} />
         <TextField
           label="Name"
           hint="What it is for, for example “Shop search”."
@@ -53,7 +58,7 @@ export function CreateKey({ installation, onMade, onClose }: CreateKeyProps): JS
           value={name}
           onChange={setName}
         />
-        <Choices
+        <CheckboxGroup
           legend="What it may do"
           pointer="/scopes"
           failure={failure}
@@ -90,11 +95,11 @@ interface RotateKeyProps {
   readonly onClose: () => void;
 }
 
-export function RotateKey({ apiKey, onRotated, onClose }: RotateKeyProps): JSX.Element {
+export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProps): JSX.Element {
   const [hours, setHours] = useState("24");
   const [days, setDays] = useState<Ending>("");
   const [value, setValue] = useState<string>();
-  const { isBusy, failure, run } = useChange(rotateKeyDocument);
+  const { isBusy, failure, run } = useMutation(rotateKeyDocument);
   const rotate = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
@@ -106,11 +111,13 @@ export function RotateKey({ apiKey, onRotated, onClose }: RotateKeyProps): JSX.E
     onRotated();
   };
   if (value !== undefined)
-    return <KeyShown title={`The successor of “${apiKey.name}” is made`} value={value} onClose={onClose} />;
+    return (
+      <NewKeyDialog title={`The successor of “${apiKey.name}” is made`} value={value} onClose={onClose} />
+    );
   return (
     <Dialog title={`Rotate “${apiKey.name}”`} onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void rotate(event)}>
-        <Banner failure={failure} shown={["/overlapHours", "/expiresAt"]} />
+        <FailureBanner failure={failure} shown={["/overlapHours", "/expiresAt"]} />
         <p>
           A new key with the same name and rights is made. The one that there is goes on working for a while,
           so that nothing stands still.
@@ -152,15 +159,15 @@ interface RevokeKeyProps {
   readonly onClose: () => void;
 }
 
-export function RevokeKey({ apiKey, onRevoked, onClose }: RevokeKeyProps): JSX.Element {
-  const { isBusy, failure, run } = useChange(revokeKeyDocument);
+export function RevokeKeyDialog({ apiKey, onRevoked, onClose }: RevokeKeyProps): JSX.Element {
+  const { isBusy, failure, run } = useMutation(revokeKeyDocument);
   const revoke = async (): Promise<void> => {
     if ((await run({ input: { apiKeyId: apiKey.id } })) === undefined) return;
     onRevoked();
     onClose();
   };
   return (
-    <Confirm
+    <ConfirmDialog
       title={`Revoke “${apiKey.name}”?`}
       action="Revoke the key"
       isBusy={isBusy}
@@ -176,9 +183,9 @@ export function RevokeKey({ apiKey, onRevoked, onClose }: RevokeKeyProps): JSX.E
         are refused from then on. This cannot be undone.
       </p>
       <p class="soft">
-        Last used: <Time at={apiKey.lastUsedAt} otherwise="never" />
+        Last used: <TimeText at={apiKey.lastUsedAt} otherwise="never" />
       </p>
-    </Confirm>
+    </ConfirmDialog>
   );
 }
 
@@ -189,7 +196,7 @@ interface KeyShownProps {
   readonly onClose: () => void;
 }
 
-function KeyShown({ title, value, onClose }: KeyShownProps): JSX.Element {
+function NewKeyDialog({ title, value, onClose }: KeyShownProps): JSX.Element {
   const curl = `curl -H 'Authorization: Bearer ${value}' ${location.origin}${basePath}/api/v1/open/identity`;
   return (
     <Dialog title={title} onClose={onClose} isFirm>
@@ -197,8 +204,8 @@ function KeyShown({ title, value, onClose }: KeyShownProps): JSX.Element {
         <strong>Copy it now: nobody can read it again.</strong> Keep it where secrets are kept, not in the
         code.
       </p>
-      <Copied label="The key" value={value} />
-      <Copied label="To try it" value={curl} />
+      <CopyableSecret label="The key" value={value} />
+      <CopyableSecret label="To try it" value={curl} />
       <div class="actions">
         <button type="button" onClick={onClose}>
           I have kept it

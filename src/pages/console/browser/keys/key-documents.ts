@@ -1,6 +1,6 @@
 /** What the pages about API keys ask of the graph. */
-import { type Connection, graph } from "#pages/console/browser/graph/documents.ts";
-import type { Keyed } from "#pages/console/browser/graph/hooks.ts";
+import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
+import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ApiKey {
   readonly id: string;
@@ -22,7 +22,10 @@ interface KeyPage {
   readonly apiKeys: Connection<ApiKey>;
 }
 
-export const keysDocument = graph<KeyPage, { installationId: string; last: number; before: string | null }>(`
+export const keysDocument = graphDocument<
+  KeyPage,
+  { installationId: string; last: number; before: string | null }
+>(`
   query ConsoleKeys($installationId: ID!, $last: Int!, $before: String) {
     apiKeys(installationId: $installationId, last: $last, before: $before) {
       edges { node { ${fields} } }
@@ -38,25 +41,28 @@ interface KeyInput {
   readonly expiresAt: string | null;
 }
 
-export const createKeyDocument = graph<
+export const createKeyDocument = graphDocument<
   { apiKeyCreate: { value: string; apiKey: ApiKey } },
-  Keyed & { input: KeyInput }
+  IdempotencyVariables & { input: KeyInput }
 >(`
   mutation ConsoleKeyCreate($idempotencyKey: String!, $input: ApiKeyCreateInput!) {
     apiKeyCreate(idempotencyKey: $idempotencyKey, input: $input) { value apiKey { ${fields} } }
   }
 `);
 
-export const rotateKeyDocument = graph<
+export const rotateKeyDocument = graphDocument<
   { apiKeyRotate: { value: string; apiKey: ApiKey; rotated: ApiKey } },
-  Keyed & { input: { apiKeyId: string; overlapHours: number; expiresAt: string | null } }
+  IdempotencyVariables & { input: { apiKeyId: string; overlapHours: number; expiresAt: string | null } }
 >(`
   mutation ConsoleKeyRotate($idempotencyKey: String!, $input: ApiKeyRotateInput!) {
     apiKeyRotate(idempotencyKey: $idempotencyKey, input: $input) { value apiKey { ${fields} } rotated { ${fields} } }
   }
 `);
 
-export const revokeKeyDocument = graph<{ apiKeyRevoke: ApiKey }, Keyed & { input: { apiKeyId: string } }>(`
+export const revokeKeyDocument = graphDocument<
+  { apiKeyRevoke: ApiKey },
+  IdempotencyVariables & { input: { apiKeyId: string } }
+>(`
   mutation ConsoleKeyRevoke($idempotencyKey: String!, $input: ApiKeyRevokeInput!) {
     apiKeyRevoke(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }
   }

@@ -1,38 +1,49 @@
 /** The page of an installation's API keys. Also exports their table, for the page of the installation. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationChoice } from "#pages/console/browser/installations/installations-page.tsx";
 import {
   type InstallationName,
   installationsDocument,
 } from "#pages/console/browser/installations/installation-documents.ts";
-import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
-import { newestFirst, nodesOf, olderBefore, pageSize } from "#pages/console/browser/graph/documents.ts";
-import { Heading, type Place } from "#pages/console/browser/navigation.tsx";
-import { Badge, Time } from "#pages/console/browser/parts/formats.tsx";
-import { isInForce, ScopeList, stateOf } from "#pages/console/browser/parts/credentials.tsx";
-import { CreateKey, RevokeKey, RotateKey } from "./key-dialogs.tsx";
+import {
+  type TableColumn,
+  EmptyNote,
+  QueryResultView,
+  PageButtons,
+  DataTable,
+} from "#pages/console/browser/parts/tables.tsx";
+import {
+  nodesNewestFirst,
+  connectionNodes,
+  olderPageCursor,
+  listPageSize,
+} from "#pages/console/browser/graph/documents.ts";
+import { PageHeading, type ConsoleLocation } from "#pages/console/browser/navigation.tsx";
+import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { isUsableCredential, ScopeList, credentialState } from "#pages/console/browser/parts/credentials.tsx";
+import { CreateKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key-dialogs.tsx";
 import { type ApiKey, keysDocument } from "./key-documents.ts";
 
-export function KeysPage({ place }: { readonly place: Place }): JSX.Element {
+export function KeysPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
   const installations = useQuery(installationsDocument, {});
   return (
     <>
-      <Heading title="API keys" />
+      <PageHeading title="API keys" />
       <p class="lead">
         An integration shows a key with each of its requests. Give each its own, so that one can be taken away
         without the others.
       </p>
-      <Loaded asked={installations} what="installations">
+      <QueryResultView asked={installations} what="installations">
         {({ installations: connection }) => {
-          const all = nodesOf(connection);
+          const all = connectionNodes(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
           if (chosen === undefined)
-            return <Empty>No app is installed yet. Keys belong to the installation of an app.</Empty>;
+            return <EmptyNote>No app is installed yet. Keys belong to the installation of an app.</EmptyNote>;
           return <InstallationKeys key={chosen.id} installation={chosen} all={all} />;
         }}
-      </Loaded>
+      </QueryResultView>
     </>
   );
 }
@@ -63,7 +74,7 @@ function InstallationKeys({
       </h2>
       <KeyList installationId={installation.id} changes={changes} />
       {isMaking ? (
-        <CreateKey
+        <CreateKeyDialog
           installation={installation}
           onMade={() => setChanges(changes + 1)}
           onClose={() => setMaking(false)}
@@ -83,8 +94,8 @@ interface KeyListProps {
 type Doing = { readonly what: "rotate" | "revoke"; readonly key: ApiKey };
 
 export function KeyList({ installationId, changes }: KeyListProps): JSX.Element {
-  const pages = usePages();
-  const asked = useQuery(keysDocument, { installationId, last: pageSize, before: pages.cursor });
+  const pages = useListPaging();
+  const asked = useQuery(keysDocument, { installationId, last: listPageSize, before: pages.cursor });
   const [doing, setDoing] = useState<Doing>();
   const seen = useRef(changes);
   useEffect(() => {
@@ -94,34 +105,34 @@ export function KeyList({ installationId, changes }: KeyListProps): JSX.Element 
   const end = (): void => setDoing(undefined);
   return (
     <>
-      <Loaded asked={asked} what="API keys">
+      <QueryResultView asked={asked} what="API keys">
         {({ apiKeys }) => (
           <>
             {apiKeys.edges.length === 0 ? (
-              <Empty>There is no key yet. Create one, and the API can be called with it.</Empty>
+              <EmptyNote>There is no key yet. Create one, and the API can be called with it.</EmptyNote>
             ) : (
-              <Table
+              <DataTable
                 caption="API keys, the newest first"
                 columns={columnsWith(setDoing)}
-                rows={newestFirst(apiKeys)}
+                rows={nodesNewestFirst(apiKeys)}
                 keyOf={({ id }) => id}
               />
             )}
-            <Pager pages={pages} what="API keys" older={olderBefore(apiKeys)} />
+            <PageButtons pages={pages} what="API keys" older={olderPageCursor(apiKeys)} />
           </>
         )}
-      </Loaded>
+      </QueryResultView>
       {doing?.what === "rotate" ? (
-        <RotateKey apiKey={doing.key} onRotated={asked.reload} onClose={end} />
+        <RotateKeyDialog apiKey={doing.key} onRotated={asked.reload} onClose={end} />
       ) : null}
       {doing?.what === "revoke" ? (
-        <RevokeKey apiKey={doing.key} onRevoked={asked.reload} onClose={end} />
+        <RevokeKeyDialog apiKey={doing.key} onRevoked={asked.reload} onClose={end} />
       ) : null}
     </>
   );
 }
 
-function columnsWith(begin: (doing: Doing) => void): Column<ApiKey>[] {
+function columnsWith(begin: (doing: Doing) => void): TableColumn<ApiKey>[] {
   return [
     {
       title: "Name",
@@ -135,12 +146,12 @@ function columnsWith(begin: (doing: Doing) => void): Column<ApiKey>[] {
         </>
       ),
     },
-    { title: "State", cell: (key) => <Badge value={stateOf(key, Date.now())} /> },
+    { title: "State", cell: (key) => <StatusBadge value={credentialState(key, Date.now())} /> },
     { title: "May do", cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
-    { title: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} otherwise="never" /> },
+    { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" /> },
     {
       title: "Ends",
-      cell: ({ expiresAt, revokedAt }) => <Time at={revokedAt ?? expiresAt} otherwise="never" />,
+      cell: ({ expiresAt, revokedAt }) => <TimeText at={revokedAt ?? expiresAt} otherwise="never" />,
     },
     { title: "Actions", cell: (key) => <KeyActions apiKey={key} begin={begin} /> },
   ];
@@ -153,7 +164,7 @@ function KeyActions({
   readonly apiKey: ApiKey;
   readonly begin: (doing: Doing) => void;
 }): JSX.Element {
-  if (!isInForce(stateOf(apiKey, Date.now()))) return <span class="soft">–</span>;
+  if (!isUsableCredential(credentialState(apiKey, Date.now()))) return <span class="soft">–</span>;
   return (
     <div class="actions">
       {apiKey.rotatesTo === null ? (

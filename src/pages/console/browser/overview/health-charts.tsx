@@ -2,10 +2,10 @@
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { Bars, Lines } from "#pages/console/browser/charts.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/tables.tsx";
-import { count, duration, timeZone } from "#pages/console/browser/parts/formats.tsx";
-import { type HealthAsked, type HealthBucket, healthDocument } from "./overview-documents.ts";
+import { BarChart, LineChart } from "#pages/console/browser/charts.tsx";
+import { EmptyNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { formatCount, formatMilliseconds, timeZone } from "#pages/console/browser/parts/formats.tsx";
+import { type HealthReportVariables, type HealthBucket, healthDocument } from "./overview-documents.ts";
 
 type Span = "day" | "month";
 
@@ -29,7 +29,7 @@ function dayBack(days: number): string {
   return localDay.format(date);
 }
 
-const askedOf = (span: Span): HealthAsked =>
+const askedOf = (span: Span): HealthReportVariables =>
   span === "day"
     ? { from: dayBack(1), to: dayBack(0), timeZone, interval: "HOUR" }
     : { from: dayBack(daysShown - 1), to: dayBack(0), timeZone, interval: "DAY" };
@@ -54,11 +54,11 @@ export function HealthCharts(): JSX.Element {
           </select>
         </div>
       </div>
-      <Loaded asked={asked} what="the charts">
+      <QueryResultView asked={asked} what="the charts">
         {({ webhookHealthReport }) => (
           <Charts span={span} buckets={shownOf(webhookHealthReport.buckets, span)} />
         )}
-      </Loaded>
+      </QueryResultView>
     </section>
   );
 }
@@ -83,12 +83,12 @@ function Charts({
   const arrived = buckets.reduce((sum, { successes }) => sum + successes, 0);
   const failed = buckets.reduce((sum, { failures }) => sum + failures, 0);
   const of = span === "day" ? "the last 24 hours" : "the last 30 days";
-  if (arrived + failed === 0) return <Empty>Nothing was sent in {of}.</Empty>;
+  if (arrived + failed === 0) return <EmptyNote>Nothing was sent in {of}.</EmptyNote>;
   return (
     <div class="charts">
-      <Bars
+      <BarChart
         title="Attempts that arrived and that failed"
-        description={`${count(arrived, "attempt")} arrived and ${failed.toLocaleString("en")} failed in ${of}.`}
+        description={`${formatCount(arrived, "attempt")} arrived and ${failed.toLocaleString("en")} failed in ${of}.`}
         labels={labels}
         keys={keys}
         series={[
@@ -96,12 +96,12 @@ function Charts({
           { name: "Failed", tone: "fault", values: buckets.map(({ failures }) => failures) },
         ]}
       />
-      <Lines
+      <LineChart
         title="How long an attempt took"
         description={`Half of the attempts (p50) and nineteen of twenty (p95) took no longer, in ${of}.`}
         labels={labels}
         keys={keys}
-        format={duration}
+        format={formatMilliseconds}
         series={[
           { name: "p50", tone: "mark", values: buckets.map(({ p50DurationMs }) => p50DurationMs) },
           { name: "p95", tone: "warn", values: buckets.map(({ p95DurationMs }) => p95DurationMs) },

@@ -1,6 +1,6 @@
 /** What the overview asks of the graph, beside the installations. */
-import { graph } from "#pages/console/browser/graph/documents.ts";
-import type { Attempt, DeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
+import { graphDocument } from "#pages/console/browser/graph/documents.ts";
+import type { Attempt, ConsoleDeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
 
 export interface HealthBucket {
   readonly startsAt: string;
@@ -10,7 +10,7 @@ export interface HealthBucket {
   readonly p95DurationMs: number | null;
 }
 
-export interface HealthAsked {
+export interface HealthReportVariables {
   /** Days of the time zone, YYYY-MM-DD. */
   readonly from: string;
   readonly to: string;
@@ -18,9 +18,9 @@ export interface HealthAsked {
   readonly interval: "HOUR" | "DAY";
 }
 
-export const healthDocument = graph<
+export const healthDocument = graphDocument<
   { webhookHealthReport: { buckets: readonly HealthBucket[] } },
-  HealthAsked
+  HealthReportVariables
 >(`
   query ConsoleHealth($from: Date!, $to: Date!, $timeZone: String!, $interval: ReportInterval!) {
     webhookHealthReport(from: $from, to: $to, timeZone: $timeZone, interval: $interval) {
@@ -36,13 +36,13 @@ export interface LoggedEvent {
   readonly deliveries: readonly {
     readonly id: string;
     readonly endpointId: string;
-    readonly status: DeliveryStatus;
+    readonly status: ConsoleDeliveryStatus;
     readonly nextAttemptAt: string | null;
     readonly lastAttempt: Attempt | null;
   }[];
 }
 
-export const logDocument = graph<
+export const logDocument = graphDocument<
   { installation: { webhookLog: { events: readonly LoggedEvent[] } } | null },
   { installationId: string }
 >(`

@@ -3,7 +3,7 @@
  * deliveries that failed.
  */
 import type { JSX } from "preact";
-import { nodesOf } from "#pages/console/browser/graph/documents.ts";
+import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   type InstallationName,
@@ -11,10 +11,15 @@ import {
   readinessDocument,
 } from "#pages/console/browser/installations/installation-documents.ts";
 import { ReadinessChecks } from "#pages/console/browser/installations/installations-page.tsx";
-import { Badge, Time } from "#pages/console/browser/parts/formats.tsx";
-import { type Column, Empty, Loaded, Table } from "#pages/console/browser/parts/tables.tsx";
-import { Heading, Link } from "#pages/console/browser/navigation.tsx";
-import { Outcome } from "#pages/console/browser/deliveries/delivery-list.tsx";
+import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  type TableColumn,
+  EmptyNote,
+  QueryResultView,
+  DataTable,
+} from "#pages/console/browser/parts/tables.tsx";
+import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
+import { AttemptOutcome } from "#pages/console/browser/deliveries/delivery-list.tsx";
 import { HealthCharts } from "./health-charts.tsx";
 import { logDocument, type LoggedEvent } from "./overview-documents.ts";
 
@@ -24,31 +29,31 @@ export function OverviewPage(): JSX.Element {
   const asked = useQuery(readinessDocument, { first: shownMax, after: null });
   return (
     <>
-      <Heading title="Overview" />
+      <PageHeading title="Overview" />
       <section aria-labelledby="apps">
         <h2 id="apps">Installations</h2>
-        <Loaded asked={asked} what="installations">
+        <QueryResultView asked={asked} what="installations">
           {({ installations }) =>
             installations.edges.length === 0 ? (
-              <Empty>No app is installed yet.</Empty>
+              <EmptyNote>No app is installed yet.</EmptyNote>
             ) : (
               <>
-                {nodesOf(installations).map((installation) => (
+                {connectionNodes(installations).map((installation) => (
                   <InstallationCard key={installation.id} installation={installation} />
                 ))}
                 {installations.pageInfo.hasNextPage ? (
-                  <Link to="/installations">All installations</Link>
+                  <ConsoleLink to="/installations">All installations</ConsoleLink>
                 ) : null}
               </>
             )
           }
-        </Loaded>
+        </QueryResultView>
       </section>
       <HealthCharts />
       <section aria-labelledby="failures">
         <h2 id="failures">Webhooks that did not arrive</h2>
         {asked.data === undefined ? null : (
-          <RecentFailures installations={nodesOf(asked.data.installations)} />
+          <RecentFailures installations={connectionNodes(asked.data.installations)} />
         )}
       </section>
     </>
@@ -64,8 +69,8 @@ function InstallationCard({
   return (
     <article class="card">
       <h3>
-        <Link to={`/installations/${id}`}>{app.name}</Link> <Badge value={readiness.status} />{" "}
-        {status === "ACTIVE" ? null : <Badge value={status} />}
+        <ConsoleLink to={`/installations/${id}`}>{app.name}</ConsoleLink>{" "}
+        <StatusBadge value={readiness.status} /> {status === "ACTIVE" ? null : <StatusBadge value={status} />}
       </h3>
       <ReadinessChecks readiness={readiness} />
     </article>
@@ -92,17 +97,17 @@ interface Failed {
   readonly delivery: LoggedEvent["deliveries"][number];
 }
 
-const columns: Column<Failed>[] = [
+const columns: TableColumn<Failed>[] = [
   {
     title: "Event",
-    cell: ({ delivery, event }) => <Link to={`/deliveries/${delivery.id}`}>{event.type}</Link>,
+    cell: ({ delivery, event }) => <ConsoleLink to={`/deliveries/${delivery.id}`}>{event.type}</ConsoleLink>,
   },
-  { title: "Status", cell: ({ delivery }) => <Badge value={delivery.status} /> },
-  { title: "Happened", cell: ({ event }) => <Time at={event.occurredAt} /> },
-  { title: "Last answer", cell: ({ delivery }) => <Outcome attempt={delivery.lastAttempt} /> },
+  { title: "Status", cell: ({ delivery }) => <StatusBadge value={delivery.status} /> },
+  { title: "Happened", cell: ({ event }) => <TimeText at={event.occurredAt} /> },
+  { title: "Last answer", cell: ({ delivery }) => <AttemptOutcome attempt={delivery.lastAttempt} /> },
   {
     title: "Next attempt",
-    cell: ({ delivery }) => <Time at={delivery.nextAttemptAt} otherwise="not by itself" />,
+    cell: ({ delivery }) => <TimeText at={delivery.nextAttemptAt} otherwise="not by itself" />,
   },
 ];
 
@@ -117,13 +122,13 @@ function Failures({
   return (
     <>
       {isNamed ? <h3>{installation.app.name}</h3> : null}
-      <Loaded asked={asked} what="failures">
+      <QueryResultView asked={asked} what="failures">
         {(data) => {
           const failed = failuresOf(data.installation?.webhookLog.events ?? []);
           return failed.length === 0 ? (
-            <Empty>All that was sent of late has arrived.</Empty>
+            <EmptyNote>All that was sent of late has arrived.</EmptyNote>
           ) : (
-            <Table
+            <DataTable
               caption="Deliveries that did not arrive, the newest first"
               columns={columns}
               rows={failed}
@@ -131,7 +136,7 @@ function Failures({
             />
           );
         }}
-      </Loaded>
+      </QueryResultView>
     </>
   );
 }

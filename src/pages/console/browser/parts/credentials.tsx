@@ -9,7 +9,7 @@ export const grantableScopes: readonly { readonly name: string; readonly hint: s
 ];
 
 /** As the graph takes them: `catalog:read` → `CATALOG_READ`. */
-export const asInput = (scope: string): string => scope.replace(":", "_").toUpperCase();
+export const scopeEnumValue = (scope: string): string => scope.replace(":", "_").toUpperCase();
 
 export const ScopeList = ({ scopes: listed }: { readonly scopes: readonly string[] }): JSX.Element =>
   listed.length === 0 ? (
@@ -31,7 +31,7 @@ interface Credential {
   readonly expiresAt: string | null;
 }
 
-export function stateOf({ revokedAt, expiresAt }: Credential, nowMs: number): KeyState {
+export function credentialState({ revokedAt, expiresAt }: Credential, nowMs: number): KeyState {
   if (revokedAt !== null) return "REVOKED";
   if (expiresAt === null) return "ACTIVE";
   const restMs = Date.parse(expiresAt) - nowMs;
@@ -39,4 +39,4 @@ export function stateOf({ revokedAt, expiresAt }: Credential, nowMs: number): Ke
   return restMs < soonMs ? "EXPIRING" : "ACTIVE";
 }
 
-export const isInForce = (state: KeyState): boolean => state === "ACTIVE" || state === "EXPIRING";
+export const isUsableCredential = (state: KeyState): boolean => state === "ACTIVE" || state === "EXPIRING";

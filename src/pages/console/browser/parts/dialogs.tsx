@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { Banner } from "./fields.tsx";
+import { FailureBanner } from "./fields.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -85,7 +85,7 @@ interface ConfirmProps {
   readonly children: ComponentChildren;
 }
 
-export function Confirm({
+export function ConfirmDialog({
   title,
   action,
   isHarmless = false,
@@ -103,7 +103,7 @@ export function Confirm({
           if (!isBusy) onConfirm();
         }}
       >
-        <Banner failure={failure} />
+        <FailureBanner failure={failure} />
         {children}
         <div class="actions">
           <button type="button" class="second" onClick={onClose}>
@@ -124,7 +124,7 @@ interface CopiedProps {
   readonly value: string;
 }
 
-export function Copied({ label, value }: CopiedProps): JSX.Element {
+export function CopyableSecret({ label, value }: CopiedProps): JSX.Element {
   const [state, setState] = useState<"" | "Copied." | "Select it and copy it by hand.">("");
   const copy = async (): Promise<void> => {
     try {

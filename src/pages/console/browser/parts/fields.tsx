@@ -23,7 +23,7 @@ interface FieldProps {
 
 function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Element {
   const id = useId();
-  const faults = faultsAt(failure, pointer);
+  const faults = fieldFaultTexts(failure, pointer);
   const described = [hint === undefined ? [] : [`${id}-hint`], faults.length === 0 ? [] : [`${id}-fault`]]
     .flat()
     .join(" ");
@@ -40,12 +40,12 @@ function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Elem
         "aria-invalid": faults.length > 0,
         "aria-describedby": described === "" ? undefined : described,
       })}
-      <Faults id={`${id}-fault`} faults={faults} />
+      <FieldFaults id={`${id}-fault`} faults={faults} />
     </div>
   );
 }
 
-export function Faults({
+export function FieldFaults({
   id,
   faults,
 }: {
@@ -128,7 +128,7 @@ interface BannerProps {
 const isAt = (pointer: string, field: string): boolean =>
   field === pointer || field.startsWith(`${pointer}/`);
 
-export function faultsAt(failure: GraphFailure | undefined, pointer: string): readonly string[] {
+export function fieldFaultTexts(failure: GraphFailure | undefined, pointer: string): readonly string[] {
   const faults = (failure?.details ?? [])
     .filter(({ field }) => isAt(pointer, field))
     .map(({ code, message }) => (/^Too (?:small|big)/.test(message) ? (plain[code] ?? message) : message));
@@ -143,7 +143,7 @@ const plain: Readonly<Record<string, string>> = {
   too_large: "This is too large.",
 };
 
-export function Banner({ failure, shown = [], onRetry }: BannerProps): JSX.Element | null {
+export function FailureBanner({ failure, shown = [], onRetry }: BannerProps): JSX.Element | null {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (failure === undefined) return;
@@ -212,7 +212,7 @@ interface ChoicesProps {
   readonly onChange: (chosen: ReadonlySet<string>) => void;
 }
 
-export function Choices({
+export function CheckboxGroup({
   legend,
   hint,
   pointer,
@@ -222,7 +222,7 @@ export function Choices({
   onChange,
 }: ChoicesProps): JSX.Element {
   const id = useId();
-  const faults = faultsAt(failure, pointer);
+  const faults = fieldFaultTexts(failure, pointer);
   const turn = (value: string, isChosen: boolean): void => {
     const next = new Set(chosen);
     if (isChosen) next.add(value);
@@ -233,7 +233,7 @@ export function Choices({
     <fieldset aria-describedby={faults.length === 0 ? undefined : `${id}-fault`}>
       <legend>{legend}</legend>
       {hint === undefined ? null : <p class="hint">{hint}</p>}
-      <Faults id={`${id}-fault`} faults={faults} />
+      <FieldFaults id={`${id}-fault`} faults={faults} />
       {choices.map(({ value, label, hint: more, isFixed = false }, index) => (
         <div class="choice" key={value}>
           <input

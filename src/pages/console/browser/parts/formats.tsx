@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import type { LiveState } from "#pages/console/browser/graph/hooks.ts";
 
 /** `AUTO_DISABLED` → “Auto disabled”. */
-export const wordOf = (value: string): string => {
+export const enumLabel = (value: string): string => {
   const words = value
     .toLowerCase()
     .replaceAll("_", " ")
@@ -15,7 +15,7 @@ export const wordOf = (value: string): string => {
 };
 
 /** “1 key”, “2 keys”. */
-export const count = (number: number, one: string, many = `${one}s`): string =>
+export const formatCount = (number: number, one: string, many = `${one}s`): string =>
   `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
 type Tone = "good" | "warn" | "fault" | "plain";
@@ -54,9 +54,9 @@ const failures: Readonly<Record<string, string>> = {
 };
 
 /** Why an attempt did not arrive. */
-export function failureWord(errorCode: string, httpStatus: number | null): string {
+export function deliveryFailureLabel(errorCode: string, httpStatus: number | null): string {
   if (errorCode.toUpperCase() === "HTTP_STATUS" && httpStatus !== null) return `Answered ${httpStatus}`;
-  return failures[errorCode.toUpperCase()] ?? wordOf(errorCode);
+  return failures[errorCode.toUpperCase()] ?? enumLabel(errorCode);
 }
 
 /** A state in a word; its colour only says it once more. */
@@ -66,9 +66,11 @@ interface BadgeProps {
   readonly text?: string;
 }
 
-export const Badge = ({ value, tone = toneOf(value), text = wordOf(value) }: BadgeProps): JSX.Element => (
-  <span class={`badge ${tone}`}>{text}</span>
-);
+export const StatusBadge = ({
+  value,
+  tone = toneOf(value),
+  text = enumLabel(value),
+}: BadgeProps): JSX.Element => <span class={`badge ${tone}`}>{text}</span>;
 
 /** Times, in the zone of the browser. */
 const short = new Intl.DateTimeFormat("en", {
@@ -91,7 +93,7 @@ interface TimeProps {
   readonly isDay?: boolean;
 }
 
-export function Time({ at, otherwise = "–", isDay = false }: TimeProps): JSX.Element {
+export function TimeText({ at, otherwise = "–", isDay = false }: TimeProps): JSX.Element {
   if (at === null) return <span class="soft">{otherwise}</span>;
   const date = new Date(at);
   return (
@@ -102,7 +104,7 @@ export function Time({ at, otherwise = "–", isDay = false }: TimeProps): JSX.E
 }
 
 /** “350 ms”, “1.2 s”. */
-export const duration = (ms: number): string =>
+export const formatMilliseconds = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
 /** Says whether what is shown is kept up to date. */
@@ -113,6 +115,6 @@ const words: Readonly<Record<LiveState, string>> = {
   ended: "Not live",
 };
 
-export const LiveMark = ({ state }: { readonly state: LiveState }): JSX.Element => (
+export const LiveStateMark = ({ state }: { readonly state: LiveState }): JSX.Element => (
   <span class={`live ${state}`}>{words[state]}</span>
 );

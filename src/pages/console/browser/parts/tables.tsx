@@ -3,10 +3,10 @@
  * missing or could not be loaded.
  */
 import type { ComponentChildren, JSX } from "preact";
-import type { Asked, Pages } from "#pages/console/browser/graph/hooks.ts";
-import { Banner } from "./fields.tsx";
+import type { QueryState, ListPaging } from "#pages/console/browser/graph/hooks.ts";
+import { FailureBanner } from "./fields.tsx";
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
   /** Numbers stand at the right. */
@@ -15,13 +15,13 @@ export interface Column<Row> {
 
 interface TableProps<Row> {
   readonly caption: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   readonly isNew?: (row: Row) => boolean;
 }
 
-export function Table<Row>({ caption, columns, rows, keyOf, isNew }: TableProps<Row>): JSX.Element {
+export function DataTable<Row>({ caption, columns, rows, keyOf, isNew }: TableProps<Row>): JSX.Element {
   return (
     <table role="table">
       <caption class="hidden">{caption}</caption>
@@ -51,7 +51,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isNew }: TableProps<
 
 /** The way through a long list. */
 interface PagerProps {
-  readonly pages: Pages;
+  readonly pages: ListPaging;
   readonly what: string;
   /** Where the older ones begin, or the next ones; undefined: there are none. */
   readonly older: string | undefined;
@@ -59,7 +59,7 @@ interface PagerProps {
   readonly isOldestFirst?: boolean;
 }
 
-export function Pager({ pages, what, older, isOldestFirst = false }: PagerProps): JSX.Element | null {
+export function PageButtons({ pages, what, older, isOldestFirst = false }: PagerProps): JSX.Element | null {
   if (pages.number === 1 && older === undefined) return null;
   return (
     <nav class="pager" aria-label={`Pages of ${what}`}>
@@ -85,7 +85,7 @@ interface FactProps {
   readonly children: ComponentChildren;
 }
 
-export const Fact = ({ name, children }: FactProps): JSX.Element => (
+export const FactRow = ({ name, children }: FactProps): JSX.Element => (
   <div>
     <dt>{name}</dt>
     <dd>{children}</dd>
@@ -97,17 +97,17 @@ export const Fact = ({ name, children }: FactProps): JSX.Element => (
  * is nothing.
  */
 interface LoadedProps<Result> {
-  readonly asked: Asked<Result>;
+  readonly asked: QueryState<Result>;
   /** What is loaded, for example “API keys”. */
   readonly what: string;
   readonly children: (data: Result) => ComponentChildren;
 }
 
-export function Loaded<Result>({ asked, what, children }: LoadedProps<Result>): JSX.Element {
+export function QueryResultView<Result>({ asked, what, children }: LoadedProps<Result>): JSX.Element {
   const { data, failure, isLoading, reload } = asked;
   return (
     <div class="loaded" aria-busy={isLoading}>
-      <Banner failure={failure} onRetry={reload} />
+      <FailureBanner failure={failure} onRetry={reload} />
       {data !== undefined ? (
         children(data)
       ) : failure === undefined ? (
@@ -117,6 +117,6 @@ export function Loaded<Result>({ asked, what, children }: LoadedProps<Result>): 
   );
 }
 
-export const Empty = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
+export const EmptyNote = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
   <p class="empty">{children}</p>
 );

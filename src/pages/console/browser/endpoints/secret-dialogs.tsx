@@ -1,9 +1,9 @@
 /** The dialogs about an endpoint's signing secret: rotation, and a new secret, which is shown once. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useChange } from "#pages/console/browser/graph/hooks.ts";
-import { Banner, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { Copied, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
+import { CopyableSecret, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { type Endpoint, rotateSecretDocument } from "./endpoint-documents.ts";
 
@@ -13,10 +13,10 @@ interface RotateSecretProps {
   readonly onClose: () => void;
 }
 
-export function RotateSecret({ endpoint, onChanged, onClose }: RotateSecretProps): JSX.Element {
+export function RotateSecretDialog({ endpoint, onChanged, onClose }: RotateSecretProps): JSX.Element {
   const [hours, setHours] = useState("24");
   const [secret, setSecret] = useState<string>();
-  const { isBusy, failure, run } = useChange(rotateSecretDocument);
+  const { isBusy, failure, run } = useMutation(rotateSecretDocument);
   const rotate = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
@@ -26,11 +26,11 @@ export function RotateSecret({ endpoint, onChanged, onClose }: RotateSecretProps
     onChanged();
   };
   if (secret !== undefined)
-    return <SecretShown title="The new secret signs from now on" secret={secret} onClose={onClose} />;
+    return <NewSecretDialog title="The new secret signs from now on" secret={secret} onClose={onClose} />;
   return (
     <Dialog title="Rotate the signing secret" onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void rotate(event)}>
-        <Banner failure={failure} shown={["/overlapHours"]} />
+        <FailureBanner failure={failure} shown={["/overlapHours"]} />
         <p>
           Webhooks to <strong>{endpoint.url}</strong> are signed with both secrets for a while, so that the
           receiver can be changed in peace.
@@ -64,14 +64,14 @@ interface SecretShownProps {
   readonly onClose: () => void;
 }
 
-export function SecretShown({ title, note, secret, onClose }: SecretShownProps): JSX.Element {
+export function NewSecretDialog({ title, note, secret, onClose }: SecretShownProps): JSX.Element {
   return (
     <Dialog title={title} onClose={onClose} isFirm>
       <p>
         <strong>Copy the signing secret now: nobody can read it again.</strong> With it the receiver checks
         that a webhook came from here (<a href={`${basePath}/docs`}>how</a>). {note}
       </p>
-      <Copied label="Signing secret" value={secret} />
+      <CopyableSecret label="Signing secret" value={secret} />
       <div class="actions">
         <button type="button" onClick={onClose}>
           I have kept it

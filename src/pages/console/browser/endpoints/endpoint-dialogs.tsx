@@ -5,30 +5,36 @@
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { useChange, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { Banner, Faults, faultsAt, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
+import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import {
+  FailureBanner,
+  FieldFaults,
+  fieldFaultTexts,
+  SelectField,
+  TextField,
+} from "#pages/console/browser/parts/fields.tsx";
 import { Dialog } from "#pages/console/browser/parts/dialogs.tsx";
-import { Loaded } from "#pages/console/browser/parts/tables.tsx";
-import { count, wordOf } from "#pages/console/browser/parts/formats.tsx";
+import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { formatCount, enumLabel } from "#pages/console/browser/parts/formats.tsx";
 import {
   createEndpointDocument,
   type Endpoint,
   type EndpointInput,
-  type EndpointWithSecret,
-  type EventType,
+  type EndpointSecretResult,
+  type ConsoleEventType,
   eventTypesDocument,
-  type PayloadMode,
+  type ConsolePayloadMode,
   updateEndpointDocument,
 } from "./endpoint-documents.ts";
 
 interface EndpointFormProps {
   readonly installationId: string;
-  readonly onMade: (made: EndpointWithSecret) => void;
+  readonly onMade: (made: EndpointSecretResult) => void;
   readonly onClose: () => void;
 }
 
-export function EndpointForm({ installationId, onMade, onClose }: EndpointFormProps): JSX.Element {
-  const { isBusy, failure, run } = useChange(createEndpointDocument);
+export function CreateEndpointDialog({ installationId, onMade, onClose }: EndpointFormProps): JSX.Element {
+  const { isBusy, failure, run } = useMutation(createEndpointDocument);
   const create = async (input: EndpointInput): Promise<void> => {
     const made = await run({ installationId, input });
     if (made !== undefined) onMade(made.webhookEndpointCreate);
@@ -55,13 +61,13 @@ interface ChangeEndpointProps {
   readonly onClose: () => void;
 }
 
-export function ChangeEndpoint({
+export function ChangeEndpointDialog({
   endpoint,
   installationId,
   onChanged,
   onClose,
 }: ChangeEndpointProps): JSX.Element {
-  const { isBusy, failure, run } = useChange(updateEndpointDocument);
+  const { isBusy, failure, run } = useMutation(updateEndpointDocument);
   // The fields are those at the opening: with a version heard of since, another person's change would be
   // overwritten unseen.
   const [expectedVersion] = useState(endpoint.version);
@@ -113,7 +119,7 @@ function Fields({
   const [url, setUrl] = useState(before.url);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(before.eventTypes));
   const [description, setDescription] = useState(before.description ?? "");
-  const [mode, setMode] = useState<PayloadMode>(before.payloadMode);
+  const [mode, setMode] = useState<ConsolePayloadMode>(before.payloadMode);
   const save = (event: Event): void => {
     event.preventDefault();
     const text = description.trim();
@@ -127,7 +133,7 @@ function Fields({
   };
   return (
     <form onSubmit={save} noValidate>
-      <Banner failure={failure} shown={["/url", "/eventTypes", "/description", "/payloadMode"]} />
+      <FailureBanner failure={failure} shown={["/url", "/eventTypes", "/description", "/payloadMode"]} />
       <TextField
         label="Address"
         hint="Where events are sent to, with https://."
@@ -156,7 +162,7 @@ function Fields({
         options={modes}
         onChange={setMode}
       />
-      <Loaded asked={types} what="the events">
+      <QueryResultView asked={types} what="the events">
         {({ installation }) => (
           <EventChoice
             types={(installation?.webhookLog.eventTypes ?? []).filter(({ deprecated }) => !deprecated)}
@@ -165,7 +171,7 @@ function Fields({
             onChange={setChosen}
           />
         )}
-      </Loaded>
+      </QueryResultView>
       <div class="actions">
         <button type="button" class="second" disabled={isBusy} onClick={onClose}>
           Cancel
@@ -178,7 +184,7 @@ function Fields({
 
 /** Which events an endpoint listens to: all, whole groups, or one by one. */
 interface EventChoiceProps {
-  readonly types: readonly EventType[];
+  readonly types: readonly ConsoleEventType[];
   readonly chosen: ReadonlySet<string>;
   readonly failure: GraphFailure | undefined;
   readonly onChange: (chosen: ReadonlySet<string>) => void;
@@ -186,14 +192,14 @@ interface EventChoiceProps {
 
 function EventChoice({ types, chosen, failure, onChange }: EventChoiceProps): JSX.Element {
   const id = useId();
-  const told = faultsAt(failure, "/eventTypes");
+  const told = fieldFaultTexts(failure, "/eventTypes");
   const faults = told.length > 0 && chosen.size === 0 ? ["Choose one at least."] : told;
   const groups = Map.groupBy(types, ({ group }) => group);
   const turn = (name: string, isOn: boolean): void => onChange(withName(chosen, name, isOn));
   return (
     <fieldset aria-describedby={faults.length === 0 ? undefined : `${id}-fault`}>
       <legend>Events</legend>
-      <Faults id={`${id}-fault`} faults={faults} />
+      <FieldFaults id={`${id}-fault`} faults={faults} />
       <Choice
         name="*"
         label="Everything"
@@ -223,7 +229,7 @@ type Turn = (name: string, isOn: boolean) => void;
 
 interface GroupProps {
   readonly group: string;
-  readonly members: readonly EventType[];
+  readonly members: readonly ConsoleEventType[];
   readonly chosen: ReadonlySet<string>;
   readonly onTurn: Turn;
 }
@@ -235,14 +241,14 @@ function Group({ group, members, chosen, onTurn }: GroupProps): JSX.Element {
   return (
     <details class="group" open={some > 0}>
       <summary>
-        {wordOf(group)}{" "}
+        {enumLabel(group)}{" "}
         <span class="soft">
-          {isWhole ? "all" : some > 0 ? `${some} of ${members.length}` : count(members.length, "event")}
+          {isWhole ? "all" : some > 0 ? `${some} of ${members.length}` : formatCount(members.length, "event")}
         </span>
       </summary>
       <Choice
         name={whole}
-        label={`All of ${wordOf(group).toLowerCase()}`}
+        label={`All of ${enumLabel(group).toLowerCase()}`}
         hint="Also what is added later."
         isChosen={isWhole}
         onTurn={onTurn}
