@@ -3,7 +3,7 @@
  * return releases the requested units of the order lines. Approving a withdrawal from units that were never
  * sent settles the withdrawal at once: the units are canceled and their payment is refunded.
  */
-import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
   type ChangedPart,

@@ -4,7 +4,7 @@
  * without a claim. When the benefits are used up, the merchant may still grant what the statutory guarantee
  * requires; the warranty then stays unchanged.
  */
-import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
   type ChangedPart,

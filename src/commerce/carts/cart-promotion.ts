@@ -10,14 +10,13 @@ import {
   type PromotionRefusal,
 } from "#commerce/promotions/choose-promotions.ts";
 import type { Transaction } from "#database/transaction.ts";
+import { type CartAggregate, findCodePromotion } from "./cart-aggregate.ts";
 import {
   withoutExpiredAddress,
-  type CartAggregate,
   cartConflict,
-  findCodePromotion,
   type ExpectedVersionInput,
   cartFailure,
-} from "./cart-aggregate.ts";
+} from "./cart-status.ts";
 import { toCartDraft } from "./cart-draft.ts";
 import { type CartPlan, type CartCommandContext, changeCart, type PlanCartChange } from "./change-cart.ts";
 import { type PromotionStateView, toPromotionStateView } from "./render-promotion-state.ts";

@@ -3,38 +3,26 @@
  * session, completed by an order. Lines and prices stay as they are. The address and the e-mail of an ended
  * cart are erased one day later.
  */
+
 import { sql } from "kysely";
 import { keepPersonalDataForOrder, personalDataIds } from "#commerce/addresses/personal-data.ts";
-import { faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
-import { createId, toId } from "#foundation/ids.ts";
+import { expireCartSession } from "#commerce/checkout/end-session.ts";
+import { type CartAggregate, cartRevocationNoteMax, type CartRevocationReason } from "./cart-aggregate.ts";
 import {
   withoutExpiredAddress,
-  type CartAggregate,
   cartLifetimeMs,
-  findCodePromotion,
   buyerEmailRetentionMs,
-  type ExpectedVersionInput,
   requireChangeableCart,
-  cartRevocationNoteMax,
-  type CartRevocationReason,
   cartStatusAt,
-  cartWarning,
-} from "./cart-aggregate.ts";
-import {
-  applyCartPlan,
-  type CartCommandContext,
-  lockCart,
-  readSavedCart,
-  publishCartEvents,
-} from "./change-cart.ts";
-import { expireCartSession } from "#commerce/checkout/end-session.ts";
-import { cartAddressLifetimeMs, type CartDraft, type CartDraftLine, toCartDraft } from "./cart-draft.ts";
-import { cartLinesMax } from "./change-lines.ts";
-import { cartLineQuantityMax } from "./price-lines.ts";
+} from "./cart-status.ts";
+import { type CartCommandContext, lockCart, readSavedCart } from "./change-cart.ts";
+import { type CartEventContext, publishCartEvents } from "./cart-events.ts";
+import { cartAddressLifetimeMs } from "./cart-draft.ts";
 import { findCarts } from "./find-carts.ts";
 
 export interface CartTransitionInput {
@@ -67,13 +55,11 @@ export async function revokeCart(
 /** Milliseconds from the end of a cart to the erasure of its address and e-mail. */
 const erasureDelayMs = 24 * 3_600_000;
 
-type CartEventContext = Parameters<typeof publishCartEvents>[0];
-
 /**
  * Ends a cart and publishes the event of its end. Publishes `cart.unlocked` first if the cart is still stored
  * as locked, because its session had run out before.
  */
-async function endAndPublish(
+export async function endAndPublish(
   transaction: Transaction,
   context: CartEventContext,
   ending: CartEnd,
@@ -292,78 +278,4 @@ export async function completeCart(
 function requireOneRowSaved(rows: readonly unknown[], { id, version }: CartAggregate): void {
   if (rows.length !== 1)
     throw new Error(`Cart ${id} was locked at version ${version}, but its version has changed.`);
-}
-
-interface CartMergeInput extends ExpectedVersionInput {
-  readonly sourceCartId: string;
-}
-
-/**
- * Adds the lines of a source cart to a target cart, for example when a guest signs in. The source cart ends
- * as merged. Returns the target cart, which keeps its market, address and promotion code, and takes over the
- * code of the source if it has none.
- */
-export async function mergeCarts(
-  transaction: Transaction,
-  context: CartCommandContext,
-  input: CartMergeInput & { readonly cartId: string },
-): Promise<CartAggregate> {
-  const { cartId, sourceCartId } = input;
-  if (cartId === sourceCartId)
-    requireNoFaults([faultAt("/sourceCartId", "not_allowed", "A cart cannot be merged into itself.")]);
-  const { now } = context;
-  // The carts are always locked in the order of their ids, so that two merges of the same carts cannot
-  // deadlock.
-  const locked = new Map<string, CartAggregate>();
-  for (const id of [cartId, sourceCartId].map(toId).toSorted())
-    locked.set(id, await lockCart(transaction, context, id));
-  const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
-  if (target === undefined || source === undefined) throw new Error("A cart of the merge was not locked.");
-  requireChangeableCart(target, input, now);
-  requireChangeableCart(source, {}, now);
-  if (
-    target.buyerReference !== null &&
-    source.buyerReference !== null &&
-    target.buyerReference !== source.buyerReference
-  )
-    requireNoFaults([faultAt("/sourceCartId", "not_allowed", "The two carts belong to different buyers.")]);
-  const merged = await applyCartPlan(transaction, context, {
-    cart: target,
-    plan: () => ({ event: "cart.updated", draft: toMergedDraft(target, source) }),
-  });
-  if (source.status === "locked") await expireCartSession(transaction, context, source);
-  await endAndPublish(transaction, context, {
-    cart: source,
-    status: "merged",
-    mergedIntoCartId: merged.id,
-    now,
-  });
-  return merged;
-}
-
-function toMergedDraft(target: CartAggregate, source: CartAggregate): CartDraft {
-  const draft = toCartDraft(target);
-  const code = findCodePromotion(source);
-  const isDropped =
-    code !== undefined && draft.promotionCodeId !== null && draft.promotionCodeId !== code.promotionCodeId;
-  return {
-    ...draft,
-    lines: mergeDraftLines(draft.lines, source),
-    buyerReference: draft.buyerReference ?? source.buyerReference,
-    promotionCodeId: draft.promotionCodeId ?? code?.promotionCodeId ?? null,
-    warnings: isDropped ? [cartWarning("promotion_removed", null, { code: code.code })] : [],
-  };
-}
-
-function mergeDraftLines(targetLines: readonly CartDraftLine[], source: CartAggregate): CartDraftLine[] {
-  const lines = new Map(targetLines.map((line) => [line.variantId, line]));
-  for (const { variantId, quantity } of source.lines) {
-    const line = lines.get(variantId) ?? { id: createId("cartLine"), variantId, quantity: 0, before: null };
-    lines.set(variantId, { ...line, quantity: Math.min(cartLineQuantityMax, quantity + line.quantity) });
-  }
-  if (lines.size > cartLinesMax)
-    requireNoFaults([
-      faultAt("/sourceCartId", "too_long", `The merged cart would have more than ${cartLinesMax} lines.`),
-    ]);
-  return [...lines.values()];
 }

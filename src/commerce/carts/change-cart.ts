@@ -3,8 +3,9 @@
  * the whole cart again, save it once if anything differs, and publish the events. A change without an effect
  * keeps the version and publishes nothing.
  */
-import type { ServiceEvents } from "#foundation/events.ts";
+
 import { type RawBuilder, sql } from "kysely";
+import type { ServiceEvents } from "#foundation/events.ts";
 import { AmountOutOfRangeError } from "#commerce/pricing/discounts.ts";
 import type { PromotionRefusal } from "#commerce/promotions/choose-promotions.ts";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
@@ -14,22 +15,20 @@ import { fail, failAt } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
+import { expireCartSession } from "#commerce/checkout/end-session.ts";
+import type { CartAggregate, StoredCartWarning } from "./cart-aggregate.ts";
 import {
-  type CartAggregate,
-  findCodePromotion,
   type ExpectedVersionInput,
   belongsToOtherBuyer,
   isCartPastRetention,
   requireChangeableCart,
-  type StoredCartWarning,
-} from "./cart-aggregate.ts";
+} from "./cart-status.ts";
 import { type CartDraft, isCartUnchanged, type NextCart } from "./cart-draft.ts";
 import { loadOffer, type CartOffer, type OfferRequest } from "./load-offer.ts";
-import { previousCartFields } from "./render-cart.ts";
 import { repriceCart } from "./reprice.ts";
 import { updateCart } from "./save-cart.ts";
-import { expireCartSession } from "#commerce/checkout/end-session.ts";
 import { type CartRow, cartsQuery, findCarts } from "./find-carts.ts";
+import { promotionCodeEvents, publishCartEvents } from "./cart-events.ts";
 
 /** The context of commands that change carts. */
 export interface CartCommandContext extends CommandContext {
@@ -271,38 +270,4 @@ function toOfferRequest(
     heldBySessionId: lockingSession?.sessionId ?? null,
     now,
   };
-}
-
-/** Returns the events about the promotion code, by comparing the cart before and after the change. */
-function promotionCodeEvents(before: CartAggregate, after: CartAggregate): EventType[] {
-  const [was, is] = [findCodePromotion(before), findCodePromotion(after)];
-  if (is === undefined) return was === undefined ? [] : ["cart.promotion_removed"];
-  const isNew = was?.promotionCodeId !== is.promotionCodeId;
-  if (is.state === "suspended")
-    return isNew
-      ? ["cart.promotion_applied", "cart.promotion_suspended"]
-      : was.state === "suspended"
-        ? []
-        : ["cart.promotion_suspended"];
-  if (isNew) return ["cart.promotion_applied"];
-  return was.state === "suspended" ? ["cart.promotion_restored"] : [];
-}
-
-/**
- * Publishes the events of one cart change, with the previous values of the changed fields. `isFinal`: the
- * cart and its session do not change again in this transaction, so that the events can use `after` without
- * another read.
- */
-export function publishCartEvents(
-  { outbox, now, publicUrl }: Pick<CartCommandContext, "outbox" | "now" | "publicUrl">,
-  types: readonly EventType[],
-  {
-    before,
-    after,
-    isFinal = true,
-  }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isFinal?: boolean },
-): void {
-  const previous = before === null ? null : previousCartFields({ before, after }, { now, publicUrl });
-  for (const type of types)
-    outbox.append({ type, id: after.id, previous, ...(isFinal ? { thing: after } : {}) });
 }

@@ -13,7 +13,8 @@ import {
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { CartAggregate, ExpectedVersionInput } from "./cart-aggregate.ts";
+import type { CartAggregate } from "./cart-aggregate.ts";
+import type { ExpectedVersionInput } from "./cart-status.ts";
 import { type CartDraftLine, toCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart } from "./change-cart.ts";
 import type { CartOffer } from "./load-offer.ts";

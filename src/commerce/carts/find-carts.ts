@@ -13,10 +13,10 @@ import {
   type CartAggregate,
   cartColumns,
   type CartStatus,
-  endedCartRetentionMs,
   type CartLineWithStock,
   toSnakeCase,
 } from "./cart-aggregate.ts";
+import { endedCartRetentionMs } from "./cart-status.ts";
 
 /**
  * Returns carts by id; ids without a cart are left out. The caller must check the merchant of the carts.

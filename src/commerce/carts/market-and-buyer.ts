@@ -10,21 +10,11 @@ import { isBuyerReference, isCountry } from "#foundation/text.ts";
 import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import { isEmail } from "#commerce/addresses/check-address.ts";
 import { cartLineFaults, cartLinesMax, type CartLineToAdd, addToDraftLines } from "./change-lines.ts";
-import {
-  type CartAggregate,
-  buyerEmailRetentionMs,
-  type ExpectedVersionInput,
-  requireChangeableCart,
-  cartWarning,
-} from "./cart-aggregate.ts";
+import { type CartAggregate, cartWarning } from "./cart-aggregate.ts";
+import { buyerEmailRetentionMs, type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
 import { toCartDraft, newCartDraft } from "./cart-draft.ts";
-import {
-  applyCartPlan,
-  type CartCommandContext,
-  lockCart,
-  repriceOrFail,
-  publishCartEvents,
-} from "./change-cart.ts";
+import { applyCartPlan, type CartCommandContext, lockCart, repriceOrFail } from "./change-cart.ts";
+import { publishCartEvents } from "./cart-events.ts";
 import { loadOffer } from "./load-offer.ts";
 import { insertCart } from "./save-cart.ts";
 

@@ -6,18 +6,16 @@ import { absoluteMediaUrl, type ImageView } from "#commerce/catalog/render-produ
 import { type Availability, computeAvailability } from "#commerce/catalog/availability.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import { type Money, money } from "#foundation/money.ts";
-import {
-  withoutExpiredAddress,
-  type CartAggregate,
-  type CartStatus,
-  hasCartSessionEnded,
-  type CartLineDisplay,
-  type CartLineWithStock,
-  type CartRevocationReason,
-  cartStatusAt,
-  type StoredCartWarning,
-  type CartWarningCode,
+import type {
+  CartAggregate,
+  CartStatus,
+  CartLineDisplay,
+  CartLineWithStock,
+  CartRevocationReason,
+  StoredCartWarning,
+  CartWarningCode,
 } from "./cart-aggregate.ts";
+import { withoutExpiredAddress, hasCartSessionEnded, cartStatusAt } from "./cart-status.ts";
 import {
   type CartTotals,
   type PromotionStateView,

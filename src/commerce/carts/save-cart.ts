@@ -9,12 +9,11 @@ import {
   type CartAggregate,
   cartColumns,
   cartColumnTypes,
-  cartLifetimeMs,
-  buyerEmailRetentionMs,
   type StoredCartLine,
   type StoredCartPromotion,
   toSnakeCase,
 } from "./cart-aggregate.ts";
+import { cartLifetimeMs, buyerEmailRetentionMs } from "./cart-status.ts";
 import { type CartRow, cartsQuery } from "./find-carts.ts";
 import { cartColumnValues, type NextCart } from "./cart-draft.ts";
 

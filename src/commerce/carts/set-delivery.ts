@@ -3,6 +3,7 @@
  * The caller gets a token for the address instead. The token is valid for this cart until the cart ends,
  * another address is set, or 30 minutes pass without a change.
  */
+
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import {
   erasePersonalData,
@@ -15,24 +16,13 @@ import type { AddressLevel, PostalAddress, PostalAddressInput } from "#commerce/
 import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toId } from "#foundation/ids.ts";
-import {
-  withoutExpiredAddress,
-  type CartAggregate,
-  type ExpectedVersionInput,
-  cartFailure,
-  requireChangeableCart,
-} from "./cart-aggregate.ts";
+import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
+import type { CartAggregate } from "./cart-aggregate.ts";
+import { type ExpectedVersionInput, cartFailure, requireChangeableCart } from "./cart-status.ts";
 import { cartAddressLifetimeMs, toCartDraft } from "./cart-draft.ts";
-import {
-  applyCartPlan,
-  type CartCommandContext,
-  changeCart,
-  lockCart,
-  type PlanCartChange,
-} from "./change-cart.ts";
+import { applyCartPlan, type CartCommandContext, lockCart, type PlanCartChange } from "./change-cart.ts";
 import { type DeliveryOptionView, toDeliveryOptionViews } from "./render-cart.ts";
 import { type CartTotals, toCartTotals } from "./render-promotion-state.ts";
-import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
 import { digestAddressToken } from "./find-carts.ts";
 
 export interface CartAddressSetInput extends ExpectedVersionInput {
@@ -63,6 +53,7 @@ export interface CartAddressToken {
 }
 
 const addressLifetimeMsMax = 24 * 3_600_000;
+
 /** How long encrypted data is kept after its last use, for the analysis of problems. */
 const erasureDelayMs = 24 * 3_600_000;
 
@@ -274,43 +265,4 @@ export async function setCartSavedAddress(
     level: savedAddress.level,
     corrected: [],
   });
-}
-
-export interface CartDeliveryOptionSelectInput extends ExpectedVersionInput {
-  /** The id of the delivery method; null to clear the choice. */
-  readonly optionId?: string | null | undefined;
-}
-
-/** Selects one of the delivery options that are offered for the address of the cart. */
-export function selectCartDelivery(
-  transaction: Transaction,
-  context: CartCommandContext,
-  input: CartDeliveryOptionSelectInput & { readonly cartId: string },
-): Promise<CartAggregate> {
-  return changeCart(transaction, context, { target: input, plan: planDeliverySelection(input, context.now) });
-}
-
-/** Plans to select a delivery option, for an active cart or a cart in checkout. */
-export function planDeliverySelection(
-  input: Pick<CartDeliveryOptionSelectInput, "optionId">,
-  now: Date,
-): PlanCartChange {
-  const optionId = input.optionId ?? null;
-  return (cart) => {
-    if (optionId !== null && withoutExpiredAddress(cart, now).address === null)
-      throw cartFailure("invalid_state", cart, { now, reason: "address_required" });
-    return {
-      event: "cart.updated",
-      draft: { ...toCartDraft(cart), deliveryMethodId: optionId },
-      // Compares with the options after repricing, not with the stored options.
-      checkResult: ({ deliveryMethodId, deliveryOptions }) => {
-        if (deliveryMethodId === optionId) return;
-        const allowed = (deliveryOptions ?? []).map(({ id }) => id);
-        throw refuseAt("invalid_field", "/optionId", {
-          code: "unknown",
-          message: `The option is not offered for the cart. Offered options: ${allowed.join(", ") || "none"}.`,
-        });
-      },
-    };
-  };
 }

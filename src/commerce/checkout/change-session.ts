@@ -4,14 +4,9 @@
  * reserves the stock that the cart needs, and raises both versions by one. A change without an effect keeps
  * both versions. A cart that cannot be sold now is refused here.
  */
-import {
-  type CartAggregate,
-  type ExpectedVersionInput,
-  cartFailure,
-  cartStatusAt,
-  type StoredCartLine,
-  type StoredCartWarning,
-} from "#commerce/carts/cart-aggregate.ts";
+
+import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
+import { type ExpectedVersionInput, cartStatusAt } from "#commerce/carts/cart-status.ts";
 import { type CartDraft, toCartDraft } from "#commerce/carts/cart-draft.ts";
 import {
   applyCartPlan,
@@ -19,14 +14,13 @@ import {
   type PlanCartChange,
   tryLockCart,
 } from "#commerce/carts/change-cart.ts";
-import { holdStock, type StockShortage } from "#commerce/inventory/stock-holds.ts";
+import { holdStock } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { toId } from "#foundation/ids.ts";
 import type { SessionCancelActor } from "./end-session.ts";
-import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
 import { sessionPaymentStatus } from "./render-session.ts";
 import {
   findSessions,
@@ -34,6 +28,7 @@ import {
   type SessionAggregate,
   type SessionStatus,
 } from "./session-aggregate.ts";
+import { sellableLines, requireStockHeld } from "./session-stock.ts";
 
 export interface LockedSession {
   readonly cart: CartAggregate;
@@ -65,8 +60,7 @@ export async function lockSession(
 
 export async function readSession(transaction: Transaction, sessionId: string): Promise<SessionAggregate> {
   const session = (await findSessions(transaction, [sessionId])).get(sessionId);
-  if (session === undefined)
-    throw new Error(`Session ${sessionId} was locked, but was not found.`);
+  if (session === undefined) throw new Error(`Session ${sessionId} was locked, but was not found.`);
   return session;
 }
 
@@ -278,65 +272,3 @@ export interface SessionCommandContext extends CartCommandContext {
   /** The id of the internal token of the request; null if the caller has another credential. */
   readonly tokenId: string | null;
 }
-
-/** Codes of warnings about lines that cannot be bought now. */
-const unbuyableWarningCodes: ReadonlySet<string> = new Set(["line_unavailable", "out_of_stock"]);
-
-function unbuyableLineIds(warnings: readonly StoredCartWarning[]): string[] {
-  return warnings.flatMap(({ code, lineId }) =>
-    lineId !== null && unbuyableWarningCodes.has(code) ? [lineId] : [],
-  );
-}
-
-function sellableLines(
-  lines: readonly StoredCartLine[],
-  warnings: readonly StoredCartWarning[],
-): VariantQuantity[] {
-  const stopped = new Set(unbuyableLineIds(warnings));
-  return lines
-    .filter(({ id }) => !stopped.has(id))
-    .map(({ variantId, quantity }) => ({ variantId, quantity }));
-}
-
-/**
- * Throws 409 `invalid_state` with reason `line_unavailable` and the ids of the lines, if lines cannot be
- * bought now.
- */
-export function requireAvailableLines(
-  cart: CartAggregate,
-  warnings: readonly StoredCartWarning[],
-  now: Date,
-): void {
-  const lineIds = unbuyableLineIds(warnings);
-  if (lineIds.length > 0)
-    throw cartFailure("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
-}
-
-/**
- * Throws 409 `invalid_state` with reason `insufficient_stock` and the lines, if the quantity of a line had to
- * be reduced.
- */
-export function requireFullQuantities(
-  cart: CartAggregate,
-  warnings: readonly StoredCartWarning[],
-  now: Date,
-): void {
-  const lines = warnings.flatMap(({ code, lineId, data }) =>
-    code === "quantity_reduced" ? [{ lineId, wanted: data["wanted"], available: data["quantity"] }] : [],
-  );
-  if (lines.length > 0) throw insufficientStockFailure(cart, lines, now);
-}
-
-/** Throws 409 `invalid_state` with reason `insufficient_stock` if stock could not be reserved for all lines. */
-export function requireStockHeld(cart: CartAggregate, shortages: readonly StockShortage[], now: Date): void {
-  if (shortages.length === 0) return;
-  const lines = shortages.map(({ variantId, wanted, available }) => ({
-    lineId: cart.lines.find((line) => line.variantId === variantId)?.id ?? null,
-    wanted,
-    available,
-  }));
-  throw insufficientStockFailure(cart, lines, now);
-}
-
-const insufficientStockFailure = (cart: CartAggregate, lines: readonly object[], now: Date): Error =>
-  cartFailure("invalid_state", cart, { now, reason: "insufficient_stock", data: { lines } });

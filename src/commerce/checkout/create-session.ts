@@ -4,14 +4,14 @@
  */
 import { randomBytes } from "node:crypto";
 import { personalDataIds } from "#commerce/addresses/personal-data.ts";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import {
   withoutExpiredAddress,
-  type CartAggregate,
   type ExpectedVersionInput,
   cartFailure,
   requireChangeableCart,
   cartStatusAt,
-} from "#commerce/carts/cart-aggregate.ts";
+} from "#commerce/carts/cart-status.ts";
 import { toCartDraft, type NextCart } from "#commerce/carts/cart-draft.ts";
 import { applyCartPlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
@@ -19,14 +19,8 @@ import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundati
 import { holdStock } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toId } from "#foundation/ids.ts";
-import {
-  type LockedSession,
-  readSession,
-  requireAvailableLines,
-  requireStockHeld,
-  requireFullQuantities,
-  type SessionCommandContext,
-} from "./change-session.ts";
+import { type LockedSession, readSession, type SessionCommandContext } from "./change-session.ts";
+import { requireAvailableLines, requireStockHeld, requireFullQuantities } from "./session-stock.ts";
 import { keepUntilSessionEnd } from "./keep-personal-data.ts";
 import { returnUrlFaults, digestPageSecret } from "./session-page.ts";
 import { sessionSecretSealContext } from "./session-aggregate.ts";

@@ -3,7 +3,7 @@
  * until the session ends. If the provider may still complete the payment, a void operation is queued.
  */
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import { endAuthorizations, queueOperation } from "#commerce/payments/payment-operations.ts";
 import { livePaymentOf, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";

@@ -5,7 +5,8 @@
  */
 import { sql } from "kysely";
 import { personalDataIds } from "#commerce/addresses/personal-data.ts";
-import { type CartAggregate, endedCartRetentionMs } from "#commerce/carts/cart-aggregate.ts";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import { endedCartRetentionMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 /** Milliseconds that personal data is kept after the end of its session, for the analysis of problems. */

@@ -2,7 +2,8 @@
  * Renders a checkout session for the APIs: status at the given time and amounts with their currency. The URL
  * of the checkout page is rendered separately, only for the creator of the session.
  */
-import { type CartAggregate, type CartStatus, cartStatusAt } from "#commerce/carts/cart-aggregate.ts";
+import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
+import { cartStatusAt } from "#commerce/carts/cart-status.ts";
 import type { SessionCancellation } from "./end-session.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type Money, money } from "#foundation/money.ts";

@@ -9,7 +9,7 @@ import type { SessionCancellation } from "./end-session.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
 import type { Place, Sealed } from "#foundation/encryption.ts";
-import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import type { Tables } from "#database/tables.ts";
 

@@ -9,12 +9,14 @@ import {
 } from "#commerce/carts/cart-promotion.ts";
 import {
   type CartAddressSetInput,
-  type CartDeliveryOptionSelectInput,
   checkAddressInput,
-  planDeliverySelection,
   saveAddressForBuyer,
   storeCartAddress,
 } from "#commerce/carts/set-delivery.ts";
+import {
+  type CartDeliveryOptionSelectInput,
+  planDeliverySelection,
+} from "#commerce/carts/select-delivery.ts";
 import { emailFaults, replaceBuyerEmail } from "#commerce/carts/market-and-buyer.ts";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartCommandContext, PlanCartChange } from "#commerce/carts/change-cart.ts";

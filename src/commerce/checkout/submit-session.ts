@@ -4,11 +4,8 @@
  * is then frozen until the payment provider has answered.
  */
 import { keepPersonalDataForOrder, personalDataIds } from "#commerce/addresses/personal-data.ts";
-import type {
-  CartAggregate,
-  ExpectedVersionInput,
-  StoredCartWarning,
-} from "#commerce/carts/cart-aggregate.ts";
+import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import { type Faults, faultAt, integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
@@ -22,12 +19,11 @@ import {
   type LockedSession,
   lockSession,
   repriceSessionCart,
-  requireAvailableLines,
-  requireFullQuantities,
   saveSession,
   sessionFieldsOfCart,
   publishSessionEvent,
 } from "./change-session.ts";
+import { requireAvailableLines, requireFullQuantities } from "./session-stock.ts";
 import { sessionFailure, requireOpenSession, type SessionAggregate } from "./session-aggregate.ts";
 
 export interface SessionSubmitInput extends ExpectedVersionInput {

@@ -2,7 +2,7 @@
  * A submitted checkout becomes its order: at once where nothing is to be paid, else when its payment was
  * authorised.
  */
-import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type LockedSession, lockSession } from "#commerce/checkout/change-session.ts";
 import { sessionFailure, requireProcessingSession } from "#commerce/checkout/session-aggregate.ts";
 import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submit-session.ts";

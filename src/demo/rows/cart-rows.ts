@@ -2,11 +2,8 @@
  * Makes whole carts, priced by the rules that price every cart, and writes the rows of any number of them
  * with one statement per table.
  */
-import {
-  cartLifetimeMs,
-  type CartStatus,
-  type CartRevocationReason,
-} from "#commerce/carts/cart-aggregate.ts";
+import type { CartStatus, CartRevocationReason } from "#commerce/carts/cart-aggregate.ts";
+import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { maskAddress, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";

@@ -16,12 +16,11 @@ import { anyCartChange, cartChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
 import { CartTotalsRef, DeliveryOptionRef, MaskedAddressRef } from "#graph/refs.ts";
 import {
-  AddressValidationEnum,
   CartAddressSetInputType,
   SavedAddressRemoveInputType,
   CartSavedAddressSetInputType,
-  ServiceabilityStatusEnum,
 } from "./cart-types.ts";
+import { AddressValidationEnum, ServiceabilityStatusEnum } from "./cart-enums.ts";
 
 const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressCheck").implement({
   description: "The result of checking an address.",

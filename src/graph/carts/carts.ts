@@ -1,38 +1,15 @@
 /** The object types of carts, and the queries that find carts and their delivery options. */
-import {
-  type CartAggregate,
-  belongsToOtherBuyer,
-  isCartPastRetention,
-} from "#commerce/carts/cart-aggregate.ts";
-import { cartListQuery, findCartByAddressToken } from "#commerce/carts/find-carts.ts";
-import {
-  type CartLineView,
-  type CartView,
-  currentDeliveryOptions,
-  toCartView,
-  type CartWarningView,
-} from "#commerce/carts/render-cart.ts";
-import { fail } from "#foundation/failure.ts";
+
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import { belongsToOtherBuyer, isCartPastRetention } from "#commerce/carts/cart-status.ts";
+import { type CartView, toCartView, type CartWarningView } from "#commerce/carts/render-cart.ts";
 import { builder } from "#graph/builder.ts";
-import {
-  type Caller,
-  callerOf,
-  type GraphContext,
-  integrators,
-  listedOwner,
-  ownerOf,
-  readers,
-  tenantOf,
-  unlessAnalyst,
-} from "#graph/context.ts";
-import { AvailabilityEnum, type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
+import { type Caller, callerOf, type GraphContext, ownerOf, unlessAnalyst } from "#graph/context.ts";
 import {
   CartRef,
   type CartShown,
   CartTotalsRef,
   DeliveryOptionRef,
-  ImageRef,
   MaskedAddressRef,
   MerchantSummaryRef,
   MoneyRef,
@@ -41,10 +18,10 @@ import {
 import {
   CartStatusEnum,
   CartCheckoutStatusEnum,
-  DiscountSourceEnum,
   CartRevocationReasonEnum,
   CartWarningCodeEnum,
-} from "./cart-types.ts";
+} from "./cart-enums.ts";
+import { CartLine } from "./cart-lines.ts";
 
 MaskedAddressRef.implement({
   description:
@@ -98,98 +75,6 @@ DeliveryOptionRef.implement({
     maxDays: t.exposeInt("maxDays", { description: "Longest delivery time in days." }),
     pickup: t.exposeBoolean("pickup", {
       description: "Whether the buyer picks the order up instead of having it delivered.",
-    }),
-  }),
-});
-
-const DiscountAllocation = builder
-  .objectRef<CartLineView["discountAllocations"][number]>("DiscountAllocation")
-  .implement({
-    description: "The discount of one promotion on a cart line.",
-    fields: (t) => ({
-      source: t.expose("source", {
-        type: DiscountSourceEnum,
-        description: "Whether the promotion was added by a code or applies automatically.",
-      }),
-      promotionId: t.exposeID("promotionId", { description: "Id of the promotion, `prm_…`." }),
-      amount: t.expose("amount", { type: MoneyRef, description: "The discount on the whole line." }),
-    }),
-  });
-
-const CartLine = builder.objectRef<CartLineView>("CartLine").implement({
-  description:
-    "A quantity of one product variant in a cart. Prices and texts are those of the cart's " +
-    "last change; the stock is current.",
-  fields: (t) => ({
-    id: t.exposeID("id", { description: "Id of the cart line, `cln_…`." }),
-    position: t.exposeInt("position", { description: "Position of the line in the cart, starting at 0." }),
-    productId: t.exposeID("productId", { description: "Id of the product, `prd_…`." }),
-    variantId: t.exposeID("variantId", { description: "Id of the product variant, `var_…`." }),
-    productSlug: t.expose("productSlug", {
-      type: "Slug",
-      description: "Slug of the product: its name in URLs.",
-    }),
-    sku: t.exposeString("sku", {
-      description: "The merchant's own number of the variant (stock keeping unit).",
-    }),
-    title: t.exposeString("title", { description: "Title of the product in the cart's locale." }),
-    variantTitle: t.exposeString("variantTitle", {
-      nullable: true,
-      description:
-        "The option values of the variant, for example `Blue / M`; null if the product has no options.",
-    }),
-    image: t.expose("image", {
-      type: ImageRef,
-      nullable: true,
-      description:
-        "Image of the variant, or of the product if the variant has none; null if there is no image.",
-    }),
-    quantity: t.exposeInt("quantity", { description: "Quantity of the variant, 1 to 9999." }),
-    unitPrice: t.expose("unitPrice", { type: MoneyRef, description: "Price of one item." }),
-    compareAtUnitPrice: t.expose("compareAtUnitPrice", {
-      type: MoneyRef,
-      nullable: true,
-      description: "Former price of one item, shown for comparison; null if the price is not reduced.",
-    }),
-    subtotal: t.expose("subtotal", {
-      type: MoneyRef,
-      description: "Unit price × quantity, before discounts.",
-    }),
-    discount: t.expose("discount", { type: MoneyRef, description: "Sum of all discounts on the line." }),
-    tax: t.expose("tax", {
-      type: MoneyRef,
-      nullable: true,
-      description: "Tax of the line; null if the cart has no address.",
-    }),
-    total: t.expose("total", {
-      type: MoneyRef,
-      description: "Subtotal − discount, plus tax if the prices do not include tax.",
-    }),
-    discountAllocations: t.field({
-      type: [DiscountAllocation],
-      description: "The discount of each promotion on the line; the amounts add up to `discount`.",
-      complexity: { multiplier: 2 },
-      resolve: ({ discountAllocations }) => [...discountAllocations],
-    }),
-    availability: t.expose("availability", {
-      type: AvailabilityEnum,
-      description:
-        "Current availability of the variant; `discontinued` if the product is no longer published.",
-    }),
-    availableQuantity: t.exposeInt("availableQuantity", {
-      nullable: true,
-      description:
-        "Number of items that can be bought now, at most 100 even if there are more; 0 if the " +
-        "variant is no longer sold.",
-    }),
-    requiresShipping: t.exposeBoolean("requiresShipping", {
-      description: "Whether the variant must be shipped.",
-    }),
-    restrictions: t.field({
-      type: [RestrictionEnum],
-      description: "Restrictions on the sale, shipping or return of the variant; empty if there are none.",
-      complexity: { multiplier: 1 },
-      resolve: ({ restrictions }) => restrictions as Restriction[],
     }),
   }),
 });
@@ -396,102 +281,4 @@ export function isCartVisible(cart: CartAggregate, context: GraphContext): boole
   const isOfOwner = owner === null || owner === cart.merchant.id;
   const isRetained = context.viewer.kind === "system" || !isCartPastRetention(cart, context.clock.now());
   return isOfOwner && isRetained && !belongsToOtherBuyer(cart, context.buyerReference);
-}
-
-builder.queryFields((t) => ({
-  cart: t.field({
-    type: CartRef,
-    nullable: true,
-    description:
-      "Returns a cart by its id; null if there is no such cart or the cart ended more than 90 " +
-      "days ago. REST returns 404 instead of null.",
-    authScopes: { callers: [...integrators, "storefront", "buyer", "system", ...readers] },
-    args: { id: t.arg.id({ required: true, description: "Id of the cart, `cart_…`." }) },
-    resolve: async (_root, { id }, context) => {
-      const cart = await context.loaders.carts.load(id);
-      return cart === null || !isCartVisible(cart, context) ? null : toCartNode(cart, context);
-    },
-  }),
-  carts: t.connection(
-    {
-      type: CartRef,
-      description:
-        "Lists carts, oldest first. A storefront must send X-Buyer-Reference and gets the carts of " +
-        "this buyer only; otherwise 403 role_not_allowed.",
-      authScopes: { callers: ["storefront", ...readers] },
-      complexity: pageCost,
-      args: {
-        merchantId: t.arg.id({
-          description:
-            "Id of the merchant. If left out, a token of the platform gets the carts of all merchants.",
-        }),
-        status: t.arg({ type: CartStatusEnum, description: "Returns only carts that have this status now." }),
-      },
-      resolve: async (_root, { merchantId, status, ...args }, context) => {
-        const isStorefront = callerOf(context.viewer) === "storefront";
-        if (isStorefront && context.buyerReference === null)
-          throw fail("role_not_allowed", {
-            message: "A storefront must send the X-Buyer-Reference header to list the carts of a buyer.",
-          });
-        const owner = listedOwner(context, merchantId);
-        const filter = {
-          merchantId: owner,
-          status: status ?? null,
-          buyerReference: isStorefront ? context.buyerReference : null,
-          now: context.clock.now(),
-        };
-        const { edges, ...rest } = await connectionOf(args, {
-          db: context.db,
-          query: cartListQuery(context.db, filter),
-          column: "cart.id",
-        });
-        const carts = await context.loaders.carts.loadMany(edges.map(({ node }) => node.id));
-        return {
-          ...rest,
-          edges: edges.flatMap((edge, index) => toCartEdges(edge.cursor, carts[index], context)),
-        };
-      },
-    },
-    ...listTypes("Cart", "carts"),
-  ),
-  deliveryOptions: t.field({
-    type: [DeliveryOptionRef],
-    description:
-      "Lists the delivery options of the cart and the address that a token stands for. Fails " +
-      "with 404 resource_not_found if the token is unknown or has expired.",
-    authScopes: { callers: ["storefront", "admin", "operator"] },
-    complexity: { multiplier: 5 },
-    args: {
-      merchantId: t.arg.id({ description: "Id of the merchant; required with a token of the platform." }),
-      addressToken: t.arg.id({
-        required: true,
-        description: "The address token that setting the address returned, `adt_…`.",
-      }),
-    },
-    resolve: async (_root, { merchantId, addressToken }, context) => {
-      const cartId = await findCartByAddressToken(context.db, {
-        merchantId: tenantOf(context, merchantId),
-        addressToken,
-      });
-      const cart = cartId === undefined ? null : await context.loaders.carts.load(cartId);
-      const options =
-        cart === null || !isCartVisible(cart, context)
-          ? undefined
-          : currentDeliveryOptions(cart, context.clock.now());
-      if (options === undefined)
-        throw fail("resource_not_found", {
-          message: "The merchant has no such address token, or the token has expired.",
-        });
-      return options;
-    },
-  }),
-}));
-
-function toCartEdges(
-  cursor: string,
-  cart: CartAggregate | Error | null | undefined,
-  context: GraphContext,
-): { cursor: string; node: CartShown }[] {
-  if (cart instanceof Error) throw cart;
-  return cart === null || cart === undefined ? [] : [{ cursor, node: toCartNode(cart, context) }];
 }

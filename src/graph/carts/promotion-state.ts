@@ -6,7 +6,7 @@ import { PromotionKindEnum } from "#graph/promotions/promotions.ts";
 import { builder } from "#graph/builder.ts";
 import { CartTotalsRef, MoneyRef, PromotionStateRef } from "#graph/refs.ts";
 import type { PromotionStateView, CartPromotionView } from "#commerce/carts/render-promotion-state.ts";
-import { DiscountTargetEnum, PromotionStateEnum, PromotionRefusalReasonEnum } from "./cart-types.ts";
+import { DiscountTargetEnum, PromotionStateEnum, PromotionRefusalReasonEnum } from "./cart-enums.ts";
 
 CartTotalsRef.implement({
   description:

@@ -15,7 +15,7 @@ import {
   unlessAnalyst,
 } from "#graph/context.ts";
 import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
-import { CartStatusEnum } from "#graph/carts/cart-types.ts";
+import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { CartRef, CheckoutSessionRef, MerchantSummaryRef, MoneyRef, type SessionShown } from "#graph/refs.ts";
 import {

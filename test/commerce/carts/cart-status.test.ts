@@ -1,13 +1,12 @@
 /** The status of a cart by the clock, to the millisecond, and what may be done in which. */
 import { describe, expect, it } from "vitest";
+import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
 import {
-  type CartAggregate,
-  type CartStatus,
   isCartPastRetention,
   hasCartSessionEnded,
   requireChangeableCart,
   cartStatusAt,
-} from "#commerce/carts/cart-aggregate.ts";
+} from "#commerce/carts/cart-status.ts";
 import { Failure } from "#foundation/failure.ts";
 import { storedCart } from "./stored-cart.ts";
 

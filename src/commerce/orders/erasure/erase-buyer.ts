@@ -7,7 +7,7 @@
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { toCartDraft } from "#commerce/carts/cart-draft.ts";
-import { cartStatusAt } from "#commerce/carts/cart-aggregate.ts";
+import { cartStatusAt } from "#commerce/carts/cart-status.ts";
 import { applyCartPlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
 import { emptyRecords, findRecords } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,5 +1,5 @@
 /** Moves a fulfillment: packs, ships, tracks, delivers, fails or cancels it. */
-import type { ExpectedVersionInput } from "#commerce/carts/cart-aggregate.ts";
+import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,0 +1,156 @@
+/**
+ * The status of a cart at a given time, the lifetimes that decide it, and the conflict errors about a cart's
+ * status and version.
+ */
+import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
+import { type CartStatus, type CartAggregate, cartWarning } from "./cart-aggregate.ts";
+
+const dayMs = 86_400_000;
+
+export const cartLifetimeMs = 30 * dayMs;
+
+/** How long a cart can still be read after its end. */
+export const endedCartRetentionMs = 90 * dayMs;
+
+/**
+ * How long the e-mail of a cart's buyer is kept, counted from the last change of the cart: as long as the
+ * cart can be read. An order keeps the e-mail longer.
+ */
+export const buyerEmailRetentionMs = cartLifetimeMs + endedCartRetentionMs;
+
+type CartLifetime = Pick<CartAggregate, "status" | "session" | "expiresAt" | "endedAt">;
+
+/** Returns the status of a cart at the time `now`, which may differ from the stored status. */
+export function cartStatusAt(cart: CartLifetime, now: Date): CartStatus {
+  if (cart.status === "locked" && !hasCartSessionEnded(cart, now)) return "locked";
+  if (cart.status !== "active" && cart.status !== "locked") return cart.status;
+  return new Date(cart.expiresAt) <= now ? "expired" : "active";
+}
+
+/**
+ * Whether the cart has no running checkout session. A session that is stored as open counts as ended once its
+ * time is over.
+ */
+export function hasCartSessionEnded({ session }: Pick<CartLifetime, "session">, now: Date): boolean {
+  if (session === null) return true;
+  return session.status === "open" ? new Date(session.expiresAt) <= now : session.status !== "processing";
+}
+
+/** Whether the cart ended more than 90 days ago. Callers then get "not found", as if the cart did not exist. */
+export function isCartPastRetention(cart: CartLifetime, now: Date): boolean {
+  const status = cartStatusAt(cart, now);
+  if (status === "active" || status === "locked") return false;
+  const endedAt = new Date(cart.endedAt ?? cart.expiresAt);
+  return endedAt.getTime() + endedCartRetentionMs <= now.getTime();
+}
+
+const failureCodeOfStatus: Readonly<Record<Exclude<CartStatus, "active">, FailureCode>> = {
+  locked: "cart_locked",
+  completed: "cart_completed",
+  revoked: "cart_revoked",
+  expired: "cart_expired",
+  merged: "cart_merged",
+};
+
+export interface ExpectedVersionInput {
+  /** The version that the caller has seen. No version is checked if the field is left out. */
+  readonly expectedVersion?: number | null | undefined;
+}
+
+/**
+ * Throws unless the cart is active and has the version that the caller expects. Checks the status first,
+ * because the version of an ended cart does not matter.
+ */
+export function requireChangeableCart(
+  cart: CartAggregate,
+  { expectedVersion }: ExpectedVersionInput,
+  now: Date,
+): void {
+  const status = cartStatusAt(cart, now);
+  if (status !== "active") throw cartFailure(failureCodeOfStatus[status], cart, { now });
+  if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== cart.version)
+    throw cartFailure("cart_version_conflict", cart, { now });
+}
+
+interface CartConflictDetails {
+  readonly now: Date;
+  readonly reason?: string | null;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Returns a 409 failure with the status and version of the cart, so that the caller need not read the cart
+ * again.
+ */
+export function cartFailure(code: FailureCode, cart: CartAggregate, details: CartConflictDetails): Failure {
+  return fail(code, { conflict: cartConflict(cart, details) });
+}
+
+export function cartConflict(
+  cart: CartAggregate,
+  { now, reason = null, data = {} }: CartConflictDetails,
+): FailureConflict {
+  return {
+    resource: "cart",
+    id: cart.id,
+    currentStatus: cartStatusAt(cart, now),
+    currentVersion: cart.version,
+    reason,
+    data,
+  };
+}
+
+/**
+ * Whether the cart belongs to another buyer than the one that the caller acts for. Always false for a caller
+ * without a buyer and for a cart without a buyer: everyone who knows the id of such a cart can use the cart.
+ */
+export function belongsToOtherBuyer(
+  cart: Pick<CartAggregate, "buyerReference">,
+  buyerReference: string | null,
+): boolean {
+  return buyerReference !== null && cart.buyerReference !== null && cart.buyerReference !== buyerReference;
+}
+
+/**
+ * Statuses in which the address of a cart expires. A locked cart keeps its address for the checkout, and a
+ * completed cart keeps its amounts.
+ */
+const statusesWithExpiringAddress: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
+
+/**
+ * Returns the cart as it is without its address if the address has expired: without tax, shipping price and
+ * delivery options, which depend on the address. Returns other carts unchanged.
+ */
+export function withoutExpiredAddress(cart: CartAggregate, now: Date): CartAggregate {
+  if (
+    cart.address === null ||
+    new Date(cart.address.expiresAt) > now ||
+    !statusesWithExpiringAddress.has(cartStatusAt(cart, now))
+  )
+    return cart;
+  return {
+    ...cart,
+    address: null,
+    deliveryOptions: null,
+    deliveryMethodId: null,
+    shippingMinor: null,
+    shippingDiscountMinor: 0,
+    taxMinor: null,
+    discountMinor: cart.discountMinor - cart.shippingDiscountMinor,
+    totalMinor: cart.subtotalMinor - cart.discountMinor + cart.shippingDiscountMinor,
+    lines: cart.lines.map((line) => ({
+      ...line,
+      taxMinor: null,
+      totalMinor: line.subtotalMinor - line.discountMinor,
+    })),
+    promotions: cart.promotions.map((promotion) => {
+      const allocations = promotion.allocations.filter(({ lineId }) => lineId !== null);
+      return {
+        ...promotion,
+        allocations,
+        discountMinor: allocations.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
+      };
+    }),
+    warnings: [...cart.warnings, cartWarning("address_expired", null, {})],
+  };
+}

@@ -1,0 +1,86 @@
+/** Merges two carts: adds the lines of a source cart to a target cart and ends the source cart. */
+import { faultAt, requireNoFaults } from "#foundation/faults.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { createId, toId } from "#foundation/ids.ts";
+import { expireCartSession } from "#commerce/checkout/end-session.ts";
+import { type CartAggregate, findCodePromotion, cartWarning } from "./cart-aggregate.ts";
+import { type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
+import { applyCartPlan, type CartCommandContext, lockCart } from "./change-cart.ts";
+import { type CartDraft, type CartDraftLine, toCartDraft } from "./cart-draft.ts";
+import { cartLinesMax } from "./change-lines.ts";
+import { cartLineQuantityMax } from "./price-lines.ts";
+import { endAndPublish } from "./cart-transitions.ts";
+
+interface CartMergeInput extends ExpectedVersionInput {
+  readonly sourceCartId: string;
+}
+
+/**
+ * Adds the lines of a source cart to a target cart, for example when a guest signs in. The source cart ends
+ * as merged. Returns the target cart, which keeps its market, address and promotion code, and takes over the
+ * code of the source if it has none.
+ */
+export async function mergeCarts(
+  transaction: Transaction,
+  context: CartCommandContext,
+  input: CartMergeInput & { readonly cartId: string },
+): Promise<CartAggregate> {
+  const { cartId, sourceCartId } = input;
+  if (cartId === sourceCartId)
+    requireNoFaults([faultAt("/sourceCartId", "not_allowed", "A cart cannot be merged into itself.")]);
+  const { now } = context;
+  // The carts are always locked in the order of their ids, so that two merges of the same carts cannot
+  // deadlock.
+  const locked = new Map<string, CartAggregate>();
+  for (const id of [cartId, sourceCartId].map(toId).toSorted())
+    locked.set(id, await lockCart(transaction, context, id));
+  const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
+  if (target === undefined || source === undefined) throw new Error("A cart of the merge was not locked.");
+  requireChangeableCart(target, input, now);
+  requireChangeableCart(source, {}, now);
+  if (
+    target.buyerReference !== null &&
+    source.buyerReference !== null &&
+    target.buyerReference !== source.buyerReference
+  )
+    requireNoFaults([faultAt("/sourceCartId", "not_allowed", "The two carts belong to different buyers.")]);
+  const merged = await applyCartPlan(transaction, context, {
+    cart: target,
+    plan: () => ({ event: "cart.updated", draft: toMergedDraft(target, source) }),
+  });
+  if (source.status === "locked") await expireCartSession(transaction, context, source);
+  await endAndPublish(transaction, context, {
+    cart: source,
+    status: "merged",
+    mergedIntoCartId: merged.id,
+    now,
+  });
+  return merged;
+}
+
+function toMergedDraft(target: CartAggregate, source: CartAggregate): CartDraft {
+  const draft = toCartDraft(target);
+  const code = findCodePromotion(source);
+  const isDropped =
+    code !== undefined && draft.promotionCodeId !== null && draft.promotionCodeId !== code.promotionCodeId;
+  return {
+    ...draft,
+    lines: mergeDraftLines(draft.lines, source),
+    buyerReference: draft.buyerReference ?? source.buyerReference,
+    promotionCodeId: draft.promotionCodeId ?? code?.promotionCodeId ?? null,
+    warnings: isDropped ? [cartWarning("promotion_removed", null, { code: code.code })] : [],
+  };
+}
+
+function mergeDraftLines(targetLines: readonly CartDraftLine[], source: CartAggregate): CartDraftLine[] {
+  const lines = new Map(targetLines.map((line) => [line.variantId, line]));
+  for (const { variantId, quantity } of source.lines) {
+    const line = lines.get(variantId) ?? { id: createId("cartLine"), variantId, quantity: 0, before: null };
+    lines.set(variantId, { ...line, quantity: Math.min(cartLineQuantityMax, quantity + line.quantity) });
+  }
+  if (lines.size > cartLinesMax)
+    requireNoFaults([
+      faultAt("/sourceCartId", "too_long", `The merged cart would have more than ${cartLinesMax} lines.`),
+    ]);
+  return [...lines.values()];
+}

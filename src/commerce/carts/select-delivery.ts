@@ -1,0 +1,46 @@
+/** Selects a delivery option of a cart, among the options that are offered for the cart's address. */
+import { refuseAt } from "#foundation/faults.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { CartAggregate } from "./cart-aggregate.ts";
+import { withoutExpiredAddress, type ExpectedVersionInput, cartFailure } from "./cart-status.ts";
+import { toCartDraft } from "./cart-draft.ts";
+import { type CartCommandContext, changeCart, type PlanCartChange } from "./change-cart.ts";
+
+export interface CartDeliveryOptionSelectInput extends ExpectedVersionInput {
+  /** The id of the delivery method; null to clear the choice. */
+  readonly optionId?: string | null | undefined;
+}
+
+/** Selects one of the delivery options that are offered for the address of the cart. */
+export function selectCartDelivery(
+  transaction: Transaction,
+  context: CartCommandContext,
+  input: CartDeliveryOptionSelectInput & { readonly cartId: string },
+): Promise<CartAggregate> {
+  return changeCart(transaction, context, { target: input, plan: planDeliverySelection(input, context.now) });
+}
+
+/** Plans to select a delivery option, for an active cart or a cart in checkout. */
+export function planDeliverySelection(
+  input: Pick<CartDeliveryOptionSelectInput, "optionId">,
+  now: Date,
+): PlanCartChange {
+  const optionId = input.optionId ?? null;
+  return (cart) => {
+    if (optionId !== null && withoutExpiredAddress(cart, now).address === null)
+      throw cartFailure("invalid_state", cart, { now, reason: "address_required" });
+    return {
+      event: "cart.updated",
+      draft: { ...toCartDraft(cart), deliveryMethodId: optionId },
+      // Compares with the options after repricing, not with the stored options.
+      checkResult: ({ deliveryMethodId, deliveryOptions }) => {
+        if (deliveryMethodId === optionId) return;
+        const allowed = (deliveryOptions ?? []).map(({ id }) => id);
+        throw refuseAt("invalid_field", "/optionId", {
+          code: "unknown",
+          message: `The option is not offered for the cart. Offered options: ${allowed.join(", ") || "none"}.`,
+        });
+      },
+    };
+  };
+}

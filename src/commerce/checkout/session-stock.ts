@@ -1,0 +1,70 @@
+/**
+ * Checks that the lines of a checkout can be bought: each line is still sold, is in stock, and has its full
+ * quantity.
+ */
+import type { CartAggregate, StoredCartLine, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
+import { cartFailure } from "#commerce/carts/cart-status.ts";
+import type { StockShortage } from "#commerce/inventory/stock-holds.ts";
+import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
+
+/** Codes of warnings about lines that cannot be bought now. */
+const unbuyableWarningCodes: ReadonlySet<string> = new Set(["line_unavailable", "out_of_stock"]);
+
+function unbuyableLineIds(warnings: readonly StoredCartWarning[]): string[] {
+  return warnings.flatMap(({ code, lineId }) =>
+    lineId !== null && unbuyableWarningCodes.has(code) ? [lineId] : [],
+  );
+}
+
+export function sellableLines(
+  lines: readonly StoredCartLine[],
+  warnings: readonly StoredCartWarning[],
+): VariantQuantity[] {
+  const stopped = new Set(unbuyableLineIds(warnings));
+  return lines
+    .filter(({ id }) => !stopped.has(id))
+    .map(({ variantId, quantity }) => ({ variantId, quantity }));
+}
+
+/**
+ * Throws 409 `invalid_state` with reason `line_unavailable` and the ids of the lines, if lines cannot be
+ * bought now.
+ */
+export function requireAvailableLines(
+  cart: CartAggregate,
+  warnings: readonly StoredCartWarning[],
+  now: Date,
+): void {
+  const lineIds = unbuyableLineIds(warnings);
+  if (lineIds.length > 0)
+    throw cartFailure("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
+}
+
+/**
+ * Throws 409 `invalid_state` with reason `insufficient_stock` and the lines, if the quantity of a line had to
+ * be reduced.
+ */
+export function requireFullQuantities(
+  cart: CartAggregate,
+  warnings: readonly StoredCartWarning[],
+  now: Date,
+): void {
+  const lines = warnings.flatMap(({ code, lineId, data }) =>
+    code === "quantity_reduced" ? [{ lineId, wanted: data["wanted"], available: data["quantity"] }] : [],
+  );
+  if (lines.length > 0) throw insufficientStockFailure(cart, lines, now);
+}
+
+/** Throws 409 `invalid_state` with reason `insufficient_stock` if stock could not be reserved for all lines. */
+export function requireStockHeld(cart: CartAggregate, shortages: readonly StockShortage[], now: Date): void {
+  if (shortages.length === 0) return;
+  const lines = shortages.map(({ variantId, wanted, available }) => ({
+    lineId: cart.lines.find((line) => line.variantId === variantId)?.id ?? null,
+    wanted,
+    available,
+  }));
+  throw insufficientStockFailure(cart, lines, now);
+}
+
+const insufficientStockFailure = (cart: CartAggregate, lines: readonly object[], now: Date): Error =>
+  cartFailure("invalid_state", cart, { now, reason: "insufficient_stock", data: { lines } });
