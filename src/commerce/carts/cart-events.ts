@@ -5,7 +5,7 @@ import { type CartAggregate, findCodePromotion } from "./cart-aggregate.ts";
 import { previousCartFields } from "./render-cart.ts";
 
 /** Returns the events about the promotion code, by comparing the cart before and after the change. */
-export function promotionCodeEvents(before: CartAggregate, after: CartAggregate): EventType[] {
+export function promotionCodeEventTypes(before: CartAggregate, after: CartAggregate): EventType[] {
   const [previous, current] = [findCodePromotion(before), findCodePromotion(after)];
   if (current === undefined) return previous === undefined ? [] : ["cart.promotion_removed"];
   const isNew = previous?.promotionCodeId !== current.promotionCodeId;

@@ -44,7 +44,7 @@ export async function revokeCart(
   const cart = await lockCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   if (cart.status === "locked") await expireCartSession(transaction, context, cart);
-  return endAndPublish(transaction, context, {
+  return endCartAndPublish(transaction, context, {
     cart,
     status: "revoked",
     revocation: { reason: input.reason ?? "other", note: input.note ?? null },
@@ -59,7 +59,7 @@ const erasureDelayMs = 24 * 3_600_000;
  * Ends a cart and publishes the event of its end. Publishes `cart.unlocked` first if the cart is still stored
  * as locked, because its session had run out before.
  */
-export async function endAndPublish(
+export async function endCartAndPublish(
   transaction: Transaction,
   context: CartEventContext,
   ending: CartEnd,
@@ -216,7 +216,7 @@ async function expireCart(
   )
     return false;
   if (cart.status === "locked") await expireCartSession(transaction, context, cart);
-  await endAndPublish(transaction, context, { cart, status: "expired", now: context.now });
+  await endCartAndPublish(transaction, context, { cart, status: "expired", now: context.now });
   return true;
 }
 

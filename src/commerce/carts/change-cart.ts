@@ -28,7 +28,7 @@ import { loadOffer, type CartOffer, type OfferRequest } from "./load-offer.ts";
 import { repriceCart } from "./reprice.ts";
 import { updateCart } from "./save-cart.ts";
 import { type CartRow, cartsQuery, findCarts } from "./find-carts.ts";
-import { promotionCodeEvents, publishCartEvents } from "./cart-events.ts";
+import { promotionCodeEventTypes, publishCartEvents } from "./cart-events.ts";
 
 /** The context of commands that change carts. */
 export interface CartCommandContext extends CommandContext {
@@ -198,7 +198,7 @@ async function saveCartChange(
   });
   const types: EventType[] = [
     ...(isUnlocked ? (["cart.unlocked"] as const) : []),
-    ...promotionCodeEvents(cart, after),
+    ...promotionCodeEventTypes(cart, after),
     ...(event === null ? [] : [event]),
   ];
   // The session may still change in this transaction, and the rendered cart includes the session.

@@ -9,7 +9,7 @@ import { applyCartPlan, type CartCommandContext, lockCart } from "./change-cart.
 import { type CartDraft, type CartDraftLine, toCartDraft } from "./cart-draft.ts";
 import { cartLinesMax } from "./change-lines.ts";
 import { cartLineQuantityMax } from "./price-lines.ts";
-import { endAndPublish } from "./cart-transitions.ts";
+import { endCartAndPublish } from "./cart-transitions.ts";
 
 interface CartMergeInput extends ExpectedVersionInput {
   readonly sourceCartId: string;
@@ -49,7 +49,7 @@ export async function mergeCarts(
     plan: () => ({ event: "cart.updated", draft: toMergedDraft(target, source) }),
   });
   if (source.status === "locked") await expireCartSession(transaction, context, source);
-  await endAndPublish(transaction, context, {
+  await endCartAndPublish(transaction, context, {
     cart: source,
     status: "merged",
     mergedIntoCartId: merged.id,

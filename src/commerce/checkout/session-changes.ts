@@ -12,7 +12,7 @@ import {
   checkAddressInput,
   saveAddressForBuyer,
   storeCartAddress,
-} from "#commerce/carts/set-delivery.ts";
+} from "#commerce/carts/set-cart-address.ts";
 import {
   type CartDeliveryOptionSelectInput,
   planDeliverySelection,

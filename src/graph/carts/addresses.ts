@@ -8,7 +8,11 @@ import {
   type SavedAddress,
   savedAddressesMax,
 } from "#commerce/addresses/saved-addresses.ts";
-import { type CartAddressToken, setCartAddress, setCartSavedAddress } from "#commerce/carts/set-delivery.ts";
+import {
+  type CartAddressToken,
+  setCartAddress,
+  setCartSavedAddress,
+} from "#commerce/carts/set-cart-address.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { callerOf, everyClient, frontends, type GraphContext, tenantOf } from "#graph/context.ts";
@@ -19,7 +23,7 @@ import {
   CartAddressSetInputType,
   SavedAddressRemoveInputType,
   CartSavedAddressSetInputType,
-} from "./cart-types.ts";
+} from "./cart-inputs.ts";
 import { AddressValidationEnum, ServiceabilityStatusEnum } from "./cart-enums.ts";
 
 const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressCheck").implement({

@@ -24,7 +24,7 @@ import {
   CartMergeInputType,
   CartPromotionApplyInputType,
   CartTransitionInputType,
-} from "./cart-types.ts";
+} from "./cart-inputs.ts";
 import { toCartNode } from "./carts.ts";
 
 const answerCart = (context: GraphContext, cart: CartAggregate): CartShown => toCartNode(cart, context);

@@ -7,7 +7,7 @@ import { sessionCancelNoteMax } from "#commerce/checkout/release-sessions.ts";
 import { sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
 import { promotionCodeLengthMax } from "#commerce/promotions/choose-promotions.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { PostalAddressInputType } from "#graph/carts/cart-types.ts";
+import { PostalAddressInputType } from "#graph/carts/cart-inputs.ts";
 import { AddressValidationEnum, OnExistingPromotionEnum } from "#graph/carts/cart-enums.ts";
 import type { SessionCancelActor, SessionCancelReason } from "#commerce/checkout/end-session.ts";
 import type { SessionPaymentStatus } from "#commerce/checkout/render-session.ts";
