@@ -139,9 +139,9 @@ const restrictions = [
 type Restriction = (typeof restrictions)[number];
 
 interface VariantOptionInput {
-  /** Code of the option. */
+  /** Code of the product option, for example `color`. */
   readonly option: string;
-  /** Code of the choice. */
+  /** Code of the variant's choice of that option, for example `blue`. */
   readonly choice: string;
 }
 

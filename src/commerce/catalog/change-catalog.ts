@@ -122,7 +122,7 @@ export type ProductEventType = Extract<EventType, `product.${string}`>;
 
 export interface ProductChange {
   readonly before: ProductAggregate;
-  /** The events that the change publishes. */
+  /** Types of the events that are published for the changed product. */
   readonly types: readonly ProductEventType[];
 }
 

@@ -141,7 +141,7 @@ async function readMediaIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Writes the rows; returns true if any row changed. */
+/** Inserts new variants and updates changed ones; returns true if any row was written. */
 async function insertOrUpdateVariants(
   transaction: Transaction,
   context: CommandContext,

@@ -37,7 +37,7 @@ export interface CurrentVariants {
 }
 
 export interface VariantToSave extends VariantFields {
-  /** JSON Pointer of the variant in the input. */
+  /** JSON Pointer of this variant in the mutation's input, used in error details. */
   readonly at: string;
   readonly variantId?: string | null | undefined;
   readonly mediaId?: string | null | undefined;

@@ -21,7 +21,7 @@ interface MediaAttachInput {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
   readonly type: "image" | "video";
-  /** Absolute https URL, or a path that starts with `/media/`. */
+  /** URL of the picture or video: an absolute https URL, or a path that starts with `/media/`. */
   readonly url: string;
   /** Alternative texts, for people who cannot see the picture; empty if the picture is only decoration. */
   readonly alts: readonly LocalizedTextInput[];

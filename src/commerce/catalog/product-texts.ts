@@ -23,7 +23,7 @@ export interface TranslationInput {
   readonly slug: string;
   readonly title: string;
   readonly summary?: string | null | undefined;
-  /** Description as CommonMark. */
+  /** Product description as CommonMark. */
   readonly description?: string | null | undefined;
   readonly seoTitle?: string | null | undefined;
   readonly seoDescription?: string | null | undefined;

@@ -238,7 +238,7 @@ const aggregate = sql<ProductAggregate>`json_build_object(
 export type CategoryRow = Selectable<CategoryTable>;
 
 interface ProductFilter {
-  /** Null selects products of all merchants. */
+  /** Only products of this merchant; null if products of all merchants are listed. */
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
 }

@@ -9,7 +9,7 @@ import { utc } from "#database/sql-fragments.ts";
 import { availabilityIndexSql } from "./availability.ts";
 import type { LocalizedMap } from "./read-products.ts";
 
-/** Stored part of a product summary in one locale. */
+/** Part of a product summary in one locale that is stored in the table `search_summary`. */
 export interface StoredProductSummary {
   readonly id: string;
   readonly slug: string;

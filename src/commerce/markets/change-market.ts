@@ -31,14 +31,14 @@ export interface MarketUpsertInput {
   readonly expectedVersion?: number | null | undefined;
   readonly handle: string;
   readonly name: string;
-  /** ISO 4217 code. */
+  /** ISO 4217 code of the currency of all prices in the market. */
   readonly currency: string;
-  /** Whether prices include tax. */
+  /** Whether prices in the market include tax. */
   readonly taxIncluded: boolean;
   readonly defaultLocale: string;
-  /** IANA time zone name. */
+  /** IANA time zone in which the market's deadlines end. */
   readonly timeZone: string;
-  /** ISO 3166-1 alpha-2 codes; the first is the market's main country. */
+  /** ISO 3166-1 alpha-2 codes of the market's countries; the first is its main country. */
   readonly countries: readonly string[];
 }
 

@@ -233,7 +233,7 @@ const nullable: ReadonlySet<string> = new Set([
   "return.returnsPerBuyerMax",
 ]);
 
-/** Returns the validated rules without those left out. */
+/** Returns the rules to store, without those that the merchant left out. */
 function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredPolicyRules {
   const said = Object.entries(rules[type] ?? {}).filter(
     ([name, value]) => isPresent(value) || (value === null && nullable.has(`${type}.${name}`)),
@@ -241,7 +241,7 @@ function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): S
   return Object.fromEntries(said);
 }
 
-/** Checks that all excluded categories belong to the merchant. */
+/** Checks that all categories excluded from returns belong to the merchant. */
 async function requireKnownCategories(
   transaction: Transaction,
   { merchantId }: CommandContext,

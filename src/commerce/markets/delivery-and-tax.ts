@@ -37,11 +37,11 @@ export interface DeliveryMethodUpsertInput {
   readonly priceMinor: number;
   /** Delivery is free if the subtotal is at least this amount, in minor units; null if delivery is never free. */
   readonly freeFromMinor?: number | null | undefined;
-  /** ISO 4217 code. If present, it must be the market's currency. */
+  /** ISO 4217 code of the price's currency. If present, it must be the market's currency. */
   readonly currency?: string | null | undefined;
   readonly minDays: number;
   readonly maxDays: number;
-  /** Whether the method is offered to buyers; true if left out. */
+  /** Whether the delivery method is offered to buyers; true if left out. */
   readonly active?: boolean | null | undefined;
   readonly position?: number | null | undefined;
 }
@@ -99,12 +99,12 @@ function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
 /** Tax rate of a country or of one of its regions. */
 export interface TaxRateUpsertInput {
   readonly marketId: string;
-  /** ISO 3166-1 alpha-2 code of one of the market's countries. */
+  /** ISO 3166-1 alpha-2 code of the taxed country; must be one of the market's countries. */
   readonly country: string;
   /** ISO 3166-2 code of a region of the country; if left out, the rate applies to the whole country. */
   readonly regionCode?: string | null | undefined;
   readonly name: string;
-  /** Rate in basis points: 1900 means 19 %. */
+  /** Tax rate in basis points: 1900 means 19 %. */
   readonly basisPoints: number;
   readonly appliesToShipping: boolean;
 }

@@ -183,7 +183,7 @@ function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): reado
   });
 }
 
-/** Units of one line with the same remaining price. */
+/** Units of one cart line that have the same remaining price. */
 interface UnitGroup {
   readonly line: DiscountableLine;
   readonly position: number;
@@ -245,10 +245,7 @@ export class AmountOutOfRangeError extends Error {
   }
 }
 
-/**
- * Returns value × numerator ÷ denominator, rounded to the nearest integer; halves are rounded to the even
- * neighbour.
- */
+/** Returns value × numerator ÷ denominator, rounded; halves are rounded to the even neighbour. */
 export function multiplyDivideHalfEven(value: number, numerator: number, denominator: number): number {
   if (denominator <= 0) throw new RangeError("The denominator must be positive.");
   const product = BigInt(value) * BigInt(numerator);

@@ -21,7 +21,7 @@ export interface PricingLine extends DiscountableLine {
 
 export interface PricingInput {
   readonly taxIncluded: boolean;
-  /** Lines in the order of their position in the cart. */
+  /** Cart lines in the order of their position. */
   readonly lines: readonly PricingLine[];
   /** Shipping price in minor units; null if unknown because the cart has no address or delivery option. */
   readonly shippingMinor: number | null;
@@ -41,7 +41,7 @@ export interface PricedCart {
   readonly taxMinor: number | null;
   readonly totalMinor: number;
   readonly lines: readonly PricedLine[];
-  /** One entry for each discount of the input, in the same order. */
+  /** Calculated amounts of each discount, in the order of the input's discounts. */
   readonly discounts: readonly PricedDiscount[];
 }
 

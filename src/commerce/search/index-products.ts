@@ -232,7 +232,7 @@ const batchRowsMax = 500;
 interface PopularityRefresh {
   readonly db: Database;
   readonly now: Date;
-  /** Stops the refresh between two batches. */
+  /** Aborting this signal stops the popularity refresh after the current batch. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -53,11 +53,11 @@ export interface SearchDocumentRow {
   readonly brand: string | null;
   readonly groupKey: string;
   readonly publishedAt: Date;
-  /** Offer keys of the product: country → key. */
+  /** Offer keys of the product by country code. */
   readonly offers: Readonly<Record<string, string>>;
 }
 
-/** A document whose words are not stemmed yet. */
+/** A search document whose words are not stemmed yet. */
 export interface SearchDocumentDraft {
   readonly row: Omit<SearchDocumentRow, "words" | "head" | "titleStems">;
   /** Lexemes for filtering by merchant and category instead of by a word. */
@@ -179,7 +179,7 @@ export function finishSearchDocument(
   };
 }
 
-/** Returns the words of a draft whose stems must be looked up. */
+/** Returns the words of a search document whose stems must be looked up. */
 export function draftWordsToStem({
   fields: { title, brand, categories, text },
 }: SearchDocumentDraft): string[] {

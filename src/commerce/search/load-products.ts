@@ -21,7 +21,7 @@ export interface IndexedProduct {
     readonly amountMinor: number;
     readonly availability: Availability;
   }[];
-  /** The product's categories and all their ancestors. */
+  /** Categories of the product and all their ancestors. */
   readonly categories: readonly Category[];
 }
 

@@ -109,9 +109,9 @@ interface Term {
   readonly word: SearchWord;
   /** True for the last word of the query, which may be the beginning of a longer word. */
   readonly isLast: boolean;
-  /** Stems of the word that differ from the word itself. */
+  /** Stems of the query word, without those that equal the word itself. */
   readonly stems: readonly { readonly stemmer: string; readonly stem: string }[];
-  /** Stemmers of the languages in which the word is a stop word. */
+  /** Stemmers of the languages in which the query word is a stop word. */
   readonly stopIn: readonly string[];
 }
 

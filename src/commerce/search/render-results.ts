@@ -22,7 +22,7 @@ export interface SearchHit {
 
 type MatchedField = "sku" | "title" | "brand" | "category" | "description";
 
-/** A row of the result page, as the search statement returns it. */
+/** One found product, as the search statement returns it. */
 export interface SearchHitRow extends ProductSummaryRow {
   readonly score: number;
   /** This field and the following ones are present only if the search has words. */

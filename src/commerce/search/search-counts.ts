@@ -34,7 +34,7 @@ export interface CountedSearch {
   /** Slug of the merchant to which the search was limited; undefined if all merchants were searched. */
   readonly merchant: string | undefined;
   readonly country: string;
-  /** Query in lower case without accents, split into words. */
+  /** Search text in lower case without accents, split into words. */
   readonly query: string;
   readonly hasResults: boolean;
 }
@@ -63,7 +63,7 @@ interface Entry {
   readonly query: string;
   /** Hashes of the clients that searched for the query, at most `clientsPerQueryMin`. */
   readonly clients: Set<string>;
-  /** Searches since the last write. */
+  /** Number of searches for the query since the last write to the database. */
   searches: number;
   empty: number;
 }

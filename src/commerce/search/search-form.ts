@@ -28,11 +28,11 @@ export type SearchSort = (typeof searchSorts)[number];
 export const searchMatchesMax = 10_000;
 export const searchPageSizeMax = 100;
 
-/** A validated search request. */
+/** A search request whose values have been validated. */
 export interface SearchInput {
   readonly q: string;
   readonly locale: string;
-  /** ISO 3166-1 alpha-2 code of the country. */
+  /** ISO 3166-1 alpha-2 code of the country to which products are sold. */
   readonly market: string;
   readonly category?: string | undefined;
   readonly merchant?: string | undefined;
@@ -42,9 +42,9 @@ export interface SearchInput {
 }
 
 export interface SearchStatementForm {
-  /** False if the query is empty; then all products match. */
+  /** False if the search text is empty; then all products match. */
   readonly hasWords: boolean;
-  /** True if the words may be a SKU or GTIN. */
+  /** True if the search text may be a SKU or GTIN. */
   readonly hasCode: boolean;
   readonly hasCategory: boolean;
   readonly hasMerchant: boolean;
@@ -60,10 +60,10 @@ export const searchStatementFormKey = ({
 }: SearchStatementForm): string =>
   `search ${Number(hasWords)}${Number(hasCode)}${Number(hasCategory)}${Number(hasMerchant)} ${sort}`;
 
-/** SQL of the matches of a search. */
+/** SQL of the matching products of a search: a subquery, their main currency and their order. */
 export interface SearchMatchesSql {
   readonly base: RawBuilder<unknown>;
-  /** Subquery with the main currency; returns at most one row. */
+  /** Subquery with the main currency of the matches; returns at most one row. */
   readonly main: RawBuilder<unknown>;
   /**
    * Sort order of the matches. The last sort key is unique (product ID or row number), so that pages neither

@@ -35,7 +35,7 @@ import { cachedPageStatement, type SearchFacetRows, searchStatement } from "./se
 
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
-  /** Summary rows of the hits, in the same order. */
+  /** Product summaries of the hits, in the same order as `hits`. */
   readonly summaries: readonly ProductSummaryRow[];
   readonly totalItems: number;
   readonly totalItemsRelation: "exact" | "at_least";
@@ -201,7 +201,7 @@ interface CachedHit {
   readonly locale: string;
 }
 
-/** The results that are the same on every page. */
+/** Totals and facets of a search, which are the same on every page. */
 interface Counted {
   readonly total: number;
   readonly currency: string | null;
@@ -211,7 +211,7 @@ interface Counted {
 
 interface CachedCounts {
   readonly counted: Counted;
-  /** First products in the sort order. */
+  /** First products of the search in its sort order, from which pages are served. */
   readonly first: readonly CachedHit[];
   readonly snapshot: string;
 }
@@ -247,7 +247,7 @@ async function findCachedCounts(
   return entries.get(key);
 }
 
-/** Counts the matches and caches the result. */
+/** Counts the matches of a search and caches the result. */
 async function cacheCounts(
   { entries, pending }: CountsCache,
   key: string,

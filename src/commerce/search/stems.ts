@@ -109,7 +109,7 @@ export async function loadStemsOfIndexedLanguages(
 interface StemCache {
   /** Stemmers of the indexed languages; empty if they have not been loaded yet. */
   stemmers: readonly string[];
-  /** Cached stems: word → stemmer → stem. */
+  /** Cached stems of words: word → stemmer → stem. */
   readonly words: LRUCache<string, ReadonlyMap<string, string>>;
 }
 
