@@ -1,6 +1,6 @@
 /**
- * Returns and exchanges: asked for by the buyer or for the buyer, and taken through their life by who runs
- * the merchant.
+ * Mutations for returns and exchanges: requested by the buyer or for the buyer, and processed by the
+ * merchant.
  */
 import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
 import { requestReturn } from "#commerce/after-sales/request-return.ts";
@@ -26,95 +26,116 @@ import { ReturnRef } from "#graph/refs.ts";
 import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
 
 const returnVersionDescription =
-  "The version of the return the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
+  "The version of the return that the caller last read. If the current version is " +
+  "different, nothing is changed and the error is version_conflict (409).";
 
 const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
-  description: "What shall come back, and what for. `afterSalesEligibility` tells what may be asked for.",
+  description:
+    "A request to return, exchange, repair, replace or refund units of an order. The " +
+    "query `afterSalesEligibility` shows what can be requested.",
   fields: (t) => ({
-    kind: t.field({ type: ReturnKindEnum, required: true, description: "What the buyer wants." }),
+    kind: t.field({ type: ReturnKindEnum, required: true, description: "The kind of return." }),
     lines: t.field({
       type: [OrderLineQuantityInput],
       required: true,
-      description: "The units, 1 to 200 lines, each line once. An exchange is of one line.",
+      description:
+        "The units to return, by order line: 1 to 200 lines, each line once. An exchange " +
+        "has exactly one line.",
     }),
-    reason: t.field({ type: ReturnReasonEnum, required: true, description: "Why; one for all of it." }),
-    note: t.string({ description: `What the buyer adds to it. 1 to ${noteMax} characters.` }),
+    reason: t.field({
+      type: ReturnReasonEnum,
+      required: true,
+      description:
+        "The buyer's reason; one reason for all lines. Which reasons are allowed depends on " + "the kind.",
+    }),
+    note: t.string({ description: `A note from the buyer. 1 to ${noteMax} characters.` }),
     method: t.field({
       type: ReturnMethodEnum,
-      description: "How it comes back; the first that is offered unless told.",
+      description:
+        "How the goods are returned; must be offered by the lines' options. By default the " +
+        "first method that is offered.",
     }),
     settlement: t.field({
       type: ReturnSettlementEnum,
-      description: "What the buyer gets; the first that is offered unless told.",
+      description:
+        "How the return is settled; must be offered by the lines' options. By default the " +
+        "first settlement that is offered.",
     }),
     exchangeVariantId: t.id({
       description:
-        "Of an exchange alone, which needs it: what shall be sent instead. A variant of the same product that is in stock and costs the same.",
+        "Required for an exchange and not allowed otherwise: the variant to send instead. A " +
+        "variant of the same product that is in stock and has the same price.",
     }),
     expectedVersion: t.int({ description: orderVersion }),
   }),
 });
 
 const ReturnTransitionInput = builder.inputType("ReturnTransitionInput", {
-  description: "A return that shall go on.",
+  description: "The input of a change of a return's status.",
   fields: (t) => ({ expectedVersion: t.int({ description: returnVersionDescription }) }),
 });
 
 const ReturnDeclineInput = builder.inputType("ReturnDeclineInput", {
-  description: "A return that the merchant does not agree to.",
+  description: "The input to decline a return request.",
   fields: (t) => ({
     reason: t.string({
       required: true,
-      description: `Why, for the buyer to read. 1 to ${declineReasonLengthMax} characters.`,
+      description:
+        `The reason for declining, shown to the buyer. 1 to ${declineReasonLengthMax} ` + "characters.",
     }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
 });
 
 const ReturnReceivedLineInput = builder.inputType("ReturnReceivedLineInput", {
-  description: "What arrived of a line of a return.",
+  description: "The units of one return line that arrived.",
   fields: (t) => ({
-    lineId: t.id({ required: true, description: "The order's line, `oln_…`." }),
-    received: t.int({ required: true, description: "How many arrived. 0 to what was to come." }),
+    lineId: t.id({ required: true, description: "The id of the order line, `oln_…`." }),
+    received: t.int({
+      required: true,
+      description: "Units that arrived: 0 to the units requested for this line.",
+    }),
   }),
 });
 
 const ReturnReceiveInput = builder.inputType("ReturnReceiveInput", {
-  description: "What arrived of a return.",
+  description: "The units of a return that arrived.",
   fields: (t) => ({
     lines: t.field({
       type: [ReturnReceivedLineInput],
       required: true,
-      description: "Every line of the return, each once.",
+      description: "Every line of the return, each line once.",
     }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
 });
 
 const ReturnInspectedLineInput = builder.inputType("ReturnInspectedLineInput", {
-  description: "What was found of a line of a return.",
+  description: "The result of inspecting one return line.",
   fields: (t) => ({
-    lineId: t.id({ required: true, description: "The order's line, `oln_…`." }),
+    lineId: t.id({ required: true, description: "The id of the order line, `oln_…`." }),
     accepted: t.int({
       required: true,
-      description: "How many are as they should be. 0 to what was received.",
+      description: "Units accepted: 0 to the units received for this line.",
     }),
     restock: t.int({
       required: true,
-      description: "Of those accepted, how many can be sold again; none of a repair. 0 to what was accepted.",
+      description:
+        "Accepted units that can be sold again and return to the stock: 0 to the accepted " +
+        "units. Must be 0 for a repair.",
     }),
   }),
 });
 
 const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
-  description: "What was found when a return was looked at.",
+  description: "The result of inspecting a return.",
   fields: (t) => ({
     lines: t.field({
       type: [ReturnInspectedLineInput],
       required: true,
-      description: "Every line of the return, each once.",
+      description: "Every line of the return, each line once.",
     }),
-    note: t.string({ description: `What there is to say about it. 1 to ${noteMax} characters.` }),
+    note: t.string({ description: `A note about the inspection. 1 to ${noteMax} characters.` }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
 });
@@ -126,7 +147,10 @@ changeMutation({
   ...orderChange,
   name: "returnRequest",
   description:
-    "Asks for a return, an exchange, a refund, a repair or a replacement. What `afterSalesEligibility` answers with allowed is approved at once; what it answers with request_required waits for the merchant; what it denies is refused for the same reasons.",
+    "Requests a return, exchange, refund, repair or replacement. If " +
+    "`afterSalesEligibility` answers allowed, the return is approved at once. If the " +
+    "answer is request_required, the return waits for the merchant. If the answer is " +
+    "denied, the request is refused with the same reasons.",
   callers: frontends,
   input: ReturnRequestInput,
   type: ReturnRef,
@@ -138,7 +162,8 @@ changeMutation({
   ...returnChange,
   name: "returnApprove",
   description:
-    "The merchant agrees to a return that was asked for. A refund without a return is paid at once; what an exchange sends is kept back from the stock.",
+    "Approves a requested return. A refund without goods to send back is settled at " +
+    "once; a replacement is reserved from the stock.",
   input: ReturnTransitionInput,
   type: ReturnRef,
   run: approveReturn,
@@ -148,7 +173,7 @@ changeMutation({
 changeMutation({
   ...returnChange,
   name: "returnDecline",
-  description: "The merchant does not agree to a return that was asked for.",
+  description: "Declines a requested return.",
   input: ReturnDeclineInput,
   type: ReturnRef,
   run: declineReturn,
@@ -158,7 +183,7 @@ changeMutation({
 changeMutation({
   ...returnChange,
   name: "returnTrack",
-  description: "An approved return is on its way back.",
+  description: "Marks an approved return as in transit to the merchant.",
   input: ReturnTransitionInput,
   type: ReturnRef,
   run: trackReturn,
@@ -168,7 +193,9 @@ changeMutation({
 changeMutation({
   ...returnChange,
   name: "returnReceive",
-  description: "A return has arrived: one that was under way, or one that was brought or fetched.",
+  description:
+    "Records the arrival of a return. The return must be in transit, or approved with a " +
+    "method that has no tracking (store or pickup).",
   input: ReturnReceiveInput,
   type: ReturnRef,
   run: receiveReturn,
@@ -179,7 +206,8 @@ changeMutation({
   ...returnChange,
   name: "returnInspect",
   description:
-    "A return that has arrived was looked at: what is accepted counts as returned, and what can be sold again goes back to the stock.",
+    "Records the inspection of a received return. Accepted units count as returned; " +
+    "units to restock are added to the stock.",
   input: ReturnInspectInput,
   type: ReturnRef,
   run: inspectReturn,
@@ -190,7 +218,8 @@ changeMutation({
   ...returnChange,
   name: "returnClose",
   description:
-    "Settles a return that was inspected: what was accepted is refunded less its fees; of an exchange what is sent instead must have left.",
+    "Closes an inspected return. Accepted units are refunded less the return's fees. " +
+    "For an exchange or replacement, the replacement must have been sent.",
   input: ReturnTransitionInput,
   type: ReturnRef,
   run: closeReturn,
@@ -200,7 +229,7 @@ changeMutation({
 changeMutation({
   ...returnChange,
   name: "returnCancel",
-  description: "Calls a return off that was asked for or approved, before it is on its way.",
+  description: "Cancels a return that was requested or approved and is not in transit yet.",
   callers: frontends,
   input: ReturnTransitionInput,
   type: ReturnRef,

@@ -1,4 +1,4 @@
-/** Warranties: registered for what a buyer has, and claimed while they last. */
+/** Mutations that register warranties and open or resolve claims under them. */
 import { registerWarranty, serialNumberLengthMax } from "#commerce/after-sales/register-warranty.ts";
 import {
   type WarrantyClaimOutcome,
@@ -18,50 +18,56 @@ import { showPart } from "#graph/orders/orders.ts";
 import { WarrantyRef } from "#graph/refs.ts";
 
 const warrantyVersionDescription =
-  "The version of the warranty the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
+  "The version of the warranty that the caller last read. If the current version is " +
+  "different, nothing is changed and the error is version_conflict (409).";
 
 const WarrantyClaimOutcomeEnum = defineEnum<WarrantyClaimOutcome>("WarrantyClaimOutcome", {
-  description: "What the merchant decides about a warranty claim.",
+  description: "The merchant's decision about a warranty claim.",
   values: {
-    accepted: "It is granted, and uses one of what the warranty grants.",
-    rejected: "It is not granted.",
+    accepted: "The claim is granted and uses one repair or replacement of the warranty.",
+    rejected: "The claim is rejected and uses nothing of the warranty.",
   },
 });
 
 const WarrantyRegisterInput = builder.inputType("WarrantyRegisterInput", {
-  description: "A warranty to register.",
+  description: "The input to register the warranty of an order line.",
   fields: (t) => ({
-    lineId: t.id({ required: true, description: "The order's line, `oln_…`." }),
+    lineId: t.id({ required: true, description: "The id of the order line, `oln_…`." }),
     serialNumber: t.string({
-      description: `The thing's own number. 1 to ${serialNumberLengthMax} characters.`,
+      description: `The serial number of the item. 1 to ${serialNumberLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: orderVersion }),
   }),
 });
 
 const WarrantyClaimOpenInput = builder.inputType("WarrantyClaimOpenInput", {
-  description: "A claim under a warranty.",
+  description: "The input to open a claim under a warranty.",
   fields: (t) => ({
-    kind: t.field({ type: WarrantyClaimKindEnum, required: true, description: "What is asked for." }),
+    kind: t.field({
+      type: WarrantyClaimKindEnum,
+      required: true,
+      description: "What the buyer claims: a repair or a replacement.",
+    }),
     description: t.string({
       required: true,
-      description: `What is wrong. 1 to ${warrantyClaimTextLengthMax} characters.`,
+      description:
+        `The buyer's description of the defect. 1 to ${warrantyClaimTextLengthMax} ` + "characters.",
     }),
     expectedVersion: t.int({ description: warrantyVersionDescription }),
   }),
 });
 
 const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput", {
-  description: "What is decided about a claim.",
+  description: "The merchant's decision about a claim.",
   fields: (t) => ({
     outcome: t.field({
       type: WarrantyClaimOutcomeEnum,
       required: true,
-      description: "Whether it is granted.",
+      description: "The decision: accepted or rejected.",
     }),
     resolution: t.string({
       required: true,
-      description: `The decision in words. 1 to ${warrantyClaimTextLengthMax} characters.`,
+      description: `The explanation of the decision. 1 to ${warrantyClaimTextLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: warrantyVersionDescription }),
   }),
@@ -74,7 +80,8 @@ changeMutation({
   ...orderChange,
   name: "warrantyRegister",
   description:
-    "Registers the warranty of a line that has arrived, as the order was placed with it. It begins with the delivery.",
+    "Registers the warranty of a delivered order line, with the terms under which the " +
+    "order was placed. The warranty starts with the delivery.",
   callers: frontends,
   input: WarrantyRegisterInput,
   type: WarrantyRef,
@@ -85,7 +92,7 @@ changeMutation({
 changeMutation({
   ...warrantyChange,
   name: "warrantyClaimOpen",
-  description: "Asks for what a warranty grants; one claim at a time.",
+  description: "Opens a claim under a warranty. Only one claim of a warranty can be open at a time.",
   callers: frontends,
   input: WarrantyClaimOpenInput,
   type: WarrantyRef,
@@ -96,7 +103,7 @@ changeMutation({
 changeMutation({
   ...warrantyClaimChange,
   name: "warrantyClaimResolve",
-  description: "Decides a claim that is open.",
+  description: "Accepts or rejects an open claim.",
   input: WarrantyClaimResolveInput,
   type: WarrantyRef,
   run: resolveWarrantyClaim,

@@ -1,4 +1,4 @@
-/** Changes of promotions. Left out means that it stays as it is, null that there is none any more. */
+/** Mutations of promotions. In an update, a field that is left out stays unchanged and null removes its value. */
 import type { InputFieldBuilder } from "@pothos/core";
 import { promotionBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
@@ -20,95 +20,140 @@ import { PromotionKindEnum, PromotionTriggerEnum } from "./promotions.ts";
 
 type PromotionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
 
-const titlesDescription = `What buyers read, by locale, at least one; each 1 to ${bounds.titleMax} characters.`;
+const titlesDescription =
+  "The promotion's titles shown to buyers, one per locale, at least one. Each title " +
+  `has 1 to ${bounds.titleMax} characters.`;
 
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
 const promotionInputFields = (t: PromotionInputFieldBuilder) => ({
   basisPoints: t.int({
-    description: `The share taken off, in hundredths of a percent: 2000 is 20 %. Needed by percentage and buy X get Y, which alone have it. 1 to ${bounds.basisPointsMax}.`,
+    description:
+      "The discount in basis points (hundredths of a percent): 2000 is 20 %. Required for " +
+      "the kinds percentage and buy_x_get_y, not allowed for others. 1 to " +
+      `${bounds.basisPointsMax}.`,
   }),
   amountMinor: t.field({
     type: "MinorUnits",
     description:
-      "The amount taken off, off the entitled lines together. Needed by fixed amount, which alone has it. 1 or more.",
+      "The discount amount for all entitled lines together, in minor units. Required for " +
+      "the kind fixed_amount, not allowed for others. 1 or more.",
   }),
   currency: t.field({
     type: "CurrencyCode",
     description:
-      "The currency of the amount and of the minimum subtotal; needed with either, one of the promotion's markets' own. It goes by itself when both go.",
+      "The currency of `amountMinor` and `minimumSubtotalMinor`; required with either. " +
+      "Must be a currency of one of the promotion's markets. Removed when neither amount " +
+      "is left.",
   }),
   buyQuantity: t.int({
-    description: `Units to buy, the X. Needed by buy X get Y, which alone has it. 1 to ${bounds.quantityMax}.`,
+    description:
+      "Units to buy (the X) for one discount. Required for the kind buy_x_get_y, not " +
+      `allowed for others. 1 to ${bounds.quantityMax}.`,
   }),
   getQuantity: t.int({
-    description: `Units that are cheaper, the Y, or that are given. Needed by buy X get Y and gift, which alone have it. 1 to ${bounds.quantityMax}.`,
+    description:
+      "Units that are discounted (the Y) or given as a gift. Required for the kinds " +
+      `buy_x_get_y and gift, not allowed for others. 1 to ${bounds.quantityMax}.`,
   }),
   minimumSubtotalMinor: t.field({
     type: "MinorUnits",
-    description: "What the cart must come to at least, before discounts. 1 or more.",
+    description:
+      "The minimum subtotal of the entitled lines before discounts, in minor units. 1 or " + "more.",
   }),
   minimumQuantity: t.int({
-    description: `Entitled units the cart must have at least. 1 to ${bounds.minimumQuantityMax}.`,
+    description: `The minimum number of entitled units in the cart. 1 to ${bounds.minimumQuantityMax}.`,
   }),
   entitledProductIds: t.idList({
-    description: `The products that are made cheaper; with no categories either, all are. 0 to ${bounds.productsMax}.`,
+    description:
+      "Ids of the entitled products. If no products and no categories are given, all " +
+      `products are entitled. 0 to ${bounds.productsMax} ids.`,
   }),
   entitledCategoryIds: t.idList({
-    description: `The categories whose products are made cheaper. 0 to ${bounds.categoriesMax}.`,
+    description: `Ids of the categories whose products are entitled. 0 to ${bounds.categoriesMax} ids.`,
   }),
   buyProductIds: t.idList({
-    description: `Of buy X get Y alone: the products that count as the X; with no categories either, the same as are made cheaper. 0 to ${bounds.productsMax}.`,
+    description:
+      "Only for the kind buy_x_get_y: ids of the products that count as bought (the X). " +
+      "If no products and no categories are given, the entitled products count. 0 to " +
+      `${bounds.productsMax} ids.`,
   }),
   buyCategoryIds: t.idList({
-    description: `Of buy X get Y alone: the categories whose products count as the X. 0 to ${bounds.categoriesMax}.`,
+    description:
+      "Only for the kind buy_x_get_y: ids of the categories whose products count as " +
+      `bought (the X). 0 to ${bounds.categoriesMax} ids.`,
   }),
-  marketIds: t.idList({ description: `The markets it applies in; empty: all. 0 to ${bounds.marketsMax}.` }),
-  requiresSignIn: t.boolean({ description: "Whether only buyers who are known have it; false unless told." }),
+  marketIds: t.idList({
+    description:
+      "Ids of the markets in which the promotion applies; empty for all markets. 0 to " +
+      `${bounds.marketsMax} ids.`,
+  }),
+  requiresSignIn: t.boolean({
+    description: "Whether the promotion only applies to signed-in buyers. Default false.",
+  }),
   buyerReferences: t.stringList({
-    description: `The buyers it is for, in the storefront's words; empty: all. 0 to ${bounds.buyerReferencesMax}, each 1 to ${bounds.buyerReferenceLengthMax} characters.`,
+    description:
+      "The storefront's references of the buyers that the promotion is limited to; empty " +
+      `for all buyers. 0 to ${bounds.buyerReferencesMax} references of 1 to ` +
+      `${bounds.buyerReferenceLengthMax} characters.`,
   }),
   startsAt: t.field({
     type: "DateTime",
-    description: "From when it applies; without it since ever. In a year from 2000 to 9999.",
+    description:
+      "The time from which the promotion applies. Without a value it applies from its " +
+      "activation. The year must be from 2000 to 9999.",
   }),
   endsAt: t.field({
     type: "DateTime",
     description:
-      "From when it applies no longer, after startsAt; without it for ever. In a year from 2000 to 9999.",
+      "The time at which the promotion stops applying; must be after `startsAt`. Without " +
+      "a value it has no end. The year must be from 2000 to 9999.",
   }),
   usageLimit: t.int({
     description:
-      "Orders that may have it, together; not below those that have it already. 1 or more; without it any number.",
+      "The maximum number of orders that can use the promotion, 1 or more; must not be " +
+      "below the number of uses so far. Without a value there is no limit.",
   }),
   perBuyerLimit: t.int({
     description:
-      "Orders of one buyer that may have it; it then needs buyers who are known. 1 or more; without it any number.",
+      "The maximum number of orders of one buyer that can use the promotion, 1 or more. " +
+      "The promotion then only applies to signed-in buyers. Without a value there is no " +
+      "limit.",
   }),
   priority: t.int({
-    description: `Which of several is taken first: the highest; 0 unless told. -${bounds.priorityMax} to ${bounds.priorityMax}.`,
+    description:
+      "The promotion's priority: promotions with a higher value are applied first. " +
+      `Default 0. -${bounds.priorityMax} to ${bounds.priorityMax}.`,
   }),
   isExclusive: t.boolean({
     description:
-      "Whether it stands alone; false unless told. Automatic: no other takes part beside it. By code: it does not stand beside automatic ones.",
+      "Whether the promotion is exclusive. An exclusive automatic promotion applies " +
+      "alone; an exclusive code does not combine with automatic promotions. Default " +
+      "false.",
   }),
 });
 
 const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
-  description: "A new promotion; it begins as a draft.",
+  description: "The input to create a promotion. A new promotion is a draft.",
   fields: (t) => ({
     trigger: t.field({
       type: PromotionTriggerEnum,
       required: true,
-      description: "How it comes to a cart; fixed.",
+      description:
+        "How the promotion is applied: by a code or automatically. It cannot be changed " + "later.",
     }),
-    kind: t.field({ type: PromotionKindEnum, required: true, description: "What it takes off; fixed." }),
+    kind: t.field({
+      type: PromotionKindEnum,
+      required: true,
+      description: "The kind of discount. It cannot be changed later.",
+    }),
     titles: t.field({ type: [LocalizedTextInputType], required: true, description: titlesDescription }),
     ...promotionInputFields(t),
   }),
 });
 
 const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
-  description: "What shall change about a promotion. Carts that have it follow at their next change.",
+  description:
+    "The input to change a promotion. Carts with the promotion are updated at their " + "next change.",
   fields: (t) => ({
     promotionId: t.id({ required: true, description: "The promotion." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -118,7 +163,7 @@ const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
 });
 
 const PromotionTransitionInput = builder.inputType("PromotionTransitionInput", {
-  description: "A promotion that shall be in another state.",
+  description: "The input of a change of a promotion's status.",
   fields: (t) => ({
     promotionId: t.id({ required: true, description: "The promotion." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -126,22 +171,39 @@ const PromotionTransitionInput = builder.inputType("PromotionTransitionInput", {
 });
 
 const PromotionCodesGenerateInput = builder.inputType("PromotionCodesGenerateInput", {
-  description: "Codes for a promotion: drawn at random, or given.",
+  description:
+    "The input to add codes to a promotion: either random codes (`count`) or given " + "codes (`codes`).",
   fields: (t) => ({
-    promotionId: t.id({ required: true, description: "The promotion, one that comes by code." }),
-    count: t.int({ description: `How many to draw; else \`codes\`. 1 to ${bounds.codesMax}.` }),
+    promotionId: t.id({
+      required: true,
+      description: "The id of the promotion, `prm_…`; its trigger must be code.",
+    }),
+    count: t.int({
+      description:
+        "The number of random codes to generate. Required unless `codes` is given. 1 to " +
+        `${bounds.codesMax}.`,
+    }),
     prefix: t.string({
-      description: `What stands before each of those drawn. 1 to ${bounds.prefixMax} letters, digits, - or _.`,
+      description:
+        `A prefix for the random codes. 1 to ${bounds.prefixMax} letters, digits, - or _, ` +
+        "starting with a letter or digit.",
     }),
     length: t.int({
-      description: `Signs to draw for each, without the prefix; ${bounds.drawnLengthDefault} unless told. ${bounds.drawnLengthMin} to ${bounds.drawnLengthMax}.`,
+      description:
+        "The number of random characters of each code, without the prefix. Default " +
+        `${bounds.drawnLengthDefault}. ${bounds.drawnLengthMin} to ` +
+        `${bounds.drawnLengthMax}.`,
     }),
     codes: t.stringList({
-      description: `The codes themselves; else \`count\`. 1 to ${bounds.codesMax}, each 1 to 64 letters, digits, - or _, and new to the merchant: case makes no difference.`,
+      description:
+        `The codes to add, instead of \`count\`: 1 to ${bounds.codesMax} codes of 1 to 64 ` +
+        "letters, digits, - or _. Each must be new to the merchant; upper and lower case " +
+        "are the same.",
     }),
     usageLimit: t.int({
       description:
-        "Orders that may have each of them. 1 or more; without it as many as the promotion lets through.",
+        "The maximum number of orders that can use each code, 1 or more. Without a value " +
+        "only the promotion's limit applies.",
     }),
   }),
 });
@@ -149,12 +211,12 @@ const PromotionCodesGenerateInput = builder.inputType("PromotionCodesGenerateInp
 const PromotionCodesGenerated = builder
   .objectRef<{ promotion: PromotionRow; codes: readonly PromotionCodeRow[] }>("PromotionCodesGenerated")
   .implement({
-    description: "New codes of a promotion.",
+    description: "The result of adding codes to a promotion.",
     fields: (t) => ({
       promotion: t.expose("promotion", { type: PromotionRef, description: "The promotion." }),
       codes: t.field({
         type: [PromotionCodeRef],
-        description: "The new codes, given ones in their order.",
+        description: "The new codes. Given codes are in the order of the input.",
         complexity: { multiplier: bounds.codesMax },
         resolve: ({ codes }) => codes,
       }),
@@ -173,7 +235,7 @@ async function loadChangedPromotion(
 changeMutation({
   ...merchantChange,
   name: "promotionCreate",
-  description: "Makes a promotion as a draft.",
+  description: "Creates a promotion as a draft.",
   input: PromotionCreateInput,
   type: PromotionRef,
   run: createPromotion,
@@ -183,7 +245,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "promotionUpdate",
-  description: "Changes what is said of a promotion, unless it has ended.",
+  description: "Changes the fields of a promotion that has not ended.",
   input: PromotionUpdateInput,
   type: PromotionRef,
   run: updatePromotion,
@@ -193,7 +255,9 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "promotionActivate",
-  description: "Lets a draft or a paused promotion apply, from its start on; not one whose window is over.",
+  description:
+    "Activates a draft or paused promotion. It applies within its time window. Refused " +
+    "if the window is over.",
   input: PromotionTransitionInput,
   type: PromotionRef,
   run: activatePromotion,
@@ -203,7 +267,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "promotionPause",
-  description: "Takes an active promotion out of use until it is activated again.",
+  description: "Pauses an active promotion until it is activated again.",
   input: PromotionTransitionInput,
   type: PromotionRef,
   run: pausePromotion,
@@ -213,7 +277,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "promotionEnd",
-  description: "Ends a promotion for good. Orders keep what they had of it.",
+  description: "Ends a promotion permanently. Orders keep the discounts that they had.",
   input: PromotionTransitionInput,
   type: PromotionRef,
   run: endPromotion,
@@ -223,7 +287,7 @@ changeMutation({
 changeMutation({
   ...merchantChange,
   name: "promotionCodesGenerate",
-  description: "Makes codes for a promotion, or takes given ones: all of them, or none.",
+  description: "Adds random or given codes to a promotion. Either all codes are added, or none.",
   input: PromotionCodesGenerateInput,
   type: PromotionCodesGenerated,
   run: generatePromotionCodes,

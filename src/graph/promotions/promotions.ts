@@ -1,6 +1,6 @@
 /**
- * Promotions as their merchant keeps them, with their codes: secrets of the merchant, so nothing here is open
- * to storefronts.
+ * Promotions and their codes, for merchants and their staff. Codes are secrets of the merchant, so
+ * storefronts cannot read these types.
  */
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import { requireNoFaults, integerFaults } from "#foundation/faults.ts";
@@ -20,89 +20,105 @@ import {
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 
 export const PromotionKindEnum = defineEnum<PromotionKind>("PromotionKind", {
-  description: "What a promotion takes off.",
+  description: "The kind of discount of a promotion.",
   values: {
-    percentage: "A share of the price of each entitled line.",
-    fixed_amount: "An amount, off the entitled lines together.",
-    free_shipping: "The price of the shipping.",
-    buy_x_get_y: "A share of the price of some entitled units, for every so many that are bought.",
-    gift: "The price of some entitled units, the cheapest.",
+    percentage: "A percentage off the price of each entitled line.",
+    fixed_amount: "A fixed amount off the entitled lines together.",
+    free_shipping: "The shipping costs.",
+    buy_x_get_y: "A percentage off some entitled units (the Y) for every X units that are bought.",
+    gift: "The full price of some entitled units, the cheapest first.",
   },
 });
 
 export const PromotionTriggerEnum = defineEnum<"code" | "automatic">("PromotionTrigger", {
-  description: "How a promotion comes to a cart.",
-  values: { code: "The buyer enters a code.", automatic: "By itself, wherever its conditions are met." },
+  description: "How a promotion is applied to a cart.",
+  values: {
+    code: "The buyer enters a code.",
+    automatic: "Automatically, whenever the cart meets the conditions.",
+  },
 });
 
 export const PromotionStatusEnum = defineEnum<PromotionStatus>("PromotionStatus", {
-  description: "Where a promotion is in its life.",
+  description: "The status of a promotion.",
   values: {
-    draft: "Being prepared: it applies to no cart.",
-    active: "It applies within its window and limits.",
-    paused: "It applies to no cart until it is activated again.",
-    ended: "It is over for good.",
+    draft: "The promotion is being prepared and applies to no cart.",
+    active: "The promotion applies within its time window and limits.",
+    paused: "The promotion applies to no cart until it is activated again.",
+    ended: "The promotion has ended permanently.",
   },
 });
 
 PromotionCodeRef.implement({
-  description: "A code that buyers enter to have a promotion.",
+  description: "A code that buyers enter to use a promotion.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The code's id, `pcd_…`." }),
     code: t.exposeString("code", {
       description:
-        "As the merchant writes it; buyers may write it in small or capital letters. 1 to 64 letters, digits, - or _.",
+        "The code as the merchant wrote it: 1 to 64 letters, digits, - or _. Buyers may " +
+        "enter it in upper or lower case.",
     }),
     usageLimit: t.exposeInt("usageLimit", {
       nullable: true,
-      description: "Orders that may have it; null: as many as the promotion lets through.",
+      description:
+        "The maximum number of orders that can use the code; null if only the promotion's " +
+        "limit applies.",
     }),
-    used: t.exposeInt("used", { description: "Orders and submitted checkouts that have it." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
+    used: t.exposeInt("used", { description: "The number of orders and submitted checkouts that use it." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "The time of creation." }),
   }),
 });
 
 PromotionRef.implement({
-  description: "Something that makes carts cheaper, by a code or by itself.",
+  description: "A promotion that reduces the price of carts, by a code or automatically.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The promotion's id, `prm_…`." }),
-    trigger: t.expose("trigger", { type: PromotionTriggerEnum, description: "How it comes to a cart." }),
-    kind: t.expose("kind", { type: PromotionKindEnum, description: "What it takes off." }),
-    status: t.expose("status", { type: PromotionStatusEnum, description: "Where it is in its life." }),
+    trigger: t.expose("trigger", {
+      type: PromotionTriggerEnum,
+      description: "How the promotion is applied: by a code or automatically.",
+    }),
+    kind: t.expose("kind", { type: PromotionKindEnum, description: "The kind of discount." }),
+    status: t.expose("status", { type: PromotionStatusEnum, description: "The status of the promotion." }),
     titles: t.field({
       type: "StringMap",
-      description: "What buyers read, by locale.",
+      description: "The titles shown to buyers: locale to text.",
       resolve: ({ titles }) => titles as Record<string, string>,
     }),
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
       description:
-        "The share taken off, in hundredths of a percent: 2000 is 20 %. Of percentage and buy X get Y; else null.",
+        "The discount in basis points (hundredths of a percent): 2000 is 20 %. Only for the " +
+        "kinds percentage and buy_x_get_y; otherwise null.",
     }),
     amount: t.field({
       type: MoneyRef,
       nullable: true,
-      description: "The amount taken off. Of fixed amount; else null.",
+      description:
+        "The discount amount for all entitled lines together. Only for the kind " +
+        "fixed_amount; otherwise null.",
       resolve: ({ amountMinor, currency }) =>
         amountMinor === null || currency === null ? null : money(amountMinor, currency),
     }),
     currency: t.expose("currency", {
       type: "CurrencyCode",
       nullable: true,
-      description: "The currency of the amount and of the minimum subtotal; null where there is neither.",
+      description:
+        "The currency of the amount and the minimum subtotal; null if the promotion has " + "neither.",
     }),
     buyQuantity: t.exposeInt("buyQuantity", {
       nullable: true,
-      description: "Units to buy, the X. Of buy X get Y; else null.",
+      description:
+        "Units to buy (the X) for one discount. Only for the kind buy_x_get_y; otherwise " + "null.",
     }),
     getQuantity: t.exposeInt("getQuantity", {
       nullable: true,
-      description: "Units that are cheaper, the Y, or that are given. Of buy X get Y and gift; else null.",
+      description:
+        "Units that are discounted (the Y) or given as a gift. Only for the kinds " +
+        "buy_x_get_y and gift; otherwise null.",
     }),
     codes: t.connection(
       {
         type: PromotionCodeRef,
-        description: "Its codes, oldest first. An automatic promotion has none.",
+        description: "The promotion's codes, oldest first. An automatic promotion has none.",
         complexity: pageCost,
         resolve: ({ id }, args, { loaders }) => resolveCodes(id, args, loaders),
       },
@@ -110,69 +126,77 @@ PromotionRef.implement({
     ),
     merchant: t.field({
       type: MerchantRef,
-      description: "The merchant.",
+      description: "The merchant that owns the promotion.",
       resolve: ({ merchantId }, _args, { loaders }) => loaders.merchants.load(merchantId),
     }),
     version: t.exposeInt("version", {
-      description: "Rises by one with every change, and when its last use is taken.",
+      description:
+        "The promotion's version. It increases by one with every change, and when the last " +
+        "use is taken.",
     }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "The time of creation." }),
+    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "The time of the last change." }),
   }),
 });
 
-/** What it asks of a cart and its buyer, and how often it may be had. */
+/** The conditions and limits of a promotion. */
 builder.objectFields(PromotionRef, (t) => ({
   minimumSubtotal: t.field({
     type: MoneyRef,
     nullable: true,
-    description: "What the cart must come to at least, before discounts; null: anything.",
+    description:
+      "The minimum subtotal of the entitled lines before discounts; null if there is no " + "minimum.",
     resolve: ({ minimumSubtotalMinor, currency }) =>
       minimumSubtotalMinor === null || currency === null ? null : money(minimumSubtotalMinor, currency),
   }),
   minimumQuantity: t.exposeInt("minimumQuantity", {
     nullable: true,
-    description: "Entitled units the cart must have at least; null: any number.",
+    description: "The minimum number of entitled units in the cart; null if there is no minimum.",
   }),
   entitledProductIds: t.field({
     type: ["ID"],
-    description: "The products that are made cheaper; with no categories either, all are.",
+    description:
+      "Ids of the entitled products. If both products and categories are empty, all " +
+      "products are entitled.",
     complexity: { multiplier: 1 },
     resolve: ({ entitledProductIds }) => entitledProductIds,
   }),
   entitledCategoryIds: t.field({
     type: ["ID"],
-    description: "The categories whose products are made cheaper.",
+    description: "Ids of the categories whose products are entitled.",
     complexity: { multiplier: 1 },
     resolve: ({ entitledCategoryIds }) => entitledCategoryIds,
   }),
   buyProductIds: t.field({
     type: ["ID"],
     description:
-      "Of buy X get Y: the products that count as the X; with no categories either, the same as are made cheaper.",
+      "Only for the kind buy_x_get_y: ids of the products that count as bought (the X). " +
+      "If both products and categories are empty, the entitled products count.",
     complexity: { multiplier: 1 },
     resolve: ({ buyProductIds }) => buyProductIds,
   }),
   buyCategoryIds: t.field({
     type: ["ID"],
-    description: "Of buy X get Y: the categories whose products count as the X.",
+    description:
+      "Only for the kind buy_x_get_y: ids of the categories whose products count as " + "bought (the X).",
     complexity: { multiplier: 1 },
     resolve: ({ buyCategoryIds }) => buyCategoryIds,
   }),
   marketIds: t.field({
     type: ["ID"],
-    description: "The markets it applies in; empty: all.",
+    description: "Ids of the markets in which the promotion applies; empty for all markets.",
     complexity: { multiplier: 1 },
     resolve: ({ marketIds }) => marketIds,
   }),
   requiresSignIn: t.exposeBoolean("requiresSignIn", {
-    description: "Whether only buyers who are known have it.",
+    description: "Whether the promotion only applies to signed-in buyers.",
   }),
   buyerReferences: t.field({
     type: ["String"],
     nullable: true,
     description:
-      "The buyers it is for, in the storefront's words; empty: all. For those who run the merchant.",
+      "The storefront's references of the buyers that the promotion is limited to; empty " +
+      "for all buyers. Only visible to the merchant's staff; null for other callers.",
     authScopes: { callers: staff },
     complexity: { multiplier: 1 },
     resolve: ({ buyerReferences }) => buyerReferences,
@@ -180,32 +204,35 @@ builder.objectFields(PromotionRef, (t) => ({
   startsAt: t.expose("startsAt", {
     type: "DateTime",
     nullable: true,
-    description: "From when it applies; null: since ever.",
+    description: "The time from which the promotion applies; null if it applies from its activation.",
   }),
   endsAt: t.expose("endsAt", {
     type: "DateTime",
     nullable: true,
-    description: "From when it applies no longer; null: for ever.",
+    description: "The time at which the promotion stops applying; null if it has no end.",
   }),
   usageLimit: t.exposeInt("usageLimit", {
     nullable: true,
-    description: "Orders that may have it, together; null: any number.",
+    description: "The maximum number of orders that can use the promotion; null if there is no limit.",
   }),
   perBuyerLimit: t.exposeInt("perBuyerLimit", {
     nullable: true,
-    description: "Orders of one buyer that may have it; null: any number.",
+    description:
+      "The maximum number of orders of one buyer that can use the promotion; null if " + "there is no limit.",
   }),
-  used: t.exposeInt("used", { description: "Orders and submitted checkouts that have it." }),
+  used: t.exposeInt("used", { description: "The number of orders and submitted checkouts that use it." }),
   priority: t.exposeInt("priority", {
-    description: "Which of several is taken first: the highest. -1000 to 1000.",
+    description:
+      "The promotion's priority: promotions with a higher value are applied first. -1000 " + "to 1000.",
   }),
   isExclusive: t.exposeBoolean("isExclusive", {
     description:
-      "Whether it stands alone. Automatic: no other takes part beside it. By code: it does not stand beside automatic ones.",
+      "Whether the promotion is exclusive. An exclusive automatic promotion applies " +
+      "alone; an exclusive code does not combine with automatic promotions.",
   }),
 }));
 
-/** Through loaders: the codes of a whole page of promotions are one statement. */
+/** Loads the codes through a data loader, so that the codes of all promotions of a page need one statement. */
 async function resolveCodes(
   promotionId: string,
   args: DefaultConnectionArguments,
@@ -224,23 +251,24 @@ builder.queryFields((t) => ({
   promotion: t.field({
     type: PromotionRef,
     nullable: true,
-    description: "A promotion by id.",
+    description: "Reads a promotion by id; null if no promotion with this id is visible to the caller.",
     authScopes: { callers: [...readers, "system"] },
-    args: { id: t.arg.id({ required: true, description: "The promotion's id." }) },
+    args: { id: t.arg.id({ required: true, description: "The promotion's id, `prm_…`." }) },
     resolve: async (_root, { id }, context) =>
       (await selectPromotions(context.db, { merchantId: ownerOf(context), id }).executeTakeFirst()) ?? null,
   }),
   promotions: t.connection(
     {
       type: PromotionRef,
-      description: "The promotions of the merchants that the token sees, oldest first.",
+      description:
+        "Lists the promotions of the merchants that the caller's token can read, oldest " + "first.",
       complexity: pageCost,
       authScopes: { callers: readers },
       args: {
-        status: t.arg({ type: PromotionStatusEnum, description: "Only those with this status." }),
+        status: t.arg({ type: PromotionStatusEnum, description: "Lists only promotions with this status." }),
         trigger: t.arg({
           type: PromotionTriggerEnum,
-          description: "Only those that come to a cart this way.",
+          description: "Lists only promotions with this trigger.",
         }),
       },
       resolve: (_root, { status, trigger, ...args }, context) =>

@@ -1,4 +1,4 @@
-/** What every report is asked with, and the time that it says it is about. */
+/** Arguments, period, buckets and query costs that all reports share. */
 import { z } from "zod";
 import { findReportMarkets, type ReportScope } from "#commerce/reports/report-scope.ts";
 import type { Reader } from "#database/transaction.ts";
@@ -17,50 +17,63 @@ import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, listedOwner } from "#graph/context.ts";
 
 export const ReportIntervalEnum = defineEnum<Interval>("ReportInterval", {
-  description: "What a report's time is cut into.",
+  description: "The length of a report's buckets.",
   values: {
-    hour: `Hours, each day's counted from its beginning: a day on which the clocks change has 23 or 25, where they change by half an hour 24 or 25, of which the last is shorter. For ${hourlyDaysMax} days at most.`,
-    day: "Local days.",
-    week: "Weeks from Monday; the first and the last are cut off where the report's time begins and ends.",
+    hour:
+      "Hours, counted from the start of each local day. A day on which the clock changes " +
+      "has 23 or 25 hours. If the clock changes by half an hour, the day has 24 or 25 " +
+      `buckets and the last is shorter. The period may have at most ${hourlyDaysMax} ` +
+      "days.",
+    day: "Days in the report's time zone.",
+    week:
+      "Weeks, starting on Monday. The first and the last week are cut off at the start " +
+      "and the end of the period.",
     month:
-      "Months of the calendar; the first and the last are cut off where the report's time begins and ends.",
+      "Calendar months. The first and the last month are cut off at the start and the end " +
+      "of the period.",
   },
 });
 
-/** For every report. */
+/** Arguments of every report: first day, last day and merchant. */
 export const reportArgs = builder.args((t) => ({
-  from: t.field({ type: "Date", required: true, description: "The first day, in the years 2000 to 2199." }),
+  from: t.field({
+    type: "Date",
+    required: true,
+    description: "The first day of the period, in the years 2000 to 2199.",
+  }),
   to: t.field({
     type: "Date",
     required: true,
-    description: `The last day, included: from and to may be ${periodDaysMax} days, both counted.`,
+    description:
+      `The last day of the period, included. The period may have at most ${periodDaysMax} ` + "days.",
   }),
   merchantId: t.id({
     description:
-      "Whose, `mer_…`; without it the token's own merchant, or with a token of the platform all of them.",
+      "The id of the merchant, `mer_…`. By default the merchant of the caller's token, or " +
+      "all merchants for a platform token.",
   }),
 }));
 
+/** Argument of reports without a market: the time zone. */
 export const timeZoneArgs = builder.args((t) => ({
   timeZone: t.string({
-    description:
-      "The time zone in which days begin, a name of the IANA database, `Europe/Berlin`; UTC unless told.",
+    description: "The IANA time zone in which days begin, such as `Europe/Berlin`. Default UTC.",
   }),
 }));
 
-/** For reports over time. */
+/** Argument of reports with buckets: their length. */
 export const intervalArgs = builder.args((t) => ({
   interval: t.field({
     type: ReportIntervalEnum,
     required: true,
     defaultValue: "day",
-    description: "What the time is cut into.",
+    description: "The length of the buckets into which the period is divided.",
   }),
 }));
 
 /**
- * As they were sent: variables are not checked yet when the cost is found, and enums of theirs are still
- * names.
+ * Period arguments as sent, before validation: the query cost is computed before variables are checked, and
+ * enum values are still names.
  */
 interface UncheckedPeriodArgs {
   readonly from: unknown;
@@ -76,12 +89,15 @@ const daysPerBucket: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Of every report, so that a query has fewer than twenty of them: each is one reading of what may be two
- * years of orders.
+ * Base cost of each report. A query can contain fewer than twenty reports, because each may read two years of
+ * orders.
  */
 export const reportBaseCost = 1_000;
 
-/** What stands below a report is asked of every bucket. What is refused later costs what a day does. */
+/**
+ * Computes the cost of a report with buckets: the selected fields are counted once per bucket. Invalid
+ * periods, which are refused later, cost as much as one day.
+ */
 export function bucketedReportCost({ from, to, interval }: UncheckedPeriodArgs): {
   field: number;
   multiplier: number;
@@ -92,9 +108,9 @@ export function bucketedReportCost({ from, to, interval }: UncheckedPeriodArgs):
   return { field: reportBaseCost, multiplier: Math.ceil(days / perBucket) + 1 };
 }
 
-/** Figures of the whole time are counted with the buckets'. */
+/** Cost of totals, which are already included in the report's cost. */
 export const reportTotalsCost = { field: 1, multiplier: 0 };
-/** The buckets were counted with the report itself. */
+/** Cost of a report's list, whose entries are already included in the report's cost. */
 export const reportListCost = { field: 1, multiplier: 1 };
 
 interface ReportPeriodInput {
@@ -104,6 +120,7 @@ interface ReportPeriodInput {
   readonly interval?: Interval | undefined;
 }
 
+/** Parses the period arguments. Throws `invalid_field` if they are invalid. */
 export function parseReportPeriod(
   { from, to, timeZone, interval }: ReportPeriodInput,
   otherwise = "UTC",
@@ -112,56 +129,66 @@ export function parseReportPeriod(
 }
 
 export const ReportPeriodRef = builder.objectRef<Period>("ReportPeriod").implement({
-  description: "The time that a report is about.",
+  description: "The period of a report.",
   fields: (t) => ({
-    from: t.expose("from", { type: "Date", description: "The first day." }),
-    to: t.expose("to", { type: "Date", description: "The last day, which is part of it." }),
+    from: t.expose("from", { type: "Date", description: "The first day of the period." }),
+    to: t.expose("to", { type: "Date", description: "The last day of the period, included." }),
     timeZone: t.exposeString("timeZone", {
-      description: "The time zone in which the days begin, a name of the IANA database.",
+      description: "The IANA time zone in which the days begin.",
     }),
-    startsAt: t.expose("startsAt", { type: "DateTime", description: "When the first day begins." }),
+    startsAt: t.expose("startsAt", {
+      type: "DateTime",
+      description: "The time at which the first day begins.",
+    }),
     endsAt: t.expose("endsAt", {
       type: "DateTime",
-      description: "When the last day is over; not part of it any more.",
+      description: "The time at which the last day ends; not included in the period.",
     }),
   }),
 });
 
 export const ReportBucketRef = builder.interfaceRef<Bucket>("ReportBucket").implement({
   description:
-    "A piece of a report's time. There is one for each hour, day, week or month, also where nothing happened.",
+    "One bucket of a report's period: an hour, day, week or month. Every bucket is " +
+    "listed, including empty ones.",
   fields: (t) => ({
-    day: t.expose("day", { type: "Date", description: "The local day on which it begins." }),
-    startsAt: t.expose("startsAt", { type: "DateTime", description: "When it begins." }),
-    endsAt: t.expose("endsAt", { type: "DateTime", description: "When the next one begins." }),
+    day: t.expose("day", { type: "Date", description: "The local day on which the bucket begins." }),
+    startsAt: t.expose("startsAt", { type: "DateTime", description: "The time at which the bucket begins." }),
+    endsAt: t.expose("endsAt", {
+      type: "DateTime",
+      description: "The time at which the bucket ends and the next one begins.",
+    }),
   }),
 });
 
-/** For reports of the shop. */
+/** Arguments of reports about a shop: market and time zone. */
 export const marketArgs = builder.args((t) => ({
   market: t.string({
-    description: "Only this market: its id, `mkt_…`, or its handle. One that there is not is an error.",
+    description:
+      "Limits the report to one market, by its id, `mkt_…`, or handle. An unknown market " +
+      "is an error (resource_not_found).",
     validate: z.string().max(96),
   }),
   timeZone: t.string({
     description:
-      "The time zone in which days begin, a name of the IANA database, `Europe/Berlin`; unless told, that of the market named, else UTC.",
+      "The IANA time zone in which days begin, such as `Europe/Berlin`. Default: the time " +
+      "zone of the given market, or UTC without a market.",
   }),
 }));
 
 const listLengthMax = 100;
 
-/** For reports with lists. */
+/** Argument of reports with a list: its maximum length. */
 export const listLengthArgs = builder.args((t) => ({
   first: t.int({
     required: true,
     defaultValue: 20,
-    description: `How many are listed, 1 to ${listLengthMax}.`,
+    description: `The maximum number of entries in each list, 1 to ${listLengthMax}.`,
     validate: z.int().min(1).max(listLengthMax),
   }),
 }));
 
-/** What stands below a list is asked of each of its places. */
+/** Computes the cost of a report with lists: the selected fields are counted once per entry. */
 export const listReportCost = ({
   first,
 }: {
@@ -176,14 +203,17 @@ interface ShopReportInput extends ReportPeriodInput {
   readonly market?: string | null | undefined;
 }
 
-/** What a report of the shop is given. */
+/** The scope of a report about a shop, with its currencies and buckets. */
 export interface ShopReportScope extends ReportScope {
-  /** Those of its markets. */
+  /** Currencies of the report's markets. */
   readonly currencies: readonly string[];
   readonly buckets: readonly Bucket[];
 }
 
-/** What is asked wrongly is refused before anything is read; the time zone is known once the market is. */
+/**
+ * Reads a report about a shop in a read-only transaction. Invalid arguments are refused before the database
+ * is read; the time zone depends on the market and is resolved afterwards.
+ */
 export function readShopReport<Result>(
   context: GraphContext,
   args: ShopReportInput,

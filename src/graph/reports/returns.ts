@@ -1,4 +1,4 @@
-/** The report on what comes back. */
+/** The GraphQL query for the report on returns. */
 import { readReturnReport, type ReturnFigures, type ReturnReport } from "#commerce/reports/return-report.ts";
 import type { Period } from "#foundation/period.ts";
 import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
@@ -7,80 +7,99 @@ import { readers } from "#graph/context.ts";
 import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
 import { ReportPeriodRef, readShopReport, reportBaseCost, marketArgs, reportArgs } from "./report-period.ts";
 
-const Figures = builder.interfaceRef<ReturnFigures>("ReturnFigures").implement({
+const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").implement({
   description:
-    "Returns that were asked for in a time, in one currency. A return counts when it was asked for, whatever becomes of it later.",
+    "ReturnFiguresType about returns that were requested in a period, in one currency. A return " +
+    "counts in the period in which it was requested, whatever its later status.",
   fields: (t) => ({
     currency: t.expose("currency", {
       type: "CurrencyCode",
-      description: "The currency of all of its amounts.",
+      description: "The currency of all amounts.",
     }),
-    returns: t.exposeInt("returns", { description: "Returns that were asked for." }),
+    returns: t.exposeInt("returns", { description: "The number of requested returns." }),
     units: t.exposeInt("units", {
-      description: "Units that were to come back, of declined and canceled returns too.",
+      description:
+        "The number of units of the requested returns, including declined and canceled " + "returns.",
     }),
     declined: t.exposeInt("declined", {
-      description: "Of the returns, those that the merchant has declined.",
+      description: "The number of these returns that the merchant has declined.",
     }),
-    canceled: t.exposeInt("canceled", { description: "Of the returns, those that were called off." }),
+    canceled: t.exposeInt("canceled", { description: "The number of these returns that were canceled." }),
     closed: t.exposeInt("closed", {
-      description: "Of the returns, those that are settled; what is left is under way.",
+      description:
+        "The number of these returns that are settled and closed. All other returns that " +
+        "are neither declined nor canceled are in progress.",
     }),
     promisedMinor: t.expose("promisedMinor", {
       type: "MinorUnits",
       description:
-        "What was promised to be given back when they were asked for, fees taken off, in minor units; of settled returns what they came to, also where that was given as store credit. Without declined and canceled returns.",
+        "The refunds promised when the returns were requested, less fees, in minor units. " +
+        "For settled returns the amount actually settled, including store credit. Declined " +
+        "and canceled returns are not included.",
     }),
     feeMinor: t.expose("feeMinor", {
       type: "MinorUnits",
       description:
-        "The fees that were taken off for returning, in minor units; without declined and canceled returns.",
+        "The return fees deducted from the refunds, in minor units. Declined and canceled " +
+        "returns are not included.",
     }),
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
       description:
-        "What was given back for them in money, in minor units: refunds of these returns that succeeded, whenever; without store credit.",
+        "The refunds of these returns that succeeded at any time, in minor units. Store " +
+        "credit is not included.",
     }),
   }),
 });
 
-const Totals = builder
+const ReturnTotalsType = builder
   .objectRef<ReturnFigures>("ReturnTotals")
-  .implement({ description: "All returns of one currency.", interfaces: [Figures] });
+  .implement({
+    description: "ReturnFiguresType about all returns in one currency.",
+    interfaces: [ReturnFiguresType],
+  });
 
-const OfReason = builder.objectRef<ReturnReport["reasons"][number]>("ReturnReportRow").implement({
-  description: "The returns of one kind, for one reason, in one currency.",
-  interfaces: [Figures],
+const ReturnReportRowType = builder.objectRef<ReturnReport["reasons"][number]>("ReturnReportRow").implement({
+  description: "ReturnFiguresType about the returns of one kind and reason, in one currency.",
+  interfaces: [ReturnFiguresType],
   fields: (t) => ({
-    kind: t.expose("kind", { type: ReturnKindEnum, description: "What is to become of it." }),
-    reason: t.expose("reason", { type: ReturnReasonEnum, description: "Why it was asked for." }),
-  }),
-});
-
-const Report = builder.objectRef<ReturnReport & { readonly period: Period }>("ReturnReport").implement({
-  description: "What came back, and why.",
-  fields: (t) => ({
-    period: t.expose("period", { type: ReportPeriodRef, description: "The time that it is about." }),
-    totals: t.field({
-      type: [Totals],
-      description: "All returns, by currency; amounts of two currencies are never added.",
-      complexity: { multiplier: 3 },
-      resolve: ({ totals }) => totals,
-    }),
-    reasons: t.field({
-      type: [OfReason],
-      description: "By kind, reason and currency, the most frequent first.",
-      complexity: { multiplier: 50 },
-      resolve: ({ reasons }) => reasons,
+    kind: t.expose("kind", { type: ReturnKindEnum, description: "The kind of the returns." }),
+    reason: t.expose("reason", {
+      type: ReturnReasonEnum,
+      description: "The buyer's reason for the returns.",
     }),
   }),
 });
+
+const ReturnReportType = builder
+  .objectRef<ReturnReport & { readonly period: Period }>("ReturnReport")
+  .implement({
+    description: "A report on returns: their number, amounts and reasons.",
+    fields: (t) => ({
+      period: t.expose("period", { type: ReportPeriodRef, description: "The period of the report." }),
+      totals: t.field({
+        type: [ReturnTotalsType],
+        description:
+          "ReturnFiguresType about all returns, one entry per currency. Amounts of different currencies " +
+          "are never added.",
+        complexity: { multiplier: 3 },
+        resolve: ({ totals }) => totals,
+      }),
+      reasons: t.field({
+        type: [ReturnReportRowType],
+        description: "ReturnFiguresType per kind, reason and currency, most returns first.",
+        complexity: { multiplier: 50 },
+        resolve: ({ reasons }) => reasons,
+      }),
+    }),
+  });
 
 builder.queryField("returnReport", (t) =>
   t.field({
-    type: Report,
+    type: ReturnReportType,
     description:
-      "What came back in a time, by kind, reason and currency. A return counts when it was asked for.",
+      "Reports the returns requested in a period, by kind, reason and currency. A return " +
+      "counts in the period in which it was requested.",
     authScopes: { callers: readers },
     complexity: { field: reportBaseCost },
     args: { ...reportArgs, ...marketArgs },

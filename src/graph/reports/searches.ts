@@ -1,4 +1,4 @@
-/** The report on what was searched for. */
+/** The GraphQL query for the report on searches. */
 import {
   readSearchReport,
   type SearchFigures,
@@ -18,77 +18,96 @@ import {
   reportArgs,
 } from "./report-period.ts";
 
-const Figures = builder.interfaceRef<SearchFigures>("SearchFigures").implement({
-  description: `Searches by buyers, over REST and by storefronts, first pages alone. What fewer than ${clientsPerQueryMin} clients searched for on a day, in a country, is not known, nor what has an e-mail address in it, or a number of nine digits or more that is no GTIN (of a telephone, an account, a card). A name is not recognised.`,
+const SearchFiguresType = builder.interfaceRef<SearchFigures>("SearchFigures").implement({
+  description:
+    "SearchFiguresType about searches by buyers, over REST and in storefronts; only the first " +
+    "page of a search counts. For privacy, a query is left out if fewer than " +
+    `${clientsPerQueryMin} clients searched for it on one day in one country, if it contains an ` +
+    "e-mail address, or if it contains a number of nine or more digits that is not a " +
+    "GTIN (a possible phone, account or card number). Names of people are not detected.",
   fields: (t) => ({
-    searches: t.exposeInt("searches", { description: "How often something was searched for." }),
+    searches: t.exposeInt("searches", { description: "The number of searches." }),
     empty: t.exposeInt("empty", {
       description:
-        "Of them, how often nothing was found, with misspelt words corrected and the filters that were set.",
+        "The number of these searches without any result, after spelling correction and " +
+        "with the filters that were set.",
     }),
   }),
 });
 
-const Totals = builder.objectRef<SearchReport["totals"]>("SearchTotals").implement({
-  description: "All searches that are known.",
-  interfaces: [Figures],
-  fields: (t) => ({ queries: t.exposeInt("queries", { description: "How many different queries." }) }),
+const SearchTotalsType = builder.objectRef<SearchReport["totals"]>("SearchTotals").implement({
+  description: "SearchFiguresType about all counted searches.",
+  interfaces: [SearchFiguresType],
+  fields: (t) => ({ queries: t.exposeInt("queries", { description: "The number of different queries." }) }),
 });
 
-const OfQuery = builder.objectRef<SearchReport["top"][number]>("SearchReportRow").implement({
-  description: "One query.",
-  interfaces: [Figures],
+const SearchReportRowType = builder.objectRef<SearchReport["top"][number]>("SearchReportRow").implement({
+  description: "SearchFiguresType about one search query.",
+  interfaces: [SearchFiguresType],
   fields: (t) => ({
     query: t.exposeString("query", {
-      description: "What was searched for, without accents, in lower case, cut into words.",
+      description: "The normalized search query: lower case, without accents, divided into words.",
     }),
   }),
 });
 
-const Report = builder.objectRef<SearchReport & { readonly period: Period }>("SearchReport").implement({
-  description:
-    "What was searched for. Of a merchant: among its products, and among all merchants' at once; what was searched for among another's alone is that one's.",
-  fields: (t) => ({
-    period: t.expose("period", {
-      type: ReportPeriodRef,
-      complexity: reportTotalsCost,
-      description: "The time that it is about: days of UTC.",
+const SearchReportType = builder
+  .objectRef<SearchReport & { readonly period: Period }>("SearchReport")
+  .implement({
+    description:
+      "A report on searches. A merchant's report contains searches among its own products " +
+      "and among the products of all merchants, but not searches among another merchant's " +
+      "products.",
+    fields: (t) => ({
+      period: t.expose("period", {
+        type: ReportPeriodRef,
+        complexity: reportTotalsCost,
+        description: "The period of the report, in days of UTC.",
+      }),
+      totals: t.expose("totals", {
+        type: SearchTotalsType,
+        complexity: reportTotalsCost,
+        description: "SearchFiguresType about all searches of the period.",
+      }),
+      top: t.field({
+        type: [SearchReportRowType],
+        description: "The most frequent queries, most searches first.",
+        complexity: reportListCost,
+        resolve: ({ top }) => top,
+      }),
+      withoutResults: t.field({
+        type: [SearchReportRowType],
+        description: "The queries that most often had no result, most searches without a result first.",
+        complexity: reportListCost,
+        resolve: ({ withoutResults }) => withoutResults,
+      }),
     }),
-    totals: t.expose("totals", { type: Totals, complexity: reportTotalsCost, description: "All together." }),
-    top: t.field({
-      type: [OfQuery],
-      description: "The most frequent queries, the most frequent first.",
-      complexity: reportListCost,
-      resolve: ({ top }) => top,
-    }),
-    withoutResults: t.field({
-      type: [OfQuery],
-      description: "The queries that most often found nothing, the most frequent of them first.",
-      complexity: reportListCost,
-      resolve: ({ withoutResults }) => withoutResults,
-    }),
-  }),
-});
+  });
 
 const utcArgs = builder.args((t) => ({
   timeZone: t.string({
     description:
-      "A name of the IANA database, as for every report; searches are counted by days of UTC all the same.",
+      "An IANA time zone name, accepted as for other reports. It has no effect, because " +
+      "searches are counted by days of UTC.",
   }),
 }));
 
 builder.queryField("searchReport", (t) =>
   t.field({
-    type: Report,
+    type: SearchReportType,
     description:
-      "What was searched for most, and what was not found, by days of UTC. Searches are counted within ten seconds.",
+      "Reports the most frequent searches and the searches without results, by days of " +
+      "UTC. A search is counted within ten seconds.",
     authScopes: { callers: readers },
     complexity: listReportCost,
     args: {
       ...reportArgs,
       ...listLengthArgs,
       ...utcArgs,
-      market: t.arg({ type: "CountryCode", description: "Only searches for what is sold to this country." }),
+      market: t.arg({
+        type: "CountryCode",
+        description: "Limits the report to searches for products sold to this country.",
+      }),
     },
     resolve: async (_root, { market, first, ...args }, context) => {
       parseReportPeriod(args);

@@ -1,4 +1,4 @@
-/** The report on how webhooks arrive, which the console draws. */
+/** The GraphQL query for the report on webhook deliveries, which the console shows as charts. */
 import { bucketsOf, type Bucket, type Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { listedOwner, readers } from "#graph/context.ts";
@@ -25,96 +25,107 @@ import {
 const FailureCount = builder
   .objectRef<HealthFigures["failuresByCode"][number]>("WebhookFailureCount")
   .implement({
-    description: "How often something did not arrive for one reason.",
+    description: "The number of failed delivery attempts with one error code.",
     fields: (t) => ({
-      code: t.expose("code", { type: ErrorCodeEnum, description: "Why it did not arrive." }),
-      count: t.exposeInt("count", { description: "How many attempts." }),
+      code: t.expose("code", { type: ErrorCodeEnum, description: "The error code of the failed attempts." }),
+      count: t.exposeInt("count", { description: "The number of failed attempts." }),
     }),
   });
 
-const Figures = builder.interfaceRef<HealthFigures>("WebhookHealthFigures").implement({
-  description: "How attempts to deliver fared. An attempt counts when it began, replays and tests included.",
+const HealthFiguresType = builder.interfaceRef<HealthFigures>("WebhookHealthFigures").implement({
+  description:
+    "Figures about webhook delivery attempts, including replays and tests. An attempt " +
+    "counts in the period in which it began.",
   fields: (t) => ({
-    attempts: t.exposeInt("attempts", { description: "Attempts that have an end." }),
-    successes: t.exposeInt("successes", { description: "Attempts that arrived: the answer was 2xx." }),
+    attempts: t.exposeInt("attempts", { description: "The number of finished attempts." }),
+    successes: t.exposeInt("successes", {
+      description: "The number of successful attempts: the endpoint answered with a 2xx status.",
+    }),
     failures: t.exposeInt("failures", {
-      description: "Attempts that did not arrive: attempts less successes.",
+      description: "The number of failed attempts: `attempts` minus `successes`.",
     }),
     successRate: t.exposeFloat("successRate", {
       nullable: true,
-      description: "Successes of all attempts, 0 to 1; null: there were no attempts.",
+      description:
+        "The success rate: `successes` divided by `attempts`, 0 to 1; null if there were no " + "attempts.",
     }),
     failuresByCode: t.field({
       type: [FailureCount],
       description:
-        "The failures by their reason, the most frequent first; reasons that did not occur are left out.",
+        "The failed attempts by error code, most frequent first. Codes that did not occur " + "are left out.",
       complexity: { multiplier: 3 },
       resolve: ({ failuresByCode }) => failuresByCode,
     }),
     p50DurationMs: t.exposeInt("p50DurationMs", {
       nullable: true,
       description:
-        "Half of the attempts took no longer, in milliseconds, failures included; null: there were no attempts.",
+        "The median duration of attempts in milliseconds, including failed attempts; null " +
+        "if there were no attempts.",
     }),
     p95DurationMs: t.exposeInt("p95DurationMs", {
       nullable: true,
       description:
-        "Of twenty attempts nineteen took no longer, in milliseconds, failures included; null: there were no attempts.",
+        "The 95th percentile of the duration of attempts in milliseconds, including failed " +
+        "attempts; null if there were no attempts.",
     }),
   }),
 });
 
-const Totals = builder.objectRef<HealthFigures>("WebhookHealthTotals").implement({
-  description: "How attempts fared in the whole time.",
-  interfaces: [Figures],
+const HealthTotalsType = builder.objectRef<HealthFigures>("WebhookHealthTotals").implement({
+  description: "Delivery figures of the whole period.",
+  interfaces: [HealthFiguresType],
 });
 
 const HealthBucket = builder.objectRef<HealthFigures & Bucket>("WebhookHealthBucket").implement({
-  description: "How attempts fared in a piece of the time.",
-  interfaces: [ReportBucketRef, Figures],
+  description: "Delivery figures of one bucket of the period.",
+  interfaces: [ReportBucketRef, HealthFiguresType],
 });
 
-const OfEndpoint = builder.objectRef<HealthReport["endpoints"][number]>("WebhookHealthOfEndpoint").implement({
-  description: "How attempts at one endpoint fared in the whole time.",
-  interfaces: [Figures],
-  fields: (t) => ({
-    endpointId: t.exposeID("endpointId", {
-      description: "The endpoint, `whe_…`; it may have been deleted since.",
+const EndpointHealthType = builder
+  .objectRef<HealthReport["endpoints"][number]>("WebhookHealthOfEndpoint")
+  .implement({
+    description: "Delivery figures of one endpoint in the whole period.",
+    interfaces: [HealthFiguresType],
+    fields: (t) => ({
+      endpointId: t.exposeID("endpointId", {
+        description: "The id of the endpoint, `whe_…`. The endpoint may have been deleted.",
+      }),
+      endpoint: t.field({
+        type: WebhookEndpointRef,
+        nullable: true,
+        description: "The endpoint; null if it has been deleted.",
+        resolve: ({ endpointId }, _args, { loaders }) => loaders.webhookEndpoints.load(endpointId),
+      }),
     }),
-    endpoint: t.field({
-      type: WebhookEndpointRef,
-      nullable: true,
-      description: "The endpoint itself; null: it was deleted.",
-      resolve: ({ endpointId }, _args, { loaders }) => loaders.webhookEndpoints.load(endpointId),
-    }),
-  }),
-});
+  });
 
-const Report = builder
+const HealthReportType = builder
   .objectRef<HealthReport & { readonly period: Period }>("WebhookHealthReport")
   .implement({
     description:
-      "How the deliveries of webhooks fared. Attempts are kept for as long as their event: what is more than 30 days ago is not known any more.",
+      "A report on webhook deliveries. Attempts are kept as long as their event; attempts " +
+      "older than 30 days are not included.",
     fields: (t) => ({
       period: t.expose("period", {
         type: ReportPeriodRef,
         complexity: reportTotalsCost,
-        description: "The time that it is about.",
+        description: "The period of the report.",
       }),
       totals: t.expose("totals", {
-        type: Totals,
+        type: HealthTotalsType,
         complexity: reportTotalsCost,
-        description: "All attempts together.",
+        description: "The figures of all attempts in the period.",
       }),
       buckets: t.field({
         type: [HealthBucket],
-        description: "Each piece of the time, in order, also where there were no attempts.",
+        description:
+          "The figures of each bucket in chronological order, including buckets without " + "attempts.",
         complexity: reportListCost,
         resolve: ({ buckets }) => buckets,
       }),
       endpoints: t.field({
-        type: [OfEndpoint],
-        description: `Each endpoint with attempts, the most failures first, ${endpointsShownMax} at most.`,
+        type: [EndpointHealthType],
+        description: `The endpoints with attempts, most failures first, at most ${endpointsShownMax}.`,
         complexity: reportListCost,
         resolve: ({ endpoints }) => endpoints,
       }),
@@ -123,9 +134,10 @@ const Report = builder
 
 builder.queryField("webhookHealthReport", (t) =>
   t.field({
-    type: Report,
+    type: HealthReportType,
     description:
-      "How the deliveries of webhooks fared: attempts, failures by their reason and durations, over time and by endpoint.",
+      "Reports webhook deliveries in a period: attempts, failures by error code and " +
+      "durations, over time and by endpoint.",
     authScopes: { callers: readers },
     complexity: bucketedReportCost,
     args: {
@@ -133,11 +145,12 @@ builder.queryField("webhookHealthReport", (t) =>
       ...timeZoneArgs,
       ...intervalArgs,
       endpointId: t.arg.id({
-        description: "Only this endpoint, `whe_…`; one that there is not has no attempts.",
+        description: "Limits the report to one endpoint, `whe_…`. An unknown endpoint has no attempts.",
       }),
       installationId: t.arg.id({
         description:
-          "Only the endpoints of this installation, `ins_…`; one that there is not has no attempts.",
+          "Limits the report to the endpoints of one installation, `ins_…`. An unknown " +
+          "installation has no attempts.",
       }),
     },
     resolve: async (_root, { endpointId = null, installationId = null, ...args }, context) => {

@@ -1,0 +1,129 @@
+/** The GraphQL query for the report on the funnel from cart to checkout, submission and order. */
+import {
+  type FunnelFigures,
+  type FunnelReport,
+  readFunnelReport,
+  type SessionOutcomeCount,
+} from "#commerce/reports/shopping-report.ts";
+import type { Bucket, Period } from "#foundation/period.ts";
+import { builder } from "#graph/builder.ts";
+import { SessionCancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
+import { readers } from "#graph/context.ts";
+import {
+  bucketedReportCost,
+  intervalArgs,
+  marketArgs,
+  readShopReport,
+  reportArgs,
+  ReportBucketRef,
+  reportListCost,
+  ReportPeriodRef,
+  reportTotalsCost,
+} from "./report-period.ts";
+
+const FunnelOutcome = builder.objectRef<SessionOutcomeCount>("FunnelOutcome").implement({
+  description: "The number of checkout sessions with one status and cancellation reason.",
+  fields: (t) => ({
+    status: t.expose("status", {
+      type: SessionStatusEnum,
+      description:
+        "The status of the sessions. COMPLETED sessions became an order; CANCELED and " +
+        "EXPIRED sessions ended without an order; OPEN and PROCESSING sessions have not " +
+        "ended.",
+    }),
+    reason: t.expose("reason", {
+      type: SessionCancelReasonEnum,
+      nullable: true,
+      description: "The reason of the cancellation; null if the sessions were not canceled.",
+    }),
+    sessions: t.exposeInt("sessions", { description: "The number of checkout sessions." }),
+  }),
+});
+
+const FunnelFiguresType = builder.interfaceRef<FunnelFigures>("FunnelFigures").implement({
+  description:
+    "Figures about how many carts reached a checkout, a submission and an order. A cart " +
+    "counts in the period in which it was created, with everything that happened to it " +
+    "later, so past figures can change. Carts that were merged into another cart are " +
+    "not included.",
+  fields: (t) => ({
+    carts: t.exposeInt("carts", { description: "The number of carts created." }),
+    checkouts: t.exposeInt("checkouts", {
+      description: "The number of these carts with at least one checkout session.",
+    }),
+    submittedCheckouts: t.exposeInt("submittedCheckouts", {
+      description:
+        "The number of these carts with a submitted checkout session, including sessions " +
+        "whose payment failed.",
+    }),
+    orders: t.exposeInt("orders", {
+      description: "The number of these carts that became an order, including orders canceled later.",
+    }),
+    sessions: t.exposeInt("sessions", {
+      description: "The number of checkout sessions of these carts. A cart can have several sessions.",
+    }),
+    conversionRate: t.exposeFloat("conversionRate", {
+      nullable: true,
+      description:
+        "The conversion rate: `orders` divided by `carts`, 0 to 1; null if there were no " + "carts.",
+    }),
+    outcomes: t.field({
+      type: [FunnelOutcome],
+      description:
+        "The checkout sessions by status and cancellation reason, most sessions first. " +
+        "Combinations that did not occur are left out.",
+      complexity: { multiplier: 3 },
+      resolve: ({ outcomes }) => outcomes,
+    }),
+  }),
+});
+
+const FunnelTotals = builder.objectRef<FunnelFigures>("FunnelTotals").implement({
+  description: "Funnel figures of the whole period.",
+  interfaces: [FunnelFiguresType],
+});
+
+const FunnelBucket = builder.objectRef<FunnelFigures & Bucket>("FunnelBucket").implement({
+  description: "Funnel figures of one bucket of the period.",
+  interfaces: [ReportBucketRef, FunnelFiguresType],
+});
+
+const FunnelReportType = builder
+  .objectRef<FunnelReport & { readonly period: Period }>("FunnelReport")
+  .implement({
+    description: "A report on the funnel from cart to checkout, submission and order.",
+    fields: (t) => ({
+      period: t.expose("period", {
+        type: ReportPeriodRef,
+        complexity: reportTotalsCost,
+        description: "The period in which the carts were created.",
+      }),
+      totals: t.expose("totals", {
+        type: FunnelTotals,
+        complexity: reportTotalsCost,
+        description: "The figures of the whole period.",
+      }),
+      buckets: t.field({
+        type: [FunnelBucket],
+        description: "The figures of each bucket in chronological order, including buckets without carts.",
+        complexity: reportListCost,
+        resolve: ({ buckets }) => buckets,
+      }),
+    }),
+  });
+
+builder.queryField("funnelReport", (t) =>
+  t.field({
+    type: FunnelReportType,
+    description:
+      "Reports the funnel over time: carts, checkouts, submissions and orders, and why " +
+      "checkouts ended. A cart counts in the period in which it was created.",
+    authScopes: { callers: readers },
+    complexity: bucketedReportCost,
+    args: { ...reportArgs, ...intervalArgs, ...marketArgs },
+    resolve: (_root, args, context) =>
+      readShopReport(context, args, (reader, scope) =>
+        readFunnelReport(reader, { ...scope, now: context.clock.now() }),
+      ),
+  }),
+);

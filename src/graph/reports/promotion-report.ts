@@ -1,0 +1,115 @@
+/** The GraphQL query for the report on the discounts of promotions. */
+import {
+  type PromotionReport,
+  type PromotionSalesFigures,
+  readPromotionReport,
+} from "#commerce/reports/sales-report.ts";
+import type { Period } from "#foundation/period.ts";
+import { builder } from "#graph/builder.ts";
+import { readers } from "#graph/context.ts";
+import {
+  listLengthArgs,
+  listReportCost,
+  marketArgs,
+  readShopReport,
+  reportArgs,
+  reportListCost,
+  ReportPeriodRef,
+  reportTotalsCost,
+} from "./report-period.ts";
+
+const PromotionFiguresType = builder.interfaceRef<PromotionSalesFigures>("PromotionFigures").implement({
+  description:
+    "Figures about orders with a promotion, in one currency. An order counts in the " +
+    "period in which it was placed, with the promotions it had then.",
+  fields: (t) => ({
+    currency: t.expose("currency", {
+      type: "CurrencyCode",
+      description: "The currency of all amounts.",
+    }),
+    orders: t.exposeInt("orders", {
+      description: "The number of orders with the promotion, including orders canceled later.",
+    }),
+    canceledOrders: t.exposeInt("canceledOrders", {
+      description: "The number of these orders that were later canceled as a whole.",
+    }),
+    discountMinor: t.expose("discountMinor", {
+      type: "MinorUnits",
+      description: "The discounts when the orders were placed, in minor units.",
+    }),
+    grossMinor: t.expose("grossMinor", {
+      type: "MinorUnits",
+      description:
+        "The sum of the orders' totals when they were placed, in minor units: after all " +
+        "discounts, including shipping and tax.",
+    }),
+    netMinor: t.expose("netMinor", {
+      type: "MinorUnits",
+      description:
+        "`grossMinor` minus the amounts that buyers no longer owe (canceled, returned or " +
+        "waived), in minor units.",
+    }),
+  }),
+});
+
+const PromotionTotals = builder.objectRef<PromotionSalesFigures>("PromotionTotals").implement({
+  description:
+    "Figures about orders with any promotion, in one currency. An order with several " +
+    "promotions counts once.",
+  interfaces: [PromotionFiguresType],
+});
+
+const PromotionReportRowType = builder
+  .objectRef<PromotionReport["promotions"][number]>("PromotionReportRow")
+  .implement({
+    description:
+      "Figures about orders with one promotion, in one currency. An order with several " +
+      "promotions counts for each of them.",
+    interfaces: [PromotionFiguresType],
+    fields: (t) => ({
+      promotionId: t.exposeID("promotionId", { description: "The id of the promotion, `prm_…`." }),
+    }),
+  });
+
+const PromotionReportType = builder
+  .objectRef<PromotionReport & { readonly period: Period }>("PromotionReport")
+  .implement({
+    description: "A report on the discounts of promotions.",
+    fields: (t) => ({
+      period: t.expose("period", {
+        type: ReportPeriodRef,
+        complexity: reportTotalsCost,
+        description: "The period of the report.",
+      }),
+      totals: t.field({
+        type: [PromotionTotals],
+        description:
+          "Figures about orders with any promotion, one entry per currency. Amounts of " +
+          "different currencies are never added.",
+        complexity: reportTotalsCost,
+        resolve: ({ totals }) => totals,
+      }),
+      promotions: t.field({
+        type: [PromotionReportRowType],
+        description: "Figures per promotion and currency, most orders first.",
+        complexity: reportListCost,
+        resolve: ({ promotions }) => promotions,
+      }),
+    }),
+  });
+
+builder.queryField("promotionReport", (t) =>
+  t.field({
+    type: PromotionReportType,
+    description:
+      "Reports the discounts of promotions in a period, by promotion and currency. An " +
+      "order counts in the period in which it was placed.",
+    authScopes: { callers: readers },
+    complexity: listReportCost,
+    args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
+    resolve: (_root, args, context) =>
+      readShopReport(context, args, (reader, scope) =>
+        readPromotionReport(reader, { ...scope, first: args.first }),
+      ),
+  }),
+);
