@@ -1,4 +1,7 @@
-/** The demo catalog's pictures: drawn from their names, the same ones for ever. */
+/**
+ * Serves the pictures of the demo catalog. Each picture is drawn from its name, so the same name always gives
+ * the same picture.
+ */
 import type { FastifyPluginAsync } from "fastify";
 import { demoPicture } from "#demo/pictures/pictures.ts";
 import { fail } from "#foundation/failure.ts";

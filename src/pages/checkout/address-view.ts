@@ -1,4 +1,4 @@
-/** The delivery address: asked for in the parts that its country has, or shown as much as may be shown of it. */
+/** Shows the delivery address: as a form with the fields that its country needs, or masked once it is saved. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { countryName } from "./amounts.ts";
 import { type AddressForm, getAddressForm } from "#commerce/addresses/address-country.ts";
@@ -27,7 +27,7 @@ function addressForms(
   return { country, ...getAddressForm(country) };
 }
 
-/** The first of each field. */
+/** Returns only the first fault of each field. */
 function fieldFaults(
   details: readonly FailureDetail[],
   { language, say }: Pick<CheckoutVisit, "language" | "say">,
@@ -41,11 +41,14 @@ function fieldFaults(
   return [...found.values()];
 }
 
-/** A checkout has an e-mail; who takes one over gives their own. */
+/**
+ * True if the form asks for an e-mail address: the session has none, or another browser takes the session
+ * over.
+ */
 const isEmailAsked = ({ session, isHolder }: CheckoutVisit): boolean =>
   !isHolder || session.cart.buyer.emailHint === null;
 
-/** Of what was typed, the parts that the country asks for. */
+/** Returns the typed address with exactly the parts that its country needs. */
 export function requiredAddressParts(typed: TypedAddress, visit: CheckoutVisit): TypedAddress {
   const { country, fields } = addressForms(typed, visit);
   return {
@@ -54,11 +57,11 @@ export function requiredAddressParts(typed: TypedAddress, visit: CheckoutVisit):
   };
 }
 
-/** The e-mail that comes with an address, where one is asked for. */
+/** Returns the typed e-mail address; undefined if the form does not ask for it. */
 export const typedContactEmail = (typed: TypedAddress, visit: CheckoutVisit): string | undefined =>
   isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined;
 
-/** From top to bottom, as they stand in the form. */
+/** Returns the faults of a typed address, in the order of the form's fields. */
 export function typedAddressFaults(typed: TypedAddress, visit: CheckoutVisit): FieldFault[] {
   const asked = requiredAddressParts(typed, visit);
   const missing: FailureDetail[] =
@@ -86,7 +89,10 @@ const parts: ReadonlySet<string> = new Set<AddressPart>([
 ]);
 const isPart = (name: string): name is AddressPart & TextName => parts.has(name);
 
-/** What was typed, whatever the country asks for: a country that is chosen again has it all back. */
+/**
+ * Reads all address parts from the form, also those that the country does not need. They come back if the
+ * buyer selects the earlier country again.
+ */
 export function typedAddress(form: URLSearchParams): TypedAddress {
   const typedMax = 1000;
   return Object.fromEntries(
@@ -97,7 +103,7 @@ export function typedAddress(form: URLSearchParams): TypedAddress {
 interface AddressShown {
   readonly typed: TypedAddress;
   readonly faults: readonly FieldFault[];
-  /** The country has just been changed: go on there. */
+  /** True if the buyer has just changed the country: the country field then gets the focus. */
   readonly isCountryNew: boolean;
 }
 
@@ -134,7 +140,10 @@ interface CountryShown {
   readonly isFocused: boolean;
 }
 
-/** Enter in a field presses the first button of a form: that is to be the one that goes on. */
+/**
+ * Pressing Enter presses a form's first button, so an invisible "Continue" button comes before the button
+ * that changes the country.
+ */
 function countryView(
   { say, session, language }: CheckoutVisit,
   { country, fault, isFocused }: CountryShown,
@@ -232,11 +241,11 @@ const described = (id: string, fault: string | undefined): Markup => {
   aria-describedby="${hint}${id}-fault"`;
 };
 
-/** There also without a fault: where the script writes one. */
+/** Renders the fault's element also when there is no fault, so that the script can write into it. */
 const faultView = (id: string, fault: string | undefined): Markup =>
   html`<p class="fault" id="${id}-fault" ${fault === undefined ? html` hidden` : undefined}>${fault}</p>`;
 
-/** To whom it goes, masked: the graph tells no more to anybody here. */
+/** Shows the saved address masked. GraphQL returns no more of it to the checkout page. */
 export function maskedAddressView({ session, say, path, language, locale }: CheckoutVisit): Markup {
   const { address, buyer } = session.cart;
   const region = address?.regionCode?.split("-").at(-1);

@@ -1,6 +1,6 @@
 /**
- * Amounts, times and places as a locale writes them. Amounts are put together from minor units as digits:
- * they are never a float.
+ * Formats amounts, durations and country names in a locale. Amounts are formatted from the digits of the
+ * minor units, never as floating-point numbers.
  */
 export interface Amount {
   readonly amountMinor: number;
@@ -37,7 +37,7 @@ export function formatDays(min: number, max: number, locale: string): string {
   return min === max ? unit(locale, "day").format(max) : unit(locale, "day").formatRange(min, max);
 }
 
-/** Rounded up to minutes; from two hours on to hours. */
+/** Formats a duration in minutes, rounded up; from two hours on in hours. */
 export function formatTimeLeft(ms: number, locale: string): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
   return minutes < 120

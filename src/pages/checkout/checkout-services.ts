@@ -1,7 +1,4 @@
-/**
- * What the checkout page works with: the graph, executed as the buyer of one session, the rules of addresses,
- * and rate limits.
- */
+/** The services of the checkout page: GraphQL run as the buyer of one session, address rules, and rate limits. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parse } from "graphql";
 import type { RateBucket, BuyerViewer } from "#access/viewer.ts";
@@ -25,7 +22,10 @@ interface AskedOfGraph {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Throws the failure of the one root field; else its value. */
+/**
+ * Runs one compiled GraphQL document and returns the value of its only root field. Throws the field's
+ * failure.
+ */
 export type RunCheckoutDocument = <Value>(asked: AskedOfGraph, transaction?: Transaction) => Promise<Value>;
 
 export type AddressPart =
@@ -44,13 +44,13 @@ export type AddressPart =
 
 export type TypedAddress = Readonly<Partial<Record<AddressPart, string>>>;
 
-/** Each throws `rate_limited` when it is used up. */
+/** Rate limits of the checkout page. Each function throws `rate_limited` if its limit is exceeded. */
 interface CheckoutLimits {
   readonly takeAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-  /** Before it is told that a secret is none. */
+  /** Called before the page answers that a secret is unknown. */
   readonly requireSecretsLeft: (request: FastifyRequest) => Promise<void>;
   readonly countWrongSecret: (request: FastifyRequest) => Promise<void>;
-  /** Before a promotion code is tried, by cart and by address. */
+  /** Called before a promotion code is tried. The limits apply per cart and per IP address. */
   readonly requireCodesLeft: (request: FastifyRequest, cartId: string) => Promise<void>;
   readonly countWrongCode: (request: FastifyRequest, cartId: string) => Promise<void>;
 }
@@ -61,9 +61,9 @@ export interface CheckoutServices {
   readonly log: Log;
   readonly publicUrl: string;
   readonly doOnce: DoOnce;
-  /** Compiles a document of one root field. */
+  /** Compiles a GraphQL document that has exactly one root field. */
   readonly compile: (document: string) => RunCheckoutDocument;
-  /** What the strict rules of its country say against it. */
+  /** Returns the faults of an address by the strict rules of its country. */
   readonly addressFaults: (address: TypedAddress) => readonly FailureDetail[];
   readonly limits: CheckoutLimits;
 }
@@ -122,7 +122,7 @@ function addressFaults(address: TypedAddress): readonly FailureDetail[] {
 type Counted = readonly [bucket: RateBucket, key: string];
 
 const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [["auth-fail", `checkout:${addressKey(ip)}`]];
-// Those of the cart are counted together with those that are tried over REST.
+// Wrong codes of a cart count together with the wrong codes that are tried over REST.
 const codes = ({ ip }: FastifyRequest, cartId: string): readonly Counted[] => [
   ["promo-fail", cartId],
   ["promo-fail-credential", `checkout:${addressKey(ip)}`],
@@ -141,7 +141,7 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
       const state = await limiter.consume(bucket, key);
       if (state?.isExceeded === true) exceeded = limitFailure("rate_limited", state);
     }
-    // Of many at once, one that comes too late learns no more than that.
+    // With many concurrent attempts, an attempt over the limit learns only that the limit is exceeded.
     if (exceeded !== undefined) throw exceeded;
   };
   return {

@@ -12,9 +12,9 @@ import { needsDelivery } from "./missing-parts.ts";
 import { summaryView } from "./summary-view.ts";
 import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
 
-/** What a form that was not taken leaves on the page. */
+/** What the page keeps and shows after a form was refused: typed values, errors and a notice. */
 export interface CheckoutFormState {
-  /** The address is being typed. */
+  /** The typed address; if set, the address form is open. */
   readonly typed?: TypedAddress;
   readonly fieldFaults?: readonly FieldFault[];
   readonly isCountryNew?: boolean;
@@ -24,7 +24,7 @@ export interface CheckoutFormState {
   readonly codeFault?: string;
   readonly optionId?: string | undefined;
   readonly token?: string | undefined;
-  /** About the page as a whole. */
+  /** An error message about the whole page. */
   readonly notice?: string;
 }
 
@@ -50,7 +50,7 @@ export function checkoutPage(visit: CheckoutVisit, shown: CheckoutFormState = {}
   };
 }
 
-/** Codes are for the browser that has the page. */
+/** Shows the promotion code form only to the browser that holds the session. */
 function promotionOf(visit: CheckoutVisit, { code, codeFault }: CheckoutFormState): Markup | undefined {
   const typed = code ?? visit.session.cart.promotion.promotion?.code ?? "";
   return visit.isHolder ? promotionView(visit, { typed, fault: codeFault }) : undefined;
@@ -82,7 +82,7 @@ function stepsView(visit: CheckoutVisit, shown: CheckoutFormState): Markup {
   ${paymentView(visit, { key: randomUUID(), optionId: shown.optionId, token })}`;
 }
 
-/** What was ticked before the last change. */
+/** The payment method that was selected before the last change. */
 const tokenOf = ({ request }: CheckoutVisit): string | undefined =>
   parsePaymentToken((request.query as { readonly token?: unknown }).token);
 
@@ -94,7 +94,10 @@ function isAddressOpen({ session, isHolder, request }: CheckoutVisit, { typed }:
   return typed !== undefined || isAsked || isNeeded || !isHolder;
 }
 
-/** Going back is giving up: while a session is open, the shop cannot change the cart that it holds. */
+/**
+ * Shows how to return to the shop. Returning cancels the session, because the shop cannot change the cart
+ * while the session is open.
+ */
 function leaveView({ session, say, path, language, isHolder, room }: CheckoutVisit): Markup {
   const { merchant, cancelUrl, expiresAt } = session;
   const left = Date.parse(expiresAt) - room.services.clock.now().getTime();
@@ -114,7 +117,7 @@ interface Fault {
   readonly id: string | undefined;
 }
 
-/** Also why the last payment came to nothing, until something was done about it. */
+/** Collects the page's errors. Includes the last payment's failure until the buyer changes something. */
 function faultsOf(
   visit: CheckoutVisit,
   { fieldFaults = [], contactFault, codeFault, notice }: CheckoutFormState,
@@ -131,11 +134,14 @@ function faultsOf(
     : [{ message: paymentFault, id: undefined }];
 }
 
-/** Something was changed since, or is being changed. */
+/** True if the buyer has changed something after the last payment. */
 const isActedOn = ({ request }: CheckoutVisit): boolean =>
   request.method !== "GET" || Object.keys(request.query as object).length > 0;
 
-/** Read out at once, and first in the order of the keyboard. */
+/**
+ * Lists the errors above the page. Screen readers announce the list at once, and it is first in the keyboard
+ * order.
+ */
 function faultSummary({ say }: CheckoutVisit, faults: readonly Fault[]): Markup | undefined {
   if (faults.length === 0) return undefined;
   return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
@@ -146,7 +152,7 @@ function faultSummary({ say }: CheckoutVisit, faults: readonly Fault[]): Markup 
   </div>`;
 }
 
-/** How the buyer is reached, where that is not known and was not asked for with an address. */
+/** Id of the e-mail field, shown if the buyer's e-mail address is unknown and was not entered with an address. */
 const contactId = "email";
 
 interface ContactShown {
@@ -178,7 +184,7 @@ function contactView({ say, path }: CheckoutVisit, { typed, fault }: ContactShow
   </section>`;
 }
 
-/** What takes something off: a code, given or taken away beside the amounts that it changes. */
+/** Values of the promotion code form, which is shown beside the amounts that it changes. */
 interface PromotionShown {
   readonly typed: string;
   readonly fault: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * What the page asks of the graph, as the buyer of its session. Each document has one root field; what it
- * reads is what the page shows.
+ * GraphQL documents of the checkout page, run as the buyer of its session. Each document has one root field
+ * and reads exactly what the page shows.
  */
 import type { CheckoutServices, RunCheckoutDocument } from "./checkout-services.ts";
 import type { Amount } from "./amounts.ts";

@@ -1,6 +1,6 @@
 /**
- * What went wrong, and what to do, in the languages of the page: by the failure's code, and at fields of an
- * address by the rule that was broken.
+ * Error messages of the checkout page in its three languages: by failure code, and for address fields by the
+ * broken rule.
  */
 import type { Failure, FailureDetail } from "#foundation/failure.ts";
 import { fillPlaceholders, pickLanguage, type Language } from "./texts.ts";
@@ -23,7 +23,7 @@ const codeUnknown: Texts = [
   "このクーポンコードは存在しません。入力内容をご確認ください。",
 ];
 
-/** By the failure's code, or its code and reason. */
+/** Messages by failure code, or by the reason of the conflict. */
 const byCode: Readonly<Record<string, Texts>> = {
   checkout_amount_changed: [
     "The total has changed. Look at it again, then pay.",
@@ -152,7 +152,7 @@ export function messageForCode(code: string, language: Language): string {
   return pickLanguage(byCode[code] ?? byCode["other"] ?? changed, language);
 }
 
-/** The more exact one of its code and its reason. */
+/** Returns the message for the conflict's reason if there is one, else for the failure code. */
 export function messageForFailure({ code, parts }: Failure, language: Language): string {
   const reason = parts.conflict?.reason ?? "";
   return messageForCode(Object.hasOwn(byCode, reason) ? reason : code, language);
@@ -173,7 +173,7 @@ const listed: Texts = [
   "一覧から選択してください。",
 ];
 
-/** By the broken rule, where the field's name stands beside. */
+/** Messages by broken rule. They are shown beside the field's label. */
 const byRule: Readonly<Record<string, Texts>> = {
   required,
   too_short: required,
@@ -193,7 +193,7 @@ const regionRequired: Texts = [
   "都道府県・州を選択してください。",
 ];
 
-/** By the field and the broken rule: whole sentences, which say themselves which field it is. */
+/** Messages by field and broken rule: complete sentences that name the field. */
 const byField: Readonly<Record<string, Texts>> = {
   "recipientName required": [
     "Enter your full name.",
@@ -254,9 +254,9 @@ interface FaultAsked {
 }
 
 export interface FieldMessages {
-  /** Beside the field. */
+  /** The message that is shown beside the field. */
   readonly message: string;
-  /** Away from it: says which field it is. */
+  /** The message for the list above the form; names the field. */
   readonly summary: string;
 }
 
@@ -271,7 +271,7 @@ export function messagesForField(
   return { message, summary: fillPlaceholders(pickLanguage(named, language), { label, message }) };
 }
 
-/** What became different about a cart without anybody asking, by the warning's code. */
+/** Messages for automatic changes of the cart, by warning code. */
 const byWarning: Readonly<Record<string, Texts>> = {
   price_changed: ["A price has changed.", "Ein Preis hat sich geändert.", "価格が変更されました。"],
   quantity_reduced: [

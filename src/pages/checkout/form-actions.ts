@@ -1,7 +1,7 @@
 /**
- * What the page's forms do, each by the session's own mutation of the graph. A change and the browser's hold
- * on the page are one transaction; a payment is one with the record of its key as well, so that a form that
- * is sent twice pays once.
+ * Runs the checkout page's forms, each by one GraphQL mutation of the session. The mutation and the browser's
+ * claim on the page are one transaction. A payment also stores its idempotency record in that transaction, so
+ * that a form sent twice pays once.
  */
 import type { FastifyReply } from "fastify";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -45,12 +45,15 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
     }),
 };
 
-/** What a browser may do that the session does not belong to: give an address of its own. */
+/**
+ * Actions that a browser may run without holding the session. Entering an address lets the browser take the
+ * session over.
+ */
 const openActions: ReadonlySet<string> = new Set(["country", "address"]);
-/** What there is to do while the payment is under way. */
+/** Actions that are allowed while the payment is being processed. */
 const waitingActions: ReadonlySet<string> = new Set(["give-up"]);
 
-/** Undefined: the page has no such form. */
+/** Runs the submitted form. Returns undefined if the page has no form with this action. */
 export async function runCheckoutAction(
   visit: CheckoutVisit,
   form: URLSearchParams,
@@ -59,8 +62,8 @@ export async function runCheckoutAction(
   const doIt = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (doIt === undefined) return undefined;
   const isWaiting = waitingActions.has(action);
-  // Sent before it went on: the page tells what it is like now. A payment that is sent again is answered by
-  // its record.
+  // The form was sent from an outdated page, so the current page is shown. A payment that is sent again
+  // gets its stored answer.
   if (action !== "pay" && visit.session.status !== (isWaiting ? "processing" : "open"))
     return redirectToPage(visit);
   if (!visit.isHolder && !openActions.has(action)) return refuseStranger(visit);
@@ -72,7 +75,10 @@ export async function runCheckoutAction(
   }
 }
 
-/** The page says whose it is, and how to go on. */
+/**
+ * Refuses a form of a browser that does not hold the session. The page explains how to continue in this
+ * browser.
+ */
 function refuseStranger(visit: CheckoutVisit): FastifyReply {
   visit.request.failureCode = "role_not_allowed";
   return visit.session.status === "open"
@@ -95,15 +101,15 @@ const redirectToPage = ({ reply, path }: CheckoutVisit, to = ""): FastifyReply =
   reply.redirect(path + to, 303);
 
 /**
- * Where a change leads: what was said before is no longer shown, and the means of payment that was ticked
- * stays so.
+ * Returns the query of the page after a change. It hides earlier messages and keeps the selected payment
+ * method.
  */
 function changedTo(form: URLSearchParams, anchor = ""): string {
   const token = parsePaymentToken(form.get("token"));
   return `?changed${token === undefined ? "" : `&token=${token}`}${anchor}`;
 }
 
-/** The state of the session answers these better than any words. */
+/** Failures for which the page shows the session's current state instead of an error message. */
 const failuresShownByState: ReadonlySet<string> = new Set([
   "checkout_session_processing",
   "checkout_session_completed",
@@ -137,8 +143,9 @@ async function answerFailure(
 const countryFault = (message: string): FieldFault => ({ field: "countryCode", message, summary: message });
 
 /**
- * The refusal took back what was priced anew for it: here that is saved, by choosing the same delivery once
- * more, or none where it is no longer there. What is shown then can be paid.
+ * Saves the new prices after a payment was refused because of them: the refusal rolled them back. Selects the
+ * same delivery option again, or none if it is no longer available. The page then shows an amount that can be
+ * paid.
  */
 async function reprice(visit: CheckoutVisit): Promise<void> {
   const selected = visit.session.cart.delivery?.selectedOptionId ?? null;
@@ -146,7 +153,10 @@ async function reprice(visit: CheckoutVisit): Promise<void> {
   if (!isChosen && selected !== null) await tryDelivery(visit, null);
 }
 
-/** False: it is not offered any more. What else stands in the way has been told. */
+/**
+ * Returns false if the delivery option is no longer available. Ignores other refusals, because the page
+ * already shows them.
+ */
 async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promise<boolean> {
   try {
     await change(visit, visit.room.documents.selectDelivery, { input: { optionId } });
@@ -157,7 +167,7 @@ async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promi
   }
 }
 
-/** As it is after a refusal: the amounts that are shown are those that would be paid. */
+/** Loads the session again after a refusal, so that the page shows the amounts that would be paid. */
 async function readAgain(visit: CheckoutVisit): Promise<CheckoutVisit> {
   const { viewer, request, room } = visit;
   const asked = { viewer, requestId: request.id, variables: { id: viewer.sessionId } };
@@ -201,7 +211,7 @@ async function claimPage(
 ): Promise<void> {
   const { sessionId } = viewer;
   const isHeld = await claimSessionPage(transaction, { sessionId, digest: browser.digest, takesOver });
-  // Another browser was faster: what this one is shown next says so.
+  // Another browser took the session over. The next page that is shown explains this.
   if (!isHeld) throw fail("checkout_session_version_conflict");
 }
 
@@ -221,7 +231,7 @@ async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<
   return redirectToPage(visit, changedTo(form, needsDelivery(visit.session.cart) ? "#delivery" : ""));
 }
 
-/** Where the address is known already, or nothing is sent. */
+/** Sets the buyer's e-mail address, if the delivery address is already set or not needed. */
 async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { room, request, language } = visit;
   const contact = (form.get("email") ?? "").trim().slice(0, 1000);
@@ -250,7 +260,7 @@ async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Prom
   });
 }
 
-/** Wrong codes are counted as they are over REST. */
+/** Applies a promotion code. Wrong codes count against the same limit as over REST. */
 async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { room, request, viewer, language } = visit;
   const code = (form.get("code") ?? "").slice(0, 200);
@@ -270,7 +280,10 @@ async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Prom
 
 const wrongCodes: ReadonlySet<string> = new Set(["promotion_code_not_found", "promotion_not_applicable"]);
 
-/** A wrong one counts; one too many is refused for that. */
+/**
+ * Counts a wrong promotion code. Returns the failure to show: `rate_limited` if there were too many wrong
+ * codes.
+ */
 async function countIfWrongCode(
   { room, request, viewer }: CheckoutVisit,
   failure: Failure,
@@ -294,7 +307,7 @@ async function refuseCode(visit: CheckoutVisit, code: string, failure: Failure):
   return sendFormPage(await readAgain(visit), failure.status, { code, codeFault });
 }
 
-/** Undefined: it is not the code that is refused. */
+/** Returns the message for the promotion code field; undefined if the failure is not about the code. */
 function codeFaultOf({ language, say }: CheckoutVisit, failure: Failure): string | undefined {
   if (failure.status === 429)
     return say("tooManyCodes", { time: formatWaitSeconds(retryAfterSecondsOf(failure) ?? 1, language) });
@@ -302,7 +315,7 @@ function codeFaultOf({ language, say }: CheckoutVisit, failure: Failure): string
   return wrongCodes.has(failure.code) ? messageForFailure(failure, language) : undefined;
 }
 
-/** Undefined: no number that any form of ours has. */
+/** Reads a whole number from 0 to `max` from the form; undefined if the field has no such number. */
 function readWholeNumber(form: URLSearchParams, name: string, max: number): number | undefined {
   const text = form.get(name) ?? "";
   const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
@@ -323,7 +336,8 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
   const isOtherDelivery =
     session.status === "open" && optionId !== null && optionId !== session.cart.delivery?.selectedOptionId;
   if (isOtherDelivery) {
-    // Ticked and not yet asked for: the amount that was seen is not that of what is meant.
+    // The buyer selected another delivery option and paid at once. The amount shown was for the old
+    // option, so the page asks again.
     await change(visit, room.documents.selectDelivery, { input: { optionId } });
     const token = form.get("token") ?? undefined;
     return sendFormPage(await readAgain(visit), 409, {
@@ -341,7 +355,7 @@ async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<Fastify
   return redirectToPage(visit);
 }
 
-/** The key, and all that was agreed to, are of the form that was shown. */
+/** Submits the payment. The idempotency key, the amount and the version come from the form that the buyer saw. */
 async function submit(visit: CheckoutVisit, form: URLSearchParams): Promise<void> {
   const { room, viewer, request } = visit;
   const key = parseIdempotencyKey(form.get("key") ?? "");
@@ -364,7 +378,7 @@ async function submit(visit: CheckoutVisit, form: URLSearchParams): Promise<void
   });
 }
 
-/** Should the payment still succeed, the money goes back. */
+/** Stops waiting for the payment. If the payment succeeds later, the service refunds it. */
 async function giveUp(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { room, viewer, request } = visit;
   const input = { reason: "buyer_gave_up", expectedVersion: readVersion(form) };

@@ -1,4 +1,4 @@
-/** What a checkout still lacks before somebody can pay for it. */
+/** Finds what a checkout still lacks before the buyer can pay. */
 import type { PageCart } from "./documents.ts";
 
 export type MissingCheckoutPart = "address" | "contact" | "delivery";
@@ -6,7 +6,7 @@ export type MissingCheckoutPart = "address" | "contact" | "delivery";
 export const needsDelivery = ({ lines }: Pick<PageCart, "lines">): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
-/** The first of it, from top to bottom; undefined: nothing. */
+/** Returns the first missing part, in the order of the page; undefined if nothing is missing. */
 export function firstMissingPart(cart: PageCart): MissingCheckoutPart | undefined {
   const { address, buyer, delivery } = cart;
   if (needsDelivery(cart) && address === null) return "address";

@@ -1,6 +1,6 @@
 /**
- * The page when there is nothing to fill in: the payment is under way, the checkout has ended, or there is
- * none.
+ * The checkout page without forms: the payment is being processed, the session has ended, or no session has
+ * this address.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatAmount } from "./amounts.ts";
@@ -24,7 +24,8 @@ export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent
   return {
     title: say("processing"),
     language,
-    // One that may be left is not taken away under somebody's hands.
+    // The page with the button "Pay in another way" is reloaded less often, so that the button can be
+    // pressed.
     refresh: { seconds: isLong ? 5 * pollSeconds : pollSeconds },
     body: sheet(
       html`<h1>${say("processing")}</h1>
@@ -46,7 +47,7 @@ export function paymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent
 
 const leaveSeconds = 10;
 
-/** Then on to the shop by itself; the link is there for who does not wait. */
+/** The page of a completed session. It opens the shop after ten seconds; a link opens it earlier. */
 export function orderCompletedPage(visit: CheckoutVisit, number: string | undefined): CheckoutPageContent {
   const { session, say, language, isHolder } = visit;
   const { merchant, successUrl } = session;
@@ -88,7 +89,7 @@ function paidView({ session, say, locale }: CheckoutVisit): Markup {
   </dl>`;
 }
 
-/** Canceled, or its time ran out. Who has just canceled is on the way to the shop. */
+/** The page of a canceled or expired session. Redirects a buyer who has just canceled to the shop. */
 export function endedSessionPage(
   { session, say, language }: CheckoutVisit,
   { isLeaving }: { readonly isLeaving: boolean },
@@ -127,7 +128,7 @@ export function unknownSessionPage(language: Language): CheckoutPageContent {
 export interface CheckoutMessage {
   readonly title: string;
   readonly text: string;
-  /** The page itself, once more. */
+  /** A link that loads the same page again. */
   readonly again?: { readonly text: string; readonly path: string };
 }
 

@@ -1,4 +1,4 @@
-/** How it is delivered, and how it is paid. */
+/** Shows the delivery options and the payment methods. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatAmount, formatDays } from "./amounts.ts";
 import type { PageDeliveryOption } from "./documents.ts";
@@ -18,7 +18,7 @@ export const paymentTokens = [
 export const parsePaymentToken = (token: unknown): string | undefined =>
   paymentTokens.find((known) => known === token);
 
-/** Why the last payment came to nothing, for who has tried it. */
+/** Returns why the last payment failed; undefined if none failed or another browser holds the session. */
 export function lastPaymentFault({ session, language, isHolder }: CheckoutVisit): string | undefined {
   const { paymentFailureCode } = session;
   return paymentFailureCode === null || !isHolder
@@ -27,13 +27,16 @@ export function lastPaymentFault({ session, language, isHolder }: CheckoutVisit)
 }
 
 interface PaymentShown {
-  /** Of the form: a fresh one belongs to each form that is shown. */
+  /** The form's idempotency key. Every rendered form gets a new key. */
   readonly key: string;
   readonly optionId: string | undefined;
   readonly token: string | undefined;
 }
 
-/** In one form: what is ticked when somebody pays is what they mean. */
+/**
+ * Shows delivery and payment in one form, so that the payment is sent with the delivery option that is
+ * selected at that moment.
+ */
 export function paymentView(visit: CheckoutVisit, shown: PaymentShown): Markup {
   const { session, path } = visit;
   const hasDelivery = needsDelivery(session.cart) && session.cart.address !== null;
@@ -51,7 +54,7 @@ export function paymentView(visit: CheckoutVisit, shown: PaymentShown): Markup {
   </form>`;
 }
 
-/** What it waits for stands beside it. */
+/** Shows the pay button. While something is missing, the button is disabled and a text says what is missing. */
 function payButton(
   { session, say, locale }: CheckoutVisit,
   missing: MissingCheckoutPart | undefined,

@@ -1,7 +1,7 @@
 /**
- * The hosted checkout page, /checkout/<secret>: server-rendered, complete without a script. Who knows the
- * address may look; forms need the page's cookie as well, and must come from here. The secret stands in no
- * answer but its own page's forms, and in no line of the log.
+ * Routes of the hosted checkout page, /checkout/<secret>. The page is rendered by the server and works
+ * without a script. Anybody who knows the address may read the page. Forms also need the page's cookie and
+ * must come from this origin. The secret appears only in the page's own forms and in no log line.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/database-errors.ts";
@@ -38,7 +38,7 @@ const statusPath = `${pagePath}/status`;
 
 type Answer = (visit: CheckoutVisit) => Promise<FastifyReply> | FastifyReply;
 
-/** The methods that each address takes; all others are refused. */
+/** The HTTP methods that each path accepts; other methods are refused. */
 const routes = [
   [pagePath, ["GET", "POST"]],
   [statusPath, ["GET"]],
@@ -58,7 +58,7 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server
     pages.setErrorHandler(answerFault(services));
     pages.get(pagePath, visiting(show));
     pages.post(pagePath, visiting(takeForm));
-    pages.get(statusPath, tellState(room));
+    pages.get(statusPath, sendSessionState(room));
     pages.post(checkPath, visiting(checkAddress));
   });
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
@@ -78,11 +78,11 @@ async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
   return endedSessionPage(visit, { isLeaving: isLeaving(visit) });
 }
 
-/** Has just canceled, and is to be sent on to the shop. */
+/** True if the buyer has just canceled: the page then redirects to the shop. */
 const isLeaving = ({ request, session, isHolder }: CheckoutVisit): boolean =>
   isHolder && session.status === "canceled" && Object.hasOwn(request.query as object, "left");
 
-/** For the browser that has placed it. */
+/** Loads the order's number, only for the browser that placed the order. */
 async function orderNumberOf({
   session,
   room,
@@ -102,13 +102,16 @@ async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
   );
 }
 
-/** Its page tells no referrer, so that browsers call its origin `null`; that it is from here they say beside. */
+/**
+ * True if the form comes from this page. The page sends no referrer, so browsers send the origin `null`;
+ * `Sec-Fetch-Site` then shows that the form comes from this origin.
+ */
 function isOwnForm({ request, isKnown, room }: CheckoutVisit): boolean {
   const { headers } = request;
   const { origin } = new URL(room.services.publicUrl);
   const site = headers["sec-fetch-site"];
-  const isUntold = headers.origin === "null" && (site === undefined || site === "same-origin");
-  return isKnown && (isUntold || isFromHere(request, origin));
+  const hasHiddenOrigin = headers.origin === "null" && (site === undefined || site === "same-origin");
+  return isKnown && (hasHiddenOrigin || isFromHere(request, origin));
 }
 
 function sendRefused({ request, reply, language, say, path, room }: CheckoutVisit): FastifyReply {
@@ -121,13 +124,17 @@ function sendRefused({ request, reply, language, say, path, room }: CheckoutVisi
   return sendCheckoutPage(reply.code(403), page, room.services.publicUrl);
 }
 
-/** For the script: whether there is something new to show. */
-const tellState = (room: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const state = await readSessionState(room, request);
-  return state === undefined ? sendUnknown(request, reply, room.services) : sendJson(reply, state);
-};
+/**
+ * Returns the session's status and version. The page's script polls them to see whether the page must be
+ * reloaded.
+ */
+const sendSessionState =
+  (room: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const state = await readSessionState(room, request);
+    return state === undefined ? sendUnknown(request, reply, room.services) : sendJson(reply, state);
+  };
 
-/** What is wrong so far, at the fields that have been left. Nothing is kept. */
+/** Returns the faults of the fields that the buyer has left. Stores nothing. */
 const checkAddress: Answer = (visit) => {
   if (!isOwnForm(visit)) return sendJson(visit.reply.code(403), { faults: [] });
   const typed = typedAddress(formOf(visit.request));
@@ -150,7 +157,10 @@ function sendUnknown(
   return sendCheckoutPage(reply.code(404), unknownSessionPage(requestLanguage(request)), publicUrl);
 }
 
-/** Too much, a form that is none, or a database that is away: what to do, and nothing of what was asked. */
+/**
+ * Handles errors of the checkout routes: too many requests, a malformed form, or an unavailable database. The
+ * page says what to do and repeats nothing of the request.
+ */
 function answerFault({
   log,
   publicUrl,
@@ -177,7 +187,7 @@ function answerFault({
   };
 }
 
-/** The page itself, by a link that does not repeat its secret. */
+/** An empty link, which loads the page again without repeating its secret. */
 const hereAgain = "";
 
 function faultText(failure: Failure, language: Language): { readonly title: string; readonly text: string } {
@@ -189,7 +199,10 @@ function faultText(failure: Failure, language: Language): { readonly title: stri
     : { title: say("refused"), text: say("refusedText") };
 }
 
-/** Fastify's own, of a body that it does not take, say so by their status. */
+/**
+ * Converts an error into a failure. Fastify's own errors, for example for a body that is too large, have
+ * their status in `statusCode`.
+ */
 function toRefusal(error: unknown): Failure {
   const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
   return status < 500 ? fail("malformed_request", { cause: error }) : orUnavailable(toFailure(error));

@@ -1,4 +1,4 @@
-/** What is bought, and what it costs. */
+/** Shows the order summary: the lines of the cart and what they cost. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { basePathOf } from "#pages/shared/assets.ts";
 import { type Amount, formatAmount, negateAmount } from "./amounts.ts";
@@ -11,11 +11,11 @@ type SummaryContext = Pick<CheckoutVisit, "session" | "say" | "locale" | "langua
 
 export interface FoldedSummary {
   readonly promotion: Markup | undefined;
-  /** There is something in it to read first. */
+  /** True if the summary is open at first, because it contains a message to read. */
   readonly isUnfolded: boolean;
 }
 
-/** On a phone it folds, so that what is to be filled in comes first. */
+/** Shows the order summary. With `folded`, the summary can be closed, so that the form comes first on a phone. */
 export function summaryView(visit: SummaryContext, folded?: FoldedSummary): Markup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
@@ -60,7 +60,10 @@ function lineView(line: PageCartLine, visit: SummaryContext): Markup {
   </li>`;
 }
 
-/** Our own pictures alone: a page with a secret address asks nobody else for anything. */
+/**
+ * Shows only pictures of this service. The page's address is secret, so the page sends no requests to other
+ * hosts.
+ */
 function pictureOf({ image }: PageCartLine, { room }: SummaryContext): string | undefined {
   const { publicUrl } = room.services;
   return image?.url.startsWith(`${publicUrl}/`) === true
@@ -77,7 +80,7 @@ function totalsView(cart: PageCart, { say, locale, session }: SummaryContext): M
   const { totals, promotion } = cart;
   const text = (amount: Amount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
-  // Who may pay pays this.
+  // If nothing is missing, the buyer pays exactly this total.
   const isFinal = session.status !== "open" || firstMissingPart(cart) === undefined;
   return html`<dl class="totals">
     ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}

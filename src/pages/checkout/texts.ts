@@ -1,11 +1,8 @@
-/**
- * What the checkout page says, in each of its languages: one line per text. `{name}` stands for what is put
- * in.
- */
+/** Texts of the checkout page in English, German and Japanese. `{name}` is a placeholder for a value. */
 const languages = ["en", "de", "ja"] as const;
 export type Language = (typeof languages)[number];
 
-/** Of a locale; English where the page does not speak its language. */
+/** Returns the page's language for a locale; English if the page has no texts in that language. */
 export function pageLanguage(locale: string): Language {
   const [language = ""] = locale.split("-");
   return languages.find((known) => known === language) ?? "en";
@@ -240,7 +237,7 @@ const table = {
 
 export type TextName = keyof typeof table;
 
-/** Says something in one language. */
+/** Returns a text in one language with its placeholders filled. */
 export type Translate = (name: TextName, parts?: Readonly<Record<string, string>>) => string;
 
 export function createTranslator(language: Language): Translate {
@@ -251,7 +248,7 @@ export function createTranslator(language: Language): Translate {
 export const fillPlaceholders = (text: string, parts: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => parts[name] ?? whole);
 
-/** The text of a column, for tables of other files. */
+/** Returns a text in the given language, for text tables of other files. */
 export const pickLanguage = (
   texts: readonly [en: string, de: string, ja: string],
   language: Language,

@@ -1,4 +1,7 @@
-/** One request on the page of one session: its browser (by a cookie), the session's state, and the language. */
+/**
+ * One request to the page of one checkout session: the browser (known by a cookie), the session's state, and
+ * the language.
+ */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { BuyerViewer } from "#access/viewer.ts";
@@ -20,18 +23,21 @@ export interface CheckoutVisit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly secret: string;
-  /** The page's address below the service's origin. */
+  /** The page's URL path. */
   readonly path: string;
   readonly page: SessionPage;
   readonly viewer: BuyerViewer;
   readonly session: PageSession;
   readonly browser: PageBrowser;
-  /** It showed a cookie of this session: it has been here before. */
+  /** True if the browser sent this session's cookie, so it has opened the page before. */
   readonly isKnown: boolean;
-  /** It may see what is personal, and pay: nobody has done anything yet, or this browser has. */
+  /**
+   * True if this browser may see personal data and pay: no browser has changed the session yet, or this
+   * browser has.
+   */
   readonly isHolder: boolean;
   readonly language: Language;
-  /** How amounts are written; the session's, also where the texts are in another language. */
+  /** The locale for amounts: the session's, even if the texts are in another language. */
   readonly locale: string;
   readonly say: Translate;
 }
@@ -44,8 +50,8 @@ interface FoundSession {
 }
 
 /**
- * Undefined: no session has this address. Such tries are counted, and refused when there were too many; who
- * knows an address is not kept out by them.
+ * Finds the session of the secret in the address; undefined if there is none. Unknown secrets are counted and
+ * refused after too many attempts; requests with a correct secret are never refused for that.
  */
 async function findSession(
   { services }: CheckoutPageContext,
@@ -61,7 +67,7 @@ async function findSession(
 
 type SessionState = Pick<PageSession, "status" | "version">;
 
-/** For who only wants to know whether there is something new. */
+/** Reads the session's status and version, to see whether the page has changed. */
 export async function readSessionState(
   room: CheckoutPageContext,
   request: FastifyRequest,
@@ -79,11 +85,14 @@ export async function readSessionState(
 
 const languages = new WeakMap<FastifyRequest, Language>();
 
-/** Of the session where it was found, whatever became of the request; else what the browser asks for. */
+/** Returns the session's language if the session was found, else the language that the browser prefers. */
 export const requestLanguage = (request: FastifyRequest): Language =>
   languages.get(request) ?? pageLanguage(parseAcceptLanguage(request.headers["accept-language"])[0] ?? "en");
 
-/** Undefined: no session has this address. A cookie is given to who has none. */
+/**
+ * Opens the session's page for a request; undefined if no session has this address. Sets the page's cookie if
+ * the browser has none.
+ */
 export async function openCheckoutVisit(
   room: CheckoutPageContext,
   request: FastifyRequest,
@@ -132,7 +141,7 @@ export const sessionBuyerViewer = ({ sessionId, merchantId, cartId }: SessionPag
 
 export type CheckoutPageContent = Omit<HtmlPage, "asset" | "isWide">;
 
-/** Nobody is told where a buyer comes from: the address is a secret. */
+/** Sends a checkout page. Browsers send no referrer from it, because its address is secret. */
 export function sendCheckoutPage(
   reply: FastifyReply,
   page: CheckoutPageContent,
@@ -143,16 +152,17 @@ export function sendCheckoutPage(
 }
 
 /**
- * The cookie of a checkout page: a random name for the browser, tagged with the session's own secret, so that
- * one of another session is none here. Its path is the page's address; browsers send it nowhere else.
+ * The cookie of a checkout page: a random name for the browser, signed with the session's secret, so that the
+ * cookie of another session is not accepted. Its path is the page's address, so browsers send it nowhere
+ * else.
  */
 const cookieName = "checkout";
 const lifeSeconds = 2 * 86_400;
 
-/** Who a browser is on the page of one session. */
+/** A browser's identity on the page of one session. */
 interface PageBrowser {
   readonly value: string;
-  /** SHA-256 of its name, which is kept. */
+  /** SHA-256 of the browser's random name. The database stores only this digest. */
   readonly digest: Buffer;
 }
 
@@ -160,7 +170,7 @@ function newBrowser(secret: string): PageBrowser {
   return browserOf(randomBytes(32).toString("base64url"), secret);
 }
 
-/** Undefined where there is none, or one of another session. */
+/** Reads the browser from the cookie header; undefined if the cookie is missing or belongs to another session. */
 function readBrowser(header: string | undefined, secret: string): PageBrowser | undefined {
   const pairs = (header ?? "").split(";").map((pair) => pair.trim());
   const value = pairs.find((pair) => pair.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1) ?? "";
@@ -175,7 +185,10 @@ function browserOf(name: string, secret: string): PageBrowser {
   return { value: `${name}.${tag}`, digest: createHash("sha256").update(name).digest() };
 }
 
-/** Lax: a buyer who comes back by a link of the shop's still has it; a form of another site's does not. */
+/**
+ * SameSite=Lax: browsers send the cookie when the buyer follows a link from the shop, but not with a form of
+ * another site.
+ */
 function cookieHeader({ value }: PageBrowser, secret: string, publicUrl: string): string {
   const path = `${basePathOf(publicUrl)}/checkout/${secret}`;
   const secure = publicUrl.startsWith("https:") ? "; Secure" : "";

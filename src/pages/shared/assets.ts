@@ -1,7 +1,7 @@
 /**
- * What pages load beside their HTML: scripts and sheets that `npm run build` makes of the `browser` folders
- * of pages, each named by its hash, so that a browser keeps it for ever. The build compresses them too; they
- * are read when the first page asks for them.
+ * Serves the scripts and style sheets of the pages. `npm run build` makes these files from the `browser`
+ * folders and compresses them. Each file name contains a hash, so browsers may cache the file for ever. This
+ * module reads a file when a browser first requests it.
  */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -11,10 +11,10 @@ import { refuseOtherMethods } from "#http/server.ts";
 import { fail } from "#foundation/failure.ts";
 import { type CompressedBody, sendCompressed } from "./compressed.ts";
 
-/** The entries that vite.config.ts names. */
+/** Names of the entries in vite.config.ts. */
 export type AssetName = "console" | "docs" | "checkout" | "graphiql" | "type-map";
 
-/** Addresses below this service. */
+/** URL paths of the scripts and style sheets that one page loads. */
 export interface PageAssets {
   readonly scripts: readonly string[];
   readonly styles: readonly string[];
@@ -25,7 +25,7 @@ interface Chunk {
   readonly file: string;
   readonly css?: readonly string[];
   readonly isEntry?: boolean;
-  /** The chunks that it shares with others, by their keys in the manifest. */
+  /** Keys, in the manifest, of the chunks that this chunk shares with other entries. */
   readonly imports?: readonly string[];
 }
 
@@ -45,15 +45,21 @@ function readManifest(): Readonly<Record<string, Chunk>> {
   try {
     return JSON.parse(readFileSync(join(folder, ".vite/manifest.json"), "utf8")) as Record<string, Chunk>;
   } catch (error) {
-    throw new Error("The pages' scripts are not there: `npm run build` makes them.", { cause: error });
+    throw new Error("dist/browser has no manifest. Run `npm run build` to build the pages.", {
+      cause: error,
+    });
   }
 }
 
-/** `publicUrl`: where the service stands, which may be below a path. */
+/**
+ * Returns the URL paths of a page's scripts and style sheets. `publicUrl` is the service's public address,
+ * which may contain a path.
+ */
 export function getPageAssets(name: AssetName, publicUrl: string): PageAssets {
   manifest ??= readManifest();
   const entry = Object.values(manifest).find((chunk) => chunk.isEntry === true && chunk.name === name);
-  if (entry === undefined) throw new Error(`vite.config.ts names no entry ${name}.`);
+  if (entry === undefined)
+    throw new Error(`dist/browser has no entry "${name}". vite.config.ts must name the entry.`);
   const base = basePathOf(publicUrl);
   return {
     scripts: [`${base}/${entry.file}`],
@@ -61,7 +67,7 @@ export function getPageAssets(name: AssetName, publicUrl: string): PageAssets {
   };
 }
 
-/** What a shared chunk looks like comes before what the entry adds. */
+/** Lists the style sheets of shared chunks first, so that the entry's own sheet can override them. */
 const sheetsOf = (
   { css = [], imports = [] }: Chunk,
   all: Readonly<Record<string, Chunk>>,
@@ -70,7 +76,10 @@ const sheetsOf = (
   ...css,
 ];
 
-/** The address of a file that the build writes beside the entries: `editor.js` is `/assets/editor-<hash>.js`. */
+/**
+ * Returns the URL path of a built file that is not an entry. For example, `editor.js` gives
+ * `/assets/editor-<hash>.js`.
+ */
 export function assetFileUrl(name: string, publicUrl: string): string {
   manifest ??= readManifest();
   const [stem, extension] = [name.slice(0, -extname(name).length), extname(name)];
@@ -80,11 +89,12 @@ export function assetFileUrl(name: string, publicUrl: string): string {
       file.endsWith(extension) &&
       file.length === `assets/${stem}-`.length + 8 + extension.length,
   );
-  if (found === undefined) throw new Error(`The build wrote no ${name}: \`npm run build\` does.`);
+  if (found === undefined)
+    throw new Error(`dist/browser has no file ${name}. Run \`npm run build\` to build the pages.`);
   return `${basePathOf(publicUrl)}/${found.file}`;
 }
 
-/** The path that all addresses of the service begin with; mostly none. */
+/** Returns the path of the public URL, without a slash at the end; empty if the service has no base path. */
 export const basePathOf = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/\/$/, "");
 
 const kept = new Map<string, Promise<CompressedBody>>();
@@ -110,7 +120,7 @@ function keptFile(file: string): Promise<CompressedBody> {
   if (found !== undefined) return found;
   const read = readCompressed(file);
   kept.set(file, read);
-  // What is not there may be built yet.
+  // A missing file is not cached, because the build may create the file later.
   read.catch(() => kept.delete(file));
   return read;
 }

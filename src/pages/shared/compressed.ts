@@ -1,9 +1,12 @@
-/** Answers that are the same for everybody: compressed once, sent in the best form that the browser takes. */
+/**
+ * Compresses a response that is the same for all callers once, and sends the best encoding that the browser
+ * accepts.
+ */
 import { promisify } from "node:util";
 import { constants, brotliCompress, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** A text with what it is when compressed. */
+/** A response body, uncompressed and in both compressed encodings. */
 export interface CompressedBody {
   readonly plain: Buffer;
   readonly gzip: Buffer;
@@ -19,7 +22,7 @@ export async function compressBody(plain: Buffer): Promise<CompressedBody> {
   return { plain, gzip: zipped, br };
 }
 
-/** In the best form that the browser takes. */
+/** Sends the body with Brotli if the browser accepts it, else with gzip, else uncompressed. */
 export function sendCompressed(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,6 +1,6 @@
-/** Templates of HTML: what stands in one is HTML, what is put in is text and is escaped here. */
+/** HTML templates. The template's own text is HTML; inserted values are text and are escaped. */
 
-/** Text that is HTML already. */
+/** Text that is already HTML and is inserted without escaping. */
 export class Markup {
   readonly text: string;
   constructor(text: string) {
@@ -10,7 +10,7 @@ export class Markup {
 
 type Part = string | number | Markup | undefined | readonly Markup[];
 
-/** A template of HTML: what stands in it is HTML, what is put in is text. */
+/** Builds HTML from a template. Escapes every inserted value except `Markup`. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Markup {
   return new Markup(
     strings.map((text, index) => text + (index < parts.length ? toText(parts[index]) : "")).join(""),

@@ -1,15 +1,14 @@
 /**
- * The frame of every page: HTML that needs no other address, readable on a phone and in the dark. Scripts and
- * sheets come from this service alone, named by their hash (assets.ts); the policy of each page allows what
- * it has and nothing else.
+ * The HTML frame of every page, readable on phones and in dark mode. Pages load scripts and style sheets from
+ * this service only. Each page's Content-Security-Policy allows only what that page uses.
  */
 import { createHash } from "node:crypto";
 import type { PageAssets } from "./assets.ts";
 import { html, Markup } from "./html.ts";
 
 /**
- * What every page looks like: the colours of light and dark, text, forms and buttons. A room adds its own
- * sheet for what only it has.
+ * The style sheet that all pages share: colours for light and dark mode, text, forms and buttons. A page may
+ * add its own style sheet.
  */
 export const baseStyle = `
 :root { color-scheme: light dark; --ground: #f4f4f6; --sheet: #fff; --ink: #1b1b1f; --soft: #54545e; --line: #8c8c98; --mark: #0b57d0; --on-mark: #fff; --fault: #b3261e; --good: #146c2e; --warn: #7a4d00; --code: #ececf0; }
@@ -42,30 +41,30 @@ a { color: var(--mark); }
 @media (max-width: 30rem) { body:not(.wide) { padding: 0; background: var(--sheet); } body:not(.wide) main { margin: 0; padding: 1.25rem; border-radius: 0; } }
 `;
 
-/** As a Content-Security-Policy names it. */
+/** The hash of the shared style sheet, as the Content-Security-Policy names it. */
 const styleHash = `sha256-${createHash("sha256").update(baseStyle).digest("base64")}`;
 
 export interface HtmlPage {
   readonly title: string;
   readonly body: Markup;
-  /** Where its forms may lead in the end, beside here. */
+  /** An additional address to which the page's forms may redirect, as a source for the `form-action` policy. */
   readonly leadsTo?: string | undefined;
-  /** The language of its text, BCP 47; English unless told. */
+  /** The language of the page's text (BCP 47); English by default. */
   readonly language?: string;
-  /** One sheet in the middle, unless the page wants the whole window. */
+  /** True if the page uses the whole window; otherwise the page is one narrow column. */
   readonly isWide?: boolean;
-  /** What runs in it and how it looks beside what all have. */
+  /** The page's own scripts and style sheets. */
   readonly asset?: PageAssets | undefined;
   /**
-   * What is looked up again after so many seconds, and where; a page that waits for something works without a
-   * script so.
+   * Reloads the page, or opens `url`, after this number of seconds. A page that waits for a result therefore
+   * also works without a script.
    */
   readonly refresh?: { readonly seconds: number; readonly url?: string } | undefined;
 }
 
-/** Whole: a blank more, and it is not what the policy allows. */
+/** Written in one piece: any additional character would change the hash that the policy allows. */
 const styleElement = new Markup(`<style>${baseStyle}</style>`);
-/** Else browsers ask for /favicon.ico. */
+/** An empty icon, so that browsers do not request /favicon.ico. */
 const icon = new Markup(`<link rel="icon" href="data:," />`);
 
 export function renderPage({
@@ -95,7 +94,10 @@ export function renderPage({
   }`;
 }
 
-/** A page with a script looks by that: what is being read is not taken away. */
+/**
+ * Puts the refresh into `noscript` if the page has a script. The script then decides when to reload, so that
+ * the reader is not interrupted.
+ */
 function refreshElement(refresh: NonNullable<HtmlPage["refresh"]>, asset: PageAssets | undefined): Markup {
   const element = html`<meta http-equiv="refresh" content="${refreshOf(refresh)}" />`;
   return asset === undefined ? element : html`<noscript>${element}</noscript>`;
@@ -104,7 +106,10 @@ function refreshElement(refresh: NonNullable<HtmlPage["refresh"]>, asset: PageAs
 const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =>
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
-/** A form's answer is a redirect to the app, which counts as the form's own target. */
+/**
+ * Returns the page's response headers. Browsers also apply `form-action` to the redirect after a form, so
+ * `leadsTo` must be allowed too.
+ */
 export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asset">): Record<string, string> {
   const targets = leadsTo === undefined ? "'self'" : `'self' ${leadsTo}`;
   const policy = [
@@ -127,9 +132,9 @@ export function pageHeaders({ leadsTo, asset }: Pick<HtmlPage, "leadsTo" | "asse
 }
 
 /**
- * What a policy calls the places behind an app's address: their scheme. Browsers hold a form to its policy
- * through every redirect that follows, so that the app's origin alone would strand whom the app sends on to
- * another of its own; and no policy can name an origin like http://[::1].
+ * Returns the scheme of an app's redirect address, for the `form-action` policy. Browsers apply the policy to
+ * every later redirect, and the app may redirect to another of its origins, so the origin alone is too
+ * strict. A policy also cannot name an origin like http://[::1].
  */
 export const redirectFormAction = (redirectUri: string): string | undefined =>
   URL.parse(redirectUri)?.protocol;

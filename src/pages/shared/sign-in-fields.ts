@@ -1,8 +1,8 @@
-/** What every sign-in page asks for, and how a page says what is wrong with what was typed. */
+/** The e-mail and password fields of every sign-in page, and the summary of errors in them. */
 import { html, type Markup } from "./html.ts";
 
 export interface SignInFormState {
-  /** What was typed, shown again after it was wrong. */
+  /** The e-mail address that was typed, shown again after an error. */
   readonly email: string;
   readonly fault: string | undefined;
 }
@@ -29,7 +29,10 @@ export function signInFields({ email, fault }: SignInFormState): Markup {
     </div>`;
 }
 
-/** Read out at once, and first in the order of the keyboard. */
+/**
+ * Lists the errors above the form. Screen readers announce the summary at once, and it is first in the
+ * keyboard order.
+ */
 export function signInFaultSummary(fault: string | undefined, fieldId: string): Markup | undefined {
   if (fault === undefined) return undefined;
   return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>

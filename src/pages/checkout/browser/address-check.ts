@@ -1,6 +1,6 @@
 /**
- * Tells what is wrong with an address where it stands, as soon as a field is left: by the same rules, asked
- * of the service.
+ * Shows an address field's error as soon as the buyer leaves the field. The service checks the address by the
+ * same rules as on submit.
  */
 interface FieldFault {
   readonly field: string;
@@ -9,7 +9,7 @@ interface FieldFault {
 
 type Control = HTMLInputElement | HTMLSelectElement;
 
-/** Of each form, the fields that have been left. */
+/** The names of the fields that the buyer has left, per form. */
 const leftOf = new WeakMap<HTMLFormElement, Set<string>>();
 
 export function checkAddressWhileTyping(): void {
@@ -22,16 +22,16 @@ export function checkAddressWhileTyping(): void {
       leftOf.get(form) ??
       new Set([...form.querySelectorAll<Control>("[aria-invalid]")].map(({ name }) => name));
     leftOf.set(form, left);
-    // What is still empty is not wrong yet.
+    // A field that is still empty is not an error yet.
     if (target.value.trim() !== "") left.add(target.name);
     if (left.size === 0) return;
     asked += 1;
     const own = asked;
-    const tell = async (): Promise<void> => {
+    const showNewFaults = async (): Promise<void> => {
       const faults = await askFaults(form);
       if (faults !== undefined && own === asked) showFaults(form, { left, faults });
     };
-    void tell();
+    void showNewFaults();
   });
 }
 
@@ -51,7 +51,7 @@ async function askFaults(form: HTMLFormElement): Promise<readonly FieldFault[] |
       ? ((await answer.json()) as { readonly faults: readonly FieldFault[] }).faults
       : undefined;
   } catch {
-    // The form itself will be told.
+    // If the check fails, the service checks the address again when the form is sent.
     return undefined;
   }
 }

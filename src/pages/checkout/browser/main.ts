@@ -7,7 +7,7 @@ import "./checkout.css";
 import { checkAddressWhileTyping } from "./address-check.ts";
 import { replaceMain } from "./replace-main.ts";
 
-/** Waits for what the page waits for: the payment's answer, or the moment to go on to the shop. */
+/** The first pause, in milliseconds, between two requests for the payment's status. */
 const pollMs = 1_000;
 const pollMsMax = 10_000;
 
@@ -15,7 +15,7 @@ function waitForAnswer(): void {
   const place = document.querySelector<HTMLElement>("[data-status]");
   const { status: url, version, longAfter } = place?.dataset ?? {};
   if (url === undefined) return;
-  // By then the page has something else to offer.
+  // After this time the reloaded page offers to stop waiting.
   if (longAfter !== undefined) setTimeout(() => location.reload(), Number(longAfter));
   let waitMs = pollMs;
   const look = async (): Promise<void> => {
@@ -26,7 +26,7 @@ function waitForAnswer(): void {
   setTimeout(() => void look(), waitMs);
 }
 
-/** What cannot be told now is asked again. */
+/** Returns false if the status cannot be read; the script asks again later. */
 async function isNew(url: string, version: string | undefined): Promise<boolean> {
   try {
     const answer = await fetch(url, { credentials: "same-origin" });
@@ -37,8 +37,8 @@ async function isNew(url: string, version: string | undefined): Promise<boolean>
 }
 
 /**
- * Once: who comes back by the Back button wants to see the page, and its place in the history is not left
- * behind.
+ * Opens the shop after a delay, but not if the buyer returned with the Back button. `location.replace` keeps
+ * this page out of the history.
  */
 function leaveInAMoment(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
@@ -52,7 +52,10 @@ const isComeBack = (): boolean =>
     .getEntriesByType("navigation")
     .some((entry) => (entry as PerformanceNavigationTiming).type === "back_forward");
 
-/** What is chosen counts at once: the buttons that say so are for who has no script. */
+/**
+ * Sends a choice of country or delivery at once. The buttons for these choices are only needed without a
+ * script.
+ */
 function followChoices(): void {
   document.documentElement.classList.add("scripted");
   document.addEventListener("change", ({ target }) => {
@@ -67,7 +70,7 @@ function followChoices(): void {
   });
 }
 
-/** Small forms that change something beside what is being filled in. */
+/** Sends small forms, for example the promotion code, without leaving the page. */
 function followForms(): void {
   document.addEventListener("submit", (event) => {
     const { target, submitter } = event;
@@ -93,7 +96,7 @@ async function replace(form: HTMLFormElement, button: HTMLButtonElement): Promis
   form.requestSubmit(button);
 }
 
-/** A second press while the first one is on its way says nothing new. */
+/** Ignores a second press of the pay button while the first request is running. */
 function payOnce(): void {
   const sent = new WeakSet<EventTarget>();
   document.addEventListener("submit", (event) => {
@@ -103,7 +106,8 @@ function payOnce(): void {
     sent.add(form);
     form.setAttribute("aria-busy", "true");
   });
-  // Kept by the browser as it was left, and shown again by its Back button.
+  // The browser may show a cached copy of the page after the Back button; the pay form must work again
+  // then.
   window.addEventListener("pageshow", () => {
     const form = document.querySelector("[data-pay]");
     if (form === null) return;
@@ -112,13 +116,13 @@ function payOnce(): void {
   });
 }
 
-/** Where there is room for it. */
+/** Opens the order summary on wide screens. */
 function unfoldOrder(): void {
   const order = document.querySelector<HTMLDetailsElement>("#order-fold");
   if (order !== null && matchMedia("(min-width: 56rem)").matches) order.open = true;
 }
 
-// All listen on the document: what is put in the page's place is attended to as it is.
+// All listeners are on the document, so they also work for replaced parts of the page.
 followChoices();
 followForms();
 payOnce();

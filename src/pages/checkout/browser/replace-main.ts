@@ -1,14 +1,17 @@
 /**
- * Sends a form and replaces the page's main part with the answer, without leaving the page. The focus and
- * what was typed or ticked meanwhile are kept.
+ * Sends a form and replaces the page's main part with the response, without leaving the page. Keeps the focus
+ * and everything that the buyer has typed or selected meanwhile.
  */
 
 let underWay: AbortController | undefined;
 
-/** `stale`: a newer one is on its way, whose answer counts. `failed`: the form is to be sent as forms are. */
-type Outcome = "replaced" | "stale" | "failed";
+/**
+ * `stale`: a newer form was sent, and only its response counts. `failed`: the form must be sent without the
+ * script.
+ */
+type ReplaceResult = "replaced" | "stale" | "failed";
 
-export async function replaceMain(form: HTMLFormElement, button: HTMLButtonElement): Promise<Outcome> {
+export async function replaceMain(form: HTMLFormElement, button: HTMLButtonElement): Promise<ReplaceResult> {
   underWay?.abort();
   const own = new AbortController();
   underWay = own;
@@ -37,7 +40,7 @@ async function ask(
   const body = new URLSearchParams();
   for (const [name, value] of new FormData(form, button))
     if (typeof value === "string") body.append(name, value);
-  // Its buttons are named `action`, which hides the property of that name.
+  // The form's buttons are named `action`, which hides the property `form.action`.
   const answer = await fetch(form.getAttribute("action") ?? "", {
     method: "POST",
     body,
@@ -49,7 +52,7 @@ async function ask(
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-/** What would be paid is being changed: until it is there, nothing can be. */
+/** Disables the pay button while a change of the order is running. */
 function hold(isHeld: boolean): void {
   document.querySelector("main")?.toggleAttribute("data-held", isHeld);
   const pay = document.querySelector<HTMLButtonElement>("#pay:not([aria-describedby])");
@@ -76,12 +79,12 @@ function put(
 }
 
 /**
- * What somebody types or ticks while an answer is on its way, or in a form that was not sent, is not lost to
- * the answer.
+ * A form control whose value is kept: values that the buyer changes while a request is running are copied to
+ * the new page.
  */
 type Control = HTMLInputElement | HTMLSelectElement;
 
-/** The state of each control of the form that is sent, as it is sent. */
+/** The state of each control when the form was sent, by element id. */
 type Typed = ReadonlyMap<string, string>;
 
 const controlsOf = (place: ParentNode): Control[] => [
@@ -104,7 +107,7 @@ function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   }
 }
 
-/** As the page came. */
+/** Returns the control's value as the server rendered it. */
 function shownOf(control: Control): string {
   if (isTicked(control)) return String(control.defaultChecked);
   if (control instanceof HTMLInputElement) return control.defaultValue;

@@ -1,7 +1,7 @@
 /**
- * Follows a GraphQL subscription over server-sent events (graphql-sse, distinct connections) and comes back
- * by itself when the stream ends or breaks off: every subscription begins with the present state, so nothing
- * is missed meanwhile.
+ * Follows a GraphQL subscription over server-sent events (graphql-sse, distinct connections). Reconnects when
+ * the stream ends or breaks. Every subscription begins with the current state, so no change is lost between
+ * two connections.
  */
 import { readServerSentEvents } from "./server-sent-events.ts";
 
@@ -11,40 +11,43 @@ interface LiveError {
   readonly extensions?: { readonly code?: string; readonly retryable?: boolean };
 }
 
-/** What GraphQL answers with, each time. */
+/** One GraphQL result of the stream. */
 export interface LiveResult<Data> {
   readonly data?: Data | null;
   readonly errors?: readonly LiveError[];
 }
 
 /**
- * `connecting`: asked, not answered yet. `live`: what is told is the present. `waiting`: the stream is away,
- * and will be asked for again. `ended`: for good, since the request was refused, there is nothing to follow,
- * or `signal` said so.
+ * `connecting`: the request is sent and not yet answered. `live`: the data shown is current. `waiting`: the
+ * stream broke and will be requested again. `ended`: the stream will not be requested again, because the
+ * request was refused, the object is gone, or `signal` was aborted.
  */
 export type LiveState = "connecting" | "live" | "waiting" | "ended";
 
 export interface LiveSubscription<Data> {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** Sent with every request; asked anew each time where it is a function. */
+  /** Headers of every request. A function is called again for each request. */
   readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly url?: string;
   readonly onNext: (result: LiveResult<Data>) => void;
   /**
-   * `status`: that of the answer which ended it, where one did; 401 also where a stream ended since the
-   * credential is good no more.
+   * Called at each change of state. `status` is the HTTP status of the response that ended the stream, if
+   * there was one. The status is 401 also if the stream ended because the credential is no longer valid.
    */
   readonly onState?: (state: LiveState, status?: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** The service is heard every 12 seconds, if only as a comment. */
+/**
+ * Milliseconds without any bytes after which the connection counts as broken. The service sends at least a
+ * comment every 12 seconds.
+ */
 const silenceMsMax = 40_000;
 const pauseMsFirst = 500;
 const pauseMsMax = 30_000;
 
-/** Returns at once; whoever called stops it by the signal. */
+/** Starts to follow the subscription and returns at once. The caller stops it by aborting `signal`. */
 export function followSubscription<Data>(live: LiveSubscription<Data>): void {
   void follow(live);
 }
@@ -70,7 +73,7 @@ async function follow<Data>(live: LiveSubscription<Data>): Promise<void> {
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
 
-/** Half of it is chance, so that all who were sent away do not come back in the same moment. */
+/** Half of the pause is random, so that disconnected clients do not all reconnect at the same moment. */
 function pauseMsOf(failures: number): number {
   const most = Math.min(pauseMsFirst * 2 ** (failures - 1), pauseMsMax);
   return most / 2 + (Math.random() * most) / 2;
@@ -97,21 +100,21 @@ async function attempt<Data>(live: LiveSubscription<Data>): Promise<Ending> {
     return { isOver: false, wasLive: false };
   } finally {
     live.signal?.removeEventListener("abort", stop);
-    // What was not read to its end is not wanted any more.
+    // Cancels the rest of the response, which nobody reads.
     stop();
   }
 }
 
 async function read<Data>(live: LiveSubscription<Data>, stopping: AbortController): Promise<Ending> {
-  const response = await ask(live, stopping.signal);
+  const response = await sendRequest(live, stopping.signal);
   const type = response.headers.get("content-type") ?? "";
   if (!response.ok || !type.startsWith("text/event-stream") || response.body === null)
     return refused(live, response);
   live.onState?.("live");
-  return tell(live, response.body, stopping);
+  return readStream(live, response.body, stopping);
 }
 
-function ask<Data>(
+function sendRequest<Data>(
   { url = "/graphql", query, variables = {}, headers = {} }: LiveSubscription<Data>,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -128,7 +131,7 @@ function ask<Data>(
   });
 }
 
-/** Some statuses pass; what else is refused would be refused again. */
+/** Statuses 408, 429 and 5xx are temporary. A request refused with any other status would be refused again. */
 async function refused<Data>(live: LiveSubscription<Data>, response: Response): Promise<Ending> {
   const { status } = response;
   if (status >= 500 || status === 408 || status === 429) {
@@ -140,7 +143,7 @@ async function refused<Data>(live: LiveSubscription<Data>, response: Response): 
   return { isOver: true, status };
 }
 
-async function tell<Data>(
+async function readStream<Data>(
   live: LiveSubscription<Data>,
   body: ReadableStream<Uint8Array>,
   stopping: AbortController,
@@ -159,7 +162,7 @@ async function tell<Data>(
       live.onNext(last);
     }
   } catch {
-    // Broken off: what was told before was the present then.
+    // The connection broke. The data received before was current at that time.
   } finally {
     clearTimeout(silence);
   }
@@ -171,12 +174,12 @@ function endingAfter<Data>(last: LiveResult<Data> | undefined): Ending {
   return last.errors?.some(isUnauthenticated) === true ? { isOver: true, status: 401 } : { isOver: true };
 }
 
-/** What a request is refused with by status 401; in a stream that is open there is no status any more. */
+/** Error codes that a new request would get with status 401. An open stream has no status of its own. */
 const unauthenticated = /^(?:credentials_|api_key_|oauth_token_|dpop_)|_suspended$/;
 const isUnauthenticated = ({ extensions }: LiveError): boolean =>
   unauthenticated.test(extensions?.code ?? "");
 
-/** Nothing is there to follow, or the right to see it is gone. */
+/** True if the subscribed object is gone or the caller may no longer see it. */
 function isLast<Data>({ data, errors = [] }: LiveResult<Data>): boolean {
   return (
     Object.values(data ?? {}).every((value) => value === null) &&

@@ -1,11 +1,11 @@
-/** Server-sent events as they arrive (WHATWG HTML, section 9.2): whatever pieces the bytes come in. */
+/** Parses server-sent events (WHATWG HTML, section 9.2) from a stream of bytes. */
 
 export interface ServerSentEvent {
   readonly event: string;
   readonly data: string;
 }
 
-/** `onBytes` is called whenever something arrives, comments included. */
+/** Reads the events of a stream. Calls `onBytes` for every chunk that arrives, also for comments. */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,
@@ -18,7 +18,7 @@ export async function* readServerSentEvents(
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       onBytes();
       rest += decoder.decode(part.value, { stream: true });
-      // A carriage return at the end may be half of an end of line.
+      // A carriage return at the end of a chunk may be the first half of a CRLF.
       const blocks = rest.replace(/\r\n|\r(?!$)/g, "\n").split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) yield* eventOf(block);
@@ -28,7 +28,7 @@ export async function* readServerSentEvents(
   }
 }
 
-/** None where a block has nothing but comments. */
+/** Returns an empty list if the block has only comments. */
 function eventOf(block: string): ServerSentEvent[] {
   let event: string | undefined;
   const data: string[] = [];
