@@ -48,9 +48,7 @@ export const PostalAddressInputType = builder.inputType("PostalAddressInput", {
       validate: textSchema(lengths.line3, 0),
     }),
     district: t.string({
-      description:
-        "District of the city, in countries whose addresses contain it, at most " +
-        `${lengths.district} characters.`,
+      description: `District of the city, if used in the country; at most ${lengths.district} characters.`,
       validate: textSchema(lengths.district, 0),
     }),
     city: t.string({
@@ -60,9 +58,7 @@ export const PostalAddressInputType = builder.inputType("PostalAddressInput", {
       validate: textSchema(lengths.city, 0),
     }),
     regionCode: t.string({
-      description:
-        "Region (addressRegion) as an ISO 3166-2 code, with or without the country prefix: `US-CA` " +
-        "or `CA`.",
+      description: "Region (addressRegion), ISO 3166-2, with or without the country prefix: `US-CA` or `CA`.",
       validate: textSchema(lengths.regionCode, 0),
     }),
     postalCode: t.string({

@@ -54,45 +54,47 @@ export const CartLine = builder.objectRef<CartLineView>("CartLine").implement({
       nullable: true,
       description: "Former price of one item, shown for comparison; null if the price is not reduced.",
     }),
-    subtotal: t.expose("subtotal", {
-      type: MoneyRef,
-      description: "Unit price × quantity, before discounts.",
-    }),
-    discount: t.expose("discount", { type: MoneyRef, description: "Sum of all discounts on the line." }),
-    tax: t.expose("tax", {
-      type: MoneyRef,
-      nullable: true,
-      description: "Tax of the line; null if the cart has no address.",
-    }),
-    total: t.expose("total", {
-      type: MoneyRef,
-      description: "Subtotal − discount, plus tax if the prices do not include tax.",
-    }),
-    discountAllocations: t.field({
-      type: [DiscountAllocation],
-      description: "The discount of each promotion on the line; the amounts add up to `discount`.",
-      complexity: { multiplier: 2 },
-      resolve: ({ discountAllocations }) => [...discountAllocations],
-    }),
-    availability: t.expose("availability", {
-      type: AvailabilityEnum,
-      description:
-        "Current availability of the variant; `discontinued` if the product is no longer published.",
-    }),
-    availableQuantity: t.exposeInt("availableQuantity", {
-      nullable: true,
-      description:
-        "Number of items that can be bought now, at most 100 even if there are more; 0 if the " +
-        "variant is no longer sold.",
-    }),
-    requiresShipping: t.exposeBoolean("requiresShipping", {
-      description: "Whether the variant must be shipped.",
-    }),
-    restrictions: t.field({
-      type: [RestrictionEnum],
-      description: "Restrictions on the sale, shipping or return of the variant; empty if there are none.",
-      complexity: { multiplier: 1 },
-      resolve: ({ restrictions }) => restrictions as Restriction[],
-    }),
   }),
 });
+
+builder.objectFields(CartLine, (t) => ({
+  subtotal: t.expose("subtotal", {
+    type: MoneyRef,
+    description: "Unit price × quantity, before discounts.",
+  }),
+  discount: t.expose("discount", { type: MoneyRef, description: "Sum of all discounts on the line." }),
+  tax: t.expose("tax", {
+    type: MoneyRef,
+    nullable: true,
+    description: "Tax of the line; null if the cart has no address.",
+  }),
+  total: t.expose("total", {
+    type: MoneyRef,
+    description: "Subtotal − discount, plus tax if the prices do not include tax.",
+  }),
+  discountAllocations: t.field({
+    type: [DiscountAllocation],
+    description: "The discount of each promotion on the line; the amounts add up to `discount`.",
+    complexity: { multiplier: 2 },
+    resolve: ({ discountAllocations }) => [...discountAllocations],
+  }),
+  availability: t.expose("availability", {
+    type: AvailabilityEnum,
+    description: "Current availability of the variant; `discontinued` if the product is no longer published.",
+  }),
+  availableQuantity: t.exposeInt("availableQuantity", {
+    nullable: true,
+    description:
+      "Number of items that can be bought now, at most 100 even if there are more; 0 if the " +
+      "variant is no longer sold.",
+  }),
+  requiresShipping: t.exposeBoolean("requiresShipping", {
+    description: "Whether the variant must be shipped.",
+  }),
+  restrictions: t.field({
+    type: [RestrictionEnum],
+    description: "Restrictions on the sale, shipping or return of the variant; empty if there are none.",
+    complexity: { multiplier: 1 },
+    resolve: ({ restrictions }) => restrictions as Restriction[],
+  }),
+}));

@@ -10,8 +10,8 @@ import { CartRef, type CartShown, DeliveryOptionRef } from "#graph/refs.ts";
 import { CartStatusEnum } from "./cart-enums.ts";
 import { toCartNode, isCartVisible } from "./carts.ts";
 
-builder.queryFields((t) => ({
-  cart: t.field({
+builder.queryField("cart", (t) =>
+  t.field({
     type: CartRef,
     nullable: true,
     description:
@@ -24,7 +24,10 @@ builder.queryFields((t) => ({
       return cart === null || !isCartVisible(cart, context) ? null : toCartNode(cart, context);
     },
   }),
-  carts: t.connection(
+);
+
+builder.queryField("carts", (t) =>
+  t.connection(
     {
       type: CartRef,
       description:
@@ -66,7 +69,10 @@ builder.queryFields((t) => ({
     },
     ...listTypes("Cart", "carts"),
   ),
-  deliveryOptions: t.field({
+);
+
+builder.queryField("deliveryOptions", (t) =>
+  t.field({
     type: [DeliveryOptionRef],
     description:
       "Lists the delivery options of the cart and the address that a token stands for. Fails " +
@@ -97,7 +103,7 @@ builder.queryFields((t) => ({
       return options;
     },
   }),
-}));
+);
 
 function toCartEdges(
   cursor: string,

@@ -217,58 +217,59 @@ CartRef.implement({
       type: PromotionStateRef,
       description: "Promotions of the cart: its promotion code and the automatic promotions.",
     }),
-    address: t.expose("address", {
-      type: MaskedAddressRef,
-      nullable: true,
-      description: "Delivery address, masked; null if the cart has no address or the address has expired.",
-    }),
-    addressTokenExpiresAt: t.expose("addressTokenExpiresAt", {
-      type: "DateTime",
-      nullable: true,
-      description: "Time when the address and its token expire; null if the cart has no address.",
-    }),
-    delivery: t.expose("delivery", {
-      type: CartDelivery,
-      nullable: true,
-      description: "Delivery options of the cart; null if the cart has no address.",
-    }),
-    checkout: t.expose("checkout", {
-      type: CartCheckout,
-      nullable: true,
-      description: "The checkout session of the cart; null if no session is running or completed.",
-    }),
-    orderId: t.exposeID("orderId", {
-      nullable: true,
-      description: "Id of the order, `ord_…`; null unless the cart is completed.",
-    }),
-    warnings: t.field({
-      type: [CartWarning],
-      description:
-        "Differences that no caller requested, for example changed prices; empty if there are none.",
-      complexity: { multiplier: 5 },
-      resolve: ({ warnings }) => [...warnings],
-    }),
-    revocation: t.expose("revocation", {
-      type: CartRevocation,
-      nullable: true,
-      description: "Reason and time of the revocation; null unless the cart is revoked.",
-    }),
-    buyer: t.field({ type: CartBuyer, description: "The buyer of the cart.", resolve: (cart) => cart }),
-    mergedIntoCartId: t.id({
-      nullable: true,
-      description:
-        "Id of the cart that took over the lines of this cart, `cart_…`; null unless this cart is " +
-        "merged.",
-      resolve: ({ stored }) => stored.mergedIntoCartId,
-    }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "Time when the cart was created." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "Time of the cart's last change." }),
-    expiresAt: t.expose("expiresAt", {
-      type: "DateTime",
-      description: "Time when the cart expires, 30 days after its last change.",
-    }),
   }),
 });
+
+builder.objectFields(CartRef, (t) => ({
+  address: t.expose("address", {
+    type: MaskedAddressRef,
+    nullable: true,
+    description: "Delivery address, masked; null if the cart has no address or the address has expired.",
+  }),
+  addressTokenExpiresAt: t.expose("addressTokenExpiresAt", {
+    type: "DateTime",
+    nullable: true,
+    description: "Time when the address and its token expire; null if the cart has no address.",
+  }),
+  delivery: t.expose("delivery", {
+    type: CartDelivery,
+    nullable: true,
+    description: "Delivery options of the cart; null if the cart has no address.",
+  }),
+  checkout: t.expose("checkout", {
+    type: CartCheckout,
+    nullable: true,
+    description: "The checkout session of the cart; null if no session is running or completed.",
+  }),
+  orderId: t.exposeID("orderId", {
+    nullable: true,
+    description: "Id of the order, `ord_…`; null unless the cart is completed.",
+  }),
+  warnings: t.field({
+    type: [CartWarning],
+    description: "Differences that no caller requested, for example changed prices; empty if there are none.",
+    complexity: { multiplier: 5 },
+    resolve: ({ warnings }) => [...warnings],
+  }),
+  revocation: t.expose("revocation", {
+    type: CartRevocation,
+    nullable: true,
+    description: "Reason and time of the revocation; null unless the cart is revoked.",
+  }),
+  buyer: t.field({ type: CartBuyer, description: "The buyer of the cart.", resolve: (cart) => cart }),
+  mergedIntoCartId: t.id({
+    nullable: true,
+    description:
+      "Id of the cart that took over the lines of this cart, `cart_…`; null unless this cart is merged.",
+    resolve: ({ stored }) => stored.mergedIntoCartId,
+  }),
+  createdAt: t.expose("createdAt", { type: "DateTime", description: "Time when the cart was created." }),
+  updatedAt: t.expose("updatedAt", { type: "DateTime", description: "Time of the cart's last change." }),
+  expiresAt: t.expose("expiresAt", {
+    type: "DateTime",
+    description: "Time when the cart expires, 30 days after its last change.",
+  }),
+}));
 
 export function toCartNode(cart: CartAggregate, { clock, publicUrl }: GraphContext): CartShown {
   return { ...toCartView(cart, { now: clock.now(), publicUrl }), stored: cart };

@@ -87,89 +87,94 @@ CheckoutSessionRef.implement({
       type: SessionPaymentStatusEnum,
       description: "Payment status of the session.",
     }),
-    url: t.field({
-      type: "URL",
-      nullable: true,
-      description:
-        "URL of the checkout page. Returned only to the token that created the session, and only " +
-        "while the session is open; null for all other callers, and always null over REST.",
-      resolve: ({ stored }, _args, context) =>
-        sessionPageUrl(stored, {
-          tokenId: tokenIdOf(context),
-          keyring: context.services.keyring,
-          publicUrl: context.publicUrl,
-          now: context.clock.now(),
-        }),
-    }),
-    successUrl: t.field({
-      type: "URL",
-      description:
-        "URL that the buyer returns to after the order is placed. Analysts see the URL without its " +
-        "query.",
-      resolve: ({ successUrl }, _args, context) => addressToShow(successUrl, context),
-    }),
-    cancelUrl: t.field({
-      type: "URL",
-      description:
-        "URL that the buyer returns to after giving up the checkout. Analysts see the URL without " +
-        "its query.",
-      resolve: ({ cancelUrl }, _args, context) => addressToShow(cancelUrl, context),
-    }),
-    expiresAt: t.expose("expiresAt", {
-      type: "DateTime",
-      description: "Time when the session expires unless it is submitted before.",
-    }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "Time when the session was created." }),
-    submittedAt: t.field({
-      type: "DateTime",
-      nullable: true,
-      description: "Time when the buyer submitted the payment; null if the session is not submitted.",
-      resolve: ({ stored }) => stored.submittedAt,
-    }),
-    completedAt: t.expose("completedAt", {
-      type: "DateTime",
-      nullable: true,
-      description: "Time when the order was placed; null unless the session is completed.",
-    }),
-    canceledAt: t.expose("canceledAt", {
-      type: "DateTime",
-      nullable: true,
-      description: "Time of the cancellation; null unless the session is canceled.",
-    }),
-    updatedAt: t.field({
-      type: "DateTime",
-      description: "Time of the session's last change.",
-      resolve: ({ stored }) => stored.updatedAt,
-    }),
-    cancellation: t.expose("cancellation", {
-      type: Cancellation,
-      nullable: true,
-      description: "Reason and caller of the cancellation; null unless the session is canceled.",
-    }),
-    cartStatus: t.expose("cartStatus", {
-      type: CartStatusEnum,
-      description: "Current status of the cart.",
-    }),
-    countries: t.field({
-      type: ["CountryCode"],
-      description:
-        "Countries that the merchant delivers to in the cart's market, ISO 3166-1 alpha-2, at most 249.",
-      resolve: ({ cart }) => [...cart.countries],
-    }),
-    paymentFailureCode: t.string({
-      nullable: true,
-      description:
-        "Failure code of the session's last failed payment, from the payment provider or from this " +
-        "service, for example `card_declined` or `timed_out`; null if no payment has failed.",
-      resolve: ({ id }, _args, { loaders }) => loaders.paymentFailures.load(id),
-    }),
-    cart: t.field({
-      type: CartRef,
-      description: "The cart of the session.",
-      resolve: ({ cart }, _args, context) => toCartNode(cart, context),
-    }),
   }),
 });
+
+builder.objectFields(CheckoutSessionRef, (t) => ({
+  url: t.field({
+    type: "URL",
+    nullable: true,
+    description:
+      "URL of the checkout page. Returned only to the token that created the session, and only " +
+      "while the session is open; null for all other callers, and always null over REST.",
+    resolve: ({ stored }, _args, context) =>
+      sessionPageUrl(stored, {
+        tokenId: tokenIdOf(context),
+        keyring: context.services.keyring,
+        publicUrl: context.publicUrl,
+        now: context.clock.now(),
+      }),
+  }),
+  successUrl: t.field({
+    type: "URL",
+    description:
+      "URL that the buyer returns to after the order is placed. Analysts see the URL without its query.",
+    resolve: ({ successUrl }, _args, context) => addressToShow(successUrl, context),
+  }),
+  cancelUrl: t.field({
+    type: "URL",
+    description:
+      "URL that the buyer returns to after giving up the checkout. Analysts see the URL without " +
+      "its query.",
+    resolve: ({ cancelUrl }, _args, context) => addressToShow(cancelUrl, context),
+  }),
+  expiresAt: t.expose("expiresAt", {
+    type: "DateTime",
+    description: "Time when the session expires unless it is submitted before.",
+  }),
+}));
+
+builder.objectFields(CheckoutSessionRef, (t) => ({
+  createdAt: t.expose("createdAt", { type: "DateTime", description: "Time when the session was created." }),
+  submittedAt: t.field({
+    type: "DateTime",
+    nullable: true,
+    description: "Time when the buyer submitted the payment; null if the session is not submitted.",
+    resolve: ({ stored }) => stored.submittedAt,
+  }),
+  completedAt: t.expose("completedAt", {
+    type: "DateTime",
+    nullable: true,
+    description: "Time when the order was placed; null unless the session is completed.",
+  }),
+  canceledAt: t.expose("canceledAt", {
+    type: "DateTime",
+    nullable: true,
+    description: "Time of the cancellation; null unless the session is canceled.",
+  }),
+  updatedAt: t.field({
+    type: "DateTime",
+    description: "Time of the session's last change.",
+    resolve: ({ stored }) => stored.updatedAt,
+  }),
+  cancellation: t.expose("cancellation", {
+    type: Cancellation,
+    nullable: true,
+    description: "Reason and caller of the cancellation; null unless the session is canceled.",
+  }),
+  cartStatus: t.expose("cartStatus", {
+    type: CartStatusEnum,
+    description: "Current status of the cart.",
+  }),
+  countries: t.field({
+    type: ["CountryCode"],
+    description:
+      "Countries that the merchant delivers to in the cart's market, ISO 3166-1 alpha-2, at most 249.",
+    resolve: ({ cart }) => [...cart.countries],
+  }),
+  paymentFailureCode: t.string({
+    nullable: true,
+    description:
+      "Failure code of the session's last failed payment, from the payment provider or from this " +
+      "service, for example `card_declined` or `timed_out`; null if no payment has failed.",
+    resolve: ({ id }, _args, { loaders }) => loaders.paymentFailures.load(id),
+  }),
+  cart: t.field({
+    type: CartRef,
+    description: "The cart of the session.",
+    resolve: ({ cart }, _args, context) => toCartNode(cart, context),
+  }),
+}));
 
 export function toSessionNode({ session, cart }: LockedSession, context: GraphContext): SessionShown {
   return { ...toSessionView(session, cart, { now: context.clock.now() }), stored: session, cart };
@@ -188,8 +193,8 @@ async function loadSessionCart(session: SessionAggregate, { loaders }: GraphCont
   return { session, cart };
 }
 
-builder.queryFields((t) => ({
-  hostedCheckoutSession: t.field({
+builder.queryField("hostedCheckoutSession", (t) =>
+  t.field({
     type: CheckoutSessionRef,
     nullable: true,
     description:
@@ -203,7 +208,10 @@ builder.queryFields((t) => ({
       return found === null || !isSessionVisible(found, context) ? null : toSessionNode(found, context);
     },
   }),
-  hostedCheckoutSessions: t.connection(
+);
+
+builder.queryField("hostedCheckoutSessions", (t) =>
+  t.connection(
     {
       type: CheckoutSessionRef,
       description: "Lists checkout sessions, oldest first.",
@@ -243,4 +251,4 @@ builder.queryFields((t) => ({
     },
     ...listTypes("HostedCheckoutSession", "checkout sessions"),
   ),
-}));
+);
