@@ -111,8 +111,8 @@ it("GraphiQL goes without a token when the dialog is left, asks again when somet
   await page.getByRole("button", { name: /^Token… none/ }).click();
   await giveToken(page, service.demo.tokens.analyst);
   await page.getByRole("button", { name: /^Token… analyst/ }).click();
-  await page.getByRole("button", { name: "Forget the one in use" }).click();
-  await page.getByText("The graph answers to internal tokens.").waitFor();
+  await page.getByRole("button", { name: "Forget the current token" }).click();
+  await page.getByText("GraphQL needs an internal token.").waitFor();
   expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
   await page.keyboard.press("Escape");
   await run(page);
@@ -132,7 +132,7 @@ it("GraphiQL gives up what was run when the dialog is left: it is not sent once 
   await run(page);
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
-  await expect.poll(() => answerIn(page)).toContain("Nothing was sent: no token was given.");
+  await expect.poll(() => answerIn(page)).toContain("The operation was not sent, because no token was entered.");
   await page.getByRole("button", { name: /^Token… none/ }).click();
   await giveToken(page, service.demo.tokens.analyst);
   // GraphiQL's own question about the schema did wait.

@@ -59,7 +59,7 @@ it("loads without a token, asks for one, and shows the areas with what ties them
 it("puts a chosen type into the middle, with what leads to it on the left and where it leads on the right, and goes back", async () => {
   const page = await open("#Return");
   expect(await placeOf(page)).toBe("Return");
-  const drawn = picture(page, "Return, what leads to it and where it leads");
+  const drawn = picture(page, "Return: types that refer to it, and types that it refers to");
   const middleOf = async (name: RegExp): Promise<number> => {
     const box = await drawn.getByRole("link", { name }).first().boundingBox();
     return (box?.x ?? 0) + (box?.width ?? 0) / 2;
@@ -108,7 +108,7 @@ it("the map of types finds types and fields by their names, with the keyboard al
   await expect.poll(() => placeOf(page)).toBe("Refund");
   expect(await search.inputValue()).toBe("");
   await search.fill("nothing is called so");
-  await page.getByText("Nothing has this name.").waitFor();
+  await page.getByText("No type or field has this name.").waitFor();
 });
 
 it("the map of types says so where a link leads to a type that is no more", async () => {

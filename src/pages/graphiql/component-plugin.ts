@@ -1,7 +1,7 @@
 /**
- * Part of the build (vite.config.ts): takes GraphiQL's component out of its package, which has it as texts
- * for one page of nine megabytes, and writes it as files named by their hash: the script, the sheet with its
- * fonts beside it, and the workers of the editor.
+ * Part of the build (vite.config.ts). Extracts GraphiQL's component from its npm package, which contains it
+ * as one nine-megabyte page of text. Writes files named by their hash: the script, the style sheet with its
+ * fonts, and the editor's workers.
  */
 import {
   css,
@@ -12,7 +12,7 @@ import {
 } from "@graphql-yoga/render-graphiql/graphiql";
 import type { Plugin } from "vite";
 
-/** The files' names in the manifest, and what they hold. */
+/** Contents of the GraphiQL files, by their names in the manifest. */
 export const graphiqlComponentFiles = {
   "graphiql-component.js": js,
   "graphiql-component.css": css,
@@ -35,7 +35,10 @@ export function graphiqlComponent(): Plugin {
   };
 }
 
-/** Half of the sheet is fonts, of which a page needs two. */
+/**
+ * Writes the fonts of the style sheet as separate files. Fonts are half of the style sheet, and a page needs
+ * two of them.
+ */
 function withFontFiles(sheet: string, emit: (name: string, source: Uint8Array) => string): string {
   return sheet.replaceAll(
     /url\("?data:font\/(woff2?|ttf);base64,([\w+/=]+)"?\)/g,

@@ -1,18 +1,18 @@
 /**
- * What GraphiQL opens with. Every one of them runs on the demo data; a test runs them and counts their
+ * Example queries of GraphiQL. All of them run on the demo data; a test runs them and counts their SQL
  * statements.
  */
 export interface ExampleQuery {
   readonly title: string;
   readonly query: string;
-  /** What the variables pane opens with, as JSON. */
+  /** The initial text of the variables pane, as JSON. */
   readonly variables?: string;
 }
 
 export const exampleQueries: readonly ExampleQuery[] = [
   {
     title: "Search",
-    query: `# Search as a shopper in Germany does. Try other words, another locale, another sort.
+    query: `# Search the products of the German market. Try other words, another locale or another sort order.
 query Search {
   productSearch(q: "zelt", locale: "de", market: "DE", sort: RELEVANCE, page: 1, pageSize: 10) {
     meta {
@@ -32,7 +32,7 @@ query Search {
   },
   {
     title: "Products",
-    query: `# The merchant's own catalog: what is stored, in all languages, with stock and prices.
+    query: `# The merchant's own catalog: every product in all languages, with stock and prices.
 query Products {
   products(first: 10) {
     totalCount
@@ -54,7 +54,7 @@ query Products {
   },
   {
     title: "Markets",
-    query: `# Where the merchant sells, and how.
+    query: `# The merchant's markets with their countries, taxes and delivery methods.
 query Markets {
   markets {
     handle
@@ -69,7 +69,7 @@ query Markets {
   },
   {
     title: "Who am I",
-    query: `# The token of this tab.
+    query: `# The role and the merchant of the token that this tab uses.
 query WhoAmI {
   viewer {
     credential
@@ -80,7 +80,7 @@ query WhoAmI {
   },
   {
     title: "Carts",
-    query: `# Carts in all their states, with what is in them and what they cost. Addresses are masked for everybody.
+    query: `# Carts in every status, with their totals. Addresses are masked for all callers.
 query Carts {
   carts(first: 20) {
     totalCount
@@ -102,8 +102,8 @@ query Carts {
   },
   {
     title: "Orders",
-    query: `# The orders of one merchant, the newest first: where each stands, what is
-# still to be paid, and what its buyer could do about it at this moment.
+    query: `# The newest orders of one merchant: their statuses, the outstanding amount,
+# and whether the buyer can cancel or return the order now.
 query Orders {
   orders(last: 20) {
     totalCount
@@ -127,8 +127,8 @@ query Orders {
   },
   {
     title: "Webhooks",
-    query: `# Where apps want to be told of what happens, how their receivers fare, and what
-# was sent last. Nothing listens at the demo's: one delivery waits for its next attempt.
+    query: `# Webhook endpoints of the installed apps, their health, and their latest deliveries.
+# The demo's endpoints have no receiver, so one delivery waits for its next attempt.
 query Webhooks {
   installations(first: 2) {
     edges {

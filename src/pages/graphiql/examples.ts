@@ -1,17 +1,14 @@
-/**
- * The example queries as GraphiQL's picker shows them: grouped by who runs them, each group with the roles
- * whose tokens may run it.
- */
+/** The example queries of GraphiQL's picker, in groups. Each group lists the roles whose tokens may run it. */
 import { type InternalRole, internalRoles } from "#access/viewer.ts";
 import { exampleQueries, type ExampleQuery } from "./example-queries.ts";
 import { cartWorkflowExample, orderWorkflowExample } from "./workflow-examples.ts";
 import { reportExamples } from "./report-examples.ts";
 
-/** What a merchant's own staff ask: their buyers' orders, their checkouts, who may do what. */
+/** Examples for a merchant's staff: orders, checkouts, stock, credentials and the audit trail. */
 const officeExamples: readonly ExampleQuery[] = [
   {
     title: "Open checkouts",
-    query: `# Who stands at the cash desk: checkout sessions that are neither paid nor canceled, with their carts.
+    query: `# Open checkout sessions, neither paid nor canceled, with their carts.
 query OpenCheckouts {
   hostedCheckoutSessions(status: OPEN, first: 20) {
     totalCount
@@ -29,7 +26,7 @@ query OpenCheckouts {
   },
   {
     title: "Stock that runs low",
-    query: `# What is on the shelf, promised and free, next to the mark below which it is called low.
+    query: `# Stock on hand, reserved and available of each variant, with its low-stock threshold.
 query Stock {
   products(status: PUBLISHED, first: 20) {
     edges {
@@ -43,8 +40,8 @@ query Stock {
   },
   {
     title: "Orders to send",
-    query: `# What the warehouse sees: confirmed orders, what is in each, and where it goes.
-# Names and streets are shown to staff, and stay empty for analysts.
+    query: `# Confirmed orders for the warehouse, with their lines and delivery addresses.
+# Names and streets are shown to staff and are null for analysts.
 query OrdersToSend {
   orders(status: CONFIRMED, first: 20) {
     edges {
@@ -62,7 +59,7 @@ query OrdersToSend {
   },
   {
     title: "Keys and tokens",
-    query: `# Every API key and internal token, when it was last used and whether it still works. The secrets themselves are not kept.
+    query: `# All API keys and internal tokens, with their last use, expiry and revocation. Secrets are not stored.
 query KeysAndTokens {
   apiKeys(first: 20) {
     edges { node { name prefix lastFour mode scopes createdAt lastUsedAt expiresAt revokedAt } }
@@ -74,7 +71,7 @@ query KeysAndTokens {
   },
   {
     title: "Audit trail",
-    query: `# Who changed what, the latest last.
+    query: `# The 20 newest entries of the audit trail, oldest first: which actor changed which record.
 query AuditTrail {
   auditEntries(last: 20) {
     totalCount
@@ -84,11 +81,11 @@ query AuditTrail {
   },
 ];
 
-/** What the platform asks about all its merchants. */
+/** Examples for platform operators: data of all merchants. */
 const platformExamples: readonly ExampleQuery[] = [
   {
     title: "Merchants",
-    query: `# Every merchant of the platform, where it sells and in which currencies.
+    query: `# All merchants of the platform, with their markets and currencies.
 query Merchants {
   merchants(first: 50) {
     totalCount
@@ -98,7 +95,7 @@ query Merchants {
   },
   {
     title: "Apps and where they are installed",
-    query: `# Which app may do what at which merchant, and what keeps it from working.
+    query: `# Installed apps of all merchants, with their scopes and the readiness checks that fail.
 query AppsInstalled {
   installations(first: 20) {
     totalCount
@@ -116,7 +113,7 @@ query AppsInstalled {
   },
   {
     title: "OAuth clients",
-    query: `# The apps that sign in by OAuth, where they send people back to, and what is in force.
+    query: `# OAuth clients with their redirect addresses, and the grants that they received.
 query OAuthClients {
   oauthClients(first: 20) {
     edges { node { id app { name } authMethod redirectUris createdAt disabledAt } }
@@ -128,7 +125,7 @@ query OAuthClients {
   },
   {
     title: "Orders of all merchants",
-    query: `# The newest orders, whoever sold them. Amounts of two currencies are never added.
+    query: `# The newest orders of all merchants. Amounts in different currencies are never added.
 query AllOrders {
   orders(last: 20) {
     totalCount
@@ -138,11 +135,11 @@ query AllOrders {
   },
 ];
 
-/** What analysts ask beside the reports: single things, without the buyers' personal data. */
+/** Examples for analysts beside the reports: single records without the buyers' personal data. */
 const analystExamples: readonly ExampleQuery[] = [
   {
     title: "Promotions in force",
-    query: `# What is being given away: by code or by itself, how often each was used, and until when.
+    query: `# Active promotions with their trigger, discount, number of uses and end.
 query PromotionsInForce {
   promotions(status: ACTIVE, first: 20) {
     totalCount
@@ -165,7 +162,7 @@ query PromotionsInForce {
   },
   {
     title: "Returns of orders",
-    query: `# Which orders came back, why, and what was given back for them.
+    query: `# Orders with their returns: the reasons, the units and the refunds.
 query ReturnsOfOrders {
   orders(last: 50) {
     edges {
@@ -180,11 +177,11 @@ query ReturnsOfOrders {
   },
 ];
 
-/** What a storefront asks: one query each. */
+/** Examples for storefronts, one query each. */
 const storefrontExamples: readonly ExampleQuery[] = [
   {
     title: "Product page",
-    query: `# All that a product's page shows, in the buyer's language: variants, prices, policies.
+    query: `# The data of a product page in the buyer's language: variants, prices and policies.
 query ProductPage($slug: String!, $languages: [LocaleCode!]) {
   publicProduct(merchantSlug: "lindenhof", productSlug: $slug, languages: $languages) {
     title
@@ -209,7 +206,7 @@ query ProductPage($slug: String!, $languages: [LocaleCode!]) {
   },
   {
     title: "Category tree",
-    query: `# The categories for a menu, each with what it stands below.
+    query: `# The categories for a menu, each with its parent category.
 query CategoryTree {
   categories(first: 50) {
     edges { node { slug names position parent { slug } } }
@@ -248,5 +245,5 @@ export const exampleGroups: readonly ExampleGroup[] = [
   { title: "For everybody", roles: internalRoles, examples: examplesTitled("Search", "Who am I") },
 ];
 
-/** What GraphiQL opens with: the rest is in the picker. */
+/** The examples that GraphiQL opens as tabs at first. The picker has all others. */
 export const initialExamples: readonly ExampleQuery[] = examplesTitled("Search", "Who am I", "Orders");

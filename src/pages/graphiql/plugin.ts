@@ -1,7 +1,7 @@
 /**
- * GraphiQL for people: a small page that loads nothing from elsewhere. What is large – the component, its
- * sheet, the editor's workers – the build takes out of its package (component-plugin.ts) and browsers keep by
- * hash; what is ours runs in src/pages/graphiql/browser.
+ * Serves GraphiQL and the type map. Both load files of this service only. The build extracts the large parts
+ * (the component, its style sheet and the editor's workers) from their npm package (component-plugin.ts);
+ * browsers cache them by hash. The pages' own scripts are in src/pages/graphiql/browser.
  */
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import { fail } from "#foundation/failure.ts";
@@ -14,9 +14,9 @@ import type { GraphiqlComponentFile } from "./component-plugin.ts";
 import { exampleGroups, initialExamples } from "./examples.ts";
 
 /**
- * As strict as the editor lets it be. Monaco writes its lines with `style` attributes and its theme into
- * <style> elements, both without a nonce, and draws the squiggles below faults as pictures in its sheet
- * (`data:`). Scripts, workers and requests are this service's own files alone.
+ * GraphiQL's Content-Security-Policy, as strict as the editor allows. The editor (Monaco) writes `style`
+ * attributes and <style> elements without a nonce, and its style sheet draws error marks as `data:` pictures.
+ * Scripts, workers and requests are limited to this service.
  */
 export const graphiqlPolicy = [
   "default-src 'none'",
@@ -31,11 +31,11 @@ export const graphiqlPolicy = [
   "base-uri 'none'",
 ].join("; ");
 
-/** EventSource only knows GET, and would have the token in the address. */
+/** Refuses GET, also from EventSource, which would have to put the token into the URL. */
 const askedByPost =
   "This address takes POST. Subscriptions are asked for by POST as well, with `Accept: text/event-stream`.";
 
-/** GraphiQL at `/graphql`, for requests that accept HTML, and the map of the graph's types at `/graphql/map`. */
+/** Serves GraphiQL at `/graphql` for requests that accept HTML, and the type map at `/graphql/map`. */
 export const graphiqlPlugin: FastifyPluginAsync<{ readonly publicUrl: string }> = async (
   server,
   { publicUrl },
@@ -96,7 +96,7 @@ function renderGraphiql(publicUrl: string): string {
           </nav>
         </header>
         <main id="editor" aria-label="GraphiQL">
-          <p class="waiting">GraphiQL is on its way; it needs JavaScript.</p>
+          <p class="waiting">GraphiQL is loading. It needs JavaScript.</p>
         </main>
         <footer id="foot"></footer>
         ${dataBlock(data)}
@@ -105,7 +105,7 @@ function renderGraphiql(publicUrl: string): string {
   }`;
 }
 
-/** The type map at /graphql/map: the frame of a page whose script draws the schema, once it has a token. */
+/** Serves the frame of the type map at /graphql/map. The page's script draws the schema once it has a token. */
 function mountTypeMap(server: FastifyInstance, publicUrl: string): void {
   server.get("/graphql/map", (_request, reply) => {
     const asset = getPageAssets("type-map", publicUrl);
@@ -120,8 +120,8 @@ function mountTypeMap(server: FastifyInstance, publicUrl: string): void {
       </header>
       <main id="app">
         <p>
-          The map of the graph’s types needs JavaScript. GraphiQL’s documentation and
-          <a href="${base}/openapi.json">the REST document</a> tell the same in words.
+          The type map needs JavaScript. Without it, use GraphiQL’s documentation or
+          <a href="${base}/openapi.json">the REST document</a>, which describe the same API.
         </p>
       </main>
       ${dataBlock({ endpoint: `${base}/graphql` })}`;
@@ -131,7 +131,10 @@ function mountTypeMap(server: FastifyInstance, publicUrl: string): void {
   });
 }
 
-/** Data for the page's script, which browsers do not run: no text in it can end the element. */
+/**
+ * Writes data for the page's script as JSON that browsers do not run. Escapes `<`, so that no text can end
+ * the element.
+ */
 function dataBlock(data: object): Markup {
   return new Markup(
     `<script type="application/json" id="page-data">${JSON.stringify(data).replaceAll("<", String.raw`\u003c`)}</script>`,

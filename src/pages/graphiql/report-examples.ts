@@ -1,11 +1,11 @@
-/** Reports that GraphiQL opens with. Every one of them runs on the demo data, with an analyst's token. */
+/** Example reports of GraphiQL. All of them run on the demo data with an analyst's token. */
 import type { ExampleQuery } from "./example-queries.ts";
 
 const dayMs = 86_400_000;
 
 const dayAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10);
 
-/** The last thirty days, in which the demo's orders lie: as of when somebody looks. */
+/** Variables for the last 30 days, which contain the demo's orders. Computed when the page is rendered. */
 const lately = (): string => `{
   "from": "${dayAgo(30)}",
   "to": "${dayAgo(0)}"
@@ -14,9 +14,9 @@ const lately = (): string => `{
 export const reportExamples: readonly ExampleQuery[] = [
   {
     title: "Sales by day",
-    query: `# What was sold in the last days. An order counts when it was placed; net is
-# what its buyer still owes or has paid. Each currency stands for itself.
-# With market: "de" it is that market alone, by the days of its time zone.
+    query: `# Sales of the last 30 days by the day on which the order was placed. Net is what
+# the buyer has paid or still owes. Each currency has its own totals. Add
+# market: "de" for that market only, with days of the market's time zone.
 query Sales($from: Date!, $to: Date!) {
   salesReport(from: $from, to: $to, interval: DAY, timeZone: "Europe/Berlin") {
     period { startsAt endsAt timeZone }
@@ -32,7 +32,7 @@ query Sales($from: Date!, $to: Date!) {
   },
   {
     title: "Funnel",
-    query: `# How far carts come, and why checkouts end without an order.
+    query: `# How many carts reach checkout and become orders, and why checkouts end without an order.
 query Funnel($from: Date!, $to: Date!) {
   funnelReport(from: $from, to: $to, interval: WEEK) {
     totals {
@@ -52,8 +52,8 @@ query Funnel($from: Date!, $to: Date!) {
   },
   {
     title: "Top and zero-result searches",
-    query: `# What buyers search for most, and what they do not find. Kept is only what three
-# clients searched for on a day.
+    query: `# The most frequent searches, and searches without results. Only searches that at
+# least three clients sent on the same day are stored.
 query Searches($from: Date!, $to: Date!) {
   searchReport(from: $from, to: $to, first: 20) {
     totals { queries searches empty }
@@ -67,7 +67,7 @@ query Searches($from: Date!, $to: Date!) {
   },
   {
     title: "Promotions",
-    query: `# What promotions took off, and what the orders that had them came to.
+    query: `# Discounts by promotion, and the totals of the orders that used them.
 query Promotions($from: Date!, $to: Date!) {
   promotionReport(from: $from, to: $to) {
     totals { currency orders discountMinor grossMinor netMinor }
@@ -80,7 +80,7 @@ query Promotions($from: Date!, $to: Date!) {
   },
   {
     title: "Returns",
-    query: `# What comes back, and why.
+    query: `# Returns by reason, with units and refunds.
 query Returns($from: Date!, $to: Date!) {
   returnReport(from: $from, to: $to) {
     totals { currency returns units closed declined promisedMinor refundedMinor }
@@ -93,7 +93,7 @@ query Returns($from: Date!, $to: Date!) {
   },
   {
     title: "Webhook health",
-    query: `# How webhooks arrive: failures by their reason, and durations in milliseconds.
+    query: `# Webhook delivery attempts: failures by error code, and durations in milliseconds.
 query WebhookHealth($from: Date!, $to: Date!) {
   webhookHealthReport(from: $from, to: $to, interval: DAY) {
     totals {

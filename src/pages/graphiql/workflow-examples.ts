@@ -1,16 +1,16 @@
 /**
- * What takes several operations, each of which needs what the one before it answered: a tab each, run
- * operation by operation.
+ * Examples with several operations, each of which needs values from the previous answer. Each example opens
+ * in one tab and is run operation by operation.
  */
 import type { ExampleQuery } from "./example-queries.ts";
 
-/** A frontend's whole way: the operations of one tab, run one after the other. */
+/** A storefront's operations from product to filled cart, in one tab. */
 export const cartWorkflowExample: ExampleQuery = {
-  title: "A cart's way",
-  query: `# A frontend's whole way: with a storefront's or an admin's token, run
-# one operation after the other (the play button lists them), and copy
-# what they answer into the variables below: variantId from Find,
-# cartId and lineId from Open, optionId from Address.
+  title: "From product to cart",
+  query: `# From a product to a filled cart. Use a storefront's or an admin's token and run
+# the operations in order (the play button lists them). Copy values from the
+# answers into the variables below: variantId from Find, cartId and lineId
+# from Open, optionId from Address.
 query Find {
   publicProduct(merchantSlug: "lindenhof", productSlug: "sund-4-family-tent") {
     title
@@ -18,7 +18,7 @@ query Find {
   }
 }
 
-# The same idempotencyKey again answers the same cart.
+# A second request with the same idempotencyKey returns the same cart.
 mutation Open($variantId: ID!) {
   cartCreate(
     idempotencyKey: "a-new-one-for-each-cart"
@@ -39,7 +39,7 @@ mutation Fill($cartId: ID!, $lineId: ID!) {
   }
 }
 
-# What comes back stands for the address; the address itself is never shown again.
+# The answer has a token for the address. The full address is never returned.
 mutation Address($cartId: ID!) {
   cartAddressSet(
     cartId: $cartId
@@ -97,16 +97,13 @@ query Look($cartId: ID!) {
 }`,
 };
 
-/**
- * From a cart with an address and a delivery option to an order that came back: what staff and the buyer's
- * page do.
- */
+/** The operations of staff and of the checkout page, from a cart with a delivery option to a returned order. */
 export const orderWorkflowExample: ExampleQuery = {
-  title: "An order's way",
-  query: `# From a full cart (the tab before this one) to an order that comes back: with
-# an admin's token, run one operation after the other, and copy what they
-# answer into the variables below. Each change of an order needs an
-# idempotencyKey: a new one for each, the same one to ask again.
+  title: "From checkout to return",
+  query: `# From a filled cart (see the example "From product to cart") to a returned order.
+# Use an admin's token, run the operations in order, and copy values from the
+# answers into the variables below. Each change of an order needs an
+# idempotencyKey: a new key for each change, the same key to repeat a request.
 mutation Checkout($cartId: ID!) {
   hostedCheckoutSessionCreate(
     input: { cartId: $cartId, successUrl: "https://example.com/thanks", cancelUrl: "https://example.com/cart" }
@@ -130,7 +127,7 @@ mutation Submit($sessionId: ID!, $amountMinor: MinorUnits!, $currency: String!) 
   }
 }
 
-# A moment later it is completed, and says which order it became.
+# A moment later the session is completed and has the id of its order.
 query Session($sessionId: ID!) {
   hostedCheckoutSession(id: $sessionId) { status paymentStatus orderId cart { status } }
 }

@@ -1,4 +1,4 @@
-/** GraphiQL's component: how it is loaded and drawn, and how something is put into a new tab of it. */
+/** Loads and renders GraphiQL's component, and opens an example in a new tab of it. */
 import type { GraphiqlFetcher } from "./fetcher.ts";
 import type { GraphiqlExample, GraphiqlPageData } from "./page-data.ts";
 
@@ -12,7 +12,7 @@ interface TextModel {
   readonly setValue: (text: string) => void;
 }
 
-/** What the component's script and its editor, Monaco, leave in the window. */
+/** Global variables that the component's script and its editor, Monaco, set in the window. */
 interface ComponentWindow {
   readonly YogaGraphiQL: { readonly renderYogaGraphiQL: (place: Element, options: object) => void };
   readonly monaco?: {
@@ -34,7 +34,7 @@ export async function renderGraphiqlEditor(
   data: GraphiqlPageData,
   fetcher: GraphiqlFetcher,
 ): Promise<void> {
-  // The editor is asked for by name below: only then does it show itself.
+  // With `globalAPI` Monaco sets `window.monaco`, which `openExampleInNewTab` uses.
   shared.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_moduleId, label) => data.workers[label] };
   await import(/* @vite-ignore */ data.component);
   const tab = openTab();
@@ -44,15 +44,15 @@ export async function renderGraphiqlEditor(
     logo: "<span></span>",
     defaultTabs: data.opened.map(({ query, variables = null }) => ({ query, variables })),
     shouldPersistHeaders: false,
-    // Else each key stroke goes into the address, with whatever was typed.
+    // Without this handler GraphiQL writes every key stroke into the URL, including typed secrets.
     onEditQuery: () => undefined,
     ...(tab?.query ? { query: tab.query, variables: tab.variables ?? undefined } : {}),
   });
 }
 
 /**
- * A page that is loaded again opens the tab that was open: GraphiQL looks for the tab whose content it kept
- * as the last query, keeps that only once something was typed, and else opens an empty one.
+ * Returns the tab that was open when the page was last used. GraphiQL itself finds this tab only if its text
+ * was changed, and otherwise opens an empty tab.
  */
 function openTab(): Tab | undefined {
   try {
@@ -62,12 +62,16 @@ function openTab(): Tab | undefined {
     } | null;
     return kept?.tabs?.[kept.activeTabIndex ?? 0];
   } catch {
-    // What cannot be read was not written by GraphiQL, which then begins anew.
+    // Stored data that cannot be parsed was not written by GraphiQL, which then starts with its default
+    // tabs.
     return undefined;
   }
 }
 
-/** GraphiQL has no call for it: its own button is pressed, and its editors are filled, once they are there. */
+/**
+ * Opens an example in a new tab. GraphiQL has no function for this, so this function presses the "New tab"
+ * button and fills the editors. Waits until the editors exist.
+ */
 export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExample): Promise<void> {
   while (modelsOf("operation.graphql").length === 0 || modelsOf("variables.json").length === 0)
     await new Promise((resolve) => setTimeout(resolve, 50));

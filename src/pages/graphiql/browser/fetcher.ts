@@ -5,7 +5,7 @@
 import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
 import { NoTokenGivenError, type TokenKeeper } from "./token-keeper.ts";
 
-/** What was measured of one run. */
+/** Measurements of one executed operation. */
 export interface RunMeasurement {
   readonly durationMs: number;
   readonly bytes: number;
@@ -19,7 +19,7 @@ interface Asked {
   readonly variables?: unknown;
 }
 
-/** As GraphiQL calls it. */
+/** Options that GraphiQL passes to the fetcher. */
 interface FetcherOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly documentAST?: { readonly definitions: readonly Definition[] };
@@ -44,7 +44,7 @@ export function createGraphiqlFetcher(
   return async ({ query, operationName, variables }, options) => {
     const headers = new Headers(options?.headers ?? {});
     if (isSubscription(options, operationName)) headers.set("accept", "text/event-stream");
-    // GraphiQL asks for the schema by itself: nobody's run.
+    // GraphiQL requests the schema by itself, so this request is not measured.
     const isPatient = operationName === "IntrospectionQuery";
     const stopper = new AbortController();
     const body = { query, variables, ...(operationName === null ? {} : { operationName }) };
@@ -61,7 +61,7 @@ export function createGraphiqlFetcher(
   };
 }
 
-/** GraphiQL shows an error with its stack, which helps nobody here: an answer says it better. */
+/** Converts a missing token into a GraphQL error. GraphiQL would show a thrown error with its stack. */
 function notSent(error: unknown): Pick<Answer, "errors"> {
   if (error instanceof NoTokenGivenError) return { errors: [{ message: error.message }] };
   throw error;
@@ -80,8 +80,8 @@ function isSubscription(options: FetcherOptions | undefined, name: string | null
 }
 
 /**
- * `stop` ends the request. A generator's own `return` would wait until the pending read is answered, which a
- * quiet subscription never does: Stop would leave it open.
+ * Returns the stream's results as an iterator. `stop` aborts the request. A generator's own `return` would
+ * wait for the pending read, which may never end on a subscription without events.
  */
 function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<unknown> {
   const results = resultsIn(body);
@@ -95,7 +95,7 @@ function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<u
       try {
         return isStopped ? over : await results.next();
       } catch (error) {
-        // The read that was broken off by stopping is no fault.
+        // A read that was aborted by stopping is no error.
         if (isStopped) return over;
         throw error;
       }

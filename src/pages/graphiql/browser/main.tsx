@@ -1,7 +1,4 @@
-/**
- * GraphiQL's page: the editor, and around it the tools that the graph's rules need: a token, examples for the
- * token's role, and the cost of the last run.
- */
+/** GraphiQL's page: the editor, the token button, the example picker, and the cost of the last run. */
 import { type JSX, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import "./graphiql.css";
@@ -46,7 +43,7 @@ function Tools({ keeper, data }: Tools): JSX.Element {
   );
 }
 
-/** Else the page would say for ever that the editor is on its way. */
+/** Replaces the loading text with an error message. */
 function showMissing(place: Element): void {
   place.replaceChildren();
   render(
@@ -72,18 +69,18 @@ async function begin(): Promise<void> {
 }
 
 /**
- * What the last run cost, told after each: the figures of `extensions.cost`, the time until the answer was
- * here, and its size.
+ * Formats numbers of the status line, which shows the cost (`extensions.cost`), duration and size of the last
+ * run.
  */
 const whole = new Intl.NumberFormat("en");
 const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
-/** Read out when it changes. */
+/** The status line. Screen readers announce its changes. */
 function StatusLine({ run }: { readonly run: RunMeasurement | undefined }): JSX.Element {
   const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
   return (
     <p id="status" class={isOver ? "status fault" : "status"} aria-live="polite" aria-atomic="true">
-      {run === undefined ? "What a query cost is told here after it ran." : textOf(run, isOver)}
+      {run === undefined ? "Run an operation to see its cost here." : textOf(run, isOver)}
     </p>
   );
 }
@@ -110,15 +107,12 @@ function sizeOf(bytes: number): string {
     : `${fraction.format(bytes / 1_000_000)} MB`;
 }
 
-/**
- * The example queries by who runs them: those that the token in use may run come first, the others say whose
- * token they need.
- */
+/** Shows the examples that the current token may run first; other groups name the roles that they need. */
 const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
 
 interface Picker {
   readonly groups: readonly GraphiqlExampleGroup[];
-  /** Of the token in use; undefined while there is none. */
+  /** The role of the current token; undefined if there is none. */
   readonly role: string | undefined;
   readonly onPick: (example: GraphiqlExample) => void;
   readonly onClose: () => void;
@@ -152,8 +146,8 @@ function ExamplePicker({ groups, role, onPick, onClose }: Picker): JSX.Element {
       />
       <p class="soft" aria-live="polite">
         {shown.length === 0
-          ? "No example has these words."
-          : "Each opens in a tab of its own, with its variables."}
+          ? "No example matches these words."
+          : "Each example opens in a new tab, with its variables."}
       </p>
       {shown.map((group) => (
         <Group
@@ -207,7 +201,7 @@ function hasWords({ title, query }: GraphiqlExample, words: string): boolean {
     .every((word) => text.includes(word));
 }
 
-/** The comment that an example begins with, up to its first full stop. */
+/** Returns the first sentence of the comment at the start of an example. */
 function sentenceOf({ query }: GraphiqlExample): string {
   const comment =
     /^(?:#.*\n)*/.exec(query)?.[0].replaceAll(/^#\s?/gm, "").replaceAll(/\s+/g, " ").trim() ?? "";

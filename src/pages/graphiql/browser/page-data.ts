@@ -1,4 +1,4 @@
-/** What the server writes into the page for its script, as JSON. */
+/** The data that the server writes into GraphiQL's page as JSON. */
 
 export interface GraphiqlExample {
   readonly title: string;
@@ -8,19 +8,19 @@ export interface GraphiqlExample {
 
 export interface GraphiqlExampleGroup {
   readonly title: string;
-  /** Whose tokens can run them. */
+  /** Roles whose tokens can run the group's examples. */
   readonly roles: readonly string[];
   readonly examples: readonly GraphiqlExample[];
 }
 
 export interface GraphiqlPageData {
   readonly endpoint: string;
-  /** The script that brings GraphiQL. */
+  /** URL path of the script with GraphiQL's component. */
   readonly component: string;
-  /** The editor's workers, by what the editor calls them. */
+  /** URL paths of the editor's workers, by the label that the editor uses for them. */
   readonly workers: Readonly<Record<string, string>>;
   readonly groups: readonly GraphiqlExampleGroup[];
-  /** What opens as tabs at first. */
+  /** Examples that open as tabs at first. */
   readonly opened: readonly GraphiqlExample[];
 }
 

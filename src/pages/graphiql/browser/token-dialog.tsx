@@ -1,4 +1,4 @@
-/** Where the token is given, and the button that says whose it is. */
+/** The dialog that asks for the token, and the button that shows the role and merchant of the token in use. */
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TokenHolder, TokenKeeper } from "./token-keeper.ts";
@@ -7,7 +7,7 @@ interface Kept {
   readonly keeper: TokenKeeper;
 }
 
-/** Draws again what shows the token's state. */
+/** Renders the component again when the token's state changes. */
 export function useTokenKeeper(keeper: TokenKeeper): void {
   const [, setTurn] = useState(0);
   useLayoutEffect(() => keeper.onChange(() => setTurn((turn) => turn + 1)), [keeper]);
@@ -66,14 +66,14 @@ function OpenDialog({ keeper }: Kept): JSX.Element {
           aria-describedby="token-help"
           aria-invalid={isFault ? "true" : undefined}
         />
-        <p class="soft">It is kept for this tab alone, and sent to this service alone.</p>
+        <p class="soft">The token is stored for this tab only and sent to this service only.</p>
         <div class="choices">
           <button type="submit" aria-disabled={isBusy}>
             Use it in this tab
           </button>
           {keeper.hasToken ? (
             <button type="button" class="second" onClick={() => keeper.forget()}>
-              Forget the one in use
+              Forget the current token
             </button>
           ) : null}
           <button type="button" class="second" onClick={() => dialog.current?.close()}>

@@ -1,16 +1,16 @@
 /**
- * The internal token of this tab: asked for once, kept in sessionStorage (gone with the tab), sent with every
- * query, asked for again when it is refused.
+ * Keeps the internal token of this tab: asks for it once, stores it in sessionStorage (deleted with the tab),
+ * sends it with every query, and asks again when the service refuses it.
  */
 
-/** Who the token stands for. */
+/** The role and merchant of a token. */
 export interface TokenHolder {
   readonly role: string;
-  /** Null: the whole platform. */
+  /** The merchant's name; null if the token is for the whole platform. */
   readonly merchant: string | null;
 }
 
-/** What the dialog says while it is open. */
+/** The text that the token dialog shows while it is open. */
 export interface TokenPrompt {
   readonly message: string;
   readonly isFault: boolean;
@@ -19,29 +19,29 @@ export interface TokenPrompt {
 interface GraphqlRequest {
   readonly body: object;
   /**
-   * An `authorization` among them is somebody's own: it is sent as it is, and the kept token has no part in
-   * it.
+   * Additional headers. If they contain `authorization`, the request is sent with it and the stored token is
+   * not used.
    */
   readonly headers?: HeadersInit;
   /**
-   * Goes on waiting for a token when the dialog is left: for what nobody ran, and what does no harm when it
-   * is sent late.
+   * True if the request keeps waiting for a token after the dialog was closed. For requests that the page
+   * sends by itself and that are harmless when sent late.
    */
   readonly isPatient?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Without the time in which somebody typed a token. */
+/** A response and the time at which its request was sent, without the time spent in the token dialog. */
 export interface SentRequest {
   readonly response: Response;
-  /** As performance.now() counts. */
+  /** Milliseconds, by performance.now(). */
   readonly sentAt: number;
 }
 
-/** The dialog was left without a token, and what waited for one was not sent. */
+/** Thrown if the dialog was closed without a token. The request was not sent. */
 export class NoTokenGivenError extends Error {
   constructor() {
-    super("Nothing was sent: no token was given. Run it again to be asked for one.");
+    super("The operation was not sent, because no token was entered. Run it again to enter a token.");
   }
 }
 
@@ -52,10 +52,7 @@ interface Waiting {
 }
 
 interface Fault extends TokenPrompt {
-  /**
-   * Refused as a token: what else goes wrong (too many requests, a fault of the service) says nothing about
-   * it.
-   */
+  /** True if the service refused the token. False for other errors, for example too many requests. */
   readonly isRefusal: boolean;
 }
 
@@ -69,7 +66,7 @@ interface WhoAmI {
 const key = "commerce-gateway-token";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
 const firstQuestion: TokenPrompt = {
-  message: "The graph answers to internal tokens. The demo’s are in demo.json, under tokens.",
+  message: "GraphQL needs an internal token. The demo’s tokens are in demo.json, under “tokens”.",
   isFault: false,
 };
 const unreachable: Fault = {
@@ -99,7 +96,7 @@ export class TokenKeeper {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Finds out whose token the tab remembers, or asks for one. */
+  /** Loads the role and merchant of the stored token, or asks for a token. */
   async begin(): Promise<void> {
     const token = sessionStorage.getItem(key);
     if (token === null) return this.#ask(firstQuestion);
@@ -108,16 +105,16 @@ export class TokenKeeper {
     else if (fault.isRefusal && sessionStorage.getItem(key) === token) this.#forget(fault);
   }
 
-  /** Opens the dialog, where another token can be given. */
+  /** Opens the dialog to enter another token. */
   change(): void {
     this.#ask(
       this.hasToken
-        ? { message: "Another token takes the place of the one in use.", isFault: false }
+        ? { message: "The token that you enter replaces the current token.", isFault: false }
         : firstQuestion,
     );
   }
 
-  /** Keeps what was typed, if the graph takes it. */
+  /** Stores the typed token if the service accepts it. */
   async give(token: string): Promise<void> {
     const fault = await this.#check(token);
     if (fault !== undefined) return this.#ask(fault);
@@ -127,8 +124,8 @@ export class TokenKeeper {
   }
 
   /**
-   * Closes the dialog as it is. Who leaves it gives up what was run: a mutation must not be sent later, with
-   * a token given for something else.
+   * Closes the dialog. Waiting operations are given up, so that a mutation is not sent later with a token
+   * that was entered for something else.
    */
   dismiss(): void {
     this.#close();
@@ -137,14 +134,14 @@ export class TokenKeeper {
     for (const { isPatient, giveUp } of all) if (!isPatient) giveUp();
   }
 
-  /** And asks for another. */
+  /** Deletes the stored token and asks for another. */
   forget(): void {
     this.#forget(firstQuestion);
   }
 
   /**
-   * Sends a GraphQL request with the token, and waits for one where there is none or it is refused. Throws
-   * NoTokenGiven when none is given.
+   * Sends a GraphQL request with the token. Waits for a token if there is none or if the service refuses it.
+   * Throws NoTokenGivenError if the dialog is closed.
    */
   async send(request: GraphqlRequest): Promise<SentRequest> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
@@ -156,7 +153,7 @@ export class TokenKeeper {
       const sentAt = performance.now();
       const response = await this.#post(token, request);
       if (response.status !== 401) return { response, sentAt };
-      // Several are refused at once: what was given since stays.
+      // Several requests may be refused at the same time. A token entered meanwhile is kept.
       if (sessionStorage.getItem(key) === token) this.#forget(await faultIn(response));
     }
   }
@@ -165,7 +162,7 @@ export class TokenKeeper {
     for (;;) {
       const token = sessionStorage.getItem(key);
       if (token !== null) return token;
-      // What waits in patience does not open a dialog that was left.
+      // A patient request does not open the dialog again after the user closed it.
       if (this.question === undefined && !isPatient) this.#ask(firstQuestion);
       await new Promise<void>((free, reject) =>
         this.#waiting.push({ isPatient, free, giveUp: () => reject(new NoTokenGivenError()) }),
@@ -173,7 +170,7 @@ export class TokenKeeper {
     }
   }
 
-  /** What is wrong with it, if anything is; else `holder` is whose it is. */
+  /** Checks a token with the service. Returns the error, or sets `holder` and returns undefined. */
   async #check(token: string): Promise<Fault | undefined> {
     try {
       const response = await this.#post(token, { body: { query: whoAmI } });
@@ -187,8 +184,8 @@ export class TokenKeeper {
   }
 
   #post(token: string | undefined, { body, headers: given = {}, signal }: GraphqlRequest): Promise<Response> {
-    // Headers know names in any case: a plain object would send an `Authorization` and an `authorization`
-    // joined.
+    // `Headers` ignores the case of names. A plain object would send `Authorization` and `authorization`
+    // together.
     const headers = new Headers(given);
     if (!headers.has("accept")) headers.set("accept", "application/json");
     headers.set("content-type", "application/json");
@@ -224,8 +221,9 @@ export class TokenKeeper {
 
 async function faultIn(response: Response): Promise<Fault> {
   const isRefusal = response.status === 401;
-  // A proxy before the service may answer with a page.
+  // A proxy in front of the service may answer with HTML.
   const { errors } = (await response.json().catch(() => ({}))) as WhoAmI;
-  const message = errors?.[0]?.message ?? (isRefusal ? "The token is not taken." : unreachable.message);
+  const message =
+    errors?.[0]?.message ?? (isRefusal ? "The service did not accept the token." : unreachable.message);
   return { message, isFault: true, isRefusal };
 }

@@ -1,4 +1,4 @@
-/** What the map asks the graph about itself, and the shape of the answer. */
+/** The introspection query of the type map, and the shape of its answer. */
 
 export const typeMapQuery = `query TypeMap {
   schema: __schema {
@@ -69,12 +69,12 @@ export interface IntrospectedSchema {
   readonly types: readonly IntrospectedType[];
 }
 
-/** As GraphQL writes it: `[Order!]!`. */
+/** Formats a type reference as GraphQL writes it: `[Order!]!`. */
 export function formatTypeReference({ kind, name, ofType }: NamedType): string {
   if (ofType === null || ofType === undefined) return name ?? "";
   return kind === "NON_NULL" ? `${formatTypeReference(ofType)}!` : `[${formatTypeReference(ofType)}]`;
 }
 
-/** Without lists and non-nulls. */
+/** Returns the type's name without lists and non-null marks. */
 export const unwrappedTypeName = ({ name, ofType }: NamedType): string =>
   ofType === null || ofType === undefined ? (name ?? "") : unwrappedTypeName(ofType);

@@ -1,6 +1,6 @@
 /**
- * The type map: an interactive picture of the graph's schema. It reads the schema with the token of the tab,
- * like GraphiQL, and shows the page that the address names.
+ * The type map: an interactive picture of the GraphQL schema. Reads the schema with the token of the tab, as
+ * GraphiQL does, and shows the page that the URL's hash names.
  */
 import { type JSX, render } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -13,7 +13,7 @@ import { typeMapQuery, type IntrospectedSchema } from "./introspection.ts";
 import { TypeMapOverview, TypeSearch } from "./overview.tsx";
 import { areaNames, createTypeMap, type MapType, type TypeMap } from "./type-map.ts";
 
-/** What the address says after its `#`. */
+/** Returns the URL's hash and updates it when the hash changes. */
 function useHash(): string {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
@@ -31,7 +31,8 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
   const isFirst = useRef(true);
   useLayoutEffect(() => {
     document.title = `${place.title} – Type map – Commerce Gateway`;
-    // Who followed a link is led to what it shows; who opened the page begins at its top.
+    // After a click on a link the focus moves to the new heading. When the page is first loaded, it stays
+    // at the top.
     if (!isFirst.current) {
       scrollTo(0, 0);
       heading.current?.focus({ preventScroll: true });
@@ -56,7 +57,9 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
         {place.title}
       </h2>
       {place.kind === "missing" ? (
-        <p class="fault">The schema has no type of this name. Look for it above, or begin with the areas.</p>
+        <p class="fault">
+          The schema has no type of this name. Search for a type above, or start with the areas.
+        </p>
       ) : null}
       {place.kind === "overview" ? <TypeMapOverview map={map} /> : null}
       {place.kind === "area" ? <AreaPage map={map} area={place.title} /> : null}
@@ -74,7 +77,7 @@ async function loadMap(keeper: TokenKeeper): Promise<TypeMap> {
     data?: { schema: IntrospectedSchema };
     errors?: readonly { message: string }[];
   };
-  if (data === undefined) throw new Error(errors?.[0]?.message ?? "The graph did not tell its schema.");
+  if (data === undefined) throw new Error(errors?.[0]?.message ?? "The service returned no schema.");
   return createTypeMap(data.schema);
 }
 
@@ -90,12 +93,7 @@ async function begin(): Promise<void> {
     </>,
     tools,
   );
-  render(
-    <p class="soft">
-      The map is drawn once the graph has told its schema; it tells it to whoever has a token.
-    </p>,
-    app,
-  );
+  render(<p class="soft">Enter a token to load the schema and draw the map.</p>, app);
   const knowHolder = keeper.begin();
   try {
     const map = await loadMap(keeper);
@@ -111,7 +109,7 @@ async function begin(): Promise<void> {
   await knowHolder;
 }
 
-/** Where in the map one is, as the address says: `#Order`, `#area:Orders`, or nothing for the overview. */
+/** The current place in the map, from the URL's hash: `#Order`, `#area:Orders`, or empty for the overview. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
   | { readonly kind: "type"; readonly title: string; readonly type: MapType };
@@ -125,7 +123,7 @@ function mapLocation(hash: string, map: TypeMap): MapLocation {
   return type === undefined ? { kind: "missing", title: name } : { kind: "type", title: name, type };
 }
 
-/** Somebody may have cut the address off in the middle of a character. */
+/** A shortened URL may end in the middle of an encoded character. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

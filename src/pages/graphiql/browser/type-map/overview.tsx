@@ -1,6 +1,6 @@
 /**
- * The start of the map: the areas around a circle with lines between areas that lead to each other, the same
- * as a list, and the search for types and fields.
+ * The first page of the type map: the areas in a circle, with lines between connected areas; the same as a
+ * list; and the search for types and fields.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -26,7 +26,7 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
   return (
     <>
       <p class="soft">
-        {map.size} types. Choose an area, or begin where queries do: <a href="#Query">Query</a>,{" "}
+        {map.size} types. Choose an area, or start with a root type: <a href="#Query">Query</a>,{" "}
         <a href="#Mutation">Mutation</a>
         {map.has("Subscription") ? (
           <>
@@ -42,7 +42,7 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
           <li key={name}>
             <a href={`#area:${name}`}>{name}</a>{" "}
             <span class="soft">
-              {count} types; {name === sharedArea ? "all areas lead to them" : neighboursOf(name, ties)}
+              {count} types; {name === sharedArea ? "used by all areas" : neighboursOf(name, ties)}
             </span>
           </li>
         ))}
@@ -64,7 +64,7 @@ function Picture({
       class="picture areas-picture"
       viewBox={`0 0 ${size.width} ${size.height}`}
       role="group"
-      aria-label="The areas and what ties them"
+      aria-label="The areas and their connections"
     >
       {ties.map(({ ends, count }) => {
         const [one, other] = ends.map((name) => places.get(name));
@@ -118,7 +118,10 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
   });
 }
 
-/** What everything leads to – money, times – ties nothing. */
+/**
+ * Counts the references between areas. The shared area (for example money and times) is left out, because
+ * every area refers to it.
+ */
 function tiesOf(map: TypeMap): readonly Tie[] {
   const counts = new Map<string, number>();
   for (const { name, area, ways } of map.values()) {
@@ -141,10 +144,10 @@ function neighboursOf(name: string, ties: readonly Tie[]): string {
     .filter(({ ends }) => ends.includes(name))
     .toSorted((one, other) => other.count - one.count)
     .map(({ ends }) => ends.find((end) => end !== name));
-  return found.length === 0 ? "tied to none" : `tied to ${found.join(", ")}`;
+  return found.length === 0 ? "not connected" : `connected to ${found.join(", ")}`;
 }
 
-/** Finds types, and fields, arguments and values by their names; Enter opens the first. */
+/** One search result: a type, or one of its fields, arguments or values. Enter opens the first result. */
 interface Hit {
   readonly type: string;
   readonly part: string | null;
@@ -190,11 +193,11 @@ export function TypeSearch({ map }: { readonly map: TypeMap }): JSX.Element {
 }
 
 function countOf(count: number): string {
-  if (count === 0) return "Nothing has this name.";
+  if (count === 0) return "No type or field has this name.";
   return count === hitsMax ? `The first ${hitsMax}:` : `${count} found:`;
 }
 
-/** Types that begin so, types that have it in their names, parts that do. */
+/** Finds types whose names start with the words, then types whose names contain them, then parts of types. */
 function findHits(map: TypeMap, words: string): readonly Hit[] {
   const types = [...map.values()].filter((type) => !isPaginationType(type));
   const named = types.filter(({ name }) => name.toLowerCase().includes(words));

@@ -1,6 +1,6 @@
 /**
- * The pages of a type and of an area. A type's page has its picture, and in words its parts with their
- * arguments, what leads to it, and its interfaces or members.
+ * The pages of one type and of one area. A type's page has a picture and lists its parts with their
+ * arguments, the references to it, and its interfaces or members.
  */
 import type { JSX } from "preact";
 import { TypePicture } from "./type-picture.tsx";
@@ -53,7 +53,7 @@ export function TypePage({ map, type }: Shown): JSX.Element {
       <IncomingReferences ways={type.ways} />
       {type.relatives.length === 0 ? null : (
         <section>
-          <h3>{type.kind === "object" ? "Is a" : "May be a"}</h3>
+          <h3>{type.kind === "object" ? "Implements" : "Possible types"}</h3>
           <ul class="told">
             {type.relatives.map((name) => (
               <li key={name}>
@@ -122,11 +122,9 @@ function IncomingReferences({ ways }: { readonly ways: readonly TypeReference[] 
   return (
     <section>
       <h3>
-        Leads here <span class="soft">{ways.length}</span>
+        Used by <span class="soft">{ways.length}</span>
       </h3>
-      {ways.length === 0 ? (
-        <p class="soft">Nothing: the graph begins here, or it is kept for later.</p>
-      ) : null}
+      {ways.length === 0 ? <p class="soft">No other type refers to this type.</p> : null}
       <ul class="told ways">
         {ways.map(({ from, part }) => (
           <li key={`${from}.${part}`}>
@@ -139,7 +137,7 @@ function IncomingReferences({ ways }: { readonly ways: readonly TypeReference[] 
   );
 }
 
-/** Everything of one area: how one gets in, by queries and mutations, and its types by their kinds. */
+/** An area's page: its queries, mutations and subscriptions, and its types by kind. */
 interface Area {
   readonly map: TypeMap;
   readonly area: string;
@@ -235,12 +233,12 @@ function Types({
 
 const firstSentence = (text: string): string => /^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text;
 
-/** A description: what stands between backticks is code. */
+/** Shows a description; text between backticks is shown as code. */
 function Description({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
       {text.split("`").map((piece, index) =>
-        // Pieces never change their places.
+        // The pieces keep their order, so the index is a stable key.
         index % 2 === 1 ? <code key={`${index}`}>{piece}</code> : piece,
       )}
     </>

@@ -1,6 +1,6 @@
 /**
- * The schema as a map: every type with its parts, the types that they lead to, what leads to it, and the area
- * that it belongs to.
+ * The schema as a map of types: each type with its parts, the types that these refer to, the references to
+ * it, and its area.
  */
 import {
   unwrappedTypeName,
@@ -14,7 +14,7 @@ import {
 export const typeKinds = ["object", "interface", "union", "input", "enum", "scalar"] as const;
 export type TypeKind = (typeof typeKinds)[number];
 
-/** What leads to a type: a part of another, or an argument of it. */
+/** A reference to a type, from a field of another type or from a field's argument. */
 export interface TypeReference {
   readonly from: string;
   readonly part: string;
@@ -27,7 +27,7 @@ export interface MapType {
   readonly area: string;
   readonly parts: readonly TypePart[];
   readonly ways: readonly TypeReference[];
-  /** Types that it is a kind of, or that are kinds of it. */
+  /** Interfaces of the type, or types that implement it. */
   readonly relatives: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export function createTypeMap(schema: IntrospectedSchema): TypeMap {
   );
 }
 
-/** What the pages of a list hold: `OrderConnection` leads to what its edges' nodes are. */
+/** Maps a connection type to the type of its nodes: `OrderConnection` to `Order`. */
 function contentsOf(
   { name, fields }: IntrospectedType,
   told: readonly IntrospectedType[],
@@ -132,14 +132,14 @@ const kindNames: Readonly<Record<string, TypeKind>> = {
 };
 const kindOf = ({ kind }: IntrospectedType): TypeKind => kindNames[kind] ?? "scalar";
 
-/** Pages of lists stand between what leads to a list and what is in it: the map looks through them. */
+/** True for connection, edge and page-info types. The map skips them and shows the type of the list's items. */
 export const isPaginationType = ({ name }: Pick<MapType, "name">): boolean =>
   /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
 
-/** Where the graph begins. */
+/** Names of the root types. */
 export const rootTypeNames: readonly string[] = ["Query", "Mutation", "Subscription"];
 
-/** What a type consists of, and where each leads. */
+/** An argument of a field. */
 export interface FieldArgument {
   readonly name: string;
   readonly type: string;
@@ -148,26 +148,28 @@ export interface FieldArgument {
   readonly leadsTo: string;
 }
 
-/** A field, a field of an input, a value of an enum. */
+/** A field, an input field or an enum value. */
 export interface TypePart {
   readonly name: string;
   readonly description: string;
   readonly deprecation: string | null;
-  /** As GraphQL writes it; null: the value of an enum. */
+  /** The part's type as GraphQL writes it; null for an enum value. */
   readonly type: string | null;
-  /** The type that it leads to: of a list in pages, what is in it. */
+  /**
+   * The name of the type that the part refers to; for a connection the type of its items; null for an enum
+   * value.
+   */
   readonly leadsTo: string | null;
   readonly args: readonly FieldArgument[];
 }
 
 /**
- * Which area of the service a type belongs to. Its name says it mostly (`OrderLine`); what has no such name
- * lies where most of what leads to it lies, and what several areas lead to is shared. So a new type finds its
- * place by itself.
+ * The area of types that several areas use. A type's area follows from its name (`OrderLine`), else from the
+ * only area that refers to it.
  */
 export const sharedArea = "Shared";
 
-/** In the order in which they are tried: the narrower name first. */
+/** Patterns of type names by area, tried in this order: narrower patterns first. */
 const namesOfAreas: readonly (readonly [string, RegExp])[] = [
   ["Analytics", /Report|Interval$|Funnel/],
   ["Webhooks", /^(?:Webhook|PublicWebhook|Event|Signature|Payload)/],
@@ -188,7 +190,7 @@ const namesOfAreas: readonly (readonly [string, RegExp])[] = [
   ],
 ];
 
-/** As the overview has them. */
+/** Areas in the order of the overview. */
 export const areaNames: readonly string[] = [
   "Identity",
   "Catalog",
@@ -208,7 +210,7 @@ type Parts = ReadonlyMap<string, readonly TypePart[]>;
 
 function areasOf(parts: Parts): ReadonlyMap<string, string> {
   const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
-  // As often as something new was placed: inputs of inputs take a turn each.
+  // Repeats until no more types get an area, because inputs may be nested.
   for (let placed = -1; placed !== areas.size;) {
     placed = areas.size;
     for (const [name, area] of reached(parts, areas)) areas.set(name, area);
@@ -221,7 +223,7 @@ function namedArea(name: string): readonly (readonly [string, string])[] {
   return found === undefined ? [] : [[name, found[0]]];
 }
 
-/** The types without an area that are led to from one area alone. */
+/** Finds types without an area to which only one area refers. */
 function reached(parts: Parts, areas: ReadonlyMap<string, string>): readonly (readonly [string, string])[] {
   const from = new Map<string, Set<string>>();
   for (const [name, held] of parts) {
@@ -239,7 +241,7 @@ function reached(parts: Parts, areas: ReadonlyMap<string, string>): readonly (re
   );
 }
 
-/** A root field lies where what it answers lies, or else where its name says: `orders`, `orderCancel`. */
+/** Returns the area of a root field: by its name (`orders`, `orderCancel`), else the area of its result type. */
 export function areaOfRootField(
   { name, leadsTo }: Pick<TypePart, "name" | "leadsTo">,
   areaOf: (type: string) => string | undefined,

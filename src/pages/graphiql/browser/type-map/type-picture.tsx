@@ -1,6 +1,6 @@
 /**
- * The picture of one type: it in the middle with its parts, what leads to it on the left, what it leads to on
- * the right.
+ * The picture of one type: the type with its parts in the middle, types that refer to it on the left, types
+ * that it refers to on the right.
  */
 import type { JSX } from "preact";
 import { isPaginationType, type MapType, type TypeMap } from "./type-map.ts";
@@ -15,7 +15,7 @@ const row = 26;
 const head = 44;
 const gap = 10;
 const top = 4;
-/** About how wide a character is: of names, which are monospaced, and of types. */
+/** Approximate width of one character in pixels, for names (monospaced) and for types. */
 const widthOf = { name: 8, type: 7.4 } as const;
 const boxHeight = 44;
 const columns = {
@@ -24,7 +24,7 @@ const columns = {
   right: { x: 792, width: 244 },
 } as const;
 const width = 1040;
-/** Of what leads to a type that everything leads to; the list below has them all. */
+/** The most boxes on the left side. The list below the picture has all references. */
 const boxesMax = 40;
 
 interface Shown {
@@ -44,7 +44,7 @@ export function TypePicture({ map, type }: Shown): JSX.Element {
       class="picture type-picture"
       viewBox={`0 0 ${width} ${height}`}
       role="group"
-      aria-label={`${type.name}, what leads to it and where it leads`}
+      aria-label={`${type.name}: types that refer to it, and types that it refers to`}
     >
       {from.map((box) => (
         <Line
@@ -69,7 +69,7 @@ export function TypePicture({ map, type }: Shown): JSX.Element {
       ))}
       {hidden > 0 ? (
         <text class="box-note" x={columns.left.x} y={top + heightOf(from) + 20}>
-          and {hidden} more: the list below has them all
+          and {hidden} more, listed below
         </text>
       ) : null}
       <Middle type={type} height={middle} />
@@ -97,7 +97,7 @@ function namesIn(map: TypeMap, { name, ways }: MapType): readonly Omit<Box, "y">
   return boxes.filter((box) => map.has(box.name));
 }
 
-/** Scalars are where the graph ends: the list below names them. */
+/** Returns the types on the right side. Scalars are left out; the list below names them. */
 function namesOut(map: TypeMap, { name, parts }: MapType): readonly Omit<Box, "y">[] {
   const targets = new Set(
     parts.flatMap(({ leadsTo }) => (leadsTo === null || leadsTo === name ? [] : [leadsTo])),
