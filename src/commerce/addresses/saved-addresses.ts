@@ -29,7 +29,7 @@ export interface SavedAddressContext {
   readonly keyring: Keyring;
 }
 
-/** How many addresses a buyer can save. */
+/** Maximum number of addresses that a buyer can save. A new address above this number erases the oldest. */
 export const savedAddressesMax = 20;
 
 /** Returns the query of a buyer's saved addresses that are not erased, the latest first. */

@@ -216,7 +216,7 @@ export type CartColumn = keyof typeof cartColumnTypes;
 
 export const cartColumns = Object.keys(cartColumnTypes) as readonly CartColumn[];
 
-/** `marketId` → `market_id`. */
+/** Converts a property name to a column name: `marketId` becomes `market_id`. */
 export const toSnakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

@@ -23,7 +23,7 @@ export interface CartDraftLine {
   readonly id: string;
   readonly variantId: string;
   readonly quantity: number;
-  /** The stored line; null if the line is new. */
+  /** The stored cart line that this draft line changes; null if the line is new. */
   readonly before: StoredCartLine | null;
 }
 
@@ -36,7 +36,7 @@ export interface CartDraft extends CartSettings {
   readonly addressTokenDigest: Uint8Array | undefined;
   /** The id of the promotion code; null if the cart has no code. */
   readonly promotionCodeId: string | null;
-  /** Warnings that the change itself causes. */
+  /** Warnings that the change of the cart itself causes, in addition to the warnings of its pricing. */
   readonly warnings: readonly StoredCartWarning[];
 }
 
@@ -123,8 +123,8 @@ const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "s
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
 
 /**
- * For each field of a line, whether a difference counts as a change. The compiler reports a field of the type
- * that is missing here.
+ * Says for each field of a cart line whether a difference counts as a change. The compiler reports a field of
+ * the type that is missing here.
  */
 const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   id: true,

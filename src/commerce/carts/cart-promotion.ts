@@ -23,7 +23,7 @@ import { type PromotionStateView, toPromotionStateView } from "./render-promotio
 
 export interface CartPromotionApplyInput extends ExpectedVersionInput {
   readonly code: string;
-  /** What happens if the cart has another code: `replace` (the default) or `reject`. */
+  /** The handling of another code that the cart has: `replace` (the default) or `reject`. */
   readonly onExisting?: "replace" | "reject" | null | undefined;
 }
 

@@ -103,7 +103,7 @@ export async function lockCart(
   return cart;
 }
 
-/** Like `lockCart`, but returns undefined if the caller has no such cart. */
+/** Locks and reads a cart as `lockCart` does, but returns undefined if the caller has no such cart. */
 export async function tryLockCart(
   transaction: Transaction,
   context: CartCommandContext,
@@ -211,10 +211,10 @@ async function saveCartChange(
  * than the caller wanted. The warnings are not saved.
  */
 function withCurrentWarnings(cart: CartAggregate, found: readonly StoredCartWarning[]): CartAggregate {
-  const kept = cart.warnings.filter(
+  const otherWarnings = cart.warnings.filter(
     ({ code, lineId }) => !found.some((warning) => warning.code === code && warning.lineId === lineId),
   );
-  return { ...cart, warnings: [...kept, ...found] };
+  return { ...cart, warnings: [...otherWarnings, ...found] };
 }
 
 export async function readSavedCart(

@@ -68,12 +68,12 @@ interface DraftLinesContext {
  * market or sold out.
  */
 export function addToDraftLines(
-  wanted: readonly CartLineToAdd[],
+  linesToAdd: readonly CartLineToAdd[],
   { lines, offer, now }: DraftLinesContext,
 ): CartDraftLine[] {
   const faults: Faults = [];
   const byVariant = new Map(lines.map((line) => [line.variantId, line]));
-  for (const [index, { variantId, quantity }] of wanted.entries()) {
+  for (const [index, { variantId, quantity }] of linesToAdd.entries()) {
     const variant = offer.variants.get(variantId);
     const field = `/lines/${index}/variantId`;
     if (variant === undefined || !variant.isPublished)
@@ -90,7 +90,7 @@ export function addToDraftLines(
     );
   }
   requireNoFaults(faults);
-  for (const { variantId } of wanted) requireStock(offer, variantId);
+  for (const { variantId } of linesToAdd) requireStock(offer, variantId);
   if (byVariant.size > cartLinesMax)
     requireNoFaults([faultAt("/lines", "too_long", `A cart must have at most ${cartLinesMax} lines.`)]);
   return [...byVariant.values()];

@@ -84,9 +84,9 @@ const aggregate = sql<CartAggregate>`json_build_object(
   'lines', ${lines}, 'promotions', ${promotions})`;
 
 export interface CartListFilter {
-  /** Null to list the carts of all merchants. */
+  /** Id of the merchant whose carts are listed; null to list the carts of all merchants. */
   readonly merchantId: string | null;
-  /** Null to list the carts of all buyers. */
+  /** Reference of the buyer whose carts are listed; null to list the carts of all buyers. */
   readonly buyerReference: string | null;
   readonly status: CartStatus | null;
   readonly now: Date;
@@ -113,7 +113,7 @@ export function cartListQuery(
   return list;
 }
 
-/** The rule of `cartStatusAt`, in SQL. */
+/** Returns an SQL expression for the status of a cart at the time `now`, by the same rule as `cartStatusAt`. */
 function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
   const isLive = sql`exists (select 1 from hosted_checkout_session s where s.cart_id = cart.id
     and (s.status = 'processing' or (s.status = 'open' and s.expires_at > ${now})))`;

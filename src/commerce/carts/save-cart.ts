@@ -24,7 +24,7 @@ export interface CartSaveInput {
   readonly now: Date;
 }
 
-/** Saves the cart and returns it as stored. */
+/** Inserts a new cart with version 1 and returns it as stored. */
 export function insertCart(transaction: Transaction, save: CartSaveInput): Promise<CartAggregate> {
   return saveAndReadCart(
     transaction,
@@ -63,7 +63,7 @@ export interface CartUpdateInput extends CartSaveInput {
   readonly status: "active" | "locked";
 }
 
-/** Saves the cart and returns it as stored. */
+/** Updates a locked cart, raises its version by one, and returns it as stored. */
 export function updateCart(
   transaction: Transaction,
   { version, status, ...save }: CartUpdateInput,

@@ -127,7 +127,7 @@ export async function saveCartAddress(
 }
 
 export interface StoredAddressPlan {
-  /** The new token of the address. */
+  /** The token that stands for the stored address from now on. */
   readonly token: string;
   readonly plan: PlanCartChange;
 }

@@ -199,7 +199,7 @@ export function requireProcessingSession(
 }
 
 interface SessionListFilter {
-  /** Null to list the sessions of all merchants. */
+  /** Id of the merchant whose sessions are listed; null to list the sessions of all merchants. */
   readonly merchantId: string | null;
   readonly status: SessionStatus | null;
   readonly now: Date;

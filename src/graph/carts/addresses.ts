@@ -119,7 +119,7 @@ changeMutation({
   name: "cartAddressSet",
   description:
     "Sets the address of a cart, prices the cart with the taxes of the address, and returns a " +
-    "token that stands for the address. An address with faults is refused (422 " +
+    "token that stands for the address. An address with faults is refused (400 " +
     "address_invalid).",
   callers: everyClient,
   input: CartAddressSetInputType,
