@@ -10,7 +10,7 @@ import {
   type AddressField,
   addressFields,
   addressLengthMax,
-  type AddressLevel,
+  type AddressValidationLevel,
   type PostalAddress,
   type PostalAddressInput,
 } from "./postal-address.ts";
@@ -21,7 +21,7 @@ export interface AddressCheckResult {
   readonly corrected: string[];
 }
 
-export function checkAddress(input: PostalAddressInput, level: AddressLevel): AddressCheckResult {
+export function checkAddress(input: PostalAddressInput, level: AddressValidationLevel): AddressCheckResult {
   const address = normalizeAddress(input);
   const faults = addressFields.flatMap((field) => textFaults(field, input[field], address[field]));
   if (address.countryCode !== "" && !isCountry(address.countryCode))

@@ -8,12 +8,12 @@ import type { Database } from "#database/connect.ts";
 import type { PersonalDataTable } from "#database/tables.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
 import type { Keyring, Place } from "#foundation/encryption.ts";
-import type { AddressLevel, PostalAddress } from "./postal-address.ts";
+import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import { missingAddressFields } from "./check-address.ts";
 
 /** The value that a row encrypts: an address with its validation level, or an e-mail. */
 export type PersonalData =
-  | { readonly kind: "address"; readonly address: PostalAddress; readonly level: AddressLevel }
+  | { readonly kind: "address"; readonly address: PostalAddress; readonly level: AddressValidationLevel }
   | { readonly kind: "buyer_email"; readonly email: string };
 
 export type PersonalDataToSeal = PersonalData & {

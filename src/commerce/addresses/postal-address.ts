@@ -62,5 +62,5 @@ export const addressFields = Object.keys(addressLengthMax) as readonly AddressFi
  * How strictly an address is checked. `basic` checks the country, lengths and forbidden content; `strict`
  * also checks all rules of the country.
  */
-export const addressLevels = ["strict", "basic"] as const;
-export type AddressLevel = (typeof addressLevels)[number];
+export const addressValidationLevels = ["strict", "basic"] as const;
+export type AddressValidationLevel = (typeof addressValidationLevels)[number];

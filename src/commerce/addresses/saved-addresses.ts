@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { erasePersonalData, type MaskedAddress, sealPersonalData } from "./personal-data.ts";
-import type { AddressLevel, PostalAddress } from "./postal-address.ts";
+import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
@@ -14,7 +14,7 @@ import { createId, toId } from "#foundation/ids.ts";
 export interface SavedAddress {
   readonly id: string;
   readonly address: MaskedAddress;
-  readonly level: AddressLevel;
+  readonly level: AddressValidationLevel;
   readonly createdAt: Date;
 }
 
@@ -62,7 +62,7 @@ export async function findSavedAddresses(
 export interface BuyerAddressToSave {
   readonly buyerReference: string;
   readonly address: PostalAddress;
-  readonly level: AddressLevel;
+  readonly level: AddressValidationLevel;
 }
 
 /**

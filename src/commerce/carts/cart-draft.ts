@@ -82,7 +82,7 @@ export function toCartDraft(cart: CartAggregate): CartDraft {
 }
 
 /** The priced cart that a change stores: every column except for status and times. */
-export interface NextCart extends CartSettings {
+export interface RepricedCart extends CartSettings {
   readonly currency: string;
   readonly taxIncluded: boolean;
   readonly buyerEmailId: string | null;
@@ -97,12 +97,12 @@ export interface NextCart extends CartSettings {
 }
 
 /** Returns the values of the columns that `cartColumnTypes` lists. */
-export function cartColumnValues({ priced, ...next }: NextCart): Pick<CartAggregate, CartColumn> {
+export function cartColumnValues({ priced, ...next }: RepricedCart): Pick<CartAggregate, CartColumn> {
   return { ...next, ...priced };
 }
 
 /** Whether the next cart equals the stored cart in every compared field. The change is then not saved. */
-export function isCartUnchanged(cart: CartAggregate, next: NextCart): boolean {
+export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolean {
   const { lines, promotions, address, buyerEmailId } = next;
   const after = { ...cartColumnValues(next), lines, promotions, address, buyerEmailId };
   return (
@@ -111,7 +111,7 @@ export function isCartUnchanged(cart: CartAggregate, next: NextCart): boolean {
 }
 
 export type ComparableCart = Pick<CartAggregate, CartColumn> &
-  Pick<NextCart, "lines" | "promotions" | "buyerEmailId"> & {
+  Pick<RepricedCart, "lines" | "promotions" | "buyerEmailId"> & {
     readonly address: Pick<StoredCartAddress, "id"> | null;
   };
 

@@ -25,7 +25,7 @@ import { type CartEventContext, publishCartEvents } from "./cart-events.ts";
 import { cartAddressLifetimeMs } from "./cart-draft.ts";
 import { findCarts } from "./find-carts.ts";
 
-export interface CartTransitionInput {
+export interface CartRevokeInput {
   /**
    * The version that the caller has seen. The version is required, so that no caller ends a cart that has
    * changed meanwhile.
@@ -38,7 +38,7 @@ export interface CartTransitionInput {
 export async function revokeCart(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartTransitionInput & { readonly cartId: string },
+  input: CartRevokeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   requireNoFaults(textFaults("/note", input.note, { min: 0, max: cartRevocationNoteMax, lines: "many" }));
   const cart = await lockCart(transaction, context, input.cartId);

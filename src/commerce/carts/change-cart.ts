@@ -23,11 +23,11 @@ import {
   isCartPastRetention,
   requireChangeableCart,
 } from "./cart-status.ts";
-import { type CartDraft, isCartUnchanged, type NextCart } from "./cart-draft.ts";
+import { type CartDraft, isCartUnchanged, type RepricedCart } from "./cart-draft.ts";
 import { loadOffer, type CartOffer, type OfferRequest } from "./load-offer.ts";
 import { repriceCart } from "./reprice.ts";
 import { updateCart } from "./save-cart.ts";
-import { type CartRow, cartsQuery, findCarts } from "./find-carts.ts";
+import { type CartQueryRow, cartsByIdQuery, findCarts } from "./find-carts.ts";
 import { promotionCodeEventTypes, publishCartEvents } from "./cart-events.ts";
 
 /** The context of commands that change carts. */
@@ -67,7 +67,7 @@ export interface CartPlan {
    * Called with the priced cart before it is saved; may throw a failure. `refusal` says why the promotion
    * code does not apply; null if it applies.
    */
-  readonly checkResult?: (next: NextCart, refusal: PromotionRefusal | null) => void;
+  readonly checkResult?: (next: RepricedCart, refusal: PromotionRefusal | null) => void;
 }
 
 /** Plans a change of the locked cart. Returns null if there is nothing to change. */
@@ -117,8 +117,11 @@ export async function tryLockCart(
     write: lockStatement,
     values: { id, merchantId: context.merchantId },
   });
-  const [locked, read] = await runPipelined(transaction, [lock, cartsQuery(transaction, [id], context.now)]);
-  const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartRow[]) : [];
+  const [locked, read] = await runPipelined(transaction, [
+    lock,
+    cartsByIdQuery(transaction, [id], context.now),
+  ]);
+  const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartQueryRow[]) : [];
   const cart = found?.cart;
   if (cart === undefined || context.isSystem === true) return cart;
   return isCartPastRetention(cart, context.now) || belongsToOtherBuyer(cart, context.buyerReference)
@@ -133,7 +136,7 @@ const lockStatement = (): RawBuilder<unknown> =>
 export interface LockingSession {
   readonly sessionId: string;
   /** Creates the session with the priced cart. Left out if the session existed before this change. */
-  readonly create?: (next: NextCart) => Promise<void>;
+  readonly create?: (next: RepricedCart) => Promise<void>;
 }
 
 export interface PlannedCartChange {
@@ -158,7 +161,7 @@ export async function applyCartPlan(
     toOfferRequest(context, draft, { codeNormalized, lockingSession }),
   );
   const basis = { before: cart, offer, now: context.now, isInCheckout: isLockedBefore(lockingSession) };
-  const { next, refusal } = repriceOrFail(reviewOffer === undefined ? draft : reviewOffer(offer), basis);
+  const { next, refusal } = repriceCartOrFail(reviewOffer === undefined ? draft : reviewOffer(offer), basis);
   checkResult?.(next, refusal);
   const isFree = cart.status === "active" && lockingSession === undefined;
   if ((isFree || isLockedBefore(lockingSession)) && isCartUnchanged(cart, next))
@@ -173,7 +176,7 @@ const isLockedBefore = (lockingSession: LockingSession | undefined): boolean =>
 interface ChangeToSave {
   readonly cart: CartAggregate;
   readonly lockingSession: LockingSession | undefined;
-  readonly next: NextCart;
+  readonly next: RepricedCart;
   readonly event: EventType | null;
 }
 
@@ -227,7 +230,7 @@ export async function readSavedCart(
   return cart;
 }
 
-export function repriceOrFail(
+export function repriceCartOrFail(
   draft: CartDraft,
   basis: {
     readonly before: CartAggregate | undefined;

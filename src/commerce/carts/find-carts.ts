@@ -27,18 +27,22 @@ export async function findCarts(
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, CartAggregate>> {
-  const { rows } = await reader.executeQuery(cartsQuery(reader, ids, now));
+  const { rows } = await reader.executeQuery(cartsByIdQuery(reader, ids, now));
   return new Map(rows.map(({ cart }) => [cart.id, cart]));
 }
 
-export interface CartRow {
+export interface CartQueryRow {
   readonly cart: CartAggregate;
 }
 
 /** Returns the statement of `findCarts`, for callers that send it together with other statements. */
-export function cartsQuery(reader: Reader, ids: readonly string[], now: Date): CompiledQuery<CartRow> {
+export function cartsByIdQuery(
+  reader: Reader,
+  ids: readonly string[],
+  now: Date,
+): CompiledQuery<CartQueryRow> {
   const list = paddedInTemplate(ids);
-  const write = (): RawBuilder<CartRow> =>
+  const write = (): RawBuilder<CartQueryRow> =>
     sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id where c.id ${list.write()}`;
   return prepareStatement(reader, { form: `carts ${list.form}`, write, values: { ...list.values, now } });
 }

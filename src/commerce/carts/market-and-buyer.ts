@@ -13,7 +13,7 @@ import { cartLineFaults, cartLinesMax, type CartLineToAdd, addToDraftLines } fro
 import { type CartAggregate, cartWarning } from "./cart-aggregate.ts";
 import { buyerEmailRetentionMs, type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
 import { toCartDraft, newCartDraft } from "./cart-draft.ts";
-import { applyCartPlan, type CartCommandContext, lockCart, repriceOrFail } from "./change-cart.ts";
+import { applyCartPlan, type CartCommandContext, lockCart, repriceCartOrFail } from "./change-cart.ts";
 import { publishCartEvents } from "./cart-events.ts";
 import { loadOffer } from "./load-offer.ts";
 import { insertCart } from "./save-cart.ts";
@@ -56,7 +56,7 @@ export async function createCart(
     now,
   };
   const offer = await loadOffer(transaction, offerRequest);
-  const { next } = repriceOrFail(
+  const { next } = repriceCartOrFail(
     { ...draft, lines: addToDraftLines(linesToAdd, { lines: [], offer, now }) },
     { before: undefined, offer, now },
   );

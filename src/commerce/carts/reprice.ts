@@ -20,12 +20,12 @@ import {
   type StoredCartWarning,
   cartWarning,
 } from "./cart-aggregate.ts";
-import { cartAddressLifetimeMs, type CartDraft, type NextCart, pickCartSettings } from "./cart-draft.ts";
+import { cartAddressLifetimeMs, type CartDraft, type RepricedCart, pickCartSettings } from "./cart-draft.ts";
 import type { CartOffer, OfferedMarket } from "./load-offer.ts";
 import { type OfferedCartLine, applyOfferToLines } from "./price-lines.ts";
 
 export interface RepriceResult {
-  readonly next: NextCart;
+  readonly next: RepricedCart;
   /** Why the promotion code of the cart does not apply now; null if the cart has no code or the code applies. */
   readonly refusal: PromotionRefusal | null;
 }
@@ -61,7 +61,7 @@ export function repriceCart({
   });
   const { lines: pricedLines, discounts: _discounts, ...sums } = choice.priced;
   const refusal = choice.code?.refusal ?? null;
-  const next: NextCart = {
+  const next: RepricedCart = {
     ...pickCartSettings(draft),
     marketId: market.id,
     currency: market.currency,

@@ -14,13 +14,13 @@ import {
   toSnakeCase,
 } from "./cart-aggregate.ts";
 import { cartLifetimeMs, buyerEmailRetentionMs } from "./cart-status.ts";
-import { type CartRow, cartsQuery } from "./find-carts.ts";
-import { cartColumnValues, type NextCart } from "./cart-draft.ts";
+import { type CartQueryRow, cartsByIdQuery } from "./find-carts.ts";
+import { cartColumnValues, type RepricedCart } from "./cart-draft.ts";
 
 export interface CartSaveInput {
   readonly cartId: string;
   readonly merchantId: string;
-  readonly next: NextCart;
+  readonly next: RepricedCart;
   readonly now: Date;
 }
 
@@ -42,8 +42,8 @@ async function saveAndReadCart(
   write: CompiledQuery,
   { cartId: id, now }: CartSaveInput,
 ): Promise<CartAggregate> {
-  const [saved, read] = await runPipelined(transaction, [write, cartsQuery(transaction, [id], now)]);
-  const [after] = (read?.rows ?? []) as readonly CartRow[];
+  const [saved, read] = await runPipelined(transaction, [write, cartsByIdQuery(transaction, [id], now)]);
+  const [after] = (read?.rows ?? []) as readonly CartQueryRow[];
   if (saved?.rows.length !== 1 || after === undefined)
     throw new Error(`Cart ${id} has changed since it was locked.`);
   return after.cart;
@@ -150,7 +150,7 @@ const columnTypes: readonly (readonly [column: string, type: string])[] = [
 const types = columnTypes.map(([column, type]) => `${column} ${type}`).join(", ");
 const columns = columnTypes.map(([column]) => column);
 
-function toCartRecord(next: NextCart, at: Date): Readonly<Record<string, unknown>> {
+function toCartRecord(next: RepricedCart, at: Date): Readonly<Record<string, unknown>> {
   const values = cartColumnValues(next);
   const { address } = next;
   const further: Readonly<Record<keyof typeof furtherColumnTypes, string | null>> = {

@@ -12,7 +12,11 @@ import {
   openPersonalData,
   sealPersonalData,
 } from "#commerce/addresses/personal-data.ts";
-import type { AddressLevel, PostalAddress, PostalAddressInput } from "#commerce/addresses/postal-address.ts";
+import type {
+  AddressValidationLevel,
+  PostalAddress,
+  PostalAddressInput,
+} from "#commerce/addresses/postal-address.ts";
 import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toId } from "#foundation/ids.ts";
@@ -28,7 +32,7 @@ import { digestAddressToken } from "./find-carts.ts";
 export interface CartAddressSetInput extends ExpectedVersionInput {
   readonly address: PostalAddressInput;
   /** How strictly the address is checked; `strict` if left out. */
-  readonly validation?: AddressLevel | null | undefined;
+  readonly validation?: AddressValidationLevel | null | undefined;
   /** Whether the address is also saved for later carts of the buyer; false if left out. */
   readonly saveForBuyer?: boolean | null | undefined;
 }
@@ -39,7 +43,7 @@ export interface CartAddressToken {
   readonly cartVersion: number;
   readonly expiresAt: string;
   readonly address: MaskedAddress;
-  readonly validation: { readonly level: AddressLevel; readonly corrected: readonly string[] };
+  readonly validation: { readonly level: AddressValidationLevel; readonly corrected: readonly string[] };
   readonly serviceability: {
     readonly status: "deliverable" | "partially_deliverable" | "no_delivery_options";
     readonly undeliverableLineIds: readonly string[];
@@ -71,7 +75,7 @@ export async function setCartAddress(
 
 export interface CheckedCartAddress {
   readonly address: PostalAddress;
-  readonly level: AddressLevel;
+  readonly level: AddressValidationLevel;
   readonly corrected: readonly string[];
 }
 
@@ -182,7 +186,7 @@ export async function storeCartAddress(
 
 interface IssuedAddressToken {
   readonly token: string;
-  readonly level: AddressLevel;
+  readonly level: AddressValidationLevel;
   readonly corrected: readonly string[];
   readonly now: Date;
 }

@@ -68,7 +68,7 @@ export async function readSession(transaction: Transaction, sessionId: string): 
  * The columns of a session that an update sets; columns that are left out stay. `releaseSession` ends
  * sessions without an order.
  */
-export interface SessionPatch {
+export interface SessionUpdate {
   readonly status?: Extract<SessionStatus, "open" | "processing" | "completed">;
   readonly country?: string;
   readonly currency?: string;
@@ -86,7 +86,7 @@ export interface SessionPatch {
 export async function saveSession(
   transaction: Transaction,
   { now }: Pick<CartCommandContext, "now">,
-  { session, patch }: { readonly session: SessionAggregate; readonly patch: SessionPatch },
+  { session, patch }: { readonly session: SessionAggregate; readonly patch: SessionUpdate },
 ): Promise<SessionAggregate> {
   const clearedSecret =
     patch.status === "completed" ? { urlSealed: null, urlDataKey: null, urlKeyId: null } : {};
@@ -104,7 +104,7 @@ export async function saveSession(
 }
 
 /** Returns the columns of a session that are copied from its cart. */
-export function sessionFieldsOfCart({ country, currency, locale, totalMinor }: CartAggregate): SessionPatch {
+export function sessionFieldsOfCart({ country, currency, locale, totalMinor }: CartAggregate): SessionUpdate {
   return { country, currency, locale, amountTotalMinor: totalMinor };
 }
 

@@ -12,7 +12,7 @@ import {
   requireChangeableCart,
   cartStatusAt,
 } from "#commerce/carts/cart-status.ts";
-import { toCartDraft, type NextCart } from "#commerce/carts/cart-draft.ts";
+import { toCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
 import { applyCartPlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
@@ -21,7 +21,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId, toId } from "#foundation/ids.ts";
 import { type LockedSession, readSession, type SessionCommandContext } from "./change-session.ts";
 import { requireAvailableLines, requireStockHeld, requireFullQuantities } from "./session-stock.ts";
-import { keepUntilSessionEnd } from "./keep-personal-data.ts";
+import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
 import { returnUrlFaults, digestPageSecret } from "./session-page.ts";
 import { sessionSecretSealContext } from "./session-aggregate.ts";
 
@@ -126,7 +126,7 @@ async function requireTokenOfCart(
 
 interface NewSession {
   readonly cart: CartAggregate;
-  readonly next: NextCart;
+  readonly next: RepricedCart;
   readonly input: SessionCreateInput;
   readonly sessionId: string;
   readonly expiresAt: Date;
@@ -142,7 +142,7 @@ async function startSession(
   const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
   requireStockHeld(cart, await holdStock(transaction, context, { sessionId, expiresAt, lines }), context.now);
   const { address, buyerEmailId } = next;
-  await keepUntilSessionEnd(
+  await keepPersonalDataUntilSessionEnd(
     transaction,
     personalDataIds({ address, buyerEmail: buyerEmailId === null ? null : { id: buyerEmailId } }),
     expiresAt,

@@ -30,7 +30,7 @@ export interface SessionCancellation {
   readonly actor: SessionCancelActor;
 }
 
-export type SessionEnd =
+export type SessionEndInput =
   | { readonly sessionId: string; readonly status: "expired" }
   | { readonly sessionId: string; readonly status: "canceled"; readonly cancellation: SessionCancellation };
 
@@ -41,7 +41,7 @@ export type SessionEnd =
 export async function endSession(
   transaction: Transaction,
   owner: StockCommandContext,
-  end: SessionEnd,
+  end: SessionEndInput,
 ): Promise<number> {
   const { sessionId, status } = end;
   const { now } = owner;

@@ -11,7 +11,7 @@ import { releasePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type LockedSession, lockSession, saveSession, publishSessionEvent } from "./change-session.ts";
 import { releaseSession } from "./release-sessions.ts";
-import { keepAfterFailedPayment } from "./keep-personal-data.ts";
+import { keepPersonalDataAfterFailedPayment } from "./keep-personal-data.ts";
 import { sessionFailure, requireProcessingSession } from "./session-aggregate.ts";
 
 export const sessionFailReasons = ["buyer_gave_up", "provider_error", "other"] as const;
@@ -73,7 +73,7 @@ export async function failLockedPayment(
   }
   await releasePromotionUses(transaction, { sessionId: session.id, now });
   const expiresAt = new Date(session.expiresAt);
-  await keepAfterFailedPayment(transaction, { cart, expiresAt, now });
+  await keepPersonalDataAfterFailedPayment(transaction, { cart, expiresAt, now });
   return expiresAt <= now
     ? expireSessionAfterFailure(transaction, context, input)
     : reopenSession(transaction, context, input);

@@ -16,7 +16,7 @@ const retentionAfterSessionMs = 24 * 3_600_000;
  * Keeps rows of personal data at least until 24 hours after the end of the session. Rows that are kept longer
  * already stay unchanged.
  */
-export async function keepUntilSessionEnd(
+export async function keepPersonalDataUntilSessionEnd(
   transaction: Transaction,
   ids: readonly string[],
   expiresAt: Date,
@@ -30,7 +30,7 @@ export async function keepUntilSessionEnd(
  * Restores the time limits after a failed payment: the address is kept as long as the session, and the e-mail
  * as long as the cart.
  */
-export async function keepAfterFailedPayment(
+export async function keepPersonalDataAfterFailedPayment(
   transaction: Transaction,
   { cart, expiresAt, now }: { readonly cart: CartAggregate; readonly expiresAt: Date; readonly now: Date },
 ): Promise<void> {

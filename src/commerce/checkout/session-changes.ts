@@ -23,7 +23,7 @@ import type { CartCommandContext, PlanCartChange } from "#commerce/carts/change-
 import type { Transaction } from "#database/transaction.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { changeSession, type LockedSession, type SessionTarget } from "./change-session.ts";
-import { keepUntilSessionEnd } from "./keep-personal-data.ts";
+import { keepPersonalDataUntilSessionEnd } from "./keep-personal-data.ts";
 
 export interface SessionAddressSetInput extends CartAddressSetInput, SessionTarget {
   /**
@@ -48,7 +48,7 @@ export function setSessionAddress(
       const { plan } = await storeCartAddress(transaction, context, { cart, ...checked });
       if (email === null) return plan;
       const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email });
-      await keepUntilSessionEnd(
+      await keepPersonalDataUntilSessionEnd(
         transaction,
         buyerEmailId === null ? [] : [buyerEmailId],
         new Date(expiresAt),
@@ -80,7 +80,7 @@ export function setSessionContact(
     target: input,
     prepare: async (cart, { expiresAt }) => {
       const buyerEmailId = await replaceBuyerEmail(transaction, context, { cart, email: input.email });
-      await keepUntilSessionEnd(
+      await keepPersonalDataUntilSessionEnd(
         transaction,
         buyerEmailId === null ? [] : [buyerEmailId],
         new Date(expiresAt),

@@ -7,7 +7,7 @@ import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { maskAddress, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { type CartDraft, newCartDraft, type NextCart } from "#commerce/carts/cart-draft.ts";
+import { type CartDraft, newCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
 import type { CartOffer } from "#commerce/carts/load-offer.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
@@ -138,7 +138,7 @@ export interface CartWish {
 export interface NewCart {
   readonly id: string;
   readonly merchantId: string;
-  readonly next: NextCart;
+  readonly next: RepricedCart;
   readonly personalData: readonly Row<"personalData">[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -212,7 +212,7 @@ function deliveryOf(
   };
 }
 
-function withLongestLife({ address, ...next }: NextCart): NextCart {
+function withLongestLife({ address, ...next }: RepricedCart): RepricedCart {
   return { ...next, address: address === null ? null : { ...address, expiresAt: address.expiresAtMax } };
 }
 
