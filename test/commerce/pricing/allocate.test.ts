@@ -75,9 +75,9 @@ describe("products and sums", () => {
     expect(multiplyMinorUnits(-max, 1)).toBe(-max);
   });
 
-  it("are refused above it, with a sentence that says so", () => {
+  it("are refused above the largest amount, and the error names the limit", () => {
     expect(() => multiplyMinorUnits(900_719_925_474_100, 10)).toThrow(AmountOutOfRangeError);
-    expect(() => sumMinorUnits([max, 1])).toThrow("An amount is beyond ±9007199254740991 minor units.");
+    expect(() => sumMinorUnits([max, 1])).toThrow("An amount exceeds ±9007199254740991 minor units.");
     expect(() => sumMinorUnits([-max, -1])).toThrow(AmountOutOfRangeError);
     expect(() => sumMinorUnits([max, 1])).toThrow(expect.objectContaining({ name: "AmountOutOfRange" }));
   });
@@ -120,9 +120,9 @@ describe("a split", () => {
     );
   });
 
-  it("of something over nothing is a mistake of the caller", () => {
+  it("of a positive total over zero weights throws a RangeError", () => {
     expect(() => allocateByWeight(1, [0, 0])).toThrow(
-      new RangeError("There is nothing to split the total over."),
+      new RangeError("A total above 0 cannot be split, because all weights are 0."),
     );
     for (const [total, list] of [[-1, [1]] as const, [1, [2, -1]] as const])
       expect(() => allocateByWeight(total, list)).toThrow(
