@@ -193,7 +193,7 @@ it("picks an example for the role of the token, which opens in a tab of its own 
   ]);
   expect(await axeFaults(page, notOurs)).toEqual([]);
   await picture(page, "picker");
-  await picker.getByLabel("Find an example").fill("returns came");
+  await picker.getByLabel("Find an example").fill("returns restocked");
   expect(await picker.getByRole("listitem").count()).toBe(1);
   await picker.getByRole("button", { name: "Returns of orders" }).click();
   await expect.poll(() => queryIn(page)).toContain("query ReturnsOfOrders");

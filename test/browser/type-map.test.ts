@@ -42,13 +42,13 @@ async function shoot(page: Page, name: string): Promise<void> {
 it("loads without a token, asks for one, and shows the areas with what ties them, in a picture and as a list", async () => {
   const page = await open();
   expect(await placeOf(page)).toBe("All areas");
-  const areas = await picture(page, "The areas and what ties them").getByRole("link").count();
+  const areas = await picture(page, "The areas and their connections").getByRole("link").count();
   expect(areas).toBe(12);
   expect(await page.locator(".areas a").allInnerTexts()).toEqual(
     expect.arrayContaining(["Identity", "Catalog", "Orders", "After-sales", "Webhooks", "Analytics"]),
   );
   expect(await page.locator(".areas a").count()).toBe(areas);
-  await picture(page, "The areas and what ties them")
+  await picture(page, "The areas and their connections")
     .getByRole("link", { name: /^Orders\s*\d/ })
     .click();
   await expect.poll(() => placeOf(page)).toBe("Orders");

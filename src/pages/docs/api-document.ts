@@ -1,4 +1,4 @@
-/** The OpenAPI document as the reference reads it: its operations with what they refer to beside them. */
+/** Reads the OpenAPI document for the reference pages: its operations, with references resolved. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly anyOf?: readonly JsonSchema[];
@@ -99,7 +99,10 @@ export interface DocumentOperation {
   readonly summary: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
-  /** What it wants to be shown. */
+  /**
+   * The credential that the operation requires: none, an API key (or OAuth token), or an OAuth token with a
+   * DPoP proof.
+   */
   readonly credential: "none" | "key" | "token";
   readonly scope: string | null;
   readonly isIdempotent: boolean;
@@ -111,7 +114,7 @@ export interface DocumentOperation {
   readonly headers: readonly Named[];
 }
 
-/** In the order of the document's tags, and within them of what is done first. */
+/** Returns the operations in the order of the document's tags; within a tag, in the order of use. */
 export function readDocumentOperations(document: ApiDocument): DocumentOperation[] {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) =>
@@ -125,7 +128,7 @@ export function readDocumentOperations(document: ApiDocument): DocumentOperation
 
 const verbsInOrder = ["list", "search", "create", "get", "set", "apply"];
 
-/** What finds things comes before what makes one, then what reads one, then the rest. */
+/** Ranks operations by their verb: list and search first, then create, then get, then others. */
 function rankOf({ id }: DocumentOperation): number {
   const rank = verbsInOrder.findIndex((verb) => id.startsWith(verb));
   return rank === -1 ? verbsInOrder.length : rank;
@@ -174,9 +177,9 @@ function found<T>(parts: Readonly<Record<string, T>>, $ref: string): T {
   return part;
 }
 
-/** What a schema says once it is followed: references and parts put together, null told apart. */
+/** A schema with its references and `allOf` parts merged, and null separated from the type. */
 export interface ResolvedSchema extends JsonSchema {
-  /** The name it stands under in the document. */
+  /** The schema's name in the document; null if the schema has no name. */
   readonly name: string | null;
   readonly isNullable: boolean;
   readonly kind: string;

@@ -1,4 +1,4 @@
-/** All pages of the documentation, each made when it is first asked for and kept. */
+/** Builds the pages of the documentation. Each page is built on its first request and then cached. */
 import { createHash } from "node:crypto";
 import { getPageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { compressBody, type CompressedBody } from "#pages/shared/compressed.ts";
@@ -21,15 +21,15 @@ import { operationContent } from "./operation-page.ts";
 import { createExampleRequest } from "./requests.ts";
 
 /**
- * A GET as the demo's key is answered, or undefined: then a stored answer is shown. `path`: below the
- * service's base.
+ * Sends a GET request to the service with the demo's API key. Returns undefined if the status is not 200; the
+ * page then shows a stored answer. `path` is below the service's base path.
  */
 export type RequestDemoAnswer = (path: string, key: string | undefined) => Promise<unknown>;
 
 export interface DocsServices {
   readonly document: ApiDocument;
   readonly publicUrl: string;
-  /** Undefined where there is none. */
+  /** Reads the demo file; undefined if there is no demo. */
   readonly readDemo: () => AnyDemoFile | undefined;
   readonly ask: RequestDemoAnswer;
 }
@@ -41,7 +41,7 @@ export interface CachedDocsPage {
 
 export interface DocsSite {
   readonly asset: DocsFrame["asset"];
-  /** `path`: below /docs. Undefined where there is no such page. */
+  /** Returns the page of a path below /docs; undefined if there is no such page. */
   page(path: string): Promise<CachedDocsPage> | undefined;
   notFound(): string;
 }
@@ -84,7 +84,8 @@ export function createDocsSite(services: DocsServices): DocsSite {
       if (found !== undefined) return found;
       const made = make(path, maker);
       kept.set(path, made);
-      // What went wrong once may go well the next time; whoever asked is told.
+      // A failed build is not cached, because the next attempt may succeed. The current caller gets the
+      // error.
       made.catch(() => kept.delete(path));
       return made;
     },
@@ -102,7 +103,10 @@ interface Site extends DocsServices {
   readonly home: string;
 }
 
-/** `isPassing`: made without what belongs on it, so the next reader may get a better one. */
+/**
+ * Builds one page. `isPassing` is true if the page lacks a live answer, so that it is built again for the
+ * next reader.
+ */
 type Maker = () => Promise<DocsPage & { readonly isPassing?: boolean }>;
 type Entry = [path: string, make: Maker];
 
@@ -141,8 +145,8 @@ interface ShownAnswer {
 }
 
 /**
- * Of reads what the demo really answers, shortened; of changes what the demo answered when the project was
- * built.
+ * Returns an operation's example answer. For GET requests this is the demo's real answer, shortened; for
+ * changes it is the answer stored at build time.
  */
 async function answerOf(
   operation: DocumentOperation,
@@ -163,6 +167,6 @@ async function answerOf(
 const notFoundContent = (home: string): DocsPage["content"] =>
   html`<h1>There is no such page</h1>
     <p>
-      The address may be misspelt, or the page may be gone. <a href="${home}">Start here</a>, or choose from
-      the contents.
+      The address may be misspelt, or the page may have been removed. <a href="${home}">Start here</a>, or
+      choose from the contents.
     </p>`;

@@ -1,6 +1,6 @@
 /**
- * The catalogue of errors: what each code means, when it happens and what to do. The `docUrl` of an error
- * leads to its entry.
+ * The page of error codes: what each code means, when it occurs and what to do. The `docUrl` of an error
+ * links to its entry.
  */
 import { readFileSync } from "node:fs";
 import { type FailureCode, type FailureKind, failureKinds } from "#foundation/failure.ts";
@@ -38,13 +38,13 @@ export function errorsContent({ operations, publicUrl, home }: ErrorsPage): Mark
   const groups = readErrorGuide();
   return html`<h1>Errors</h1>
     <p class="lead">
-      Whatever goes wrong is answered in one form, by a code of this list. Codes are for programs and stay;
-      messages are for people and may change.
+      Every error has the same form and a code of this list. Codes are stable, for use in programs; messages
+      are for people and may change.
     </p>
     ${codeBlock(shape.replace("BASE", publicUrl), "An error")}
     <p>
-      <a href="${home}/guides/errors-and-retries">How to handle them</a>: what may be sent again, when, and
-      how to do so without doing anything twice.
+      <a href="${home}/guides/errors-and-retries">How to handle errors</a>: which requests you may repeat,
+      when, and how to avoid doing a change twice.
     </p>
     <dl class="codes">
       ${groups.map(
@@ -92,8 +92,8 @@ function entryOf(
 }
 
 /**
- * Why each error happens and what to do about it: docs/errors.md, read once. It has an entry for every code
- * of the registry and no other.
+ * An error's entry in docs/errors.md: why the error occurs and what to do. The file has an entry for every
+ * code of the registry, and no others.
  */
 interface ErrorEntry {
   readonly code: FailureCode;
@@ -124,7 +124,8 @@ export function readErrorGuide(text = readFileSync(file, "utf8")): ErrorGroup[] 
 
 function toEntry(text: string): ErrorEntry {
   const [code = "", why = "", remedy = "", ...more] = text.trim().split(/\n\s*\n/);
-  if (!isCode(code)) throw new Error(`docs/errors.md explains ${code}, which is no code of the registry.`);
+  if (!isCode(code))
+    throw new Error(`docs/errors.md explains ${code}, which is not a registered error code.`);
   if (why === "" || remedy === "" || more.length > 0)
     throw new Error(`docs/errors.md: ${code} needs two paragraphs: why it happens, and what to do.`);
   return { code, why, remedy };

@@ -1,7 +1,4 @@
-/**
- * The catalogue of events: what webhook endpoints can be told of, by its groups, and what the body of each
- * has.
- */
+/** The page of webhook events by group, with the fields of an event's body. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { type ApiDocument, referencedName, resolveSchema } from "./api-document.ts";
 import { candidateBadge } from "./frame.ts";
@@ -12,7 +9,7 @@ interface Event {
   readonly name: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
-  /** The name of the schema that its `data.object` has. */
+  /** The name of the schema of `data.object`. */
   readonly object: string;
 }
 
@@ -24,11 +21,11 @@ export function eventsContent(document: ApiDocument, { home }: { readonly home: 
   const envelope = schemas[envelopeName] ?? {};
   return html`<h1>Events</h1>
     <p class="lead">
-      What webhook endpoints can be told of. An endpoint names the types it wants, all of a group
-      (<code>order.*</code>), or everything (<code>*</code>).
+      The events that webhook endpoints can receive. An endpoint subscribes to single types, to all types of a
+      group (<code>order.*</code>), or to all types (<code>*</code>).
     </p>
     <p>
-      The <a href="${home}/guides/webhooks">webhooks guide</a> says how they are sent and verified;
+      The <a href="${home}/guides/webhooks">webhooks guide</a> explains how events are sent and verified;
       <a href="${home}/operations/listInstallationWebhookEvents">listInstallationWebhookEvents</a> has an
       example of each body.
     </p>
@@ -51,8 +48,8 @@ export function eventsContent(document: ApiDocument, { home }: { readonly home: 
     )}
     <h2 id="body">The body</h2>
     <p>
-      It is the same for every type; <code>data.object</code> is the thing as it was then, in the schema that
-      is named with the type.
+      The body has the same form for every type. <code>data.object</code> is the resource as it was at the
+      time of the event; its schema is named with the type.
     </p>
     ${new SchemaView(schemas, [envelope]).fields(envelope, "given")}`;
 }

@@ -1,6 +1,7 @@
 /**
- * The values that fill the documentation's examples, and their answers. Values are ids and codes of the demo
- * if there is one, else placeholders; never a key, because anybody may read the pages.
+ * Parameters and bodies of the documentation's example requests, and the example answers. Ids and codes come
+ * from the demo if there is one, otherwise placeholders are used. Examples never contain a key, because
+ * everybody may read the pages.
  */
 import { readFileSync } from "node:fs";
 import {
@@ -14,12 +15,18 @@ import {
 import type { DocumentOperation } from "./api-document.ts";
 
 export interface RequestExample {
-  /** By name; those of the query that are not here are left out. */
+  /** Values by parameter name. Query parameters without a value are left out. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
-  /** What must be known before it is sent: the version of this cart goes into `expectedVersion`. */
+  /**
+   * The id of the cart whose current version the request sends as `expectedVersion`; null if no version is
+   * needed.
+   */
   readonly versionOf: string | null;
-  /** The code that the cart is given before, so that there is one to take away. */
+  /**
+   * The promotion code that is applied to the cart first, so that the request can remove it; null for all
+   * other operations.
+   */
   readonly codeBefore: string | null;
 }
 
@@ -47,7 +54,7 @@ const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 const query = { q: "tent", locale: "en", market: "DE", sort: "relevance", page: "1", pageSize: "10" };
 
-/** Carts that are alike, one for each change: so that every example runs, in whatever order. */
+/** Demo carts by operation. Each destructive example has its own cart, so that the examples run in any order. */
 type CartName = "active" | "activeSecond" | "empty";
 const cartOf: Readonly<Record<string, CartName>> = {
   removePublicCartPromotion: "activeSecond",
@@ -59,7 +66,7 @@ type Known = Required<
   Pick<DemoFile, "carts" | "sessions" | "orders" | "promotionCodes" | "webhooks" | "products">
 >;
 
-/** Where there is no demo, or an earlier version's that knows less. */
+/** Placeholder ids, used if there is no demo or if an older demo file lacks an id. */
 const nowhere = {
   cart: "cart_01jgfj2v00fxtr0000000000c1",
   chs: "chs_01jgfj2v00fxtr0000000000s1",
@@ -120,14 +127,14 @@ function parametersOf(
   };
 }
 
-/** Made by `npm run generate`. */
+/** Written by `npm run generate`. */
 const file = new URL("../../../schema/example-answers.json", import.meta.url);
-/** What stands in it for the address of the service. */
+/** The service's address in the stored answers. */
 export const storedAnswersBaseUrl = "https://commerce.example";
 
 export type StoredAnswers = (operation: DocumentOperation) => unknown;
 
-/** With this service's address, and the ids of the example's own request. */
+/** Returns the stored answer of an operation, with this service's address and the ids of the example request. */
 export function readStoredAnswers({
   examples,
   publicUrl,
@@ -152,7 +159,7 @@ export function readStoredAnswers({
   };
 }
 
-/** Answers short enough to be read: long lists and texts are cut, nothing is left out that is always there. */
+/** Shortens an answer for reading: cuts long lists and texts, but keeps every field. */
 const itemsMax = 2;
 const textMax = 160;
 

@@ -1,7 +1,4 @@
-/**
- * What every page of the documentation has around it: where one is, where one can go, and a place for the
- * script to put a filter.
- */
+/** The frame of every documentation page: the header, the contents, and templates for the script's filter. */
 import { failureKinds } from "#foundation/failure.ts";
 import { type PageAssets, basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
@@ -22,7 +19,7 @@ export interface DocsFrame {
 }
 
 export interface DocsPage {
-  /** Below /docs; empty: the way in. */
+  /** The path below /docs; empty for the start page. */
   readonly path: string;
   readonly title: string;
   readonly content: Markup;
@@ -92,7 +89,7 @@ function navigation(
     ${codesToFind(home)}`;
 }
 
-/** Shown only to who looks for one. */
+/** The list of error codes. Only the search shows it. */
 const codesToFind = (home: string): Markup =>
   html`<template id="codes-template">
     <section data-shown="found" hidden>
@@ -113,6 +110,6 @@ export const methodBadge = (method: string): Markup =>
 export const candidateBadge = ({ stability }: Pick<DocumentOperation, "stability">): Markup | undefined =>
   stability === "candidate" ? html`<span class="badge">candidate</span>` : undefined;
 
-/** Long names of operations are broken between their words. */
+/** Allows line breaks between the words of a long operation name. */
 export const withWordBreaks = (id: string): Markup =>
   html`${id.split(/(?=[A-Z][a-z])/).map((word, index) => (index === 0 ? html`${word}` : html`<wbr />${word}`))}`;

@@ -1,7 +1,4 @@
-/**
- * The guides of docs/guides: markdown that reads as well where it lies, shown with the address of this
- * service in its examples.
- */
+/** Renders the guides of docs/guides (Markdown) with this service's address in their examples. */
 import { readFileSync } from "node:fs";
 import { html, Markup } from "#pages/shared/html.ts";
 import { type MarkdownHeading, renderMarkdown } from "./markdown.ts";
@@ -23,13 +20,13 @@ type GuideName = (typeof guideNames)[number];
 export interface Guide {
   readonly name: GuideName;
   readonly title: string;
-  /** Its first paragraph. */
+  /** The guide's first paragraph. */
   readonly summary: string;
   readonly text: string;
 }
 
 const folder = new URL("../../../docs/guides/", import.meta.url);
-/** What the examples in the documents call. */
+/** The service's address in the guides' examples. */
 const writtenBase = "http://127.0.0.1:4000";
 
 export function readGuides(): Guide[] {
@@ -37,7 +34,7 @@ export function readGuides(): Guide[] {
     const text = withPrograms(readFileSync(new URL(`${name}.md`, folder), "utf8"));
     const [, title = "", summary = ""] = /^# (.+)\n\n(.+)\n/.exec(text) ?? [];
     if (title === "" || summary === "")
-      throw new Error(`docs/guides/${name}.md begins with a title and a paragraph.`);
+      throw new Error(`docs/guides/${name}.md must begin with a title (#) and a paragraph.`);
     return { name, title, summary, text };
   });
 }
@@ -50,7 +47,7 @@ const fences: Readonly<Record<string, string>> = {
   go: "go",
 };
 
-/** A paragraph that is a link to a program and nothing else is the program. */
+/** Replaces each paragraph that is only a link to a program with that program's text. */
 function withPrograms(text: string): string {
   return text.replaceAll(
     /^\[[^\]]+\]\((verify\/[\w.-]+\.(\w+))\)$/gm,
@@ -70,7 +67,7 @@ export function guideContent({ text }: Guide, { publicUrl, home }: GuidePlace): 
   const { body, headings } = renderMarkdown(text.replaceAll(writtenBase, publicUrl), (href) =>
     addressOf(href, home),
   );
-  // What it is about comes first, then what it has.
+  // The table of contents comes after the first paragraph.
   const end = body.text.indexOf("</p>") + "</p>".length;
   const [lead, rest] = [new Markup(body.text.slice(0, end)), new Markup(body.text.slice(end))];
   return html`<article class="guide">${lead} ${tableOfContents(headings)} ${rest}</article>`;
@@ -87,7 +84,7 @@ function tableOfContents(headings: readonly MarkdownHeading[]): Markup | undefin
 
 const schemaFolder = "../../schema/";
 
-/** Documents link to each other, and to what the reference is made from, as files. */
+/** Converts a link between files of the repository into a link between pages. */
 function addressOf(href: string, home: string): string {
   const [, path = "", fragment = ""] = /^([^#]*)(#.*)?$/.exec(href) ?? [];
   if (/^[\w-]+\.md$/.test(path)) return `${home}/guides/${path.slice(0, -".md".length)}${fragment}`;

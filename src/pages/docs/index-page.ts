@@ -1,4 +1,4 @@
-/** The way in: what this is, a first request that runs as it stands, and every operation there is. */
+/** The start page: what the API is, a first request that can be run as shown, and all operations. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { ApiDocument, DocumentOperation } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";
@@ -39,7 +39,10 @@ export function indexContent({ document, operations, guides, examples, publicUrl
     <h2 id="first">A first request</h2>
     <p>Search needs no key:</p>
     ${codeBlock(`curl '${publicUrl}/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=2'`, "curl")}
-    <p>Product pages need none either; everything else does. This request says whose key it is:</p>
+    <p>
+      Product pages need no key either; all other requests do. This request returns the key's merchant and
+      scopes:
+    </p>
     ${credentialInstructions("key", { isDemo: examples.isDemo, home })}
     ${codeBlock(`curl '${publicUrl}/api/v1/open/identity' \\\n  -H "Authorization: Bearer $KEY"`, "curl")}
     <p>${renderInlineMarkdown(document.info.description)}</p>
@@ -58,7 +61,7 @@ export function indexContent({ document, operations, guides, examples, publicUrl
       </li>
       <li>
         <a href="${home}/events">Events</a>
-        <p>What webhook endpoints are told of, and what its body has.</p>
+        <p>The events that webhook endpoints can receive, and the fields of their body.</p>
       </li>
     </ul>
     <h2 id="operations">Operations</h2>

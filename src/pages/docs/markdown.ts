@@ -1,6 +1,6 @@
 /**
- * Markdown of ours as HTML: headings with anchors, links to other documents as links to their pages, and HTML
- * in it shown as the text that it is.
+ * Renders the project's Markdown as HTML: headings get anchors, links to other documents become links to
+ * their pages, and HTML in the text is shown as text.
  */
 import { Marked, type Tokens } from "marked";
 import { html, Markup } from "#pages/shared/html.ts";
@@ -16,7 +16,7 @@ export interface RenderedMarkdown {
   readonly headings: readonly MarkdownHeading[];
 }
 
-/** Where a link leads to that stands in a document. */
+/** Converts a link in a document into the link that the page shows. */
 type LeadTo = (href: string) => string;
 
 export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {
@@ -61,7 +61,7 @@ const languages: Readonly<Record<string, string>> = {
   text: "Text",
 };
 
-/** Can be reached by the keyboard, since it may have to be scrolled. */
+/** Renders a code block that can get the keyboard focus, so that it can be scrolled. */
 export function codeBlock(code: string, label: string): Markup {
   return new Markup(
     html`<pre tabindex="0" role="region" aria-label="${label}"><code>${code}</code></pre>`.text.trim(),
@@ -71,7 +71,7 @@ export function codeBlock(code: string, label: string): Markup {
 const plain = new Marked({ async: false, gfm: true });
 plain.use({ renderer: { html: ({ text }) => html`${text}`.text } });
 
-/** A description: code spans and emphasis, no blocks. */
+/** Renders a description with code spans and emphasis, but without blocks. */
 export const renderInlineMarkdown = (text: string): Markup => new Markup(plain.parseInline(text) as string);
 
 const plainText = (tokens: readonly { readonly raw: string }[]): string =>

@@ -1,6 +1,6 @@
 /**
- * One operation: what it does, what it wants, what it takes, what it answers and when it refuses; with a
- * request that runs as it stands.
+ * The page of one operation: its purpose, credential, parameters, body, response, errors, and an example
+ * request that can be run as shown.
  */
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
@@ -16,9 +16,9 @@ interface OperationPage {
   readonly document: ApiDocument;
   readonly examples: RequestExamples;
   readonly publicUrl: string;
-  /** Where the documentation begins. */
+  /** URL path of the documentation's start page. */
   readonly home: string;
-  /** An answer, as JSON. */
+  /** The example answer, as parsed JSON. */
   readonly answer: unknown;
 }
 
@@ -60,7 +60,7 @@ export function operationContent(operation: DocumentOperation, page: OperationPa
             ${view.fields(operation.body, "taken")}`
     }
     <h2 id="answer">Response</h2>
-    <p>200, and JSON in UTF-8. Every field is always there; what is not there is null.</p>
+    <p>Status 200 with JSON in UTF-8. Every field is always present; a field without a value is null.</p>
     ${view.fields(operation.answer, "given")}
     <h3 id="headers">Headers</h3>
     <ul class="fields">
@@ -83,10 +83,10 @@ const places = { path: "path", query: "query string", header: "headers" } as con
 function factsOf(operation: DocumentOperation, home: string): Markup {
   const { credential, scope, isIdempotent, stability, limits } = operation;
   const credentials = {
-    none: html`None. A valid key, if sent, is counted against its own limits.`,
+    none: html`None. A valid key that is sent anyway counts against its own limits.`,
     key: html`An <a href="${home}/guides/authentication">API key</a> or an
       <a href="${home}/guides/oauth">OAuth token</a>.`,
-    token: html`An <a href="${home}/guides/oauth">OAuth token</a> with a DPoP proof; a key will not do.`,
+    token: html`An <a href="${home}/guides/oauth">OAuth token</a> with a DPoP proof; an API key is refused.`,
   }[credential];
   return html`<dl class="facts">
     <div>
@@ -168,7 +168,7 @@ function errorsOf({ errorCodes }: DocumentOperation, home: string): Markup {
       </tbody>
     </table>
     <p class="soft">
-      Any request may also be answered with 405, 408, 431 or, where something fails on our side, 5xx: see
+      Any request may also be answered with 405, 408, 431 or, if the service fails, 5xx: see
       <a href="${home}/errors">all errors</a>.
     </p>`;
 }

@@ -1,6 +1,6 @@
 /**
- * The documentation at `/docs`: what the OpenAPI document says, guides, and the demo where there is one.
- * Browsers keep a page for a minute.
+ * Serves the documentation at `/docs`, made from the OpenAPI document, the guides and the demo (if there is
+ * one). Browsers cache a page for a minute.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
@@ -32,7 +32,7 @@ export const docsPlugin: FastifyPluginAsync<DocsOptions> = async (
   for (const path of ["/docs", "/docs/*"]) refuseOtherMethods(server, path, ["GET"]);
 };
 
-/** Through the front door, as everybody; what is not answered with 200 is not shown. */
+/** Sends a request to this server through its normal routes. Returns undefined unless the status is 200. */
 function askOf(server: FastifyInstance): DocsServices["ask"] {
   return async (path, key) => {
     const { statusCode, body } = await server.inject({
@@ -44,10 +44,10 @@ function askOf(server: FastifyInstance): DocsServices["ask"] {
   };
 }
 
-/** The documentation's addresses: /docs and what is below it. Anybody may read it and keep it for a minute. */
+/** Registers the routes /docs and below. All callers may read the pages and cache them for a minute. */
 function mountDocs(server: FastifyInstance, services: DocsServices): void {
   let site: DocsSite | undefined;
-  // Made when somebody looks: by then the demo is there.
+  // Built at the first request, because the demo may be seeded after the server starts.
   const show = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
     site ??= createDocsSite(services);
     const page = await site.page(path);
@@ -93,7 +93,7 @@ function sendPage(
 
 const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");
 
-/** By the weak comparison of RFC 9110: the encodings of a page differ in their bytes and in nothing else. */
+/** Compares entity tags weakly (RFC 9110), because the encodings of a page differ only in their bytes. */
 function isKnown(header: string | undefined, etag: string): boolean {
   return (header ?? "").split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag));
 }

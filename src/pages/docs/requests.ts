@@ -1,7 +1,4 @@
-/**
- * Requests as a person would type them, for a shell and for JavaScript, and the line that sets the key which
- * they use. No page shows a key.
- */
+/** Example requests as curl and JavaScript code, and the line that sets their API key. No page shows a key. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { DocumentOperation } from "./api-document.ts";
 import type { RequestExample } from "./examples.ts";
@@ -12,13 +9,13 @@ export interface ExampleRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
-  /** What is sent before, so that this one can be. */
+  /** A request that must be sent first, so that this request succeeds; null if there is none. */
   readonly before: ExampleRequest | null;
-  /** Where the version is read that is sent as `expectedVersion`. */
+  /** URL from which the cart's version is read for `expectedVersion`; null if no version is needed. */
   readonly versionUrl: string | null;
 }
 
-/** What stands for a value that is made or known where it is sent. */
+/** Shell variables for values that the caller sets, and an expression for a new idempotency key. */
 const [key, token, proof, once] = [
   "$KEY",
   "$ACCESS_TOKEN",
@@ -73,7 +70,10 @@ export function exampleRequestUrl(
 
 export function toCurl(request: ExampleRequest): string {
   const { before, versionUrl } = request;
-  const first = before === null ? [] : ["# A code to take away.", command(before, "curl -so /dev/null")];
+  const first =
+    before === null
+      ? []
+      : ["# Applies a code first, so that the request can remove it.", command(before, "curl -so /dev/null")];
   const version =
     versionUrl === null
       ? []
@@ -92,7 +92,7 @@ function command({ method, url, headers, body, versionUrl }: ExampleRequest, pro
   return parts.join(" \\\n  ");
 }
 
-/** Between the quotes of the text around it. */
+/** Ends and reopens the shell quotes around the body, so that the shell inserts the version. */
 const withVersion = (body: object): string =>
   JSON.stringify({ ...body, expectedVersion: 0 }).replace(
     '"expectedVersion":0',
@@ -103,7 +103,8 @@ const quoted = (text: string): string => (text.includes("$") ? `"${text}"` : `'$
 
 export function toJavaScript(request: ExampleRequest): string {
   const { before, versionUrl } = request;
-  const first = before === null ? "" : `${call(before)}; // A code to take away.\n`;
+  const first =
+    before === null ? "" : `${call(before)}; // Applies a code first, so that the request can remove it.\n`;
   const version =
     versionUrl === null
       ? ""
@@ -133,7 +134,7 @@ function bodyText({ body, versionUrl }: ExampleRequest): string {
   return text.replace("expectedVersion: 0", "expectedVersion: version").replaceAll("\n", "\n  ");
 }
 
-/** As a shell's variable is spelled there. */
+/** Converts a value with shell variables into a JavaScript expression. */
 function spelled(value: string): string {
   if (value === once) return "crypto.randomUUID()";
   return value.includes("$")
@@ -141,7 +142,7 @@ function spelled(value: string): string {
     : `"${value}"`;
 }
 
-/** The demo's, from its folder, wherever the service was told to keep it. */
+/** Reads the demo's key from demo.json in the service's data folder. */
 const demoKeyLine = `export KEY=$(node -p '
   const folder = process.env.DATA_DIR ?? ".data";
   JSON.parse(fs.readFileSync(folder + "/demo.json", "utf8")).keys.full')`;

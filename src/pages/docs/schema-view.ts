@@ -1,6 +1,6 @@
 /**
- * Schemas as people read them: a list of fields with type, rules and meaning. What is used more than once on
- * a page stands once at its end.
+ * Shows schemas as lists of fields with type, rules and description. A schema that is used more than once on
+ * a page is shown once, at the page's end.
  */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { type ResolvedSchema, resolveSchema, type JsonSchema, type JsonSchemas } from "./api-document.ts";
@@ -10,10 +10,10 @@ type Use = "taken" | "given";
 
 export class SchemaView {
   readonly #schemas: JsonSchemas;
-  /** Those that stand at the end of the page. */
+  /** Names of the schemas that are shown at the end of the page. */
   readonly #shared: ReadonlySet<string>;
 
-  /** `shown`: all that the page will show. */
+  /** `shown` lists all schemas of the page, to find those used more than once. */
   constructor(schemas: JsonSchemas, shown: readonly JsonSchema[]) {
     this.#schemas = schemas;
     const counts = new Map<string, number>();
@@ -114,7 +114,7 @@ function rulesOf(schema: JsonSchema): string[] {
   ];
 }
 
-/** Whether the description has its numbers already. */
+/** True if the description already contains the rule's numbers. */
 function isSaid(rule: string, { description = "" }: JsonSchema): boolean {
   const numbers = rule.match(/\d+/g) ?? [];
   return numbers.length > 0 && numbers.every((number) => new RegExp(`\\b${number}\\b`).test(description));
@@ -147,7 +147,7 @@ const formats: Readonly<Record<string, string>> = {
   uri: "URI",
 };
 
-/** What any integer of its kind is bounded by says nothing about the field. */
+/** Leaves out the bounds that every integer of the type has. */
 function numberRules({ minimum, maximum }: JsonSchema): string[] {
   const least = minimum === undefined || minimum <= -intMax ? undefined : minimum;
   const most = maximum === undefined || maximum >= intMax ? undefined : maximum;

@@ -1,6 +1,6 @@
 /**
- * The form by which an operation is tried in the page. It stands in a template: without the script that sends
- * it, it is not there.
+ * The form that tries an operation in the page. It is in a template, so the form appears only if the page's
+ * script runs.
  */
 import { basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
@@ -12,7 +12,7 @@ export function tryForm(
   { example, publicUrl }: { readonly example: RequestExample; readonly publicUrl: string },
 ): Markup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
-  // A proof is made anew for each request, with a key that a page should not hold.
+  // A DPoP proof needs a private key and a new signature for each request, which a page should not hold.
   if (credential === "token") return undefined;
   const { body, codeBefore, versionOf } = example;
   const base = basePathOf(publicUrl);
@@ -30,8 +30,8 @@ export function tryForm(
         ${credential === "none" ? undefined : keyField}
         ${parameters.filter(({ in: place }) => place !== "header").map((parameter) => fieldOf(parameter, example))}
         ${body === null ? undefined : bodyField(body)}
-        ${isIdempotent ? html`<p class="note">This really changes the thing, under an Idempotency-Key that is new each time.</p>` : undefined}
-        ${versionOf === null ? undefined : html`<p class="note">${codeBefore === null ? "" : "The cart is given a code first, so that there is one to take away. "}The cart's version is read first and sent as <code>expectedVersion</code>, unless the body has one.</p>`}
+        ${isIdempotent ? html`<p class="note">This request really changes data. Each request has a new Idempotency-Key.</p>` : undefined}
+        ${versionOf === null ? undefined : html`<p class="note">${codeBefore === null ? "" : "A code is applied to the cart first, so that the request can remove it. "}The cart's version is read first and sent as <code>expectedVersion</code>, unless the body has one.</p>`}
         <button>Send</button>
       </form>
       <div class="result" role="status"></div>
@@ -52,7 +52,9 @@ const keyField = html`<p class="field">
     aria-describedby="try-key-help"
     required
   />
-  <span id="try-key-help" class="soft">Kept in this tab until it is closed, and sent nowhere else.</span>
+  <span id="try-key-help" class="soft"
+    >The key is stored in this tab until the tab is closed, and is sent to this service only.</span
+  >
 </p>`;
 
 function fieldOf(
@@ -72,7 +74,7 @@ function fieldOf(
         )}
       </select>
     </p>`;
-  // A query may be empty; a part of the path may not.
+  // Query parameters may be empty; path parameters may not.
   const isNeeded = required && place === "path";
   return html`<p class="field">
     ${label}<input

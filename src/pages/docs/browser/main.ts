@@ -1,11 +1,11 @@
 /**
- * What the documentation does beyond its HTML: finds operations, scrolls its contents to the current page,
- * copies examples, and tries an operation in the page.
+ * The documentation's script: searches operations, scrolls the contents to the current page, copies examples,
+ * and tries an operation in the page.
  */
 import "./docs.css";
 import { addTryForm, replaceTemplate } from "./try-operation.ts";
 
-/** Scrolls the contents, and nothing else, to where the page stands in them. */
+/** Scrolls the contents (not the page) to the link of the current page. */
 function showCurrent(): void {
   const contents = document.getElementById("contents");
   const current = contents?.querySelector<HTMLElement>("[aria-current=page]");
@@ -13,7 +13,7 @@ function showCurrent(): void {
   contents.scrollTop = current.offsetTop - contents.clientHeight / 2;
 }
 
-/** A button beside each example that copies it. */
+/** Adds a "Copy" button to each example. */
 function addCopyButtons(): void {
   for (const block of document.querySelectorAll<HTMLElement>("pre")) {
     const button = document.createElement("button");
@@ -39,7 +39,7 @@ async function copy(text: string, button: HTMLButtonElement): Promise<void> {
   setTimeout(() => (button.textContent = "Copy"), 2_000);
 }
 
-/** Finds operations, guides and error codes by any words of their name, method or path. */
+/** Searches operations, guides and error codes by words of their name, method or path. */
 function addFilter(): void {
   if (!replaceTemplate("filter-template")) return;
   replaceTemplate("codes-template");
@@ -54,7 +54,7 @@ function addFilter(): void {
   });
 }
 
-/** Gives how many are left. */
+/** Shows the links that contain all words, and returns their number. */
 function show(words: readonly string[]): number {
   let shown = 0;
   for (const section of document.querySelectorAll<HTMLElement>("#contents section")) {

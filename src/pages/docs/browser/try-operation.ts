@@ -1,6 +1,6 @@
 /**
- * Tries an operation: sends what the form says, with a key that is kept for the tab, and shows what is
- * answered.
+ * Tries an operation in the page: sends the form's request with the API key that is stored for the tab, and
+ * shows the response.
  */
 
 const keyName = "commerce-gateway-docs-key";
@@ -39,7 +39,7 @@ async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
   } catch (error) {
     result.replaceChildren(
       paragraph(
-        `Nothing was answered: ${error instanceof Error ? error.message : "the service is out of reach"}.`,
+        `The request failed: ${error instanceof Error ? error.message : "the service cannot be reached"}.`,
       ),
     );
   } finally {
@@ -47,7 +47,10 @@ async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
   }
 }
 
-/** Or the answer to what has to be done before, where that is refused. */
+/**
+ * Sends the form's request and the requests that it needs first. Returns the first response that is an error,
+ * else the last response.
+ */
 async function answerTo(form: HTMLFormElement): Promise<Response> {
   const { method = "GET", before, versionPath } = form.dataset;
   const [address, body, headers] = [addressOf(form), bodyOf(form), headersOf(form)];
@@ -67,7 +70,7 @@ async function answerTo(form: HTMLFormElement): Promise<Response> {
   return fetch(address, { method, headers: again, body: withVersion(body, data.version), cache: "no-store" });
 }
 
-/** What is no JSON is sent as it is: the service says what is wrong with it. */
+/** A body that is not valid JSON is sent unchanged; the service returns what is wrong with it. */
 function withVersion(body: string, expectedVersion: number): string {
   try {
     return JSON.stringify({ ...(JSON.parse(body) as object), expectedVersion });
@@ -106,7 +109,7 @@ function headersOf(form: HTMLFormElement): Record<string, string> {
   };
 }
 
-/** Not randomUUID, which is not there on plain http:// but for this machine. */
+/** Creates a random key. `crypto.randomUUID` is not available on plain http:// except on localhost. */
 const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
@@ -129,12 +132,12 @@ async function showAnswer(response: Response, result: HTMLElement): Promise<void
   const body = document.createElement("pre");
   body.tabIndex = 0;
   body.setAttribute("role", "region");
-  body.setAttribute("aria-label", "What was answered");
+  body.setAttribute("aria-label", "Response body");
   body.textContent = pretty(text);
   result.replaceChildren(status, headers, body);
 }
 
-/** HTTP/2 has no words for them. */
+/** Reason phrases by status, because HTTP/2 has none. */
 const meanings: Readonly<Record<number, string>> = {
   200: "OK",
   400: "Bad request",
@@ -161,7 +164,7 @@ function paragraph(text: string): HTMLParagraphElement {
   return made;
 }
 
-/** What the page holds ready for the script: the content of a template, put in the template's place. */
+/** Replaces a template by its content. Returns false if the page has no such template. */
 export function replaceTemplate(id: string): boolean {
   const template = document.getElementById(id);
   if (!(template instanceof HTMLTemplateElement)) return false;
