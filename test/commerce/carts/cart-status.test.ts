@@ -79,12 +79,16 @@ describe("a cart", () => {
     },
   );
 
-  it("has a session that is over when it is not there, ended, or ran out; never while it is paid", () => {
-    expect(hasCartSessionEnded({ session: null }, now)).toBe(true);
-    for (const status of ["completed", "canceled", "expired"] as const)
-      expect(hasCartSessionEnded({ session: session(status, 1) }, now)).toBe(true);
-    expect(hasCartSessionEnded({ session: session("processing", -1) }, now)).toBe(false);
-  });
+  it(
+    "has no running session if the session is missing, ended or out of time; a session that is " +
+      "being paid is running",
+    () => {
+      expect(hasCartSessionEnded({ session: null }, now)).toBe(true);
+      for (const status of ["completed", "canceled", "expired"] as const)
+        expect(hasCartSessionEnded({ session: session(status, 1) }, now)).toBe(true);
+      expect(hasCartSessionEnded({ session: session("processing", -1) }, now)).toBe(false);
+    },
+  );
 
   it.each([
     ["revoked", at(-90 * dayMs + 1), at(-1), false],

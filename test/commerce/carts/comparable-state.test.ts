@@ -1,6 +1,6 @@
 /**
- * A field of a cart that is left out of the comparison would make its change a change of nothing: every field
- * is tried here.
+ * Changes every field of a cart. A field that is missing in the comparison would make its change count as no
+ * change.
  */
 import { describe, expect, it } from "vitest";
 import { type CartAggregate, cartColumns } from "#commerce/carts/cart-aggregate.ts";
@@ -11,7 +11,7 @@ const cart = storedCart();
 const stateOf = (changed: CartAggregate): string =>
   comparableCartState({ ...changed, buyerEmailId: changed.buyerEmail?.id ?? null });
 
-/** Fields that no change of a cart sets by itself: each needs a reason. */
+/** Fields that the comparison leaves out, with the reason of each. */
 const notCompared = new Set([
   // The database, the clock or a change of the status sets these.
   "id",
@@ -105,7 +105,7 @@ describe("the comparable state of a cart", () => {
     },
   );
 
-  it("is the same whatever order the database gives the keys of jsonb", () => {
+  it("does not depend on the order in which the database returns the keys of jsonb", () => {
     const display = Object.fromEntries(
       Object.entries(line.display).toReversed(),
     ) as unknown as typeof line.display;
@@ -116,8 +116,8 @@ describe("the comparable state of a cart", () => {
   });
 });
 
-describe("the draft that leaves a cart as it is", () => {
-  it("has every column that callers decide", () => {
+describe("the draft of a stored cart", () => {
+  it("has every column that callers choose", () => {
     const draft = toCartDraft(cart);
     const carried = cartColumns.filter((name) => name in draft && name !== "warnings");
     expect(carried).toEqual(["marketId", "country", "locale", "buyerReference", "deliveryMethodId"]);

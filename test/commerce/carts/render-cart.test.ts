@@ -26,55 +26,65 @@ function sumOf({ subtotal, discount, shipping, tax, taxIncluded }: CartView["tot
 }
 
 describe("a cart", () => {
-  it("is shown with its sums, its line's stock told up to 100, and pictures under the service's own address", () => {
-    const view = show(storedCart());
-    expect(view.totals).toEqual({
-      subtotal: eur(2000),
-      discount: eur(350),
-      shipping: eur(500),
-      tax: eur(190),
-      taxIncluded: false,
-      total: eur(2340),
-      estimated: false,
-    });
-    expect(sumOf(view.totals)).toBe(view.totals.total.amountMinor);
-    expect(view.lines[0]).toMatchObject({
-      availableQuantity: 100,
-      availability: "in_stock",
-      image: { url: "https://shop.test/media/cup.svg" },
-    });
-    expect(view.promotion).toMatchObject({
-      state: "applied",
-      discount: eur(350),
-      promotion: { title: "Sparen", combinesWithAutomatic: true },
-    });
-  });
-
-  it("loses at the end of its address what only an address tells, and not a millisecond before", () => {
-    const cart = storedCart();
-    expect(show(cart, new Date("2026-06-01T12:29:59.999Z"))).toEqual(show(cart));
-    const view = show(cart, new Date("2026-06-01T12:30:00.000Z"));
-    expect(view).toMatchObject({
-      version: 7,
-      address: null,
-      addressTokenExpiresAt: null,
-      delivery: null,
-      lines: [{ tax: null, discount: eur(200), total: eur(1800) }],
-      totals: {
+  it(
+    "is rendered with its totals, an available quantity of at most 100, and image URLs of this " + "service",
+    () => {
+      const view = show(storedCart());
+      expect(view.totals).toEqual({
         subtotal: eur(2000),
-        discount: eur(200),
-        shipping: null,
-        tax: null,
-        total: eur(1800),
-        estimated: true,
-      },
-      promotion: { discount: eur(200), allocations: [{ target: "line", lineId: "cln_1", amount: eur(200) }] },
-      warnings: [{ code: "address_expired", lineId: null, data: {} }],
-    });
-    expect(sumOf(view.totals)).toBe(view.totals.total.amountMinor);
-  });
+        discount: eur(350),
+        shipping: eur(500),
+        tax: eur(190),
+        taxIncluded: false,
+        total: eur(2340),
+        estimated: false,
+      });
+      expect(sumOf(view.totals)).toBe(view.totals.total.amountMinor);
+      expect(view.lines[0]).toMatchObject({
+        availableQuantity: 100,
+        availability: "in_stock",
+        image: { url: "https://shop.test/media/cup.svg" },
+      });
+      expect(view.promotion).toMatchObject({
+        state: "applied",
+        discount: eur(350),
+        promotion: { title: "Sparen", combinesWithAutomatic: true },
+      });
+    },
+  );
 
-  it("keeps its address while a checkout holds it", () => {
+  it(
+    "loses tax, shipping price and delivery options when its address expires, and not a " +
+      "millisecond before",
+    () => {
+      const cart = storedCart();
+      expect(show(cart, new Date("2026-06-01T12:29:59.999Z"))).toEqual(show(cart));
+      const view = show(cart, new Date("2026-06-01T12:30:00.000Z"));
+      expect(view).toMatchObject({
+        version: 7,
+        address: null,
+        addressTokenExpiresAt: null,
+        delivery: null,
+        lines: [{ tax: null, discount: eur(200), total: eur(1800) }],
+        totals: {
+          subtotal: eur(2000),
+          discount: eur(200),
+          shipping: null,
+          tax: null,
+          total: eur(1800),
+          estimated: true,
+        },
+        promotion: {
+          discount: eur(200),
+          allocations: [{ target: "line", lineId: "cln_1", amount: eur(200) }],
+        },
+        warnings: [{ code: "address_expired", lineId: null, data: {} }],
+      });
+      expect(sumOf(view.totals)).toBe(view.totals.total.amountMinor);
+    },
+  );
+
+  it("keeps its address during a checkout", () => {
     const session = { id: "chs_1", status: "open", expiresAt: "2026-06-01T14:00:00.000Z" } as const;
     const cart = storedCart({ status: "locked", session });
     expect(show(cart, new Date("2026-06-01T13:59:59.999Z"))).toMatchObject({
@@ -110,13 +120,13 @@ describe("a cart", () => {
     expect(view.lines[0]).toMatchObject({ availability, availableQuantity });
   });
 
-  it("tells what was different before, and nothing else", () => {
+  it("reports the previous values of the changed fields only", () => {
     const before = storedCart();
     const light = { now: noon, publicUrl };
     expect(previousCartFields({ before, after: before }, light)).toEqual({});
     const after = storedCart({ version: 8, locale: "de" });
     expect(previousCartFields({ before, after }, light)).toEqual({ version: 7, locale: "en" });
-    // What the clock had made of it already is what the change writes down.
+    // The change stores the status that time had already caused.
     const gone = storedCart({ expiresAt: noon.toISOString() });
     expect(
       previousCartFields({ before: gone, after: { ...gone, status: "expired", version: 8 } }, light),
@@ -126,7 +136,7 @@ describe("a cart", () => {
     });
   });
 
-  it("says each warning in a sentence", () => {
+  it("has a message for each warning", () => {
     const messages = cartWarningCodes.map(
       (code: CartWarningCode) => toCartWarningView({ code, lineId: null, data: {} }).message,
     );

@@ -94,8 +94,8 @@ const wanting = (quantity: number): Partial<CartDraft> => ({
   lines: [{ id: "cln_1", variantId: "var_1", quantity, before: line as StoredCartLine }],
 });
 
-describe("a cart priced anew", () => {
-  it("is what its lines, delivery and tax make of it", () => {
+describe("a cart that is priced again", () => {
+  it("adds up its lines, delivery and tax", () => {
     const next = repriced();
     // 2 × 10.00 + 5.00, and 19 % of both.
     expect(next.priced).toMatchObject({
@@ -117,7 +117,7 @@ describe("a cart priced anew", () => {
     expect(next.warnings).toEqual([]);
   });
 
-  it("is taxed by the region's own rate, else the country's, else not at all", () => {
+  it("is taxed by the rate of the region, else by the rate of the country, else not at all", () => {
     const taxAt = (countryCode: string, regionCode: string | null): number | null => {
       const { address } = before;
       if (address === null) throw new Error("The cart has an address.");
@@ -129,30 +129,34 @@ describe("a cart priced anew", () => {
     expect(repriced({ market: { taxes: [] } }).priced.taxMinor).toBe(0);
   });
 
-  it("knows neither tax nor shipping without an address, nor with one outside of the market or at its end", () => {
-    const unknown = { shippingMinor: null, taxMinor: null, totalMinor: 2000 };
-    expect(repriced({ draft: { address: null } }).priced).toMatchObject(unknown);
-    const abroad = repriced({ market: { countries: ["FR"] } });
-    expect([abroad.address, warningsOf(abroad)]).toEqual([null, [["address_expired", {}]]]);
-    expect(repriced({ at: new Date("2026-06-01T12:29:59.999Z") }).address?.expiresAt).toBe(
-      "2026-06-01T12:59:59.999Z",
-    );
-    const late = repriced({ at: new Date("2026-06-01T12:30:00.000Z") });
-    expect(late).toMatchObject({
-      address: null,
-      deliveryOptions: null,
-      deliveryMethodId: null,
-      priced: unknown,
-      warnings: [{ code: "address_expired" }],
-    });
-  });
+  it(
+    "has no tax and no shipping price without an address, and with an address that is outside " +
+      "of the market or expired",
+    () => {
+      const unknown = { shippingMinor: null, taxMinor: null, totalMinor: 2000 };
+      expect(repriced({ draft: { address: null } }).priced).toMatchObject(unknown);
+      const abroad = repriced({ market: { countries: ["FR"] } });
+      expect([abroad.address, warningsOf(abroad)]).toEqual([null, [["address_expired", {}]]]);
+      expect(repriced({ at: new Date("2026-06-01T12:29:59.999Z") }).address?.expiresAt).toBe(
+        "2026-06-01T12:59:59.999Z",
+      );
+      const late = repriced({ at: new Date("2026-06-01T12:30:00.000Z") });
+      expect(late).toMatchObject({
+        address: null,
+        deliveryOptions: null,
+        deliveryMethodId: null,
+        priced: unknown,
+        warnings: [{ code: "address_expired" }],
+      });
+    },
+  );
 
-  it("is delivered for nothing from the amount on, before discounts", () => {
+  it("is delivered free of charge from the limit on, which is compared before discounts", () => {
     expect(repriced({ draft: wanting(2) }).priced.shippingMinor).toBe(500);
     expect(repriced({ draft: wanting(3) }).priced.shippingMinor).toBe(0);
   });
 
-  it("forgets a delivery option that is offered no longer", () => {
+  it("loses a delivery option that is no longer offered", () => {
     expect(repriced({ market: { deliveries: [] } })).toMatchObject({
       deliveryMethodId: null,
       deliveryOptions: [],
@@ -160,7 +164,7 @@ describe("a cart priced anew", () => {
     });
   });
 
-  it("ships nothing that need not be sent", () => {
+  it("has no delivery options if no line requires shipping", () => {
     expect(repriced({ variant: { requiresShipping: false } })).toMatchObject({
       deliveryOptions: [],
       priced: { shippingMinor: 0, taxMinor: 380 },
@@ -221,29 +225,32 @@ describe("a cart priced anew", () => {
     expect(warningsOf(next)).toEqual(warnings);
   });
 
-  it("in another market is priced there without a word on prices, and loses what is not sold there", () => {
-    const there = { id: "mkt_us", currency: "USD", countries: ["US"] };
-    const moved = repriced({
-      draft: { country: "US", address: null },
-      market: there,
-      variant: { priceMinor: 1300 },
-    });
-    expect(warningsOf(moved)).toEqual([
-      ["market_changed", { before: "DE", now: "US" }],
-      ["currency_changed", { before: "EUR", now: "USD" }],
-    ]);
-    const empty = repriced({
-      draft: { country: "US", address: null },
-      market: there,
-      variant: { priceMinor: null },
-    });
-    expect([empty.lines, warningsOf(empty).at(-1)]).toEqual([
-      [],
-      ["line_unavailable", { isRemoved: true, sku: "CUP" }],
-    ]);
-  });
+  it(
+    "gets the prices of another market without price warnings, and loses lines that are not " + "sold there",
+    () => {
+      const there = { id: "mkt_us", currency: "USD", countries: ["US"] };
+      const moved = repriced({
+        draft: { country: "US", address: null },
+        market: there,
+        variant: { priceMinor: 1300 },
+      });
+      expect(warningsOf(moved)).toEqual([
+        ["market_changed", { before: "DE", now: "US" }],
+        ["currency_changed", { before: "EUR", now: "USD" }],
+      ]);
+      const empty = repriced({
+        draft: { country: "US", address: null },
+        market: there,
+        variant: { priceMinor: null },
+      });
+      expect([empty.lines, warningsOf(empty).at(-1)]).toEqual([
+        [],
+        ["line_unavailable", { isRemoved: true, sku: "CUP" }],
+      ]);
+    },
+  );
 
-  it("names things in the cart's language, else the market's, else the merchant's", () => {
+  it("has texts in the cart's locale, else the market's, else the merchant's", () => {
     const titleIn = (locale: string, translations = variant.translations) =>
       repriced({ draft: { locale }, variant: { translations } }).lines[0]?.display.title;
     expect([titleIn("en"), titleIn("en-GB"), titleIn("de-AT"), titleIn("fr")]).toEqual([
@@ -255,7 +262,7 @@ describe("a cart priced anew", () => {
     expect(titleIn("fr", [{ locale: "ja", slug: "kappu", title: "カップ" }])).toBe("カップ");
   });
 
-  it("gives the same twice", () => {
+  it("gives the same result twice", () => {
     expect(repriced()).toEqual(repriced());
   });
 });
