@@ -1,8 +1,7 @@
 /**
- * The cart as stored: its types, its status and its conflict errors. Prices and texts are those of the last
- * change of the cart; only the stock of a line is current. The status depends on the clock: a cart whose
- * checkout session has run out counts as active again, and a cart that has not been changed for 30 days
- * counts as expired, even before a maintenance job stores that status.
+ * The cart as stored: its types, its settings and the columns that changes of a cart write. Prices and texts
+ * are those of the last change of the cart; only the stock of a line is current. cart-status.ts computes the
+ * status, which depends on the clock.
  */
 
 import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
@@ -49,7 +48,7 @@ export interface CartLineDisplay {
   readonly sku: string;
   readonly title: string;
   readonly variantTitle: string | null;
-  /** The URL of an image that this service serves is a path without a host. */
+  /** The image of the line. An image that this service serves has a path as its URL, without a host. */
   readonly image: {
     readonly url: string;
     readonly alt: string | null;

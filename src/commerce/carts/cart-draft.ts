@@ -1,6 +1,6 @@
 /**
- * The stages of a cart change: the draft (everything that callers choose), the next cart (the draft with
- * current prices), and the comparison that decides whether the next cart differs from the stored cart.
+ * The stages of a cart change: the draft (everything that callers choose), the repriced cart (the draft with
+ * current prices), and the comparison that decides whether the repriced cart differs from the stored cart.
  */
 import type { PricedCart } from "#commerce/pricing/price-cart.ts";
 import {
@@ -101,7 +101,7 @@ export function cartColumnValues({ priced, ...next }: RepricedCart): Pick<CartAg
   return { ...next, ...priced };
 }
 
-/** Whether the next cart equals the stored cart in every compared field. The change is then not saved. */
+/** Whether the repriced cart equals the stored cart in every compared field. The change is then not saved. */
 export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolean {
   const { lines, promotions, address, buyerEmailId } = next;
   const after = { ...cartColumnValues(next), lines, promotions, address, buyerEmailId };

@@ -1,6 +1,7 @@
 /**
  * The status of a cart at a given time, the lifetimes that decide it, and the conflict errors about a cart's
- * status and version.
+ * status and version. A cart whose checkout session has run out counts as active again, and a cart that has
+ * not been changed for 30 days counts as expired, even before a maintenance job stores that status.
  */
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import { type CartStatus, type CartAggregate, cartWarning } from "./cart-aggregate.ts";
@@ -118,8 +119,8 @@ export function belongsToOtherBuyer(
 const statusesWithExpiringAddress: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
 
 /**
- * Returns the cart as it is without its address if the address has expired: without tax, shipping price and
- * delivery options, which depend on the address. Returns other carts unchanged.
+ * Returns a cart whose address has expired without the address, and without tax, shipping price and delivery
+ * options, which depend on the address. Returns all other carts unchanged.
  */
 export function withoutExpiredAddress(cart: CartAggregate, now: Date): CartAggregate {
   if (

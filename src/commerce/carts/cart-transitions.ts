@@ -1,7 +1,6 @@
 /**
- * Changes of a cart's status: revoked, expired, merged into another cart, unlocked after its checkout
- * session, completed by an order. Lines and prices stay as they are. The address and the e-mail of an ended
- * cart are erased one day later.
+ * Changes of a cart's status: revoked, expired, unlocked after its checkout session, completed by an order.
+ * Lines and prices stay as they are. The address and the e-mail of an ended cart are erased one day later.
  */
 
 import { sql } from "kysely";

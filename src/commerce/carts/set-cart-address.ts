@@ -1,7 +1,7 @@
 /**
- * Sets the address and the delivery option of a cart. An address is stored encrypted and is never returned.
- * The caller gets a token for the address instead. The token is valid for this cart until the cart ends,
- * another address is set, or 30 minutes pass without a change.
+ * Sets the address of a cart: a new address or a saved address of the buyer. An address is stored encrypted
+ * and is never returned. The caller gets a token for the address instead. The token is valid for this cart
+ * until the cart ends, another address is set, or 30 minutes pass without a change.
  */
 
 import { checkAddress } from "#commerce/addresses/check-address.ts";

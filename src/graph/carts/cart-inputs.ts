@@ -1,5 +1,5 @@
 /**
- * The enums of carts, and the input types of their mutations. Types named `Public…` are bodies of REST
+ * The input types of cart mutations. Types whose GraphQL name starts with `Public` are bodies of REST
  * operations.
  */
 

@@ -1,4 +1,4 @@
-/** The object types of carts, and the queries that find carts and their delivery options. */
+/** The object types of carts, and the check that a caller may see a cart. */
 
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { belongsToOtherBuyer, isCartPastRetention } from "#commerce/carts/cart-status.ts";
