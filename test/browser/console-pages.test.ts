@@ -112,7 +112,7 @@ it("the console has an address, a title and a heading for each page, and goes ba
   await page.goBack();
   await heading(page, "Installations").waitFor();
   await page.goto(`${office().address}/console/nowhere/at/all`);
-  await heading(page, "There is nothing here").waitFor();
+  await heading(page, "This page does not exist").waitFor();
   await page.goto(`${office().address}/console/deliveries/whd_nothing`);
   await page.getByText("There is no such delivery.").waitFor();
   await page.goto(`${office().address}/console/endpoints/whe_nothing`);

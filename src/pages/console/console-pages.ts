@@ -13,7 +13,7 @@ import { fail, type Failure, retryAfterSecondsOf, toFailure } from "#foundation/
 import type { Log } from "#foundation/log.ts";
 
 interface ConsoleSignIn extends SignInFormState {
-  /** Where signing in leads to, below this service. */
+  /** The URL path that opens after signing in. */
   readonly next: string;
   readonly publicUrl: string;
 }
@@ -32,7 +32,10 @@ export function consoleSignInPage({ next, publicUrl, ...typed }: ConsoleSignIn):
   };
 }
 
-/** What the script is told; it asks the graph for everything else. */
+/**
+ * The page that the console's script fills. The page contains the merchant's and person's names; the script
+ * loads everything else from GraphQL.
+ */
 export function consolePage(
   { staff, merchantName }: StaffSession,
   { asset, publicUrl }: { readonly asset: PageAssets; readonly publicUrl: string },
@@ -65,7 +68,7 @@ export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: 
   );
 }
 
-/** A form came from elsewhere; the console is at the service's public address alone. */
+/** The page for a form that was sent from another origin. */
 export const foreignRequestPage = (publicUrl: string): HtmlPage =>
   consoleMessagePage(
     "This did not come from the console",
@@ -73,7 +76,10 @@ export const foreignRequestPage = (publicUrl: string): HtmlPage =>
     [html`<p><a href="${publicUrl}/console">${publicUrl}/console</a></p>`],
   );
 
-/** Comes from another site's link, without the cookie: asked again from here it is sent along. */
+/**
+ * A page that loads itself again. A link from another site opens the console without the cookie; the second
+ * request comes from the same site and includes it.
+ */
 export const sameSiteReloadPage = (url: string): HtmlPage => ({
   ...consoleMessagePage("Console", "One moment …"),
   refresh: { seconds: 0, url },

@@ -1,6 +1,6 @@
 /**
- * The merchants' console: signing in, the page that its script runs in, signing out. Every sign-in begins a
- * session of its own and ends the session that the browser had before.
+ * Routes of the merchants' console: sign-in, the page of the console's script, and sign-out. Every sign-in
+ * starts a new session and ends the browser's earlier session.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#foundation/log.ts";
@@ -56,7 +56,7 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (
     publicUrl,
     log,
     loginLimit: createLoginLimit(limiter),
-    // What anonymous callers read with elsewhere.
+    // The rate limit of anonymous reads.
     limitAddress: async (request, reply) =>
       takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
   });
@@ -69,10 +69,7 @@ interface ConsoleServices {
   readonly publicUrl: string;
   readonly log: Log;
   readonly loginLimit: LoginLimit;
-  /**
-   * Counts a request that anybody may send by the address it comes from; fails with `rate_limited` when there
-   * were too many.
-   */
+  /** Counts an anonymous request by its IP address. Fails with `rate_limited` if there were too many. */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
 
@@ -81,7 +78,7 @@ interface Visit {
   readonly reply: FastifyReply;
 }
 
-/** The methods that each address takes; all others are to be refused. */
+/** HTTP methods that each path accepts; other methods are refused. */
 const consoleRoutes: readonly (readonly [path: string, methods: readonly string[]])[] = [
   ["/console", ["GET"]],
   ["/console/*", ["GET"]],
@@ -116,7 +113,10 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
   });
 }
 
-/** Also told who came by another of the host's names: a cookie set there would be of no use here. */
+/**
+ * Refuses requests from another origin. Also used if the console was opened under another host name, because
+ * a cookie set there would not work.
+ */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
   sendConsolePage(reply.code(403), foreignRequestPage(publicUrl));
 
@@ -147,7 +147,7 @@ async function sessionOf(
   return secret === undefined || session === undefined ? undefined : { ...session, secret };
 }
 
-/** A page of the console, whatever was asked for. */
+/** Returns the console page that opens after signing in. Ignores addresses outside the console. */
 export function pathAfterSignIn(next: string | null): string {
   const url = URL.parse(next ?? "", "http://here");
   if (url === null || url.origin !== "http://here" || !/^\/console(?:\/|$)/.test(url.pathname))

@@ -38,15 +38,15 @@ function PageAt({ place }: { readonly place: ConsoleLocation }): JSX.Element {
 function UnknownPage(): JSX.Element {
   return (
     <>
-      <PageHeading title="There is nothing here" />
+      <PageHeading title="This page does not exist" />
       <p>
-        The address leads to no page of the console. <ConsoleLink to="">Go to the overview</ConsoleLink>.
+        The console has no page with this address. <ConsoleLink to="">Go to the overview</ConsoleLink>.
       </p>
     </>
   );
 }
 
-/** What stands around every page: whose console it is, where one can go, and the way out. */
+/** The frame of every console page: the merchant's name, the navigation, and the sign-out button. */
 interface Person {
   readonly merchantName: string;
   readonly staffName: string;

@@ -11,7 +11,7 @@ interface FigureProps<Value> {
   readonly ticks: readonly number[];
   readonly format: (value: number) => string;
   readonly cell: (value: Value) => string;
-  /** What is drawn on a ground of this width. */
+  /** Draws the chart for a given width in pixels. */
   readonly draw: (plotWidth: number) => ComponentChildren;
 }
 
@@ -114,7 +114,7 @@ function Axes({ labels, ticks, format, width }: AxesProps): JSX.Element {
   );
 }
 
-/** What all charts share: their measures and the round numbers at their side. */
+/** The properties that all charts have: series, measures and round axis values. */
 interface Series<Value> {
   readonly name: string;
   readonly tone: "good" | "fault" | "mark" | "warn";
@@ -125,7 +125,10 @@ const height = 180;
 const edge = { left: 60, right: 8, top: 10, bottom: 26 } as const;
 const plotHeight = height - edge.top - edge.bottom;
 
-/** The chart is drawn as wide as its place is, so that its text is never smaller than other text. */
+/**
+ * Returns the width of the chart's container. The chart is drawn at this width, so that its text is not
+ * scaled down.
+ */
 function useWidth(): [RefObject<HTMLDivElement | null>, number] {
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
@@ -137,7 +140,7 @@ function useWidth(): [RefObject<HTMLDivElement | null>, number] {
   return [place, width];
 }
 
-/** From 0 to a round number that nothing exceeds: three or four steps. */
+/** Returns three or four axis values, from 0 to a round number that is not below `most`. */
 function ticksOf(most: number): readonly number[] {
   const rough = Math.max(most, 1) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -145,16 +148,22 @@ function ticksOf(most: number): readonly number[] {
   return Array.from({ length: Math.ceil(Math.max(most, 1) / step) + 1 }, (_, index) => index * step);
 }
 
-/** The first, the middle and the last; the middle one where there is room. */
+/**
+ * Returns the positions that get a label: the first, the last, and the middle one if the chart is wide
+ * enough.
+ */
 const labelled = (length: number, width: number): readonly number[] =>
   length < 3 ? [0] : width < 420 ? [0, length - 1] : [0, Math.floor(length / 2), length - 1];
 
-/** Numbers over time as bars that stand on each other. */
+/** A bar chart of numbers over time, with stacked bars. */
 interface BarsProps {
   readonly title: string;
   readonly description: string;
   readonly labels: readonly string[];
-  /** What each step is known by: in the hour that comes twice as the clocks change, two have the same label. */
+  /**
+   * A unique key per bar. Labels are not unique: in the hour that occurs twice when the clocks change, two
+   * bars have the same label.
+   */
   readonly keys: readonly string[];
   readonly series: readonly Series<number>[];
 }
@@ -206,7 +215,7 @@ export function BarChart({ labels, keys, series, ...named }: BarsProps): JSX.Ele
   );
 }
 
-/** Measures over time as lines, which break off where nothing was measured. */
+/** A line chart of measurements over time. A line has a gap where no value was measured. */
 interface LinesProps {
   readonly title: string;
   readonly description: string;

@@ -7,14 +7,14 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { consolePath } from "./graph/client.ts";
 
 export interface ConsoleLocation {
-  /** Below /console, as names between slashes. */
+  /** The path below /console, split at the slashes. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
 
 const moved = "console-moved";
 
-/** An address that somebody mistyped leads to no page, but does not break the console. */
+/** Decodes a part of the path. A malformed part is kept as it is and leads to the page for unknown addresses. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -43,13 +43,16 @@ export function useConsoleLocation(): ConsoleLocation {
   return place;
 }
 
-/** `to`: below /console. */
+/** Opens a page of the console. `to` is the path below /console. */
 export function navigateTo(to: string): void {
   history.pushState(null, "", consolePath + to);
   dispatchEvent(new Event(moved));
 }
 
-/** Says the same place in other words, for example with a filter: no step back leads to before. */
+/**
+ * Replaces the current address, for example after a filter was changed, without a new entry in the browser's
+ * history.
+ */
 export function replaceLocation(to: string): void {
   history.replaceState(null, "", consolePath + to);
   dispatchEvent(new Event(moved));
@@ -63,7 +66,7 @@ interface LinkProps {
 
 export function ConsoleLink({ to, children, ...rest }: LinkProps): JSX.Element {
   const follow = (event: MouseEvent): void => {
-    // Another tab or a download is the browser's business.
+    // The browser itself opens links in other tabs and downloads.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     navigateTo(to);
@@ -75,10 +78,10 @@ export function ConsoleLink({ to, children, ...rest }: LinkProps): JSX.Element {
   );
 }
 
-/** The title of a page: of the window, and the heading that has the focus after a step from page to page. */
+/** Sets the window's title and shows the page's heading, which gets the focus when the page changes. */
 interface HeadingProps {
   readonly title: string;
-  /** What can be done, beside it. */
+  /** Buttons beside the heading. */
   readonly children?: ComponentChildren;
 }
 
@@ -90,7 +93,7 @@ export function PageHeading({ title, children }: HeadingProps): JSX.Element {
     document.title = `${title} – Console`;
   }, [title]);
   useEffect(() => {
-    // Where the page was only just loaded, the browser's own place for the focus is right.
+    // When the page is first loaded, the browser sets the focus.
     if (!isFirst) heading.current?.focus();
     isFirst = false;
   }, []);

@@ -1,4 +1,4 @@
-/** What the pages about deliveries ask of the graph. */
+/** GraphQL documents and result types of the delivery pages. */
 import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
@@ -105,7 +105,7 @@ export const replayDocument = graphDocument<
 interface DeliveryChanges {
   readonly deliveryChanged: {
     readonly deliveries: readonly Delivery[];
-    /** Whether there are others than those told. */
+    /** True if more deliveries changed than the event contains. */
     readonly readAnew: boolean;
   } | null;
 }

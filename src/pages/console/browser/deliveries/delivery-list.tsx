@@ -46,7 +46,7 @@ import { ReplayDialog } from "./replay-dialog.tsx";
 
 interface DeliveryListProps {
   readonly endpointId: string;
-  /** Something came to its end: how the endpoint fares is not the same any more. */
+  /** Called when a delivery succeeded or failed, because the endpoint's health may have changed. */
   readonly onDelivered: () => void;
 }
 
@@ -116,7 +116,7 @@ interface Followed extends DeliveryListProps, ShownDeliveries {
 }
 
 interface Live {
-  /** What is to be shown: as it was asked, and told since. */
+  /** The deliveries to show: the loaded page, merged with changes received since. */
   readonly live: QueryState<DeliveriesResult>;
   readonly said: string;
   readonly fresh: ReadonlySet<string>;
@@ -127,7 +127,7 @@ const ends: ReadonlySet<ConsoleDeliveryStatus> = new Set(["SUCCEEDED", "EXHAUSTE
 const settleMs = 300;
 
 function useDeliveriesLive({ endpointId, onDelivered, asked, ...shown }: Followed): Live {
-  // Two events may come before the page is drawn once.
+  // Two events may arrive before the next render.
   const held = useRef<LiveDeliveries>(new Map());
   const [told, setTold] = useState(held.current);
   const whenAsked = useRef<LiveDeliveries | undefined>(undefined);
@@ -144,7 +144,7 @@ function useDeliveriesLive({ endpointId, onDelivered, asked, ...shown }: Followe
   }, [asked.data]);
   const state = useSubscription(deliveryChangedDocument, { endpointId }, ({ deliveryChanged }, isFirst) => {
     if (deliveryChanged === null) return;
-    // More may have happened than is told.
+    // The event does not contain all changes, so the list is loaded again.
     if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
       whenAsked.current = held.current;
       asked.refresh();
@@ -203,7 +203,7 @@ function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
   );
 }
 
-/** How a delivery stands in a table. */
+/** Columns of the deliveries table. */
 const deliveryColumns = (replay: (delivery: Delivery) => void): TableColumn<Delivery>[] => [
   {
     title: "Event",
@@ -242,7 +242,7 @@ const deliveryColumns = (replay: (delivery: Delivery) => void): TableColumn<Deli
   },
 ];
 
-/** What an attempt came to. */
+/** Shows the result of an attempt. */
 export function AttemptOutcome({ attempt }: { readonly attempt: Attempt | null }): JSX.Element {
   if (attempt === null) return <span class="soft">–</span>;
   const { errorCode, httpStatus } = attempt;

@@ -1,6 +1,6 @@
 /**
- * One delivery: each attempt with what it came to, and the other deliveries of the same event, as they
- * happen.
+ * The page of one delivery: its attempts with their results, and the other deliveries of the same event,
+ * updated live.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -79,7 +79,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
-/** Whether it says something of the same event that is not shown yet. */
+/** True if a changed delivery belongs to the same event and is not yet shown in this state. */
 function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
   if (changed.event.id !== shown.event.id || changed.endpointId !== shown.endpointId) return false;
   if (changed.id === shown.id)

@@ -1,28 +1,34 @@
-/** Puts what was told live into the page of deliveries that is shown. */
+/** Merges deliveries that the subscription reported into the page of deliveries that is shown. */
 import type { Delivery, DeliveriesResult, ConsoleDeliveryStatus } from "./delivery-documents.ts";
 
 export interface ShownDeliveries {
   readonly status: ConsoleDeliveryStatus | null;
-  /** Only there new ones are added. */
+  /** True for the first page. New deliveries are added only to this page. */
   readonly isNewest: boolean;
 }
 
 export type LiveDeliveries = ReadonlyMap<string, Delivery>;
 
-/** What a page that is open for long keeps. */
+/** The most reported deliveries that an open page keeps. */
 export const liveDeliveriesMax = 100;
 
-/** The newest that were told, each as it was told last. */
+/** Adds changed deliveries. Keeps the newest deliveries, each in its latest state. */
 export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Delivery[]): LiveDeliveries {
   const all = new Map([...before, ...changed.map((delivery) => [delivery.id, delivery] as const)]);
   return new Map([...all].toSorted(([, one], [, other]) => byTime(other, one)).slice(0, liveDeliveriesMax));
 }
 
-/** What was told since: an answer to what was asked at `whenAsked` knows the rest at least as well. */
+/**
+ * Returns the deliveries that were reported after the query at `whenAsked` was sent. The query's result
+ * already contains earlier changes.
+ */
 export const liveDeliveriesSince = (told: LiveDeliveries, whenAsked: LiveDeliveries): LiveDeliveries =>
   new Map([...told].filter(([id, delivery]) => whenAsked.get(id) !== delivery));
 
-/** In the graph's order: the oldest first. What was told is newer than what was asked. */
+/**
+ * Merges the loaded page with reported deliveries, oldest first as in GraphQL. A reported delivery replaces
+ * the loaded one.
+ */
 export function mergeDeliveries(
   { webhookDeliveries: page }: DeliveriesResult,
   told: LiveDeliveries,
@@ -42,7 +48,7 @@ export function mergeDeliveries(
   return { webhookDeliveries: { ...page, edges: shown.map((node) => ({ node })) } };
 }
 
-/** What is new on a page, or has another status than before. */
+/** Returns the deliveries that are new on the page or have another status than before. */
 export function changedDeliveries(before: DeliveriesResult, after: DeliveriesResult): readonly Delivery[] {
   const statuses = new Map(before.webhookDeliveries.edges.map(({ node }) => [node.id, node.status]));
   return after.webhookDeliveries.edges

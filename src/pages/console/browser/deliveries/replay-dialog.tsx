@@ -1,4 +1,4 @@
-/** Sends a delivery once more, and says why. */
+/** The dialog that sends a delivery again and asks for the reason. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useMutation } from "#pages/console/browser/graph/hooks.ts";
@@ -59,7 +59,7 @@ export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProp
         />
         <TextField
           label="Note (optional)"
-          hint="For whoever reads it later; nothing personal."
+          hint="For later readers of the log. Do not enter personal data."
           pointer="/note"
           failure={failure}
           name="note"

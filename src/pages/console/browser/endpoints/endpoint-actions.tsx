@@ -1,4 +1,4 @@
-/** What can be done to an endpoint: a test, another address, on and off, a new secret, the end. */
+/** The actions on an endpoint: send a test ping, change, enable or disable, rotate the secret, delete. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { connectionNodes } from "#pages/console/browser/graph/documents.ts";
@@ -27,7 +27,8 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
   const [said, setSaid] = useState("");
   const test = useMutation(testEndpointDocument);
   const enable = useMutation(enableEndpointDocument);
-  // The catalogue of events is asked through an installation; all of the merchant's have the same one.
+  // Event types are loaded through an installation. All installations of a merchant have the same event
+  // types.
   const installations = useQuery(installationsDocument, {});
   const [installation] =
     installations.data === undefined ? [] : connectionNodes(installations.data.installations);

@@ -68,8 +68,8 @@ export function ChangeEndpointDialog({
   onClose,
 }: ChangeEndpointProps): JSX.Element {
   const { isBusy, failure, run } = useMutation(updateEndpointDocument);
-  // The fields are those at the opening: with a version heard of since, another person's change would be
-  // overwritten unseen.
+  // The form keeps the version with which it was opened. With a newer version it would silently overwrite
+  // another person's change.
   const [expectedVersion] = useState(endpoint.version);
   const save = async (input: EndpointInput): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { ...input, expectedVersion } })) === undefined) return;
@@ -102,8 +102,8 @@ interface FieldsProps {
 }
 
 const modes = [
-  { value: "SNAPSHOT", label: "The whole thing, as it was then" },
-  { value: "THIN", label: "Its id alone" },
+  { value: "SNAPSHOT", label: "The complete resource at the time of the event" },
+  { value: "THIN", label: "Only the resource's id" },
 ] as const;
 
 function Fields({
@@ -136,7 +136,7 @@ function Fields({
       <FailureBanner failure={failure} shown={["/url", "/eventTypes", "/description", "/payloadMode"]} />
       <TextField
         label="Address"
-        hint="Where events are sent to, with https://."
+        hint="The address that receives the events. It must start with https://."
         pointer="/url"
         failure={failure}
         name="url"
@@ -146,7 +146,7 @@ function Fields({
       />
       <TextField
         label="Description (optional)"
-        hint="What it is for; 200 characters at most."
+        hint="The purpose of the endpoint, at most 200 characters."
         pointer="/description"
         failure={failure}
         name="description"
@@ -182,7 +182,7 @@ function Fields({
   );
 }
 
-/** Which events an endpoint listens to: all, whole groups, or one by one. */
+/** The choice of event types: all, whole groups, or single types. */
 interface EventChoiceProps {
   readonly types: readonly ConsoleEventType[];
   readonly chosen: ReadonlySet<string>;
@@ -193,7 +193,7 @@ interface EventChoiceProps {
 function EventChoice({ types, chosen, failure, onChange }: EventChoiceProps): JSX.Element {
   const id = useId();
   const told = fieldFaultTexts(failure, "/eventTypes");
-  const faults = told.length > 0 && chosen.size === 0 ? ["Choose one at least."] : told;
+  const faults = told.length > 0 && chosen.size === 0 ? ["Select at least one event."] : told;
   const groups = Map.groupBy(types, ({ group }) => group);
   const turn = (name: string, isOn: boolean): void => onChange(withName(chosen, name, isOn));
   return (
@@ -217,7 +217,7 @@ function EventChoice({ types, chosen, failure, onChange }: EventChoiceProps): JS
   );
 }
 
-/** Everything leaves nothing beside it, and a group none of its own. */
+/** Selecting all events deselects all others; selecting a group deselects its members. */
 function withName(chosen: ReadonlySet<string>, name: string, isOn: boolean): ReadonlySet<string> {
   if (!isOn) return new Set([...chosen].filter((other) => other !== name));
   if (name === "*") return new Set(["*"]);

@@ -1,4 +1,4 @@
-/** What the pages about webhook endpoints ask of the graph. */
+/** GraphQL documents and result types of the webhook endpoint pages. */
 import { graphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 

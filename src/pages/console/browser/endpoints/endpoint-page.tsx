@@ -1,4 +1,4 @@
-/** One webhook endpoint: how it fares, what can be done to it, and what it was sent. */
+/** The page of one webhook endpoint: its health, its actions and its deliveries. */
 import type { JSX } from "preact";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { DeliveryList } from "#pages/console/browser/deliveries/delivery-list.tsx";

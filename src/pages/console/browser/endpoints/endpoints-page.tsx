@@ -105,7 +105,7 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
 /** The webhook endpoints of an installation as a table. */
 interface EndpointListProps {
   readonly installationId: string;
-  /** Rises with what is done elsewhere on the page. */
+  /** Counts the changes made elsewhere on the page. The table is loaded again when the number changes. */
   readonly changes: number;
 }
 

@@ -56,7 +56,7 @@ export function RotateSecretDialog({ endpoint, onChanged, onClose }: RotateSecre
   );
 }
 
-/** The secret that signs an endpoint's webhooks, shown this once. */
+/** Shows a new signing secret of an endpoint. The secret is shown only once. */
 interface SecretShownProps {
   readonly title: string;
   readonly note?: string;

@@ -1,11 +1,11 @@
-/** Sends documents to the graph. Returns the data, or throws a `GraphFailure` with the graph's first error. */
+/** Sends documents to GraphQL. Returns the data, or throws a `GraphFailure` with the first error. */
 
 import type { GraphDocument } from "./documents.ts";
 
 export interface GraphFailureDetail {
-  /** A JSON pointer into the input. */
+  /** JSON pointer to the invalid input field. */
   readonly field: string;
-  /** The rule that is broken. */
+  /** Code of the broken rule, for example `too_long`. */
   readonly code: string;
   readonly message: string;
 }
@@ -23,7 +23,7 @@ interface Answer {
   readonly errors?: readonly { readonly message: string; readonly extensions?: Partial<ErrorBody> }[];
 }
 
-/** What a request failed with, in words for people. */
+/** The failure of a GraphQL request, with a message for people. */
 export class GraphFailure extends Error {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
@@ -38,17 +38,17 @@ export class GraphFailure extends Error {
   }
 }
 
-/** The path that the service stands below; mostly none. */
+/** The service's base path; usually empty. */
 export const basePath = document.getElementById("app")?.dataset["basePath"] ?? "";
 export const consolePath = `${basePath}/console`;
-/** What tells the graph that the session's cookie counts; no other site can send it. */
+/** The header with which GraphQL accepts the session's cookie. Other sites cannot send this header. */
 export const consoleHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "1" };
 
-/** What the page asks by itself: a page that is only open does not keep its session in use. */
+/** Header of background requests. An open page that nobody uses does not extend the session. */
 const backgroundHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "background" };
 
 export interface RequestOrigin {
-  /** Nobody has done anything: the page asks because something happened. */
+  /** True if the page sends the request by itself, after an event. */
   readonly isBackground: boolean;
 }
 
@@ -82,7 +82,7 @@ async function read(response: Response): Promise<Answer> {
     return (await response.json()) as Answer;
   } catch {
     throw new GraphFailure(
-      `The service answered with something that cannot be read (status ${response.status}). Try again in a moment.`,
+      `The service sent an unreadable response (status ${response.status}). Try again in a moment.`,
     );
   }
 }
@@ -91,8 +91,8 @@ const lastReturn = "console-signed-out-at";
 const returnEveryMs = 10_000;
 
 /**
- * The page asks who is there: whoever signs in comes back to where they were. A page that still thinks that
- * somebody is signed in must not do it for ever.
+ * Loads the page again, so that the staff member can sign in and return to the same page. Does this at most
+ * once in ten seconds, to avoid a loop.
  */
 export function reloadForSignIn(): void {
   const last = Number(sessionStorage.getItem(lastReturn) ?? 0);
@@ -101,7 +101,7 @@ export function reloadForSignIn(): void {
   location.reload();
 }
 
-/** Whatever was thrown, as something to show. */
+/** Converts any thrown value into a `GraphFailure`. */
 export const toGraphFailure = (error: unknown): GraphFailure =>
   error instanceof GraphFailure
     ? error

@@ -1,6 +1,6 @@
 /**
- * Types for the documents that the console sends to the graph, and for the connections (lists with cursors)
- * in its answers.
+ * Types of the GraphQL documents that the console sends, and of connections (lists with cursors) in their
+ * results.
  */
 
 declare const shape: unique symbol;
@@ -13,7 +13,7 @@ export const graphDocument = <Result, Variables extends object = Record<string, 
   text: string,
 ): GraphDocument<Result, Variables> => text as GraphDocument<Result, Variables>;
 
-/** Lists as the graph gives them out. */
+/** A GraphQL connection: a list with cursors. */
 export interface Connection<Node> {
   readonly edges: readonly { readonly node: Node }[];
   readonly pageInfo: PageInfo;
@@ -29,15 +29,18 @@ interface PageInfo {
 export const connectionNodes = <Node>({ edges }: Connection<Node>): readonly Node[] =>
   edges.map(({ node }) => node);
 
-/** Of a list that the graph has oldest first. */
+/** Returns the nodes of a connection, newest first. GraphQL returns the oldest first. */
 export const nodesNewestFirst = <Node>(connection: Connection<Node>): readonly Node[] =>
   connectionNodes(connection).toReversed();
 
-/** Where the page of older ones begins; undefined: there are none. */
+/** Returns the cursor of the page with older items; undefined if there are no older items. */
 export const olderPageCursor = ({ pageInfo }: Connection<unknown>): string | undefined =>
   pageInfo.hasPreviousPage ? (pageInfo.startCursor ?? undefined) : undefined;
 
-/** As `olderBefore`, of a list that is shown in the order that the graph has it in. */
+/**
+ * Returns the cursor of the next page of a list that is shown in GraphQL's order; undefined if there is no
+ * next page.
+ */
 export const nextPageCursor = ({ pageInfo }: Connection<unknown>): string | undefined =>
   pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined;
 

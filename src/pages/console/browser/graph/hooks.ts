@@ -1,6 +1,6 @@
 /**
- * Preact hooks for the graph: `useQuery` reads, `useChange` runs a mutation, `useLive` follows a
- * subscription, `usePages` holds the cursor of a list.
+ * Preact hooks for GraphQL: `useQuery` reads, `useMutation` runs a mutation, `useSubscription` follows a
+ * subscription, `useListPaging` holds the cursor of a list.
  */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type LiveState, followSubscription } from "#pages/shared/browser/live-subscription.ts";
@@ -18,8 +18,8 @@ import type { GraphDocument } from "./documents.ts";
 export type { LiveState };
 
 /**
- * `variables`: undefined while it is not known yet what is followed. `onData` is told whether an event is the
- * first of its stream, which is the present state and not a change.
+ * Follows a subscription. Does nothing while `variables` is undefined. `onData` learns whether an event is
+ * the first of its stream: the first event is the current state, not a change.
  */
 export function useSubscription<Result, Variables extends object>(
   document: GraphDocument<Result, Variables>,
@@ -58,13 +58,13 @@ export function useSubscription<Result, Variables extends object>(
   return state;
 }
 
-/** Asks the graph for what a part of the page shows; what is there stays until something newer has arrived. */
+/** The state of a query. Old data stays visible until newer data has arrived. */
 export interface QueryState<Result> {
   readonly data: Result | undefined;
   readonly failure: GraphFailure | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;
-  /** The same, where nobody has done anything but the page has heard of something. */
+  /** Loads the data again in the background, after an event rather than an action of the staff member. */
   readonly refresh: () => void;
 }
 
@@ -105,7 +105,7 @@ export function useQuery<Result, Variables extends object>(
           }));
         },
       );
-      // The key is the document with its variables.
+      // The query runs again only if the document or its variables change.
     },
     [key],
   );
@@ -121,11 +121,11 @@ export function useQuery<Result, Variables extends object>(
   return { data: shown.data, failure: shown.failure, isLoading: shown.isLoading, reload, refresh };
 }
 
-/** Changes something through the graph: once for each intent, however often it is sent. */
+/** The state of a mutation. The mutation runs once for each intent, even if it is sent several times. */
 interface MutationState<Result, Variables> {
   readonly isBusy: boolean;
   readonly failure: GraphFailure | undefined;
-  /** Undefined where it failed. */
+  /** Runs the mutation. Returns undefined if it failed. */
   readonly run: (variables: Variables) => Promise<Result | undefined>;
   readonly forget: () => void;
 }
@@ -134,7 +134,10 @@ export interface IdempotencyVariables {
   readonly idempotencyKey: string;
 }
 
-/** The same thing asked again after a failure has the same key: it may have happened. */
+/**
+ * Returns a function that runs a mutation. A repeated request after a failure has the same idempotency key,
+ * because the first request may have succeeded.
+ */
 export function useMutation<Result, Variables extends object>(
   document: GraphDocument<Result, Variables & IdempotencyVariables>,
 ): MutationState<Result, Variables> {
@@ -165,16 +168,16 @@ export function useMutation<Result, Variables extends object>(
   return { isBusy, failure, run, forget };
 }
 
-/** Leafs through a list by its cursors: towards what is older, and back. */
+/** The paging of a list by its cursors, to older items and back. */
 export interface ListPaging {
-  /** Where the page begins; null: at the newest. */
+  /** The cursor at which the page begins; null for the newest items. */
   readonly cursor: string | null;
   readonly number: number;
   readonly older: (cursor: string) => void;
   readonly newer: () => void;
 }
 
-/** `what` is leafed through: another list begins at its newest. */
+/** Holds the paging of a list. A new value of `what` goes back to the newest items. */
 export function useListPaging(what = ""): ListPaging {
   const [state, setState] = useState<{ what: string; cursors: readonly string[] }>({ what, cursors: [] });
   const cursors = state.what === what ? state.cursors : [];

@@ -1,4 +1,4 @@
-/** What OAuth clients were let do, and the end of it. */
+/** The table of OAuth grants, with a dialog that revokes a grant. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { nodesNewestFirst, olderPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";
@@ -26,7 +26,8 @@ export function GrantList({ installationId }: { readonly installationId: string 
           <>
             {oauthGrants.edges.length === 0 ? (
               <EmptyNote>
-                No OAuth client was let in. When somebody allows an app on its consent page, it stands here.
+                There are no OAuth grants. A grant appears here when a staff member allows an app on the
+                consent page.
               </EmptyNote>
             ) : (
               <DataTable

@@ -1,4 +1,7 @@
-/** What the pages about installations ask of the graph: installations, readiness, grants, recent requests. */
+/**
+ * GraphQL documents and result types of the installation pages: installations, readiness, grants and recent
+ * requests.
+ */
 import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 

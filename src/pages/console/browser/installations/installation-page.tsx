@@ -102,7 +102,7 @@ function Parts({ installation }: { readonly installation: InstallationWithReadin
   );
 }
 
-/** What can be done to an installation: other scopes, suspend, resume. */
+/** The actions on an installation: change its scopes, suspend or resume it. */
 interface ActionsProps {
   readonly installation: InstallationName;
   readonly onChanged: () => void;
@@ -152,7 +152,7 @@ function SetScopes({ installation, onChanged, onClose }: DoingProps): JSX.Elemen
         <FailureBanner failure={failure} shown={["/scopes"]} />
         <CheckboxGroup
           legend="Scopes"
-          hint="A key or a grant never has more than its installation, whatever it was made for."
+          hint="Keys and grants of this installation can use only the scopes selected here."
           pointer="/scopes"
           failure={failure}
           choices={grantableScopes.map(({ name, hint }) => ({ value: name, label: name, hint }))}

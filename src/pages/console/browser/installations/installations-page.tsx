@@ -91,11 +91,11 @@ export function InstallationsPage(): JSX.Element {
   );
 }
 
-/** Whose keys or endpoints a page shows. */
+/** The choice of the installation whose keys or endpoints a page shows. */
 interface InstallationChoiceProps {
   readonly all: readonly InstallationName[];
   readonly chosen: InstallationName;
-  /** The page below /console that is said anew with the choice. */
+  /** The page, below /console, whose address gets the chosen installation. */
   readonly room: string;
 }
 
@@ -120,7 +120,7 @@ export function InstallationChoice({ all, chosen, room }: InstallationChoiceProp
   );
 }
 
-/** Whether an installation can do its work: what is to be done first, what is well behind a fold. */
+/** Shows an installation's readiness checks: failed checks first, passed checks in a closed section. */
 const isOpen = ({ status }: ReadinessCheck): boolean => status === "FAIL" || status === "WARN";
 
 export function ReadinessChecks({ readiness }: { readonly readiness: InstallationReadiness }): JSX.Element {
@@ -162,7 +162,7 @@ const labels: Readonly<Record<ReadinessCheck["status"], string>> = {
 
 function Check({ check }: { readonly check: ReadinessCheck }): JSX.Element {
   const { code, status, severity, message, remedy, since } = check;
-  // An advisory check that fails stops nothing.
+  // A failed advisory check does not block the installation.
   const tone = status === "FAIL" && severity === "ADVISORY" ? { tone: "warn" as const } : {};
   return (
     <li>

@@ -1,4 +1,4 @@
-/** What an installation asked of late, and what went wrong with it. */
+/** The recent requests of an installation, with their errors. */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { connectionNodes, nextPageCursor, listPageSize } from "#pages/console/browser/graph/documents.ts";

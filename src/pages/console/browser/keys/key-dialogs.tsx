@@ -88,7 +88,7 @@ export function CreateKeyDialog({ installation, onMade, onClose }: CreateKeyProp
   );
 }
 
-/** The dialog that gives a key its successor. */
+/** The dialog that replaces a key by a new one. */
 interface RotateKeyProps {
   readonly apiKey: ApiKey;
   readonly onRotated: () => void;
@@ -152,7 +152,7 @@ export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProps):
   );
 }
 
-/** Asks before a key is revoked. */
+/** The dialog that confirms that a key is revoked. */
 interface RevokeKeyProps {
   readonly apiKey: ApiKey;
   readonly onRevoked: () => void;
@@ -189,7 +189,7 @@ export function RevokeKeyDialog({ apiKey, onRevoked, onClose }: RevokeKeyProps):
   );
 }
 
-/** A new key, shown this once, with a line that uses it. */
+/** Shows a new key, only once, with a curl command that uses it. */
 interface KeyShownProps {
   readonly title: string;
   readonly value: string;
@@ -215,7 +215,7 @@ function NewKeyDialog({ title, value, onClose }: KeyShownProps): JSX.Element {
   );
 }
 
-/** When a key ends, as one chooses it. */
+/** Choices for the expiry of a new key. */
 const endings = [
   { value: "", label: "Never" },
   { value: "30", label: "In 30 days" },
@@ -226,7 +226,7 @@ type Ending = (typeof endings)[number]["value"];
 
 const dayMs = 24 * 3600 * 1000;
 
-/** The end of that day (UTC): asked again after a failure, it is the same request. */
+/** Returns the end of the expiry day (UTC). A repeated request after a failure therefore has the same input. */
 function endOf(days: Ending): string | null {
   if (days === "") return null;
   const end = new Date(Date.now() + Number(days) * dayMs);

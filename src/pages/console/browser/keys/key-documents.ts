@@ -1,4 +1,4 @@
-/** What the pages about API keys ask of the graph. */
+/** GraphQL documents and result types of the API key pages. */
 import { type Connection, graphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 

@@ -84,10 +84,10 @@ function InstallationKeys({
   );
 }
 
-/** The keys of an installation as a table, with what can be done to each. */
+/** The table of an installation's API keys, with the actions on each key. */
 interface KeyListProps {
   readonly installationId: string;
-  /** Rises with what is done elsewhere on the page. */
+  /** Counts the changes made elsewhere on the page. The table is loaded again when the number changes. */
   readonly changes: number;
 }
 

@@ -1,4 +1,7 @@
-/** Whether webhooks arrive, and how fast: of the last 24 hours by the hour, of 30 days by the day. */
+/**
+ * Charts of webhook deliveries: attempts and durations of the last 24 hours by hour, or of the last 30 days
+ * by day.
+ */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
@@ -23,7 +26,7 @@ const localDay = new Intl.DateTimeFormat("sv", { year: "numeric", month: "2-digi
 
 function dayBack(days: number): string {
   const date = new Date();
-  // Noon is on the same day, however the clocks change.
+  // Noon is on the same day even when the clocks change.
   date.setHours(12, 0, 0, 0);
   date.setDate(date.getDate() - days);
   return localDay.format(date);

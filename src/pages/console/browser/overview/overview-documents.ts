@@ -1,4 +1,4 @@
-/** What the overview asks of the graph, beside the installations. */
+/** GraphQL documents of the overview page, except those of installations. */
 import { graphDocument } from "#pages/console/browser/graph/documents.ts";
 import type { Attempt, ConsoleDeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
 
@@ -11,7 +11,7 @@ export interface HealthBucket {
 }
 
 export interface HealthReportVariables {
-  /** Days of the time zone, YYYY-MM-DD. */
+  /** Days in the report's time zone, YYYY-MM-DD. */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;

@@ -77,7 +77,7 @@ function InstallationCard({
   );
 }
 
-/** The newest deliveries that did not arrive, of all installations that are shown. */
+/** The most failed deliveries that the overview shows. */
 const failuresShownMax = 5;
 
 const RecentFailures = ({

@@ -1,4 +1,4 @@
-/** What API keys and OAuth grants have in common: their scopes, and whether they are in force. */
+/** The scopes of API keys and OAuth grants, and whether a credential is still valid. */
 import type { JSX } from "preact";
 
 export const grantableScopes: readonly { readonly name: string; readonly hint: string }[] = [
@@ -8,7 +8,7 @@ export const grantableScopes: readonly { readonly name: string; readonly hint: s
   { name: "webhooks:write", hint: "Create webhook endpoints and replay deliveries." },
 ];
 
-/** As the graph takes them: `catalog:read` → `CATALOG_READ`. */
+/** Converts a scope into its GraphQL enum value: `catalog:read` → `CATALOG_READ`. */
 export const scopeEnumValue = (scope: string): string => scope.replace(":", "_").toUpperCase();
 
 export const ScopeList = ({ scopes: listed }: { readonly scopes: readonly string[] }): JSX.Element =>

@@ -8,11 +8,11 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** What is shown once, or is about to be, is not to be lost by a key or a click beside it. */
+  /** True if Escape or a click outside must not close the dialog, for example while a secret is shown. */
   readonly isFirm?: boolean;
 }
 
-/** What was pressed before a dialog, or a row of dialogs that follow each other, came up. */
+/** The button that opened the dialog. It gets the focus back when the last of several dialogs is closed. */
 let opener: HTMLElement | undefined;
 
 function noteOpener(): void {
@@ -25,7 +25,7 @@ function noteOpener(): void {
     opener = activeElement;
 }
 
-/** What was pressed may be gone with what it stood for. */
+/** Gives the focus back to the opener, or to the page's heading if the opener no longer exists. */
 function giveBack(): void {
   if (document.querySelector("dialog[open]") !== null) return;
   const place = opener?.isConnected === true ? opener : document.querySelector("h1");
@@ -47,12 +47,12 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
     event.preventDefault();
     if (!isFirm) onClose();
   };
-  // Chromium asks with `cancel` only once until something else is pressed: a second Escape would close
-  // without asking.
+  // Chromium sends `cancel` only once until another key is pressed. A second Escape would close the dialog
+  // without this event.
   const hold = (event: KeyboardEvent): void => {
     if (isFirm && event.key === "Escape") event.preventDefault();
   };
-  // A browser without `closedby` may close it all the same.
+  // Browsers without `closedby` may close the dialog anyway.
   const reopen = (): void => {
     const shown = dialog.current;
     if (isFirm && shown?.isConnected === true && !shown.open) shown.showModal();
@@ -72,10 +72,10 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
   );
 }
 
-/** Asks before something is done that cannot be undone, or cuts somebody off. */
+/** A dialog that asks for confirmation of an action that cannot be undone or that blocks access. */
 interface ConfirmProps {
   readonly title: string;
-  /** What the button says: what is done. */
+  /** The button's text, which names the action. */
   readonly action: string;
   readonly isHarmless?: boolean;
   readonly isBusy: boolean;
@@ -118,7 +118,7 @@ export function ConfirmDialog({
   );
 }
 
-/** A secret that is shown this once, with what it takes to keep it. */
+/** A secret that is shown only once, with a button that copies it. */
 interface CopiedProps {
   readonly label: string;
   readonly value: string;

@@ -15,7 +15,7 @@ interface Described {
 interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
-  /** Where the graph tells its faults: a JSON pointer into the input. */
+  /** JSON pointer of the input field, under which GraphQL reports its faults. */
   readonly pointer: string;
   readonly failure: GraphFailure | undefined;
   readonly control: (described: Described) => JSX.Element;
@@ -63,7 +63,7 @@ interface TextFieldProps extends Omit<FieldProps, "control"> {
   readonly name: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** What is special of the control, for example its type. */
+  /** Additional attributes of the control, for example its type. */
   readonly input?: InputHTMLAttributes;
 }
 
@@ -116,15 +116,15 @@ export function SelectField<Value extends string>({
   return <Field {...field} control={control} />;
 }
 
-/** What went wrong, with what helps to find out why. */
+/** A banner with the failure's message and the request id. */
 interface BannerProps {
   readonly failure: GraphFailure | undefined;
-  /** Pointers of the fields that tell their own faults. */
+  /** JSON pointers of the fields that show their own faults. */
   readonly shown?: readonly string[];
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** Whether a fault is one of this field or of something in it. */
+/** True if the fault is in this field or in a part of it. */
 const isAt = (pointer: string, field: string): boolean =>
   field === pointer || field.startsWith(`${pointer}/`);
 
@@ -135,7 +135,7 @@ export function fieldFaultTexts(failure: GraphFailure | undefined, pointer: stri
   return [...new Set(faults)];
 }
 
-/** What the graph says of these is for programs. */
+/** Messages by rule code, in place of GraphQL's messages for developers. */
 const plain: Readonly<Record<string, string>> = {
   too_short: "Fill this in.",
   too_long: "This is too long.",
@@ -147,7 +147,7 @@ export function FailureBanner({ failure, shown = [], onRetry }: BannerProps): JS
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (failure === undefined) return;
-    // A form leads to its first wrong field; without one the banner itself is read.
+    // The focus moves to the first invalid field, or to the banner if there is none.
     const field = place.current?.closest("form")?.querySelector<HTMLElement>("[aria-invalid=true]");
     if (place.current?.closest("form")) (field ?? place.current).focus();
   }, [failure]);
@@ -161,7 +161,7 @@ export function FailureBanner({ failure, shown = [], onRetry }: BannerProps): JS
   return (
     <div class="banner" role="alert" tabIndex={-1} ref={place}>
       <p>
-        <strong>{isTold ? "This was not accepted. What is wrong is said below." : failure.message}</strong>
+        <strong>{isTold ? "The form has errors. They are shown below." : failure.message}</strong>
       </p>
       {rest.length === 0 ? null : (
         <ul>
@@ -196,7 +196,7 @@ export function FailureBanner({ failure, shown = [], onRetry }: BannerProps): JS
   );
 }
 
-/** Several of a few. */
+/** A group of checkboxes. */
 interface ChoicesProps {
   readonly legend: string;
   readonly hint?: string;

@@ -45,21 +45,21 @@ const toneOf = (value: string): Tone => tones[value] ?? "plain";
 
 const failures: Readonly<Record<string, string>> = {
   TIMEOUT: "No answer in time",
-  DNS: "The name leads nowhere",
-  TLS: "The certificate is not good",
+  DNS: "The host name was not found",
+  TLS: "The TLS certificate is not valid",
   CONNECTION: "No connection",
   HTTP_STATUS: "The answer was not 2xx",
-  BLOCKED_ADDRESS: "An address that nothing is sent to",
+  BLOCKED_ADDRESS: "The address is blocked, for example a private network",
   REDIRECT: "The answer was a redirect",
 };
 
-/** Why an attempt did not arrive. */
+/** Returns a text that says why an attempt failed. */
 export function deliveryFailureLabel(errorCode: string, httpStatus: number | null): string {
   if (errorCode.toUpperCase() === "HTTP_STATUS" && httpStatus !== null) return `Answered ${httpStatus}`;
   return failures[errorCode.toUpperCase()] ?? enumLabel(errorCode);
 }
 
-/** A state in a word; its colour only says it once more. */
+/** Shows a status as a word. The colour only repeats the word's meaning. */
 interface BadgeProps {
   readonly value: string;
   readonly tone?: Tone;
@@ -72,7 +72,7 @@ export const StatusBadge = ({
   text = enumLabel(value),
 }: BadgeProps): JSX.Element => <span class={`badge ${tone}`}>{text}</span>;
 
-/** Times, in the zone of the browser. */
+/** Formats times in the browser's time zone. */
 const short = new Intl.DateTimeFormat("en", {
   day: "numeric",
   month: "short",
@@ -87,7 +87,7 @@ const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 interface TimeProps {
-  /** RFC 3339; null: never. */
+  /** RFC 3339; null if it never happened. */
   readonly at: string | null;
   readonly otherwise?: string;
   readonly isDay?: boolean;
@@ -107,7 +107,7 @@ export function TimeText({ at, otherwise = "–", isDay = false }: TimeProps): J
 export const formatMilliseconds = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
-/** Says whether what is shown is kept up to date. */
+/** Texts of the live connection's states. */
 const words: Readonly<Record<LiveState, string>> = {
   connecting: "Connecting …",
   live: "Live",

@@ -9,7 +9,7 @@ import { FailureBanner } from "./fields.tsx";
 export interface TableColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Numbers stand at the right. */
+  /** True if the column has numbers, which are aligned right. */
   readonly isNumber?: boolean;
 }
 
@@ -49,13 +49,13 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, isNew }: TablePr
   );
 }
 
-/** The way through a long list. */
+/** Buttons that open the older and newer pages of a list. */
 interface PagerProps {
   readonly pages: ListPaging;
   readonly what: string;
-  /** Where the older ones begin, or the next ones; undefined: there are none. */
+  /** The cursor of the next page; undefined if there is none. */
   readonly older: string | undefined;
-  /** Then what follows is newer, and the buttons say nothing of age. */
+  /** True if the list begins with the oldest item. The buttons then say "previous" and "next". */
   readonly isOldestFirst?: boolean;
 }
 
@@ -79,7 +79,7 @@ export function PageButtons({ pages, what, older, isOldestFirst = false }: Pager
   );
 }
 
-/** What is known of a thing, by name. */
+/** One row of a list of properties: a name and its value. */
 interface FactProps {
   readonly name: string;
   readonly children: ComponentChildren;
@@ -92,13 +92,10 @@ export const FactRow = ({ name, children }: FactProps): JSX.Element => (
   </div>
 );
 
-/**
- * A part of the page that is asked of the graph: what it shows while it loads, when it fails, and when there
- * is nothing.
- */
+/** Shows a query's result, or a message while it loads, fails or finds nothing. */
 interface LoadedProps<Result> {
   readonly asked: QueryState<Result>;
-  /** What is loaded, for example “API keys”. */
+  /** The name of the loaded data, for example “API keys”. */
   readonly what: string;
   readonly children: (data: Result) => ComponentChildren;
 }
