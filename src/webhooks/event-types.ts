@@ -1,61 +1,62 @@
 /**
- * The catalogue of events: what may happen, and to what kind of thing. A type stands here when something
- * emits it.
+ * The event catalogue: every event type that the service publishes, with the type of the object it is about
+ * and the version of its schema.
  */
 export const eventTypes = {
-  "cart.created": { subject: "cart", schemaVersion: 1, description: "A cart was made." },
+  "cart.created": { subject: "cart", schemaVersion: 1, description: "A cart was created." },
   "cart.updated": {
     subject: "cart",
     schemaVersion: 1,
     description:
-      "Lines, the buyer, the market or the way of delivery of a cart changed; once for each change, however many of them it touched.",
+      "The lines, buyer, market or delivery method of a cart changed. Sent once per change, even if several of these changed.",
   },
   "cart.address_set": {
     subject: "cart",
     schemaVersion: 1,
-    description: "A cart was given the address it goes to.",
+    description: "The delivery address of a cart was set.",
   },
   "cart.promotion_applied": {
     subject: "cart",
     schemaVersion: 1,
-    description: "A cart was given a promotion code.",
+    description: "A promotion code was applied to a cart.",
   },
   "cart.promotion_removed": {
     subject: "cart",
     schemaVersion: 1,
-    description: "A cart lost its promotion code: it was taken away, has ended or is used up.",
+    description:
+      "The promotion code of a cart was removed: by request, or because the promotion ended or was used up.",
   },
   "cart.promotion_suspended": {
     subject: "cart",
     schemaVersion: 1,
     description:
-      "The promotion code of a cart is worth nothing for now, because a condition is no longer met.",
+      "The promotion code of a cart gives no discount at present, because a condition is no longer met.",
   },
   "cart.promotion_restored": {
     subject: "cart",
     schemaVersion: 1,
-    description: "The promotion code of a cart counts again.",
+    description: "The suspended promotion code of a cart gives its discount again.",
   },
   "cart.locked": {
     subject: "cart",
     schemaVersion: 1,
-    description: "A checkout began, and the cart can't be changed while it lasts.",
+    description: "A checkout began. The cart cannot be changed until the checkout ends.",
   },
   "cart.unlocked": {
     subject: "cart",
     schemaVersion: 1,
     description: "A checkout ended without an order, and the cart can be changed again.",
   },
-  "cart.revoked": { subject: "cart", schemaVersion: 1, description: "A cart was given up for good." },
+  "cart.revoked": { subject: "cart", schemaVersion: 1, description: "A cart was revoked permanently." },
   "cart.expired": {
     subject: "cart",
     schemaVersion: 1,
-    description: "A cart came to the end of its life unused.",
+    description: "A cart expired without an order.",
   },
   "cart.merged": {
     subject: "cart",
     schemaVersion: 1,
-    description: "The lines of a cart went into another cart.",
+    description: "The lines of a cart were moved into another cart.",
   },
   "cart.completed": { subject: "cart", schemaVersion: 1, description: "A cart became an order." },
   "promotion.started": { subject: "promotion", schemaVersion: 1, description: "A promotion began to apply." },
@@ -67,22 +68,22 @@ export const eventTypes = {
   "promotion.ended": {
     subject: "promotion",
     schemaVersion: 1,
-    description: "A promotion is over for good: it was ended, or its window has passed.",
+    description: "A promotion ended permanently, because it was ended or its period is over.",
   },
   "promotion.exhausted": {
     subject: "promotion",
     schemaVersion: 1,
-    description: "The last use of a promotion was taken.",
+    description: "The last permitted use of a promotion was taken.",
   },
   "checkout_session.created": {
     subject: "checkout_session",
     schemaVersion: 1,
-    description: "A checkout was opened.",
+    description: "A checkout session was created.",
   },
   "checkout_session.processing": {
     subject: "checkout_session",
     schemaVersion: 1,
-    description: "The buyer submitted a checkout, and its payment is under way.",
+    description: "The buyer submitted a checkout, and its payment is in progress.",
   },
   "checkout_session.completed": {
     subject: "checkout_session",
@@ -92,34 +93,35 @@ export const eventTypes = {
   "checkout_session.canceled": {
     subject: "checkout_session",
     schemaVersion: 1,
-    description: "A checkout was given up before it was submitted.",
+    description: "A checkout was canceled before it was submitted.",
   },
   "checkout_session.expired": {
     subject: "checkout_session",
     schemaVersion: 1,
-    description: "A checkout ran out of time.",
+    description: "A checkout reached its time limit without an order.",
   },
   "checkout_session.payment_failed": {
     subject: "checkout_session",
     schemaVersion: 1,
-    description: "The payment of a checkout was refused; while there is time the buyer may try another.",
+    description:
+      "The payment of a checkout was refused. The buyer may try another payment until the checkout expires.",
   },
   "order.placed": { subject: "order", schemaVersion: 1, description: "An order was placed." },
   "order.confirmed": { subject: "order", schemaVersion: 1, description: "The merchant accepted an order." },
   "order.on_hold": {
     subject: "order",
     schemaVersion: 1,
-    description: "An order was stopped until it is released.",
+    description: "An order was put on hold until it is released.",
   },
   "order.updated": {
     subject: "order",
     schemaVersion: 1,
-    description: "Something of an order changed that has no event of its own.",
+    description: "An order changed in a way that no other event type covers.",
   },
   "order.completed": {
     subject: "order",
     schemaVersion: 1,
-    description: "Nothing of an order is left to be done.",
+    description: "An order was completed: no further work on it is open.",
   },
   "order.canceled": { subject: "order", schemaVersion: 1, description: "An order was canceled as a whole." },
   "order.partially_canceled": {
@@ -130,33 +132,37 @@ export const eventTypes = {
   "order.cancellation_requested": {
     subject: "order",
     schemaVersion: 1,
-    description: "A buyer asked to cancel an order, and the merchant decides.",
+    description: "A buyer requested the cancellation of an order. The merchant decides.",
   },
   "order.cancellation_declined": {
     subject: "order",
     schemaVersion: 1,
-    description: "The merchant declined a buyer's wish to cancel an order.",
+    description: "The merchant declined a buyer's request to cancel an order.",
   },
   "payment.authorized": {
     subject: "payment",
     schemaVersion: 1,
-    description: "The provider holds an amount ready for the merchant.",
+    description: "The payment provider authorized an amount for the merchant.",
   },
   "payment.captured": {
     subject: "payment",
     schemaVersion: 1,
-    description: "An amount was taken from the buyer.",
+    description: "An amount was captured from the buyer.",
   },
-  "payment.failed": { subject: "payment", schemaVersion: 1, description: "The provider refused a payment." },
+  "payment.failed": {
+    subject: "payment",
+    schemaVersion: 1,
+    description: "The payment provider refused a payment.",
+  },
   "payment.canceled": {
     subject: "payment",
     schemaVersion: 1,
-    description: "A payment was given up before anything was taken.",
+    description: "A payment was canceled before any amount was captured.",
   },
   "payment.disputed": {
     subject: "payment",
     schemaVersion: 1,
-    description: "The buyer contests a payment with their bank.",
+    description: "The buyer disputed a payment with their bank.",
   },
   "payment.dispute_closed": {
     subject: "payment",
@@ -166,23 +172,24 @@ export const eventTypes = {
   "payment.refund_required": {
     subject: "payment",
     schemaVersion: 1,
-    description: "A payment succeeded that nothing is bought with any more; it is given back.",
+    description:
+      "A payment succeeded although its order is no longer possible. The payment will be refunded.",
   },
-  "refund.created": { subject: "refund", schemaVersion: 1, description: "A refund was set going." },
+  "refund.created": { subject: "refund", schemaVersion: 1, description: "A refund was created." },
   "refund.succeeded": {
     subject: "refund",
     schemaVersion: 1,
-    description: "The provider gave an amount back to the buyer.",
+    description: "The payment provider refunded an amount to the buyer.",
   },
   "refund.failed": {
     subject: "refund",
     schemaVersion: 1,
-    description: "The provider could not give an amount back.",
+    description: "The payment provider could not refund an amount.",
   },
   "fulfillment.created": {
     subject: "fulfillment",
     schemaVersion: 1,
-    description: "Units of an order were put together to be sent.",
+    description: "A fulfillment was created for units of an order.",
   },
   "fulfillment.packed": {
     subject: "fulfillment",
@@ -197,17 +204,17 @@ export const eventTypes = {
   "fulfillment.in_transit": {
     subject: "fulfillment",
     schemaVersion: 1,
-    description: "The carrier has a fulfillment on its way.",
+    description: "The carrier is transporting a fulfillment.",
   },
   "fulfillment.ready_for_pickup": {
     subject: "fulfillment",
     schemaVersion: 1,
-    description: "A fulfillment waits where the buyer fetches it.",
+    description: "A fulfillment is ready for the buyer to pick up.",
   },
   "fulfillment.delivered": {
     subject: "fulfillment",
     schemaVersion: 1,
-    description: "A fulfillment arrived.",
+    description: "A fulfillment was delivered.",
   },
   "fulfillment.failed": {
     subject: "fulfillment",
@@ -217,50 +224,50 @@ export const eventTypes = {
   "fulfillment.returned_to_sender": {
     subject: "fulfillment",
     schemaVersion: 1,
-    description: "The carrier brings a fulfillment back to the merchant.",
+    description: "The carrier is returning a fulfillment to the merchant.",
   },
   "fulfillment.canceled": {
     subject: "fulfillment",
     schemaVersion: 1,
-    description: "A fulfillment was called off before it left.",
+    description: "A fulfillment was canceled before it was shipped.",
   },
   "return.requested": {
     subject: "return",
     schemaVersion: 1,
-    description: "A buyer asked to send units back.",
+    description: "A buyer requested a return.",
   },
-  "return.approved": { subject: "return", schemaVersion: 1, description: "The merchant agreed to a return." },
+  "return.approved": { subject: "return", schemaVersion: 1, description: "The merchant approved a return." },
   "return.declined": { subject: "return", schemaVersion: 1, description: "The merchant declined a return." },
   "return.in_transit": {
     subject: "return",
     schemaVersion: 1,
-    description: "What is returned is on its way to the merchant.",
+    description: "The returned items are being transported to the merchant.",
   },
   "return.received": {
     subject: "return",
     schemaVersion: 1,
-    description: "What is returned arrived at the merchant.",
+    description: "The returned items arrived at the merchant.",
   },
   "return.inspected": {
     subject: "return",
     schemaVersion: 1,
-    description: "What was returned was looked at, and it is decided what becomes of it.",
+    description: "The merchant inspected the returned items and decided what to do with them.",
   },
   "return.closed": {
     subject: "return",
     schemaVersion: 1,
-    description: "Nothing of a return is left to be done.",
+    description: "A return was closed: no further work on it is open.",
   },
-  "return.canceled": { subject: "return", schemaVersion: 1, description: "A return was called off." },
+  "return.canceled": { subject: "return", schemaVersion: 1, description: "A return was canceled." },
   "exchange.created": {
     subject: "return",
     schemaVersion: 1,
-    description: "A return was agreed to that is an exchange, and the replacement is reserved.",
+    description: "The merchant approved a return as an exchange, and the replacement was reserved.",
   },
   "exchange.completed": {
     subject: "return",
     schemaVersion: 1,
-    description: "The replacement of an exchange was sent, and the return is done.",
+    description: "The replacement of an exchange was shipped, and the return is completed.",
   },
   "warranty.registered": {
     subject: "warranty",
@@ -270,21 +277,25 @@ export const eventTypes = {
   "warranty.claim_opened": {
     subject: "warranty",
     schemaVersion: 1,
-    description: "A buyer claimed on a warranty.",
+    description: "A buyer opened a claim on a warranty.",
   },
   "warranty.claim_resolved": {
     subject: "warranty",
     schemaVersion: 1,
     description: "A claim on a warranty was decided.",
   },
-  "product.created": { subject: "product", schemaVersion: 1, description: "A product was made." },
+  "product.created": { subject: "product", schemaVersion: 1, description: "A product was created." },
   "product.updated": {
     subject: "product",
     schemaVersion: 1,
     description:
-      "Something of a product changed that has no event of its own; once for each change, however many fields it touched.",
+      "A product changed in a way that no other event type covers. Sent once per change, even if several fields changed.",
   },
-  "product.published": { subject: "product", schemaVersion: 1, description: "A product was put on sale." },
+  "product.published": {
+    subject: "product",
+    schemaVersion: 1,
+    description: "A product was published for sale.",
+  },
   "product.unpublished": {
     subject: "product",
     schemaVersion: 1,
@@ -298,7 +309,7 @@ export const eventTypes = {
   "product.price_changed": {
     subject: "product",
     schemaVersion: 1,
-    description: "What variants of a product cost changed.",
+    description: "Prices of a product's variants changed.",
   },
   "product.translation_updated": {
     subject: "product",
@@ -308,7 +319,7 @@ export const eventTypes = {
   "variant.out_of_stock": {
     subject: "variant",
     schemaVersion: 1,
-    description: "Nothing of a variant can be sold any more.",
+    description: "A variant is sold out.",
   },
   "variant.back_in_stock": {
     subject: "variant",
@@ -318,37 +329,38 @@ export const eventTypes = {
   "variant.low_stock": {
     subject: "variant",
     schemaVersion: 1,
-    description: "What can be sold of a variant fell to its threshold, or the threshold rose to it.",
+    description:
+      "The available quantity of a variant fell to the low-stock threshold, or the threshold was raised to that quantity.",
   },
   "installation.scopes_changed": {
     subject: "installation",
     schemaVersion: 1,
-    description: "An installation may do more or less than before.",
+    description: "The scopes of an installation changed.",
   },
   "installation.suspended": {
     subject: "installation",
     schemaVersion: 1,
-    description: "The credentials of an installation were cut until it is resumed.",
+    description: "An installation was suspended: its credentials are refused until it is resumed.",
   },
   "installation.resumed": {
     subject: "installation",
     schemaVersion: 1,
-    description: "A suspended installation may call again.",
+    description: "A suspended installation was resumed: its credentials are accepted again.",
   },
   "installation.uninstalled": {
     subject: "installation",
     schemaVersion: 1,
-    description: "An installation ended for good, and its keys were revoked.",
+    description: "An installation was uninstalled permanently, and its API keys were revoked.",
   },
   "api_key.created": {
     subject: "api_key",
     schemaVersion: 1,
-    description: "An API key was made for the installation.",
+    description: "An API key was created for the installation.",
   },
   "api_key.rotated": {
     subject: "api_key",
     schemaVersion: 1,
-    description: "An API key got a successor, and ends itself when the overlap is over.",
+    description: "An API key was replaced by a new key. The old key expires when the overlap ends.",
   },
   "api_key.revoked": {
     subject: "api_key",
@@ -358,17 +370,18 @@ export const eventTypes = {
   "api_key.expiring": {
     subject: "api_key",
     schemaVersion: 1,
-    description: "An API key of the installation ends in seven days, or in one.",
+    description: "An API key of the installation expires in seven days or in one day.",
   },
   "webhook_endpoint.degraded": {
     subject: "webhook_endpoint",
     schemaVersion: 1,
-    description: "Nothing has arrived at another endpoint of the installation for 24 hours.",
+    description: "No delivery to another endpoint of the installation has succeeded for 24 hours.",
   },
   "webhook_endpoint.auto_disabled": {
     subject: "webhook_endpoint",
     schemaVersion: 1,
-    description: "Another endpoint of the installation was switched off because it did not work.",
+    description:
+      "Another endpoint of the installation was disabled automatically because its deliveries failed.",
   },
   "webhook_endpoint.secret_rotated": {
     subject: "webhook_endpoint",
@@ -379,7 +392,7 @@ export const eventTypes = {
     subject: "webhook_endpoint",
     schemaVersion: 1,
     description:
-      "An endpoint was made, switched on or tested. It goes to that endpoint alone, whatever it listens to.",
+      "An endpoint was created, enabled or tested. The ping is sent only to that endpoint, regardless of its event types.",
   },
 } as const satisfies Record<
   string,
@@ -389,7 +402,7 @@ export const eventTypes = {
 export type EventType = keyof typeof eventTypes;
 export type SubjectType = (typeof eventTypes)[EventType]["subject"];
 
-/** What is told only to installations that may read it (`catalog:read`). */
+/** Subject types whose events are delivered only to installations with the scope `catalog:read`. */
 export const subjectsOfCatalog: readonly SubjectType[] = [
   "cart",
   "checkout_session",

@@ -1,6 +1,6 @@
 /**
- * What can be followed: a cart, an order, the deliveries of an endpoint. Each event is read when it is told,
- * by the same rules as the queries.
+ * The subscriptions: a cart, an order, and the deliveries of a webhook endpoint. Each event is loaded when it
+ * is sent, with the same access rules as the queries.
  */
 import { fail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
@@ -15,7 +15,8 @@ import { type DeliveriesStep, followDeliveries, followVersion, stepMax } from ".
 import type { Watch } from "./watch.ts";
 
 function watchOf({ services: { watch } }: GraphContext): Watch {
-  if (watch === undefined) throw fail("service_unavailable", { message: "Nothing can be followed here." });
+  if (watch === undefined)
+    throw fail("service_unavailable", { message: "Subscriptions are not available on this server." });
   return watch;
 }
 
@@ -25,17 +26,17 @@ interface DeliveriesTold {
 }
 
 const ChangesRef = builder.objectRef<DeliveriesTold>("WebhookDeliveryChanges").implement({
-  description: "Deliveries of an endpoint that have changed since the last event.",
+  description: "The deliveries of an endpoint that have changed since the previous event.",
   fields: (t) => ({
     deliveries: t.field({
       type: [WebhookDeliveryRef],
-      description: `As they are now, the oldest first, ${stepMax} at most; more come in the next event. In the first event the newest ${stepMax}.`,
+      description: `The changed deliveries in their present state, oldest first, at most ${stepMax}; the next event contains the others. The first event contains the newest ${stepMax} deliveries.`,
       complexity: { multiplier: stepMax },
       resolve: ({ deliveries }) => [...deliveries],
     }),
     readAnew: t.exposeBoolean("isMore", {
       description:
-        "Whether there are others than those told: in the first event older ones, later ones that changed unseen since too many did at once. `webhookDeliveries` has them all.",
+        "Whether deliveries are missing from the events: older deliveries in the first event; in later events, changes that were dropped because too many occurred at once. Query `webhookDeliveries` to load all.",
     }),
   }),
 });
@@ -45,7 +46,7 @@ builder.subscriptionFields((t) => ({
     type: CartRef,
     nullable: true,
     description:
-      "A cart, at first as it is and then after each change of its version; changes that follow each other at once are told as one. Null, and the end, when there is none.",
+      "Sends the cart at once and after each change of its version. Changes in quick succession are combined into one event. Sends null and ends if the caller can see no such cart.",
     authScopes: { callers: ["storefront", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
     subscribe: (_root, { id }, context) => followVersion(watchOf(context).carts, id),
@@ -60,7 +61,7 @@ builder.subscriptionFields((t) => ({
     type: OrderRef,
     nullable: true,
     description:
-      "An order with all its parts, at first as it is and then after each change of its version; changes that follow each other at once are told as one. Null, and the end, when there is none.",
+      "Sends the order with all its parts at once and after each change of its version. Changes in quick succession are combined into one event. Sends null and ends if the caller can see no such order.",
     authScopes: { callers: ["storefront", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
     subscribe: (_root, { id }, context) => followVersion(watchOf(context).orders, id),
@@ -75,9 +76,9 @@ builder.subscriptionFields((t) => ({
     type: ChangesRef,
     nullable: true,
     description:
-      "What is sent to an endpoint, deleted or not: at first its newest deliveries, then each whose status or number of attempts has changed, as it is by then. Null, and the end, when there is no such endpoint.",
+      "Sends the newest deliveries of an endpoint at once, then every delivery whose status or number of attempts has changed, in its present state. Also works for deleted endpoints. Sends null and ends if the caller can see no such endpoint.",
     authScopes: { callers: readers },
-    args: { endpointId: t.arg.id({ required: true, description: "The endpoint, `whe_…`." }) },
+    args: { endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }) },
     subscribe: (_root, { endpointId }, context) => followDeliveries(watchOf(context).deliveries, endpointId),
     resolve: async (step, { endpointId }, context) => {
       const merchantId = ownerOf(context);

@@ -1,4 +1,4 @@
-/** Webhook endpoints: the addresses that an installation wants to be told at. */
+/** Webhook endpoints of an installation in the graph, with their secrets and their health. */
 import { isIntegrator } from "#access/viewer.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { type GraphContext, integrators, readers } from "#graph/context.ts";
@@ -7,50 +7,57 @@ import type { Health, SecretHint, WebhookEndpoint } from "#webhooks/endpoints/en
 import { endpointsMax } from "#webhooks/endpoints/change-endpoint.ts";
 
 const EndpointStatusEnum = defineEnum("WebhookEndpointStatus", {
-  description: "Whether an endpoint is told anything.",
+  description: "Whether events are delivered to an endpoint.",
   values: {
-    enabled: "It is.",
-    disabled: "It was switched off. What happens meanwhile is skipped.",
-    auto_disabled: "It was switched off because it did not work. What happens meanwhile is skipped.",
+    enabled: "Events are delivered to the endpoint.",
+    disabled: "The endpoint was switched off by a caller. Events that occur meanwhile are skipped.",
+    auto_disabled:
+      "The endpoint was switched off because deliveries kept failing. Events that occur meanwhile are skipped.",
   },
 });
 
 const DisabledReasonEnum = defineEnum("WebhookEndpointDisabledReason", {
-  description: "Why an endpoint is off.",
+  description: "Why a webhook endpoint is disabled.",
   values: {
-    manual: "Somebody switched it off.",
-    gone: "It answered 410.",
-    failing: "Nothing arrived for five days.",
+    manual: "A caller switched the endpoint off.",
+    gone: "The endpoint answered HTTP 410 (Gone).",
+    failing: "No delivery to the endpoint succeeded for five days.",
   },
 });
 
 export const PayloadModeEnum = defineEnum("WebhookPayloadMode", {
-  description: "How much an event says of the thing it is about.",
-  values: { snapshot: "All of it, as it was then.", thin: "Its id alone." },
+  description: "How much of an event's subject is sent in the event's body.",
+  values: {
+    snapshot: "The whole object, as it was when the event occurred.",
+    thin: "Only the id of the object.",
+  },
 });
 
 const HealthStateEnum = defineEnum("WebhookEndpointHealthState", {
-  description: "How an endpoint fares.",
+  description: "Whether deliveries to a webhook endpoint succeed.",
   values: {
-    unknown: "Nothing was sent to it yet, or since it was switched on again.",
-    healthy: "What it was sent has arrived, but for what failed within a day and is tried again.",
-    degraded: "Nothing has arrived for a day.",
+    unknown: "No delivery was attempted since the endpoint was created or last enabled.",
+    healthy: "Deliveries succeed, apart from failures of the last 24 hours that are retried.",
+    degraded: "No delivery has succeeded for 24 hours.",
     failing:
-      "Twenty attempts in a row have not arrived, so that it is asked once a minute; or it was switched off for that.",
+      "Twenty attempts in a row failed, so only one attempt a minute is made; or the endpoint was disabled for failing.",
   },
 });
 
 const WebhookSecret = builder.objectRef<SecretHint>("WebhookSecret").implement({
   description:
-    "A secret that signs what is sent to an endpoint. The secret itself was shown once, when it was made.",
+    "A secret that signs the requests sent to an endpoint. The secret itself was returned only once, when it was created.",
   fields: (t) => ({
-    version: t.exposeInt("version", { description: "Counts the endpoint's secrets, from 1." }),
-    hint: t.exposeString("hint", { description: "`…` and its last four characters." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
+    version: t.exposeInt("version", {
+      description: "The number of this secret among the endpoint's secrets, counted from 1.",
+    }),
+    hint: t.exposeString("hint", { description: "`…` followed by the last four characters of the secret." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the secret was created." }),
     expiresAt: t.expose("expiresAt", {
       type: "DateTime",
       nullable: true,
-      description: "Until when it signs beside the one that takes its place; null: it is the current one.",
+      description:
+        "When this replaced secret stops signing; until then both secrets sign. Null if it is the current secret.",
     }),
   }),
 });
@@ -58,123 +65,141 @@ const WebhookSecret = builder.objectRef<SecretHint>("WebhookSecret").implement({
 const LastFailure = builder
   .objectRef<NonNullable<Health["lastFailure"]>>("WebhookEndpointFailure")
   .implement({
-    description: "Why something did not arrive.",
+    description: "The cause of the last failed delivery attempt to an endpoint.",
     fields: (t) => ({
       code: t.exposeString("code", {
-        description: "timeout, dns, tls, connection, http_status, blocked_address or redirect.",
+        description:
+          "The error code: timeout, dns, tls, connection, http_status, blocked_address or redirect.",
       }),
       httpStatus: t.exposeInt("httpStatus", {
         nullable: true,
-        description: "What it answered; null: nothing.",
+        description: "The HTTP status that the endpoint answered; null if no answer was received.",
       }),
     }),
   });
 
 const EndpointHealth = builder.objectRef<Health>("WebhookEndpointHealth").implement({
-  description: "How an endpoint fares. It changes without the endpoint's version.",
+  description: "Delivery statistics of an endpoint. Changes of health do not raise the endpoint's version.",
   fields: (t) => ({
-    state: t.expose("state", { type: HealthStateEnum, description: "In a word." }),
+    state: t.expose("state", { type: HealthStateEnum, description: "The endpoint's health as one state." }),
     consecutiveFailures: t.exposeInt("consecutiveFailures", {
-      description: "Attempts that did not arrive since the last that did.",
+      description: "The number of failed attempts since the last successful attempt.",
     }),
     successRate24h: t.exposeFloat("successRate24h", {
       nullable: true,
-      description: "Of the attempts of the last 24 hours, how many arrived, 0 to 1; null: there were none.",
+      description:
+        "The share of successful attempts in the last 24 hours, from 0 to 1; null if there were no attempts.",
     }),
     lastSuccessAt: t.expose("lastSuccessAt", {
       type: "DateTime",
       nullable: true,
-      description: "When something last arrived, to the second.",
+      description: "When an attempt last succeeded, to the second; null if none has succeeded.",
     }),
     lastFailureAt: t.expose("lastFailureAt", {
       type: "DateTime",
       nullable: true,
-      description: "When something last did not arrive.",
+      description: "When an attempt last failed; null if none has failed.",
     }),
     lastFailure: t.expose("lastFailure", {
       type: LastFailure,
       nullable: true,
-      description: "Why it did not; null: everything has arrived.",
+      description: "Why the last failed attempt failed; null if no attempt has failed.",
     }),
   }),
 });
 
 WebhookEndpointRef.implement({
-  description: "An address that an installation is told at of what happens.",
+  description: "A URL that an installation has registered to receive events.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The endpoint's id, `whe_…`." }),
-    url: t.expose("url", { type: "URL", description: "Where events are sent to." }),
+    url: t.expose("url", { type: "URL", description: "The URL that events are sent to." }),
     description: t.exposeString("description", {
       nullable: true,
-      description: "What it is for, in the words of who made it.",
+      description: "A note on the endpoint's purpose, written by its creator; null if there is none.",
     }),
-    status: t.expose("status", { type: EndpointStatusEnum, description: "Whether it is told anything." }),
+    status: t.expose("status", {
+      type: EndpointStatusEnum,
+      description: "Whether events are delivered to the endpoint.",
+    }),
     disabledReason: t.expose("disabledReason", {
       type: DisabledReasonEnum,
       nullable: true,
-      description: "Why it is off; null: it is on.",
+      description: "Why the endpoint is disabled; null if it is enabled.",
     }),
     disabledAt: t.expose("disabledAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it was switched off; null: it is on.",
+      description: "When the endpoint was disabled; null if it is enabled.",
     }),
     eventTypes: t.stringList({
-      description: "What it listens to: names of the catalogue, `group.*`, or `*` alone.",
+      description:
+        "The event types that the endpoint receives: names of the event catalogue, `group.*` for a whole group, or `*` alone for all events.",
       resolve: ({ eventTypes }) => [...eventTypes],
     }),
     payloadMode: t.expose("payloadMode", {
       type: PayloadModeEnum,
-      description: "Whether events carry the whole object or its id.",
+      description: "Whether events contain the whole object or only its id.",
     }),
     apiVersion: t.string({
-      description: "The version of the contract that events follow.",
+      description: "The version of the API contract that the events follow.",
       resolve: () => "v1",
     }),
     maxPerSecond: t.exposeInt("maxPerSecond", {
       nullable: true,
-      description: "At most this many events a second; null: 25.",
+      description: "The highest number of events sent per second; null for the default of 25.",
     }),
     secrets: t.field({
       type: [WebhookSecret],
-      description: "The secrets that sign now, the newest first: two while one is replaced.",
+      description:
+        "The secrets that sign requests at present, newest first. There are two while a secret is being replaced.",
       complexity: { multiplier: 2 },
       resolve: ({ secrets }) => secrets,
     }),
-    health: t.expose("health", { type: EndpointHealth, description: "How it fares." }),
+    health: t.expose("health", { type: EndpointHealth, description: "Delivery statistics of the endpoint." }),
     metadata: t.expose("metadata", {
       type: "StringMap",
-      description: "What its installation keeps with it.",
+      description: "Key-value pairs that the installation has stored with the endpoint.",
     }),
-    version: t.exposeInt("version", { description: "Rises by one with every change." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
+    version: t.exposeInt("version", {
+      description: "The version of the endpoint, which rises by one with every change.",
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the endpoint was created." }),
+    updatedAt: t.expose("updatedAt", {
+      type: "DateTime",
+      description: "When the endpoint was last changed.",
+    }),
   }),
 });
 
 const EndpointList = builder.objectRef<readonly WebhookEndpoint[]>("WebhookEndpointList").implement({
-  description: "The endpoints of an installation.",
+  description: "All webhook endpoints of an installation, with their number and its limit.",
   fields: (t) => ({
     endpoints: t.field({
       type: [WebhookEndpointRef],
-      description: "All of them, the oldest first.",
+      description: "All webhook endpoints of the installation, oldest first.",
       complexity: { multiplier: endpointsMax },
       resolve: (endpoints) => endpoints,
     }),
-    total: t.int({ description: "How many there are.", resolve: ({ length }) => length }),
-    limit: t.int({ description: "How many there may be.", resolve: () => endpointsMax }),
+    total: t.int({
+      description: "The number of webhook endpoints that the installation has.",
+      resolve: ({ length }) => length,
+    }),
+    limit: t.int({
+      description: "The highest number of webhook endpoints that an installation may have.",
+      resolve: () => endpointsMax,
+    }),
   }),
 });
 
 builder.objectField(InstallationRef, "webhookEndpointList", (t) =>
   t.field({
     type: EndpointList,
-    description: "Where it wants to be told of what happens.",
+    description: "The installation's webhook endpoints.",
     resolve: ({ id }, _args, { loaders }) => loaders.endpointsOfInstallations.load(id),
   }),
 );
 
-/** An installation sees its own, a merchant those of all of its installations. */
+/** An installation may read its own endpoints. A merchant may read the endpoints of all its installations. */
 function isVisible({ merchantId, installationId }: WebhookEndpoint, { viewer }: GraphContext): boolean {
   if (viewer.kind === "anonymous") return false;
   if (isIntegrator(viewer)) return installationId === viewer.installationId;
@@ -185,7 +210,8 @@ builder.queryField("webhookEndpoint", (t) =>
   t.field({
     type: WebhookEndpointRef,
     nullable: true,
-    description: "A webhook endpoint by its id; null when there is none. Over REST a 404.",
+    description:
+      "The webhook endpoint with the given id; null if the caller can see no such endpoint. REST answers 404 in that case.",
     authScopes: { callers: [...integrators, "system", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }) },
     resolve: async (_root, { id }, context) => {

@@ -18,178 +18,195 @@ import {
 import { type DeliveryStatus, type ReplayReason, retentionDays } from "#webhooks/delivery-rules.ts";
 
 const StabilityEnum = defineEnum("EventStability", {
-  description: "What may become of an event type.",
+  description: "Which changes of an event type are possible.",
   values: {
-    stable: "Only additive changes within v1.",
-    candidate: "It may change; announced in the changelog 30 days ahead.",
+    stable: "The event type only gets additive changes within API version v1.",
+    candidate: "The event type may change in incompatible ways, announced in the changelog 30 days before.",
   },
 });
 
 export const EventTypeRef = builder.objectRef<EventTypeView>("EventType").implement({
-  description: "A kind of event. Its schema is always the same; what is added to it is optional to read.",
+  description: "A type of event. Its schema only gains fields, which receivers may ignore.",
   fields: (t) => ({
-    name: t.exposeString("name", { description: "Its name, as endpoints listen to it." }),
-    group: t.exposeString("group", {
-      description: "What stands before the dot: endpoints listen to all of a group as `group.*`.",
+    name: t.exposeString("name", {
+      description: "The name of the event type, as used in an endpoint's `eventTypes`.",
     }),
-    description: t.exposeString("description", { description: "When it happens." }),
-    stability: t.expose("stability", { type: StabilityEnum, description: "What may become of it." }),
-    schemaVersion: t.exposeInt("schemaVersion", { description: "The version of its schema." }),
+    group: t.exposeString("group", {
+      description:
+        "The part of the event type's name before the dot. An endpoint subscribes to the whole group with `group.*`.",
+    }),
+    description: t.exposeString("description", { description: "When events of this type occur." }),
+    stability: t.expose("stability", {
+      type: StabilityEnum,
+      description: "Which changes of the event type are possible.",
+    }),
+    schemaVersion: t.exposeInt("schemaVersion", { description: "The version of the event type's schema." }),
     payloadSchema: t.expose("payloadSchema", {
       type: "JSON",
       description:
-        "JSON Schema (2020-12) of the body that is sent; the thing itself is described in the OpenAPI document.",
+        "JSON Schema (2020-12) of the request body. The OpenAPI document describes the object inside it.",
     }),
-    example: t.expose("example", { type: "JSON", description: "A body as it is sent. 4 KiB at most." }),
-    deprecated: t.exposeBoolean("deprecated", { description: "Whether it will go." }),
+    example: t.expose("example", {
+      type: "JSON",
+      description: "An example of a request body, at most 4 KiB.",
+    }),
+    deprecated: t.exposeBoolean("deprecated", {
+      description: "Whether the event type is deprecated and will be removed.",
+    }),
   }),
 });
 
-/**
- * Events and what was sent of them: each delivery with its attempts, for the installation and for who runs
- * the merchant.
- */
+/** The states of a delivery, shown to the installation and to the staff of its merchant. */
 export const DeliveryStatusEnum = defineEnum<DeliveryStatus>("WebhookDeliveryStatus", {
-  description: "Where a delivery is.",
+  description: "The state of a webhook delivery.",
   values: {
-    pending: "It is about to be sent.",
-    sending: "It is being sent.",
-    succeeded: "It has arrived.",
-    retrying: "It has not arrived, and is sent again.",
-    exhausted: "It has not arrived, and is not sent again by itself.",
-    skipped: "The endpoint was off when it was to be sent.",
-    canceled: "The endpoint was deleted before it arrived.",
+    pending: "The first attempt has not begun yet.",
+    sending: "An attempt is in progress.",
+    succeeded: "The receiver accepted the delivery.",
+    retrying: "The last attempt failed, and another attempt is scheduled.",
+    exhausted: "The delivery failed, and no further attempt is made automatically.",
+    skipped: "The endpoint was disabled when the delivery was due.",
+    canceled: "The endpoint was deleted before the delivery succeeded.",
   },
 });
 
 export const ReplayReasonEnum = defineEnum<ReplayReason>("WebhookReplayReason", {
-  description: "Why something is sent once more.",
+  description: "Why a delivery is replayed.",
   values: {
     receiver_outage: "The receiver was down.",
-    receiver_bug: "The receiver did the wrong thing with it.",
-    testing: "To see what the receiver does.",
-    other: "Something else; the note says what.",
+    receiver_bug: "The receiver processed the event incorrectly.",
+    testing: "The replay tests the receiver.",
+    other: "Another reason, given in the note.",
   },
 });
 
 export const ErrorCodeEnum = defineEnum<NonNullable<AttemptView["errorCode"]>>("WebhookErrorCode", {
-  description: "Why an attempt did not arrive.",
+  description: "Why a delivery attempt failed.",
   values: {
-    timeout: "No answer in 15 seconds, or no connection in 5.",
-    dns: "The name leads nowhere.",
-    tls: "The certificate is not good, or the receiver speaks no TLS 1.2.",
-    connection: "The connection was refused or broke off.",
-    http_status: "The answer was none of 2xx.",
-    blocked_address: "The name leads to an address that nothing is sent to.",
-    redirect: "The answer was a redirect: they are not followed.",
+    timeout: "No answer within 15 seconds, or no connection within 5 seconds.",
+    dns: "The host name of the URL could not be resolved.",
+    tls: "The certificate is invalid, or the receiver does not support TLS 1.2.",
+    connection: "The connection was refused or was interrupted.",
+    http_status: "The status of the answer was not 2xx.",
+    blocked_address: "The host name resolves to a blocked IP address, for example a private address.",
+    redirect: "The answer was a redirect. Redirects are not followed.",
   },
 });
 
 const AttemptRef = builder.objectRef<AttemptView>("WebhookAttempt").implement({
-  description: "One time that a delivery was sent. What the receiver answered with is not kept.",
+  description: "One attempt to send a delivery. The body of the receiver's answer is not stored.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The attempt's id, `wha_…`." }),
-    number: t.exposeInt("number", { description: "Counts the attempts of the delivery, from 1 to 10." }),
-    at: t.expose("startedAt", { type: "DateTime", description: "When it began." }),
+    number: t.exposeInt("number", {
+      description: "The number of this attempt within its delivery, from 1 to 10.",
+    }),
+    at: t.expose("startedAt", { type: "DateTime", description: "When the attempt began." }),
     httpStatus: t.exposeInt("httpStatus", {
       nullable: true,
-      description: "The status of the answer; null: there was none.",
+      description: "The HTTP status of the answer; null if there was no answer.",
     }),
     errorCode: t.expose("errorCode", {
       type: ErrorCodeEnum,
       nullable: true,
-      description: "Why it did not arrive; null: it did.",
+      description: "Why the attempt failed; null if it succeeded.",
     }),
-    durationMs: t.exposeInt("durationMs", { description: "How long it took, in milliseconds." }),
+    durationMs: t.exposeInt("durationMs", { description: "The duration of the attempt in milliseconds." }),
   }),
 });
 
 WebhookDeliveryRef.implement({
-  description: "An event on its way to an endpoint.",
+  description: "The delivery of one event to one endpoint.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The delivery's id, `whd_…`: the header webhook-delivery-id." }),
-    endpointId: t.exposeID("endpointId", {
-      description: "The endpoint it goes to, `whe_…`; it may have been deleted since.",
+    id: t.exposeID("id", {
+      description: "The delivery's id, `whd_…`, sent in the header webhook-delivery-id.",
     }),
-    status: t.expose("status", { type: DeliveryStatusEnum, description: "Where it is." }),
-    attemptCount: t.exposeInt("attemptCount", { description: "How often it was sent." }),
+    endpointId: t.exposeID("endpointId", {
+      description: "The id of the receiving endpoint, `whe_…`. The endpoint may have been deleted since.",
+    }),
+    status: t.expose("status", { type: DeliveryStatusEnum, description: "The delivery's state." }),
+    attemptCount: t.exposeInt("attemptCount", { description: "The number of attempts made so far." }),
     nextAttemptAt: t.expose("nextAttemptAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it is sent next; null: not again, or it is being sent.",
+      description:
+        "When the next attempt is due; null if no further attempt is scheduled or an attempt is in progress.",
     }),
     lastAttempt: t.expose("lastAttempt", {
       type: AttemptRef,
       nullable: true,
-      description: "The last attempt that has an end; null: there is none.",
+      description: "The last finished attempt; null if no attempt has finished.",
     }),
     replayOf: t.exposeID("replayOf", {
       nullable: true,
-      description: "The first delivery, which this one makes once more; null: it is the first.",
+      description: "The id of the original delivery that this one replays; null if this is the original.",
     }),
     replayable: t.exposeBoolean("isReplayable", {
       description:
-        "Whether it may be sent once more: it has an end, its body is kept and its replays are not used up. One that succeeded needs `force`, one of a deleted endpoint another endpoint.",
+        "Whether the delivery can be replayed: it has finished, its body is still stored and its replays are not used up. A succeeded delivery needs `force`; a delivery to a deleted endpoint needs another endpoint.",
     }),
     payloadExpiresAt: t.expose("payloadExpiresAt", {
       type: "DateTime",
-      description: "Until when its body is kept: 30 days after the event.",
+      description: "When the stored body is deleted: 30 days after the event.",
     }),
     replayReason: t.expose("replayReason", {
       type: ReplayReasonEnum,
       nullable: true,
-      description: "Why it is sent once more; null: it is the first.",
+      description: "Why the delivery was replayed; null if this is the original delivery.",
     }),
     replayNote: t.string({
       nullable: true,
-      description: "What was noted with that. Analysts are not told.",
+      description: "The note given with the replay; null if there is none. Hidden from analysts.",
       resolve: ({ replayNote }, _args, context) => unlessAnalyst(replayNote, context),
     }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the delivery was created." }),
     finishedAt: t.expose("finishedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When it came to its end; null: it has none yet.",
+      description: "When the delivery finished; null if it has not finished yet.",
     }),
     attempts: t.field({
       type: [AttemptRef],
-      description: "All of its attempts, the first one first.",
+      description: "All attempts of the delivery, oldest first.",
       complexity: { multiplier: 10 },
       resolve: ({ id }, _args, { loaders }) => loaders.webhookAttempts.load(id),
     }),
     event: t.field({
       type: WebhookEventRef,
-      description: "What happened.",
+      description: "The event that is delivered.",
       resolve: ({ installationId, eventId }, _args, { loaders }) =>
         loaders.webhookEvents.load({ installationId, eventId }),
     }),
     installation: t.field({
       type: InstallationRef,
-      description: "The installation that is told.",
+      description: "The installation that receives the event.",
       resolve: ({ installationId }, _args, { loaders }) => loaders.installations.load(installationId),
     }),
   }),
 });
 
 const EventSubjectRef = builder.objectRef<EventView["subject"]>("EventSubject").implement({
-  description: "The thing that an event is about.",
+  description: "The object that an event is about.",
   fields: (t) => ({
-    type: t.exposeString("type", { description: "What it is: cart, order and so on." }),
-    id: t.exposeID("id", { description: "Its id." }),
-    version: t.exposeInt("version", { description: "Its version when it happened." }),
+    type: t.exposeString("type", { description: "The type of the object, for example cart or order." }),
+    id: t.exposeID("id", { description: "The id of the object." }),
+    version: t.exposeInt("version", { description: "The version of the object when the event occurred." }),
   }),
 });
 
 WebhookEventRef.implement({
-  description: "Something that happened, and what an installation was sent of it.",
+  description: "An event, and its deliveries to the endpoints of one installation.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The event's id, `evt_…`: the header webhook-id." }),
-    type: t.exposeString("type", { description: "Its type, a name of the catalogue." }),
-    occurredAt: t.expose("occurredAt", { type: "DateTime", description: "When it happened." }),
-    subject: t.expose("subject", { type: EventSubjectRef, description: "The thing it is about." }),
+    id: t.exposeID("id", { description: "The event's id, `evt_…`, sent in the header webhook-id." }),
+    type: t.exposeString("type", { description: "The event's type, a name of the event catalogue." }),
+    occurredAt: t.expose("occurredAt", { type: "DateTime", description: "When the event occurred." }),
+    subject: t.expose("subject", {
+      type: EventSubjectRef,
+      description: "The object that the event is about.",
+    }),
     deliveries: t.field({
       type: [WebhookDeliveryRef],
-      description: "What the installation's endpoints were sent of it, oldest first, replays included.",
+      description:
+        "The deliveries of the event to the installation's endpoints, oldest first, including replays.",
       complexity: { multiplier: 4 },
       resolve: ({ deliveries }) => deliveries,
     }),
@@ -200,7 +217,7 @@ builder.queryFields((t) => ({
   webhookDelivery: t.field({
     type: WebhookDeliveryRef,
     nullable: true,
-    description: "A delivery by its id; null when there is none.",
+    description: "The delivery with the given id; null if the caller can see no such delivery.",
     authScopes: { callers: readers },
     args: { id: t.arg.id({ required: true, description: "The delivery's id, `whd_…`." }) },
     resolve: async (_root, { id }, context) => {
@@ -212,12 +229,12 @@ builder.queryFields((t) => ({
   webhookDeliveries: t.connection(
     {
       type: WebhookDeliveryRef,
-      description: "What was sent to an endpoint, deleted or not, oldest first.",
+      description: "The deliveries to an endpoint, oldest first. Also works for deleted endpoints.",
       authScopes: { callers: readers },
       complexity: pageCost,
       args: {
-        endpointId: t.arg.id({ required: true, description: "The endpoint, `whe_…`." }),
-        status: t.arg({ type: DeliveryStatusEnum, description: "Only those in this status." }),
+        endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }),
+        status: t.arg({ type: DeliveryStatusEnum, description: "Only lists deliveries with this status." }),
       },
       resolve: async (_root, { endpointId, status, ...args }, context) => {
         const filter = {
@@ -246,15 +263,15 @@ builder.queryFields((t) => ({
   ),
 }));
 
-/** What an installation may see of what happened, and how it was told. */
 const WebhookLog = builder.objectRef<{ readonly installationId: string }>("WebhookLog");
 
 WebhookLog.implement({
-  description: "The catalogue of events, the newest events, and older ones that did not arrive.",
+  description:
+    "The event catalogue of an installation, its newest events, and older events with unsuccessful deliveries.",
   fields: (t) => ({
     eventTypes: t.field({
       type: [EventTypeRef],
-      description: "Every type there is.",
+      description: "All event types.",
       complexity: { multiplier: eventNames.length },
       resolve: (_log, _args, { publicUrl }) => eventCatalogue(publicUrl),
     }),
@@ -266,16 +283,19 @@ WebhookLog.implement({
       resolve: async ({ installationId }, _args, { loaders }) =>
         (await loaders.webhookLogs.load(installationId)).events,
     }),
-    retentionDays: t.int({ description: "For so many days events are kept.", resolve: () => retentionDays }),
+    retentionDays: t.int({
+      description: "The number of days for which events are stored.",
+      resolve: () => retentionDays,
+    }),
     truncated: t.boolean({
-      description: "Whether more events are kept than are listed.",
+      description: "Whether stored events are missing from `events`.",
       resolve: async ({ installationId }, _args, { loaders }) =>
         (await loaders.webhookLogs.load(installationId)).isTruncated,
     }),
     oldestIncludedAt: t.field({
       type: "DateTime",
       nullable: true,
-      description: "When the oldest event that is listed happened; null: none is.",
+      description: "When the oldest event of `events` occurred; null if `events` is empty.",
       resolve: async ({ installationId }, _args, { loaders }) =>
         oldestOf(await loaders.webhookLogs.load(installationId)),
     }),

@@ -1,4 +1,4 @@
-/** What a developer tests a verifier of signatures with. */
+/** Signed example requests with which integrators test their signature verification. */
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
@@ -14,44 +14,55 @@ import {
 } from "#webhooks/signature-fixture.ts";
 
 const ExpectEnum = defineEnum<SignatureVector["expect"]>("SignatureExpectation", {
-  description: "What a verifier shall do.",
-  values: { accept: "Take the request.", reject: "Refuse the request." },
+  description: "The result expected of a signature verifier.",
+  values: {
+    accept: "The verifier must accept the request.",
+    reject: "The verifier must reject the request.",
+  },
 });
 
 const RejectReasonEnum = defineEnum<RejectReason>("SignatureRejectReason", {
-  description: "Why a request is refused.",
+  description: "Why a signature verifier must reject a request.",
   values: {
     missing_header: "One of the three headers is missing or empty.",
-    malformed_timestamp: "The timestamp is no whole number.",
-    timestamp_too_old: "The timestamp lies further back than the tolerance.",
-    timestamp_too_new: "The timestamp lies further ahead than the tolerance.",
-    no_matching_signature: "None of the signatures is the one that the secret makes.",
+    malformed_timestamp: "The timestamp is not a whole number.",
+    timestamp_too_old: "The timestamp is older than the tolerance allows.",
+    timestamp_too_new: "The timestamp is further in the future than the tolerance allows.",
+    no_matching_signature: "None of the signatures matches the signature computed with the secret.",
   },
 });
 
 const HeaderNames = builder.objectRef<SignatureFixture["headers"]>("SignatureHeaders").implement({
-  description: "The headers that signing takes.",
+  description: "The names of the HTTP headers used for signing.",
   fields: (t) => ({
-    id: t.exposeString("id", { description: "Has the event's id." }),
-    timestamp: t.exposeString("timestamp", { description: "Has the time of the attempt, in Unix seconds." }),
-    signature: t.exposeString("signature", { description: "Has the signatures, with a space between them." }),
+    id: t.exposeString("id", { description: "The name of the header with the event's id." }),
+    timestamp: t.exposeString("timestamp", {
+      description: "The name of the header with the time of the attempt in Unix seconds.",
+    }),
+    signature: t.exposeString("signature", {
+      description: "The name of the header with the signatures, separated by spaces.",
+    }),
   }),
 });
 
 const Request = builder.objectRef<FixtureRequest>("SignatureRequest").implement({
-  description: "A request as a receiver gets it.",
+  description: "A webhook request as the receiver gets it.",
   fields: (t) => ({
-    method: t.exposeString("method", { description: "POST." }),
-    headers: t.expose("headers", { type: "StringMap", description: "Its headers, in lower case." }),
-    bodyUtf8: t.exposeString("bodyUtf8", { description: "Its body as text." }),
+    method: t.exposeString("method", { description: "The HTTP method, always POST." }),
+    headers: t.expose("headers", {
+      type: "StringMap",
+      description: "The request's headers, with names in lower case.",
+    }),
+    bodyUtf8: t.exposeString("bodyUtf8", { description: "The request's body as UTF-8 text." }),
     bodyBase64: t.exposeString("bodyBase64", {
-      description: "The bytes of its body, in base64: what is signed.",
+      description: "The bytes of the request's body in base64. These bytes are signed.",
     }),
   }),
 });
 
 const Live = builder.objectRef<LiveFixture>("SignatureLiveFixture").implement({
-  description: "A request signed now with the endpoint's own secrets. It triggers nothing.",
+  description:
+    "An example request signed at the time of the query with the endpoint's secrets. Nothing is sent to the endpoint.",
   fields: (t) => ({
     secretVersions: t.field({
       type: ["Int"],
@@ -59,61 +70,75 @@ const Live = builder.objectRef<LiveFixture>("SignatureLiveFixture").implement({
       complexity: { multiplier: 2 },
       resolve: ({ secretVersions }) => secretVersions,
     }),
-    request: t.expose("request", { type: Request, description: "The request." }),
-    expires: t.expose("expires", { type: "DateTime", description: "When its timestamp is too old." }),
+    request: t.expose("request", { type: Request, description: "The signed request." }),
+    expires: t.expose("expires", {
+      type: "DateTime",
+      description: "When the request's timestamp becomes too old to be accepted.",
+    }),
   }),
 });
 
 const Vector = builder.objectRef<SignatureVector>("SignatureVector").implement({
   description:
-    "A request under a public test secret, and what a verifier shall do with it. The same for everyone and every version.",
+    "A request signed with a public test secret, and the result expected of a verifier. The vectors are the same for all endpoints and versions.",
   fields: (t) => ({
-    name: t.exposeString("name", { description: "Its name." }),
-    purpose: t.exposeString("purpose", { description: "What it shows." }),
-    secret: t.exposeString("secret", { description: "What the verifier is configured with." }),
-    now: t.exposeInt("now", { description: "What the verifier's clock says, in Unix seconds." }),
-    headers: t.expose("headers", { type: "StringMap", description: "The request's headers, in lower case." }),
-    bodyUtf8: t.exposeString("bodyUtf8", { description: "Its body as text." }),
-    bodyBase64: t.exposeString("bodyBase64", { description: "The bytes of its body, in base64." }),
+    name: t.exposeString("name", { description: "The name of the test vector." }),
+    purpose: t.exposeString("purpose", { description: "What the test vector tests." }),
+    secret: t.exposeString("secret", { description: "The secret to configure in the verifier." }),
+    now: t.exposeInt("now", { description: "The time to set as the verifier's clock, in Unix seconds." }),
+    headers: t.expose("headers", {
+      type: "StringMap",
+      description: "The request's headers, with names in lower case.",
+    }),
+    bodyUtf8: t.exposeString("bodyUtf8", { description: "The request's body as UTF-8 text." }),
+    bodyBase64: t.exposeString("bodyBase64", { description: "The bytes of the request's body in base64." }),
     bodySha256Hex: t.exposeString("bodySha256Hex", {
-      description: "SHA-256 of those bytes, in hexadecimal.",
+      description: "SHA-256 of the body's bytes in hexadecimal.",
     }),
     signedContentBase64: t.exposeString("signedContentBase64", {
-      description: "What the verifier computes the signature of, in base64.",
+      description: "The content over which the verifier computes the signature, in base64.",
     }),
     expectedHmacHex: t.exposeString("expectedHmacHex", {
-      description: "The HMAC it then has, in hexadecimal.",
+      description: "The HMAC that the verifier must compute, in hexadecimal.",
     }),
     expectedSignature: t.exposeString("expectedSignature", {
-      description: "The signature it then looks for.",
+      description: "The signature that the verifier must look for in the header.",
     }),
-    expect: t.expose("expect", { type: ExpectEnum, description: "What it shall do." }),
+    expect: t.expose("expect", {
+      type: ExpectEnum,
+      description: "Whether the verifier must accept or reject the request.",
+    }),
     rejectReason: t.expose("rejectReason", {
       type: RejectReasonEnum,
       nullable: true,
-      description: "Why it refuses; null: it accepts.",
+      description: "Why the verifier must reject the request; null if it must accept it.",
     }),
   }),
 });
 
 const Fixture = builder.objectRef<SignatureFixture>("SignatureFixture").implement({
-  description: "How webhooks are signed, with requests to test a verifier with.",
+  description: "How webhook requests are signed, with example requests for testing a signature verifier.",
   fields: (t) => ({
-    endpointId: t.exposeID("endpointId", { description: "The endpoint, `whe_…`." }),
-    algorithm: t.exposeString("algorithm", { description: "HMAC-SHA256." }),
-    scheme: t.exposeString("scheme", { description: "Standard Webhooks 1.0.0." }),
-    signedContentTemplate: t.exposeString("signedContentTemplate", { description: "What is signed." }),
-    secretEncoding: t.exposeString("secretEncoding", { description: "How a secret is written." }),
-    signatureEncoding: t.exposeString("signatureEncoding", { description: "How a signature is written." }),
-    toleranceSeconds: t.exposeInt("toleranceSeconds", {
-      description: "So many seconds a timestamp may be off.",
+    endpointId: t.exposeID("endpointId", { description: "The endpoint's id, `whe_…`." }),
+    algorithm: t.exposeString("algorithm", { description: "The signature algorithm, HMAC-SHA256." }),
+    scheme: t.exposeString("scheme", { description: "The signature scheme, Standard Webhooks 1.0.0." }),
+    signedContentTemplate: t.exposeString("signedContentTemplate", {
+      description: "The template of the signed content.",
     }),
-    serverTime: t.expose("serverTime", { type: "DateTime", description: "The server's clock." }),
-    headers: t.expose("headers", { type: HeaderNames, description: "The headers that signing takes." }),
-    live: t.expose("live", { type: Live, description: "A request signed with the endpoint's own secrets." }),
+    secretEncoding: t.exposeString("secretEncoding", { description: "The encoding of secrets." }),
+    signatureEncoding: t.exposeString("signatureEncoding", { description: "The encoding of signatures." }),
+    toleranceSeconds: t.exposeInt("toleranceSeconds", {
+      description: "The number of seconds by which a timestamp may differ from the verifier's clock.",
+    }),
+    serverTime: t.expose("serverTime", { type: "DateTime", description: "The present time of the server." }),
+    headers: t.expose("headers", { type: HeaderNames, description: "The names of the signing headers." }),
+    live: t.expose("live", {
+      type: Live,
+      description: "An example request signed with the endpoint's secrets.",
+    }),
     vectors: t.field({
       type: [Vector],
-      description: "Requests under public test secrets.",
+      description: "Test requests signed with public test secrets.",
       complexity: { multiplier: 16 },
       resolve: ({ vectors }) => vectors,
     }),
@@ -123,7 +148,8 @@ const Fixture = builder.objectRef<SignatureFixture>("SignatureFixture").implemen
 builder.objectField(WebhookEndpointRef, "signatureFixture", (t) =>
   t.field({
     type: Fixture,
-    description: "What a verifier of its signatures is tested with; also while it is off.",
+    description:
+      "Signed example requests for testing a signature verifier. Also available while the endpoint is disabled.",
     authScopes: { callers: integratorsAndStaff },
     resolve: async ({ id }, _args, { loaders, services, clock }) => {
       const sealed = await loaders.signatureFixtures.load(id);

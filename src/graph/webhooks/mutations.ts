@@ -29,10 +29,6 @@ import { endpointBounds as bounds } from "#webhooks/endpoints/endpoint-input.ts"
 import { endpointUrlLengthMax } from "#webhooks/endpoint-url.ts";
 import { PayloadModeEnum } from "./endpoints.ts";
 
-/**
- * What the mutations of webhook endpoints take. The first is the body of a REST operation, by the name that
- * the contract gives it.
- */
 const urlShape = z.string().max(endpointUrlLengthMax);
 const eventTypes = z.array(z.string()).min(1).max(bounds.eventTypesMax).meta({ uniqueItems: true });
 const description = z.string().max(bounds.descriptionMax);
@@ -42,99 +38,117 @@ const metadata = z
   .meta({ maxProperties: bounds.metadataKeysMax });
 
 const urlRule =
-  "https on port 443 or from 1024 up, a public name as the URL parser gives it back, neither user name nor fragment; 2048 characters at most.";
-const eventTypesRule = "1 to 100 different names of the catalogue, `group.*`, or `*` alone.";
-const metadataRule = "20 texts at most, by names of 1 to 40 characters; 500 characters each at most.";
+  "https, port 443 or 1024 and higher, a public host name in normalized form, no user name, no fragment; at most 2048 characters.";
+const eventTypesRule = "1 to 100 different names of the event catalogue or `group.*`, or `*` alone.";
+const metadataRule =
+  "at most 20 entries, with names of 1 to 40 characters and values of at most 500 characters.";
 
 const EndpointCreateInput = builder.inputType("PublicWebhookCreateRequest", {
-  description: "A new webhook endpoint.",
+  description: "The settings of a new webhook endpoint.",
   fields: (t) => ({
     url: t.string({
       required: true,
-      description: `Where events are sent to: ${urlRule}`,
+      description: `The URL that events are sent to: ${urlRule}`,
       validate: urlShape,
     }),
     eventTypes: t.stringList({
       required: true,
-      description: `What it listens to: ${eventTypesRule}`,
+      description: `The event types that the endpoint receives: ${eventTypesRule}`,
       validate: eventTypes,
     }),
-    description: t.string({ description: "What it is for. 200 characters at most.", validate: description }),
+    description: t.string({
+      description: "A note on the endpoint's purpose, at most 200 characters.",
+      validate: description,
+    }),
     payloadMode: t.field({
       type: PayloadModeEnum,
       defaultValue: "snapshot",
-      description: "Whether events carry the whole object or its id.",
+      description: "Whether events contain the whole object or only its id.",
     }),
-    enabled: t.boolean({ defaultValue: true, description: "Whether events are sent to it." }),
+    enabled: t.boolean({
+      defaultValue: true,
+      description: "Whether events are delivered to the endpoint from the start.",
+    }),
     maxPerSecond: t.int({
-      description: "At most this many events a second, 1 to 100. Default: 25.",
+      description: "The highest number of events sent per second, 1 to 100. Default: 25.",
       validate: perSecond,
     }),
     metadata: t.field({
       type: "StringMap",
-      description: `What shall be kept with it: ${metadataRule}`,
+      description: `Key-value pairs to store with the endpoint: ${metadataRule}`,
       validate: metadata,
     }),
   }),
 });
 
 const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
-  description:
-    "What shall change of a webhook endpoint. Left out means that it stays as it is, null that there is none any more.",
+  description: "The changes of a webhook endpoint. An omitted field stays as it is; null removes its value.",
   fields: (t) => ({
     expectedVersion: t.int({ description: expectedVersionDescription }),
     url: t.string({
-      description: `Where events are sent to, those on their way included: ${urlRule}`,
+      description: `The URL that events are sent to, including deliveries that are waiting: ${urlRule}`,
       validate: urlShape,
     }),
-    eventTypes: t.stringList({ description: `What it listens to: ${eventTypesRule}`, validate: eventTypes }),
-    description: t.string({ description: "What it is for. 200 characters at most.", validate: description }),
+    eventTypes: t.stringList({
+      description: `The event types that the endpoint receives: ${eventTypesRule}`,
+      validate: eventTypes,
+    }),
+    description: t.string({
+      description: "A note on the endpoint's purpose, at most 200 characters.",
+      validate: description,
+    }),
     payloadMode: t.field({
       type: PayloadModeEnum,
-      description: "Whether events carry the whole object or its id.",
+      description: "Whether events contain the whole object or only its id.",
     }),
     maxPerSecond: t.int({
-      description: "At most this many events a second, 1 to 100; null: 25.",
+      description: "The highest number of events sent per second, 1 to 100; null for the default of 25.",
       validate: perSecond,
     }),
     metadata: t.field({
       type: "StringMap",
-      description: `What shall be kept with it, in place of what there is: ${metadataRule}`,
+      description: `Key-value pairs that replace all those stored with the endpoint: ${metadataRule}`,
       validate: metadata,
     }),
   }),
 });
 
 const EndpointTransitionInput = builder.inputType("WebhookEndpointTransitionInput", {
-  description: "What the caller knows of a webhook endpoint.",
+  description: "The version of the webhook endpoint that the caller expects.",
   fields: (t) => ({ expectedVersion: t.int({ description: expectedVersionDescription }) }),
 });
 
 const SecretRotateInput = builder.inputType("WebhookSecretRotateInput", {
-  description: "A new secret for a webhook endpoint.",
+  description: "How a webhook endpoint's secret is replaced.",
   fields: (t) => ({
     expectedVersion: t.int({ description: expectedVersionDescription }),
     overlapHours: t.int({
       defaultValue: overlapHours.usual,
-      description: `So long the secret that there is signs beside the new one, 0 to ${overlapHours.max} hours; ${overlapHours.usual} unless told.`,
+      description: `The number of hours for which the old secret signs beside the new one, 0 to ${overlapHours.max}. Default: ${overlapHours.usual}.`,
       validate: z.int32().min(0).max(overlapHours.max),
     }),
   }),
 });
 
 const SecretValue = builder.objectRef<SecretShown>("WebhookSecretValue").implement({
-  description: "A secret in full. It is in this answer and nowhere else.",
+  description: "A secret in full, returned only in this answer.",
   fields: (t) => ({
-    version: t.exposeInt("version", { description: "Counts the endpoint's secrets, from 1." }),
-    value: t.exposeString("value", {
-      description: "`whsec_` and 32 bytes in base64: what Standard Webhooks libraries take.",
+    version: t.exposeInt("version", {
+      description: "The number of this secret among the endpoint's secrets, counted from 1.",
     }),
-    shownOnce: t.boolean({ description: "True: nobody can read it again.", resolve: () => true }),
+    value: t.exposeString("value", {
+      description:
+        "The secret in the format of Standard Webhooks libraries: `whsec_` and 32 bytes in base64.",
+    }),
+    shownOnce: t.boolean({
+      description: "Always true: the secret cannot be read again.",
+      resolve: () => true,
+    }),
   }),
 });
 
 const WithSecret = builder.objectRef<EndpointWithSecret>("WebhookEndpointWithSecret").implement({
-  description: "A webhook endpoint and the secret that was made for it.",
+  description: "A webhook endpoint and the secret created for it.",
   fields: (t) => ({
     endpoint: t.expose("endpoint", { type: WebhookEndpointRef, description: "The endpoint." }),
     secret: t.expose("secret", { type: SecretValue, description: "The new secret." }),
@@ -144,11 +158,13 @@ const WithSecret = builder.objectRef<EndpointWithSecret>("WebhookEndpointWithSec
 const EndpointDeleted = builder
   .objectRef<{ readonly endpointId: string }>("WebhookEndpointDeleted")
   .implement({
-    description: "What was deleted.",
-    fields: (t) => ({ endpointId: t.exposeID("endpointId", { description: "The endpoint that is gone." }) }),
+    description: "The deleted webhook endpoint.",
+    fields: (t) => ({
+      endpointId: t.exposeID("endpointId", { description: "The id of the deleted endpoint." }),
+    }),
   });
 
-/** Resolves the host name of an endpoint's URL, and gives what is wrong with its addresses. */
+/** Resolves the host name of an endpoint's URL and returns the faults of its IP addresses. */
 const findUrlFaults: MutationPreparation<
   { readonly url?: string | null | undefined },
   readonly FailureDetail[]
@@ -158,11 +174,12 @@ changeMutation({
   ...anyEndpointChange,
   name: "webhookEndpointCreate",
   description:
-    "Registers a webhook endpoint. Its secret is in this answer and nowhere else; a ping is sent to it.",
+    "Registers a webhook endpoint and sends it a ping. Its secret is returned only in this answer.",
   callers: integratorsAndStaff,
   idempotency: "required_or_header",
   optionalTarget: {
-    installationId: "The installation it is for; ignored with an API key, needed with an internal token.",
+    installationId:
+      "The installation that owns the endpoint; ignored with an API key, required with an internal token.",
   },
   input: EndpointCreateInput,
   inputDescription: "The endpoint.",
@@ -203,7 +220,7 @@ changeMutation({
 changeMutation({
   ...endpointChange,
   name: "webhookEndpointEnable",
-  description: "Switches a webhook endpoint on. A ping is sent to it first, and then what has waited for it.",
+  description: "Enables a webhook endpoint. Sends a ping first, then the waiting deliveries.",
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
   run: enableEndpoint,
@@ -213,7 +230,7 @@ changeMutation({
   ...endpointChange,
   name: "webhookEndpointDisable",
   description:
-    "Switches a webhook endpoint off: what was tried waits, what was not is skipped, as is what happens meanwhile.",
+    "Disables a webhook endpoint. Deliveries already attempted wait; deliveries not yet attempted and events that occur meanwhile are skipped.",
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
   run: disableEndpoint,
@@ -223,7 +240,7 @@ changeMutation({
   ...endpointChange,
   name: "webhookEndpointDelete",
   description:
-    "Takes a webhook endpoint away for good. What waits for it is canceled, its secrets are erased.",
+    "Deletes a webhook endpoint permanently. Cancels its waiting deliveries and erases its secrets.",
   input: EndpointTransitionInput,
   type: EndpointDeleted,
   run: deleteEndpoint,
@@ -233,7 +250,7 @@ changeMutation({
 changeMutation({
   ...endpointChange,
   name: "webhookEndpointTest",
-  description: "Sends a ping to a webhook endpoint that is on.",
+  description: "Sends a ping to an enabled webhook endpoint.",
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
   run: testEndpoint,
@@ -243,7 +260,7 @@ changeMutation({
   ...endpointChange,
   name: "webhookSecretRotate",
   description:
-    "Gives a webhook endpoint a new secret; the one before signs beside it for a while. One that was already being replaced ends at once. The new secret is in this answer and nowhere else.",
+    "Creates a new secret for a webhook endpoint. The previous secret also signs until the overlap ends; an even older secret stops signing at once. The new secret is returned only in this answer.",
   input: SecretRotateInput,
   type: WithSecret,
   run: rotateSecret,

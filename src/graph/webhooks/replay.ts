@@ -1,6 +1,6 @@
 /**
- * Sends what was sent before once more. One at a time is a REST operation; many at once is for who runs a
- * merchant.
+ * Replays webhook deliveries. Replaying a single delivery is also a REST operation; replaying many at once is
+ * only for the staff of a merchant.
  */
 import { z } from "zod";
 import { fail } from "#foundation/failure.ts";
@@ -24,25 +24,32 @@ import { DeliveryStatusEnum, ReplayReasonEnum } from "./event-log.ts";
 const note = z.string().max(replayNoteMax);
 
 const ReplayInput = builder.inputType("PublicWebhookReplayRequest", {
-  description: "Why a delivery is sent once more, and where to.",
+  description: "The reason for the replay of a delivery, and the endpoint that receives it.",
   fields: (t) => ({
-    reason: t.field({ type: ReplayReasonEnum, required: true, description: "Why it is sent once more." }),
+    reason: t.field({ type: ReplayReasonEnum, required: true, description: "Why the delivery is replayed." }),
     endpointId: t.id({
-      description: "Another endpoint of the same installation, `whe_…`; without it the one it went to.",
+      description:
+        "The receiving endpoint of the same installation, `whe_…`. Default: the endpoint of the original delivery.",
     }),
-    force: t.boolean({ defaultValue: false, description: "Also where it succeeded." }),
+    force: t.boolean({
+      defaultValue: false,
+      description: "Whether to replay the delivery even if it succeeded.",
+    }),
     note: t.string({
-      description: `For whoever reads it later; nothing personal. ${replayNoteMax} characters at most.`,
+      description: `A note for later readers, without personal data. At most ${replayNoteMax} characters.`,
       validate: note,
     }),
   }),
 });
 
 const Original = builder.objectRef<Replayed["original"]>("WebhookDeliveryOriginal").implement({
-  description: "The first delivery of an event to an endpoint. Its replays leave it as it is.",
+  description: "The first delivery of an event to an endpoint. Replays do not change it.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The delivery's id, `whd_…`." }),
-    status: t.expose("status", { type: DeliveryStatusEnum, description: "Where it is." }),
+    status: t.expose("status", {
+      type: DeliveryStatusEnum,
+      description: "The state of the original delivery.",
+    }),
   }),
 });
 
@@ -52,10 +59,10 @@ interface ReplayShown {
 }
 
 const Replay = builder.objectRef<ReplayShown>("WebhookDeliveryReplay").implement({
-  description: "A delivery that is made once more.",
+  description: "A replay of a delivery, with the original delivery.",
   fields: (t) => ({
     delivery: t.expose("delivery", { type: WebhookDeliveryRef, description: "The new delivery." }),
-    original: t.expose("original", { type: Original, description: "What it is a replay of." }),
+    original: t.expose("original", { type: Original, description: "The original delivery." }),
   }),
 });
 
@@ -63,12 +70,12 @@ changeMutation({
   ...replayChange,
   name: "webhookDeliveryReplay",
   description:
-    "Sends a delivery once more, with the same id and body, signed anew, to the endpoint's address as it is now. For 30 days after the event, ten times at most.",
+    "Replays a delivery with the same event id and body and a new signature, to the endpoint's present URL. Possible until 30 days after the event, at most ten times.",
   callers: integratorsAndStaff,
   idempotency: "required_or_header",
-  target: { deliveryId: "The delivery, `whd_…`." },
+  target: { deliveryId: "The id of the delivery to replay, `whd_…`." },
   input: ReplayInput,
-  inputDescription: "Why, and where to.",
+  inputDescription: "The reason for the replay, and the receiving endpoint.",
   type: Replay,
   run: replayDelivery,
   answer: async ({ loaders }, { deliveryId, original }) => {
@@ -79,82 +86,99 @@ changeMutation({
 });
 
 const LostStatusEnum = defineEnum<LostStatus>("WebhookDeliveryLostStatus", {
-  description: "How deliveries end that did not arrive.",
+  description: "The final states of deliveries that did not succeed.",
   values: {
-    exhausted: "They were sent ten times, or the receiver said that it is gone.",
-    skipped: "The endpoint was off.",
-    canceled: "The endpoint was deleted; they need another one.",
+    exhausted: "All ten attempts failed, or the receiver answered HTTP 410 (Gone).",
+    skipped: "The endpoint was disabled when the delivery was due.",
+    canceled: "The endpoint was deleted. A replay needs another endpoint.",
   },
 });
 
 const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
-  description: "Which deliveries are sent once more, and why.",
+  description: "Selects the deliveries to replay, and gives the reason.",
   fields: (t) => ({
     endpointId: t.id({
       description:
-        "Those of this endpoint, `whe_…`, deleted or not. Either it or the installation is needed.",
+        "Replays deliveries to this endpoint, `whe_…`, even if it was deleted. Either `endpointId` or `installationId` is required.",
     }),
-    installationId: t.id({ description: "Those of all endpoints of this installation, `ins_…`." }),
+    installationId: t.id({
+      description: "Replays deliveries to all endpoints of this installation, `ins_…`.",
+    }),
     since: t.field({
       type: "DateTime",
       required: true,
-      description: "Of events that happened then or later.",
+      description: "The start of the period: only events at or after this time are replayed.",
     }),
     until: t.field({
       type: "DateTime",
       required: true,
-      description: `Of events that happened before. ${windowDaysMax} days after since at most.`,
+      description: `The end of the period: only events before this time are replayed. At most ${windowDaysMax} days after \`since\`.`,
     }),
-    status: t.field({ type: LostStatusEnum, required: true, description: "Those that ended like this." }),
-    reason: t.field({ type: ReplayReasonEnum, required: true, description: "Why they are sent once more." }),
+    status: t.field({
+      type: LostStatusEnum,
+      required: true,
+      description: "The final state of the deliveries to replay.",
+    }),
+    reason: t.field({
+      type: ReplayReasonEnum,
+      required: true,
+      description: "Why the deliveries are replayed.",
+    }),
     note: t.string({
-      description: `For whoever reads it later; nothing personal. ${replayNoteMax} characters at most.`,
+      description: `A note for later readers, without personal data. At most ${replayNoteMax} characters.`,
       validate: note,
     }),
     toEndpointId: t.id({
       description:
-        "Another endpoint of the installation, for all of them; without it each goes where it went.",
+        "The endpoint of the installation that receives all replays. Default: each delivery's original endpoint.",
     }),
-    after: t.string({ description: "The endCursor of the call before." }),
+    after: t.string({ description: "The `endCursor` of the previous call, to continue after it." }),
   }),
 });
 
 const PassedOverEnum = defineEnum<PassedOver>("WebhookReplayRefusal", {
-  description: "Why a delivery was not sent once more.",
+  description: "Why a delivery was not replayed.",
   values: {
-    delivery_in_progress: "A replay of it is under way.",
-    delivery_already_succeeded: "A replay of it has arrived.",
-    delivery_payload_expired: "Its body is not kept any more.",
-    delivery_replay_limit_reached: "It was replayed ten times.",
-    webhook_endpoint_not_found: "Its endpoint is not there.",
-    webhook_endpoint_disabled: "Its endpoint is off, or the installation is suspended.",
+    delivery_in_progress: "A replay of the delivery is in progress.",
+    delivery_already_succeeded: "A replay of the delivery has succeeded.",
+    delivery_payload_expired: "The body of the delivery is no longer stored.",
+    delivery_replay_limit_reached: "The delivery was already replayed ten times.",
+    webhook_endpoint_not_found: "The delivery's endpoint does not exist.",
+    webhook_endpoint_disabled: "The delivery's endpoint is disabled, or the installation is suspended.",
   },
 });
 
 const PassedOverCount = builder
   .objectRef<BulkReplayed["passedOver"][number]>("WebhookReplaySkipped")
   .implement({
-    description: "Deliveries that were not sent once more.",
+    description: "The number of deliveries that were not replayed for one reason.",
     fields: (t) => ({
-      reason: t.expose("reason", { type: PassedOverEnum, description: "Why not." }),
-      count: t.exposeInt("count", { description: "How many." }),
+      reason: t.expose("reason", {
+        type: PassedOverEnum,
+        description: "Why the deliveries were not replayed.",
+      }),
+      count: t.exposeInt("count", {
+        description: "The number of deliveries that were not replayed for this reason.",
+      }),
     }),
   });
 
 const BulkReplay = builder.objectRef<BulkReplayed>("WebhookDeliveriesReplay").implement({
-  description: "What was sent once more.",
+  description: "The result of a replay of many deliveries.",
   fields: (t) => ({
-    replayed: t.exposeInt("replayed", { description: "How many deliveries were made once more." }),
+    replayed: t.exposeInt("replayed", { description: "The number of deliveries replayed by this call." }),
     skipped: t.field({
       type: [PassedOverCount],
-      description: "How many were passed over, by reason.",
+      description: "The numbers of deliveries that were not replayed, by reason.",
       complexity: { multiplier: 6 },
       resolve: ({ passedOver }) => passedOver,
     }),
-    hasMore: t.exposeBoolean("hasMore", { description: "Whether more match: call again with `after`." }),
+    hasMore: t.exposeBoolean("hasMore", {
+      description: "Whether more deliveries match. If true, call again with `after`.",
+    }),
     endCursor: t.exposeString("endCursor", {
       nullable: true,
-      description: "Where this call ended; null: nothing matched.",
+      description: "The cursor of the last delivery that this call examined; null if no delivery matched.",
     }),
   }),
 });
@@ -162,9 +186,9 @@ const BulkReplay = builder.objectRef<BulkReplayed>("WebhookDeliveriesReplay").im
 changeMutation({
   ...replayChange,
   name: "webhookDeliveriesReplay",
-  description: `Sends what did not arrive in a window of time once more: looks at ${bulkMax} deliveries at most, oldest event first, and passes over those that may not be.`,
+  description: `Replays unsuccessful deliveries of a period. One call examines at most ${bulkMax} deliveries, oldest event first, and skips those that cannot be replayed.`,
   input: BulkInput,
-  inputDescription: "Which, and why.",
+  inputDescription: "Selects the deliveries to replay, and gives the reason.",
   type: BulkReplay,
   run: replayDeliveries,
 });
