@@ -21,7 +21,7 @@ import type { RunCheckoutDocument } from "./checkout-services.ts";
 import { checkoutPage, type CheckoutFormState } from "./checkout-view.ts";
 import type { PageSession } from "./documents.ts";
 import { messageForCode, messageForFailure } from "./fault-texts.ts";
-import { parsePaymentToken } from "./payment-view.ts";
+import { queryAfterChange, readVersion, readWholeNumber } from "./form-values.ts";
 import { firstMissingPart, needsDelivery } from "./missing-parts.ts";
 import { sendCheckoutPage, type CheckoutVisit } from "./visit.ts";
 
@@ -35,7 +35,7 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
   delivery: selectDelivery,
   promotion: applyPromotion,
   "promotion-remove": (visit, form) =>
-    changeAndRedirect(visit, visit.room.documents.removePromotion, { to: changedTo(form) }),
+    changeAndRedirect(visit, visit.room.documents.removePromotion, { to: queryAfterChange(form) }),
   pay,
   "give-up": giveUp,
   cancel: (visit) =>
@@ -99,15 +99,6 @@ const sendFormPage = (
 
 const redirectToPage = ({ reply, path }: CheckoutVisit, to = ""): FastifyReply =>
   reply.redirect(path + to, 303);
-
-/**
- * Returns the query of the page after a change. It hides earlier messages and keeps the selected payment
- * method.
- */
-function changedTo(form: URLSearchParams, anchor = ""): string {
-  const token = parsePaymentToken(form.get("token"));
-  return `?changed${token === undefined ? "" : `&token=${token}`}${anchor}`;
-}
 
 /** Failures for which the page shows the session's current state instead of an error message. */
 const failuresShownByState: ReadonlySet<string> = new Set([
@@ -228,7 +219,7 @@ async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<
     ...(contactEmail === undefined ? {} : { contactEmail }),
   };
   await change(visit, visit.room.documents.setAddress, { input, takesOver: true });
-  return redirectToPage(visit, changedTo(form, needsDelivery(visit.session.cart) ? "#delivery" : ""));
+  return redirectToPage(visit, queryAfterChange(form, needsDelivery(visit.session.cart) ? "#delivery" : ""));
 }
 
 /** Sets the buyer's e-mail address, if the delivery address is already set or not needed. */
@@ -238,7 +229,7 @@ async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<
   try {
     return await changeAndRedirect(visit, room.documents.setContact, {
       input: { email: contact },
-      to: changedTo(form),
+      to: queryAfterChange(form),
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 400) throw error;
@@ -256,7 +247,7 @@ async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Prom
     return sendFormPage(visit, 400, { notice: messageForCode("delivery_option_required", visit.language) });
   return changeAndRedirect(visit, visit.room.documents.selectDelivery, {
     input: { optionId },
-    to: changedTo(form, "#pay"),
+    to: queryAfterChange(form, "#pay"),
   });
 }
 
@@ -270,7 +261,7 @@ async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Prom
     await room.services.limits.requireCodesLeft(request, viewer.cartId);
     return await changeAndRedirect(visit, room.documents.applyPromotion, {
       input: { code },
-      to: changedTo(form),
+      to: queryAfterChange(form),
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -313,21 +304,6 @@ function codeFaultOf({ language, say }: CheckoutVisit, failure: Failure): string
     return say("tooManyCodes", { time: formatWaitSeconds(retryAfterSecondsOf(failure) ?? 1, language) });
   if (failure.status === 400) return messageForCode("promotion_code_malformed", language);
   return wrongCodes.has(failure.code) ? messageForFailure(failure, language) : undefined;
-}
-
-/** Reads a whole number from 0 to `max` from the form; undefined if the field has no such number. */
-function readWholeNumber(form: URLSearchParams, name: string, max: number): number | undefined {
-  const text = form.get(name) ?? "";
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
-  return value === undefined || value > max ? undefined : value;
-}
-
-const versionMax = 2 ** 31 - 1;
-
-function readVersion(form: URLSearchParams): number {
-  const version = readWholeNumber(form, "version", versionMax) ?? 0;
-  if (version < 1) throw fail("checkout_session_version_conflict");
-  return version;
 }
 
 async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {

@@ -16,7 +16,6 @@ interface IndexPage {
 }
 
 export function indexContent({ document, operations, guides, examples, publicUrl, home }: IndexPage): Markup {
-  const groups = [...Map.groupBy(operations, ({ tag }) => tag)];
   return html`<h1>Commerce Gateway API</h1>
     <p class="lead">
       A commerce platform over REST: catalog and search, carts and their promotions, hosted checkouts, orders
@@ -65,17 +64,24 @@ export function indexContent({ document, operations, guides, examples, publicUrl
       </li>
     </ul>
     <h2 id="operations">Operations</h2>
-    ${groups.map(([tag, list]) => {
-      const description = document.tags.find(({ name }) => name === tag)?.description ?? "";
-      return html`<section class="operations">
-        <h3>${tag}</h3>
-        <p class="soft">${description}</p>
-        <ul class="list">
-          ${list.map((operation) => itemOf(operation, home))}
-        </ul>
-      </section>`;
-    })}`;
+    ${operationGroups(document, operations, home)}`;
 }
+
+const operationGroups = (
+  document: ApiDocument,
+  operations: readonly DocumentOperation[],
+  home: string,
+): readonly Markup[] =>
+  [...Map.groupBy(operations, ({ tag }) => tag)].map(([tag, list]) => {
+    const description = document.tags.find(({ name }) => name === tag)?.description ?? "";
+    return html`<section class="operations">
+      <h3>${tag}</h3>
+      <p class="soft">${description}</p>
+      <ul class="list">
+        ${list.map((operation) => itemOf(operation, home))}
+      </ul>
+    </section>`;
+  });
 
 const itemOf = (operation: DocumentOperation, home: string): Markup =>
   html`<li>

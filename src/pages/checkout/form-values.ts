@@ -1,0 +1,30 @@
+/**
+ * Reads values of the checkout page's forms: whole numbers, the session's version, and the address after a
+ * change.
+ */
+import { fail } from "#foundation/failure.ts";
+import { parsePaymentToken } from "./payment-view.ts";
+
+/**
+ * Returns the query of the page after a change. It hides earlier messages and keeps the selected payment
+ * method.
+ */
+export function queryAfterChange(form: URLSearchParams, anchor = ""): string {
+  const token = parsePaymentToken(form.get("token"));
+  return `?changed${token === undefined ? "" : `&token=${token}`}${anchor}`;
+}
+
+/** Reads a whole number from 0 to `max` from the form; undefined if the field has no such number. */
+export function readWholeNumber(form: URLSearchParams, name: string, max: number): number | undefined {
+  const text = form.get(name) ?? "";
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
+  return value === undefined || value > max ? undefined : value;
+}
+
+const versionMax = 2 ** 31 - 1;
+
+export function readVersion(form: URLSearchParams): number {
+  const version = readWholeNumber(form, "version", versionMax) ?? 0;
+  if (version < 1) throw fail("checkout_session_version_conflict");
+  return version;
+}
