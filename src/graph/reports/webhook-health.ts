@@ -3,7 +3,7 @@ import { bucketsOf, type Bucket, type Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { listedOwner, readers } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { ErrorCodeEnum } from "#graph/webhooks/event-log.ts";
+import { ErrorCodeEnum } from "#graph/webhooks/deliveries.ts";
 import {
   endpointsShownMax,
   type HealthFigures,
@@ -47,12 +47,12 @@ const HealthFiguresType = builder.interfaceRef<HealthFigures>("WebhookHealthFigu
     successRate: t.exposeFloat("successRate", {
       nullable: true,
       description:
-        "The success rate: `successes` divided by `attempts`, 0 to 1; null if there were no " + "attempts.",
+        "The success rate: `successes` divided by `attempts`, 0 to 1; null if there were no attempts.",
     }),
     failuresByCode: t.field({
       type: [FailureCount],
       description:
-        "The failed attempts by error code, most frequent first. Codes that did not occur " + "are left out.",
+        "The failed attempts by error code, most frequent first. Codes that did not occur are left out.",
       complexity: { multiplier: 3 },
       resolve: ({ failuresByCode }) => failuresByCode,
     }),
@@ -118,8 +118,7 @@ const HealthReportType = builder
       }),
       buckets: t.field({
         type: [HealthBucket],
-        description:
-          "The figures of each bucket in chronological order, including buckets without " + "attempts.",
+        description: "The figures of each bucket in chronological order, including buckets without attempts.",
         complexity: reportListCost,
         resolve: ({ buckets }) => buckets,
       }),

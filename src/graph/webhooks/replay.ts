@@ -19,7 +19,7 @@ import {
   windowDaysMax,
 } from "#webhooks/replay-deliveries.ts";
 import { type Replayed, replayDelivery, replayNoteMax } from "#webhooks/replay-delivery.ts";
-import { DeliveryStatusEnum, ReplayReasonEnum } from "./event-log.ts";
+import { DeliveryStatusEnum, ReplayReasonEnum } from "./deliveries.ts";
 
 const note = z.string().max(replayNoteMax);
 

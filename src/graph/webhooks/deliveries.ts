@@ -1,0 +1,137 @@
+/** Webhook deliveries in the graph: their states, their attempts, and the reasons of failures and replays. */
+import { builder, defineEnum } from "#graph/builder.ts";
+import { unlessAnalyst } from "#graph/context.ts";
+import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
+import type { AttemptView } from "#webhooks/delivery-log.ts";
+import type { DeliveryStatus, ReplayReason } from "#webhooks/delivery-rules.ts";
+
+/** The states of a delivery, shown to the installation and to the staff of its merchant. */
+export const DeliveryStatusEnum = defineEnum<DeliveryStatus>("WebhookDeliveryStatus", {
+  description: "The state of a webhook delivery.",
+  values: {
+    pending: "The first attempt has not begun yet.",
+    sending: "An attempt is in progress.",
+    succeeded: "The receiver accepted the delivery.",
+    retrying: "The last attempt failed, and another attempt is scheduled.",
+    exhausted: "The delivery failed, and no further attempt is made automatically.",
+    skipped: "The endpoint was disabled when the delivery was due.",
+    canceled: "The endpoint was deleted before the delivery succeeded.",
+  },
+});
+
+export const ReplayReasonEnum = defineEnum<ReplayReason>("WebhookReplayReason", {
+  description: "Why a delivery is replayed.",
+  values: {
+    receiver_outage: "The receiver was down.",
+    receiver_bug: "The receiver processed the event incorrectly.",
+    testing: "The replay tests the receiver.",
+    other: "Another reason, given in the note.",
+  },
+});
+
+export const ErrorCodeEnum = defineEnum<NonNullable<AttemptView["errorCode"]>>("WebhookErrorCode", {
+  description: "Why a delivery attempt failed.",
+  values: {
+    timeout: "No answer within 15 seconds, or no connection within 5 seconds.",
+    dns: "The host name of the URL could not be resolved.",
+    tls: "The certificate is invalid, or the receiver does not support TLS 1.2.",
+    connection: "The connection was refused or was interrupted.",
+    http_status: "The status of the answer was not 2xx.",
+    blocked_address: "The host name resolves to a blocked IP address, for example a private address.",
+    redirect: "The answer was a redirect. Redirects are not followed.",
+  },
+});
+
+const AttemptRef = builder.objectRef<AttemptView>("WebhookAttempt").implement({
+  description: "One attempt to send a delivery. The body of the receiver's answer is not stored.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "The attempt's id, `wha_…`." }),
+    number: t.exposeInt("number", {
+      description: "The number of this attempt within its delivery, from 1 to 10.",
+    }),
+    at: t.expose("startedAt", { type: "DateTime", description: "When the attempt began." }),
+    httpStatus: t.exposeInt("httpStatus", {
+      nullable: true,
+      description: "The HTTP status of the answer; null if there was no answer.",
+    }),
+    errorCode: t.expose("errorCode", {
+      type: ErrorCodeEnum,
+      nullable: true,
+      description: "Why the attempt failed; null if it succeeded.",
+    }),
+    durationMs: t.exposeInt("durationMs", { description: "The duration of the attempt in milliseconds." }),
+  }),
+});
+
+WebhookDeliveryRef.implement({
+  description: "The delivery of one event to one endpoint.",
+  fields: (t) => ({
+    id: t.exposeID("id", {
+      description: "The delivery's id, `whd_…`, sent in the header webhook-delivery-id.",
+    }),
+    endpointId: t.exposeID("endpointId", {
+      description: "The id of the receiving endpoint, `whe_…`. The endpoint may have been deleted since.",
+    }),
+    status: t.expose("status", { type: DeliveryStatusEnum, description: "The delivery's state." }),
+    attemptCount: t.exposeInt("attemptCount", { description: "The number of attempts made so far." }),
+    nextAttemptAt: t.expose("nextAttemptAt", {
+      type: "DateTime",
+      nullable: true,
+      description:
+        "When the next attempt is due; null if no further attempt is scheduled or an attempt is in progress.",
+    }),
+    lastAttempt: t.expose("lastAttempt", {
+      type: AttemptRef,
+      nullable: true,
+      description: "The last finished attempt; null if no attempt has finished.",
+    }),
+    replayOf: t.exposeID("replayOf", {
+      nullable: true,
+      description: "The id of the original delivery that this one replays; null if this is the original.",
+    }),
+    replayable: t.exposeBoolean("isReplayable", {
+      description:
+        "Whether the delivery can be replayed: it has finished, its body is still stored and its replays are not used up. A succeeded delivery needs `force`; a delivery to a deleted endpoint needs another endpoint.",
+    }),
+    payloadExpiresAt: t.expose("payloadExpiresAt", {
+      type: "DateTime",
+      description: "When the stored body is deleted: 30 days after the event.",
+    }),
+    replayReason: t.expose("replayReason", {
+      type: ReplayReasonEnum,
+      nullable: true,
+      description: "Why the delivery was replayed; null if this is the original delivery.",
+    }),
+    replayNote: t.string({
+      nullable: true,
+      description: "The note given with the replay; null if there is none. Hidden from analysts.",
+      resolve: ({ replayNote }, _args, context) => unlessAnalyst(replayNote, context),
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the delivery was created." }),
+    finishedAt: t.expose("finishedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When the delivery finished; null if it has not finished yet.",
+    }),
+  }),
+});
+
+builder.objectFields(WebhookDeliveryRef, (t) => ({
+  attempts: t.field({
+    type: [AttemptRef],
+    description: "All attempts of the delivery, oldest first.",
+    complexity: { multiplier: 10 },
+    resolve: ({ id }, _args, { loaders }) => loaders.webhookAttempts.load(id),
+  }),
+  event: t.field({
+    type: WebhookEventRef,
+    description: "The event that is delivered.",
+    resolve: ({ installationId, eventId }, _args, { loaders }) =>
+      loaders.webhookEvents.load({ installationId, eventId }),
+  }),
+  installation: t.field({
+    type: InstallationRef,
+    description: "The installation that receives the event.",
+    resolve: ({ installationId }, _args, { loaders }) => loaders.installations.load(installationId),
+  }),
+}));
