@@ -93,7 +93,7 @@ export const filesWithUnsafeAssertions = [
   "src/commerce/addresses/personal-data.ts",
   "src/commerce/addresses/postal-address.ts",
   "src/commerce/addresses/saved-addresses.ts",
-  "src/commerce/after-sales/return-steps.ts",
+  "src/commerce/after-sales/return-line-counts.ts",
   "src/commerce/after-sales/settle-return.ts",
   "src/commerce/carts/cart-aggregate.ts",
   "src/commerce/carts/cart-draft.ts",

@@ -201,8 +201,7 @@ function requireExchangeable(
   if (kind !== "exchange" || line === undefined) return;
   const allowed = exchangeableVariantIds({ order, facts, line });
   if (typeof exchangeVariantId === "string" && allowed.includes(exchangeVariantId)) return;
-  const message =
-    '"exchangeVariantId" must be a variant of the same product and price that is in ' + "stock.";
+  const message = '"exchangeVariantId" must be a variant in stock of the same product and price.';
   throw fail("invalid_state", {
     message,
     details: [{ ...faultAt("/exchangeVariantId", "not_allowed", message), allowed }],

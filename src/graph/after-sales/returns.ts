@@ -46,7 +46,7 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
       type: ReturnReasonEnum,
       required: true,
       description:
-        "The buyer's reason; one reason for all lines. Which reasons are allowed depends on " + "the kind.",
+        "The buyer's reason; one reason for all lines. Which reasons are allowed depends on the kind.",
     }),
     note: t.string({ description: `A note from the buyer. 1 to ${noteMax} characters.` }),
     method: t.field({
@@ -80,8 +80,7 @@ const ReturnDeclineInput = builder.inputType("ReturnDeclineInput", {
   fields: (t) => ({
     reason: t.string({
       required: true,
-      description:
-        `The reason for declining, shown to the buyer. 1 to ${declineReasonLengthMax} ` + "characters.",
+      description: `The reason for declining, shown to the buyer. 1 to ${declineReasonLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),

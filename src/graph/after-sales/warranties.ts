@@ -50,8 +50,7 @@ const WarrantyClaimOpenInput = builder.inputType("WarrantyClaimOpenInput", {
     }),
     description: t.string({
       required: true,
-      description:
-        `The buyer's description of the defect. 1 to ${warrantyClaimTextLengthMax} ` + "characters.",
+      description: `The buyer's description of the defect. 1 to ${warrantyClaimTextLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: warrantyVersionDescription }),
   }),

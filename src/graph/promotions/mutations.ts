@@ -1,5 +1,4 @@
 /** Mutations of promotions. In an update, a field that is left out stays unchanged and null removes its value. */
-import type { InputFieldBuilder } from "@pothos/core";
 import { promotionBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import {
@@ -16,121 +15,8 @@ import { changeMutation } from "#graph/mutation.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
+import { promotionInputFields, titlesDescription } from "./promotion-inputs.ts";
 import { PromotionKindEnum, PromotionTriggerEnum } from "./promotions.ts";
-
-type PromotionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
-
-const titlesDescription =
-  "The promotion's titles shown to buyers, one per locale, at least one. Each title " +
-  `has 1 to ${bounds.titleMax} characters.`;
-
-// eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
-const promotionInputFields = (t: PromotionInputFieldBuilder) => ({
-  basisPoints: t.int({
-    description:
-      "The discount in basis points (hundredths of a percent): 2000 is 20 %. Required for " +
-      "the kinds percentage and buy_x_get_y, not allowed for others. 1 to " +
-      `${bounds.basisPointsMax}.`,
-  }),
-  amountMinor: t.field({
-    type: "MinorUnits",
-    description:
-      "The discount amount for all entitled lines together, in minor units. Required for " +
-      "the kind fixed_amount, not allowed for others. 1 or more.",
-  }),
-  currency: t.field({
-    type: "CurrencyCode",
-    description:
-      "The currency of `amountMinor` and `minimumSubtotalMinor`; required with either. " +
-      "Must be a currency of one of the promotion's markets. Removed when neither amount " +
-      "is left.",
-  }),
-  buyQuantity: t.int({
-    description:
-      "Units to buy (the X) for one discount. Required for the kind buy_x_get_y, not " +
-      `allowed for others. 1 to ${bounds.quantityMax}.`,
-  }),
-  getQuantity: t.int({
-    description:
-      "Units that are discounted (the Y) or given as a gift. Required for the kinds " +
-      `buy_x_get_y and gift, not allowed for others. 1 to ${bounds.quantityMax}.`,
-  }),
-  minimumSubtotalMinor: t.field({
-    type: "MinorUnits",
-    description:
-      "The minimum subtotal of the entitled lines before discounts, in minor units. 1 or " + "more.",
-  }),
-  minimumQuantity: t.int({
-    description: `The minimum number of entitled units in the cart. 1 to ${bounds.minimumQuantityMax}.`,
-  }),
-  entitledProductIds: t.idList({
-    description:
-      "Ids of the entitled products. If no products and no categories are given, all " +
-      `products are entitled. 0 to ${bounds.productsMax} ids.`,
-  }),
-  entitledCategoryIds: t.idList({
-    description: `Ids of the categories whose products are entitled. 0 to ${bounds.categoriesMax} ids.`,
-  }),
-  buyProductIds: t.idList({
-    description:
-      "Only for the kind buy_x_get_y: ids of the products that count as bought (the X). " +
-      "If no products and no categories are given, the entitled products count. 0 to " +
-      `${bounds.productsMax} ids.`,
-  }),
-  buyCategoryIds: t.idList({
-    description:
-      "Only for the kind buy_x_get_y: ids of the categories whose products count as " +
-      `bought (the X). 0 to ${bounds.categoriesMax} ids.`,
-  }),
-  marketIds: t.idList({
-    description:
-      "Ids of the markets in which the promotion applies; empty for all markets. 0 to " +
-      `${bounds.marketsMax} ids.`,
-  }),
-  requiresSignIn: t.boolean({
-    description: "Whether the promotion only applies to signed-in buyers. Default false.",
-  }),
-  buyerReferences: t.stringList({
-    description:
-      "The storefront's references of the buyers that the promotion is limited to; empty " +
-      `for all buyers. 0 to ${bounds.buyerReferencesMax} references of 1 to ` +
-      `${bounds.buyerReferenceLengthMax} characters.`,
-  }),
-  startsAt: t.field({
-    type: "DateTime",
-    description:
-      "The time from which the promotion applies. Without a value it applies from its " +
-      "activation. The year must be from 2000 to 9999.",
-  }),
-  endsAt: t.field({
-    type: "DateTime",
-    description:
-      "The time at which the promotion stops applying; must be after `startsAt`. Without " +
-      "a value it has no end. The year must be from 2000 to 9999.",
-  }),
-  usageLimit: t.int({
-    description:
-      "The maximum number of orders that can use the promotion, 1 or more; must not be " +
-      "below the number of uses so far. Without a value there is no limit.",
-  }),
-  perBuyerLimit: t.int({
-    description:
-      "The maximum number of orders of one buyer that can use the promotion, 1 or more. " +
-      "The promotion then only applies to signed-in buyers. Without a value there is no " +
-      "limit.",
-  }),
-  priority: t.int({
-    description:
-      "The promotion's priority: promotions with a higher value are applied first. " +
-      `Default 0. -${bounds.priorityMax} to ${bounds.priorityMax}.`,
-  }),
-  isExclusive: t.boolean({
-    description:
-      "Whether the promotion is exclusive. An exclusive automatic promotion applies " +
-      "alone; an exclusive code does not combine with automatic promotions. Default " +
-      "false.",
-  }),
-});
 
 const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
   description: "The input to create a promotion. A new promotion is a draft.",
@@ -138,8 +24,7 @@ const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
     trigger: t.field({
       type: PromotionTriggerEnum,
       required: true,
-      description:
-        "How the promotion is applied: by a code or automatically. It cannot be changed " + "later.",
+      description: "How the promotion is applied: by a code or automatically. It cannot be changed later.",
     }),
     kind: t.field({
       type: PromotionKindEnum,
@@ -152,8 +37,7 @@ const PromotionCreateInput = builder.inputType("PromotionCreateInput", {
 });
 
 const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
-  description:
-    "The input to change a promotion. Carts with the promotion are updated at their " + "next change.",
+  description: "The input to change a promotion. Carts with the promotion are updated at their next change.",
   fields: (t) => ({
     promotionId: t.id({ required: true, description: "The promotion." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -172,7 +56,7 @@ const PromotionTransitionInput = builder.inputType("PromotionTransitionInput", {
 
 const PromotionCodesGenerateInput = builder.inputType("PromotionCodesGenerateInput", {
   description:
-    "The input to add codes to a promotion: either random codes (`count`) or given " + "codes (`codes`).",
+    "The input to add codes to a promotion: either random codes (`count`) or given codes (`codes`).",
   fields: (t) => ({
     promotionId: t.id({
       required: true,

@@ -101,13 +101,11 @@ PromotionRef.implement({
     currency: t.expose("currency", {
       type: "CurrencyCode",
       nullable: true,
-      description:
-        "The currency of the amount and the minimum subtotal; null if the promotion has " + "neither.",
+      description: "The currency of the amount and the minimum subtotal; null if the promotion has neither.",
     }),
     buyQuantity: t.exposeInt("buyQuantity", {
       nullable: true,
-      description:
-        "Units to buy (the X) for one discount. Only for the kind buy_x_get_y; otherwise " + "null.",
+      description: "Units to buy (the X) for one discount. Only for the kind buy_x_get_y; otherwise null.",
     }),
     getQuantity: t.exposeInt("getQuantity", {
       nullable: true,
@@ -115,37 +113,38 @@ PromotionRef.implement({
         "Units that are discounted (the Y) or given as a gift. Only for the kinds " +
         "buy_x_get_y and gift; otherwise null.",
     }),
-    codes: t.connection(
-      {
-        type: PromotionCodeRef,
-        description: "The promotion's codes, oldest first. An automatic promotion has none.",
-        complexity: pageCost,
-        resolve: ({ id }, args, { loaders }) => resolveCodes(id, args, loaders),
-      },
-      ...listTypes("PromotionCode", "codes of a promotion"),
-    ),
-    merchant: t.field({
-      type: MerchantRef,
-      description: "The merchant that owns the promotion.",
-      resolve: ({ merchantId }, _args, { loaders }) => loaders.merchants.load(merchantId),
-    }),
-    version: t.exposeInt("version", {
-      description:
-        "The promotion's version. It increases by one with every change, and when the last " +
-        "use is taken.",
-    }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "The time of creation." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "The time of the last change." }),
   }),
 });
 
-/** The conditions and limits of a promotion. */
+/** The codes, owner and history of a promotion. */
+builder.objectFields(PromotionRef, (t) => ({
+  codes: t.connection(
+    {
+      type: PromotionCodeRef,
+      description: "The promotion's codes, oldest first. An automatic promotion has none.",
+      complexity: pageCost,
+      resolve: ({ id }, args, { loaders }) => resolveCodes(id, args, loaders),
+    },
+    ...listTypes("PromotionCode", "codes of a promotion"),
+  ),
+  merchant: t.field({
+    type: MerchantRef,
+    description: "The merchant that owns the promotion.",
+    resolve: ({ merchantId }, _args, { loaders }) => loaders.merchants.load(merchantId),
+  }),
+  version: t.exposeInt("version", {
+    description: "The promotion's version. It increases by one with every change, and with the last use.",
+  }),
+  createdAt: t.expose("createdAt", { type: "DateTime", description: "The time of creation." }),
+  updatedAt: t.expose("updatedAt", { type: "DateTime", description: "The time of the last change." }),
+}));
+
+/** The conditions of a promotion. */
 builder.objectFields(PromotionRef, (t) => ({
   minimumSubtotal: t.field({
     type: MoneyRef,
     nullable: true,
-    description:
-      "The minimum subtotal of the entitled lines before discounts; null if there is no " + "minimum.",
+    description: "The minimum subtotal of the entitled lines before discounts; null if there is no minimum.",
     resolve: ({ minimumSubtotalMinor, currency }) =>
       minimumSubtotalMinor === null || currency === null ? null : money(minimumSubtotalMinor, currency),
   }),
@@ -178,7 +177,7 @@ builder.objectFields(PromotionRef, (t) => ({
   buyCategoryIds: t.field({
     type: ["ID"],
     description:
-      "Only for the kind buy_x_get_y: ids of the categories whose products count as " + "bought (the X).",
+      "Only for the kind buy_x_get_y: ids of the categories whose products count as bought (the X).",
     complexity: { multiplier: 1 },
     resolve: ({ buyCategoryIds }) => buyCategoryIds,
   }),
@@ -188,6 +187,10 @@ builder.objectFields(PromotionRef, (t) => ({
     complexity: { multiplier: 1 },
     resolve: ({ marketIds }) => marketIds,
   }),
+}));
+
+/** The buyers, time window, limits and priority of a promotion. */
+builder.objectFields(PromotionRef, (t) => ({
   requiresSignIn: t.exposeBoolean("requiresSignIn", {
     description: "Whether the promotion only applies to signed-in buyers.",
   }),
@@ -218,12 +221,11 @@ builder.objectFields(PromotionRef, (t) => ({
   perBuyerLimit: t.exposeInt("perBuyerLimit", {
     nullable: true,
     description:
-      "The maximum number of orders of one buyer that can use the promotion; null if " + "there is no limit.",
+      "The maximum number of orders of one buyer that can use the promotion; null if there is no limit.",
   }),
   used: t.exposeInt("used", { description: "The number of orders and submitted checkouts that use it." }),
   priority: t.exposeInt("priority", {
-    description:
-      "The promotion's priority: promotions with a higher value are applied first. -1000 " + "to 1000.",
+    description: "The promotion's priority: promotions with a higher value are applied first. -1000 to 1000.",
   }),
   isExclusive: t.exposeBoolean("isExclusive", {
     description:
@@ -260,8 +262,7 @@ builder.queryFields((t) => ({
   promotions: t.connection(
     {
       type: PromotionRef,
-      description:
-        "Lists the promotions of the merchants that the caller's token can read, oldest " + "first.",
+      description: "Lists the promotions of the merchants that the caller's token can read, oldest first.",
       complexity: pageCost,
       authScopes: { callers: readers },
       args: {

@@ -64,8 +64,7 @@ const FunnelFiguresType = builder.interfaceRef<FunnelFigures>("FunnelFigures").i
     }),
     conversionRate: t.exposeFloat("conversionRate", {
       nullable: true,
-      description:
-        "The conversion rate: `orders` divided by `carts`, 0 to 1; null if there were no " + "carts.",
+      description: "The conversion rate: `orders` divided by `carts`, 0 to 1; null if there were no carts.",
     }),
     outcomes: t.field({
       type: [FunnelOutcome],

@@ -18,8 +18,7 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
     }),
     returns: t.exposeInt("returns", { description: "The number of requested returns." }),
     units: t.exposeInt("units", {
-      description:
-        "The number of units of the requested returns, including declined and canceled " + "returns.",
+      description: "The number of units of the requested returns, including declined and canceled returns.",
     }),
     declined: t.exposeInt("declined", {
       description: "The number of these returns that the merchant has declined.",
@@ -52,12 +51,10 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
   }),
 });
 
-const ReturnTotalsType = builder
-  .objectRef<ReturnFigures>("ReturnTotals")
-  .implement({
-    description: "ReturnFiguresType about all returns in one currency.",
-    interfaces: [ReturnFiguresType],
-  });
+const ReturnTotalsType = builder.objectRef<ReturnFigures>("ReturnTotals").implement({
+  description: "ReturnFiguresType about all returns in one currency.",
+  interfaces: [ReturnFiguresType],
+});
 
 const ReturnReportRowType = builder.objectRef<ReturnReport["reasons"][number]>("ReturnReportRow").implement({
   description: "ReturnFiguresType about the returns of one kind and reason, in one currency.",

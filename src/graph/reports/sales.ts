@@ -67,8 +67,7 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
     shippingMinor: t.expose("shippingMinor", {
       type: "MinorUnits",
       description:
-        "The shipping costs when the orders were placed, before discounts, in minor units. " +
-        "Included in `grossMinor`.",
+        "The shipping costs of these orders before discounts, in minor units; part of `grossMinor`.",
     }),
     taxMinor: t.expose("taxMinor", {
       type: "MinorUnits",
