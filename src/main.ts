@@ -1,19 +1,19 @@
 /**
- * Starts the command line. What is compiled of the modules is kept beside them, before any other is loaded:
- * the next start takes a fraction of the time. Where that folder cannot be written, or NODE_COMPILE_CACHE
- * names another one, so be it.
+ * Starts the command line. Enables Node's compile cache before other modules are loaded, so the next start is
+ * several times faster. Without write access to the cache folder, the cache is not used; NODE_COMPILE_CACHE
+ * can name another folder.
  */
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
-// What is in use is some 80 MB; left to itself, the heap would grow to four times that before it is looked
-// through.
+// About 80 MB of the heap are in use. Without this limit, V8 lets the heap grow to four times that size
+// before it collects garbage.
 setFlagsFromString("--heap-growing-percent=40");
-// Not in the common temporary folder: whoever can write there would decide what code runs here.
+// The cache is not in the shared temporary folder, because other users could put code there.
 const folder = fileURLToPath(new URL("../node_modules/.cache/node", import.meta.url));
 enableCompileCache(folder);
-// For the processes that this one starts: they then need not even what translates this file.
+// Child processes use the cache from their start, also for this file.
 process.env["NODE_COMPILE_CACHE"] ??= folder;
 const { runCommandLine } = await import("#cli/run.ts");
 await runCommandLine(process.argv);

@@ -1,6 +1,6 @@
 /**
- * Making merchants, apps, installations, keys and tokens from the command line: the same rules as the graph's
- * mutations.
+ * The commands `merchant`, `app`, `installation`, `key` and `token`. They follow the same rules as the
+ * GraphQL mutations.
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
@@ -14,16 +14,16 @@ import { printResult } from "./output.ts";
 import { createCommand, type JsonOption, parseTimeOption, withDatabase, runAccessChange } from "./command.ts";
 
 export function addAccessCommands(program: Command): void {
-  program.addCommand(new Command("merchant").description("Merchants.").addCommand(merchantCreate()));
-  program.addCommand(new Command("app").description("Apps that can be installed.").addCommand(appCreate()));
+  program.addCommand(new Command("merchant").description("Creates merchants.").addCommand(merchantCreate()));
   program.addCommand(
-    new Command("installation")
-      .description("Installations of apps with merchants.")
-      .addCommand(installationCreate()),
+    new Command("app").description("Registers apps that merchants can install.").addCommand(appCreate()),
+  );
+  program.addCommand(
+    new Command("installation").description("Installs apps with merchants.").addCommand(installationCreate()),
   );
   program.addCommand(
     new Command("key")
-      .description("API keys of installations.")
+      .description("Creates, rotates, revokes and lists API keys of installations.")
       .addCommand(keyCreate())
       .addCommand(keyRotate())
       .addCommand(keyRevoke())
@@ -31,7 +31,7 @@ export function addAccessCommands(program: Command): void {
   );
   program.addCommand(
     new Command("token")
-      .description("Internal tokens.")
+      .description("Creates, revokes and lists internal tokens.")
       .addCommand(tokenCreate())
       .addCommand(tokenRevoke())
       .addCommand(tokenList()),
@@ -39,25 +39,27 @@ export function addAccessCommands(program: Command): void {
 }
 
 function merchantCreate(): Command {
-  return createCommand("create", "Makes a merchant.")
+  return createCommand("create", "Creates a merchant and prints its id.")
     .requiredOption(
       "--slug <slug>",
-      "its name in addresses",
-      parse(isSlug, "It must be 1 to 96 lower-case letters, digits and single hyphens."),
+      "the merchant's name in URLs; unique",
+      parse(isSlug, "It must have 1 to 96 lower-case letters, digits and single hyphens."),
     )
-    .requiredOption("--name <name>", "its name")
+    .requiredOption("--name <name>", "the merchant's display name")
     .addOption(
-      new Option("--mode <mode>", "whether real money moves").choices(["live", "test"]).default("test"),
+      new Option("--mode <mode>", "live: real payments; test: simulated payments")
+        .choices(["live", "test"])
+        .default("test"),
     )
     .requiredOption(
       "--locale <locale>",
-      "the locale that texts fall back to",
-      parse((text) => parseLocale(text) !== undefined, "It must be a BCP 47 tag."),
+      "the locale whose texts are used if a requested locale has none, for example de-DE",
+      parse((text) => parseLocale(text) !== undefined, "It must be a BCP 47 tag, for example de-DE."),
     )
     .requiredOption(
       "--market <country>",
-      "the country whose prices are shown by default",
-      parse(isCountry, "It must be an ISO 3166-1 alpha-2 code in upper case."),
+      "the country whose prices are used if a request names none, for example DE",
+      parse(isCountry, "It must be an ISO 3166-1 alpha-2 code in upper case, for example DE."),
     )
     .action(
       async (
@@ -86,9 +88,9 @@ function merchantCreate(): Command {
 }
 
 function appCreate(): Command {
-  return createCommand("create", "Registers an app.")
-    .requiredOption("--name <name>", "its name")
-    .option("--publisher <publisher>", "who makes it")
+  return createCommand("create", "Registers an app and prints its id.")
+    .requiredOption("--name <name>", "the app's name")
+    .option("--publisher <publisher>", "the company or person that publishes the app")
     .action(async (given: JsonOption & { name: string; publisher?: string }) => {
       await runAccessChange(given, "appCreate", async (transaction, access) => ({
         id: await registerApp(transaction, access, { name: given.name, publisher: given.publisher ?? null }),
@@ -97,10 +99,10 @@ function appCreate(): Command {
 }
 
 function installationCreate(): Command {
-  return createCommand("create", "Installs an app with a merchant.")
-    .requiredOption("--merchant <id>", "the merchant's id")
-    .requiredOption("--app <id>", "the app's id")
-    .option("--scopes <list>", "comma-separated", parseScopes, [...integratorScopes])
+  return createCommand("create", "Installs an app with a merchant and prints the installation's id.")
+    .requiredOption("--merchant <id>", "the merchant's id, mer_…")
+    .requiredOption("--app <id>", "the app's id, app_…")
+    .option("--scopes <list>", "comma-separated list of scopes", parseScopes, [...integratorScopes])
     .action(async (given: JsonOption & { merchant: string; app: string; scopes: Scope[] }) => {
       const input = { merchantId: given.merchant, appId: given.app, scopes: given.scopes };
       await runAccessChange(given, "installationCreate", async (transaction, access) => ({
@@ -110,11 +112,11 @@ function installationCreate(): Command {
 }
 
 function keyCreate(): Command {
-  return createCommand("create", "Makes an API key. It is shown once.")
-    .requiredOption("--installation <id>", "the installation's id")
-    .requiredOption("--name <name>", "what it is for")
-    .option("--scopes <list>", "comma-separated", parseScopes, [...integratorScopes])
-    .option("--expires <time>", "when it ends, RFC 3339", parseTimeOption)
+  return createCommand("create", "Creates an API key and prints its secret value, which is shown only once.")
+    .requiredOption("--installation <id>", "the installation's id, ins_…")
+    .requiredOption("--name <name>", "a name that says what it is used for")
+    .option("--scopes <list>", "comma-separated list of scopes", parseScopes, [...integratorScopes])
+    .option("--expires <time>", "when it expires (RFC 3339); without it, never", parseTimeOption)
     .action(
       async (given: JsonOption & { installation: string; name: string; scopes: Scope[]; expires?: Date }) => {
         const input = {
@@ -125,7 +127,7 @@ function keyCreate(): Command {
         };
         await runAccessChange(given, "apiKeyCreate", async (transaction, access) => {
           const { apiKeyId, value, events } = await createApiKey(transaction, access, input);
-          access.tell(events);
+          access.publish(events);
           return { id: apiKeyId, key: value };
         });
       },
@@ -135,35 +137,35 @@ function keyCreate(): Command {
 function keyRotate(): Command {
   return createCommand(
     "rotate",
-    "Makes an API key's successor, which is shown once. Both work for the overlap.",
+    "Creates the successor of an API key and prints its secret value, which is shown only once. Both keys work until the overlap ends.",
   )
     .argument("<id>", "the key's id, key_…")
     .option(
       "--overlap <hours>",
-      `how long the old key goes on working, 0 to ${keyOverlapHours.max} hours`,
+      `how many hours the old key keeps working, 0 to ${keyOverlapHours.max}`,
       parseOverlap,
       keyOverlapHours.standard,
     )
-    .option("--expires <time>", "when the successor ends, RFC 3339", parseTimeOption)
+    .option("--expires <time>", "when the successor expires (RFC 3339); without it, never", parseTimeOption)
     .action(async (id: string, given: JsonOption & { overlap: number; expires?: Date }) => {
       await runAccessChange(given, "apiKeyRotate", async (transaction, access) => {
-        const made = await rotateApiKey(transaction, access, {
+        const created = await rotateApiKey(transaction, access, {
           apiKeyId: id,
           overlapHours: given.overlap,
           expiresAt: given.expires,
         });
-        access.tell(made.events);
-        return { id: made.apiKeyId, key: made.value, rotated: id };
+        access.publish(created.events);
+        return { id: created.apiKeyId, key: created.value, rotated: id };
       });
     });
 }
 
 function keyRevoke(): Command {
-  return createCommand("revoke", "Revokes an API key at once.")
+  return createCommand("revoke", "Revokes an API key: requests with it are refused at once.")
     .argument("<id>", "the key's id, key_…")
     .action(async (id: string, given: JsonOption) => {
       await runAccessChange(given, "apiKeyRevoke", async (transaction, access) => {
-        access.tell(await revokeApiKey(transaction, access, id));
+        access.publish(await revokeApiKey(transaction, access, id));
         return { id, revoked: true };
       });
     });
@@ -171,7 +173,7 @@ function keyRevoke(): Command {
 
 function keyList(): Command {
   return createCommand("list", "Lists API keys, without their secrets.")
-    .option("--merchant <id>", "only of this merchant")
+    .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
       await withDatabase(async ({ db }) =>
         printResult(
@@ -185,11 +187,21 @@ function keyList(): Command {
 }
 
 function tokenCreate(): Command {
-  return createCommand("create", "Makes an internal token. It is shown once.")
-    .addOption(new Option("--role <role>", "what it may do").choices(internalRoles).makeOptionMandatory())
-    .requiredOption("--name <name>", "what it is for")
-    .option("--merchant <id>", "the merchant it is for; without it the platform's")
-    .option("--expires <time>", "when it ends, RFC 3339", parseTimeOption)
+  return createCommand(
+    "create",
+    "Creates an internal token and prints its secret value, which is shown only once.",
+  )
+    .addOption(
+      new Option("--role <role>", "the role, which decides what the token may do")
+        .choices(internalRoles)
+        .makeOptionMandatory(),
+    )
+    .requiredOption("--name <name>", "a name that says what it is used for")
+    .option(
+      "--merchant <id>",
+      "the id of the token's merchant, mer_…; without it, the token belongs to the platform",
+    )
+    .option("--expires <time>", "when it expires (RFC 3339); without it, never", parseTimeOption)
     .action(
       async (given: JsonOption & { role: InternalRole; name: string; merchant?: string; expires?: Date }) => {
         const input = {
@@ -207,7 +219,7 @@ function tokenCreate(): Command {
 }
 
 function tokenRevoke(): Command {
-  return createCommand("revoke", "Revokes an internal token at once.")
+  return createCommand("revoke", "Revokes an internal token: requests with it are refused at once.")
     .argument("<id>", "the token's id, tok_…")
     .action(async (id: string, given: JsonOption) => {
       await runAccessChange(given, "internalTokenRevoke", async (transaction, access) => {
@@ -219,7 +231,7 @@ function tokenRevoke(): Command {
 
 function tokenList(): Command {
   return createCommand("list", "Lists internal tokens, without their secrets.")
-    .option("--merchant <id>", "only of this merchant")
+    .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
       await withDatabase(async ({ db }) =>
         printResult(
@@ -243,13 +255,15 @@ function parseScopes(text: string): Scope[] {
   const list = text === "" ? [] : text.split(",").map((scope) => scope.trim());
   const unknown = list.find((scope) => !isScope(scope));
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`${unknown} is no scope: there are ${integratorScopes.join(", ")}.`);
+    throw new InvalidArgumentError(
+      `${unknown} is not a scope. The scopes are ${integratorScopes.join(", ")}.`,
+    );
   return list.filter(isScope);
 }
 
 function parseOverlap(text: string): number {
   const hours = Number(text);
   if (!/^\d{1,3}$/.test(text) || hours > keyOverlapHours.max)
-    throw new InvalidArgumentError(`It must be a whole number from 0 to ${keyOverlapHours.max}.`);
+    throw new InvalidArgumentError(`It must be an integer from 0 to ${keyOverlapHours.max}.`);
   return hours;
 }

@@ -1,6 +1,6 @@
 /**
- * Shared by the commands: the database of the settings, common options, and `write`, which runs a change of
- * access in one transaction together with its events and its audit entry.
+ * Shared by the commands: opening the configured database, common options, and `runAccessChange`, which runs
+ * a change in one transaction together with its events and its audit entry.
  */
 import { Command, InvalidArgumentError } from "commander";
 import type { AccessEvent } from "#access/credential-changes.ts";
@@ -17,64 +17,64 @@ export interface JsonOption {
 }
 
 export const createCommand = (name: string, description: string): Command =>
-  new Command(name).description(description).option("--json", "as JSON").exitOverride();
+  new Command(name).description(description).option("--json", "print the result as JSON").exitOverride();
 
 interface CommandLineContext extends AccessCommandContext {
   /** Collects the events of installations and keys. */
-  readonly tell: (happened: readonly AccessEvent[]) => void;
+  readonly publish: (events: readonly AccessEvent[]) => void;
   readonly settings: Settings;
 }
 
 type Result = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /**
- * For the audit: the name of the mutation that does the same, and the type of its target where the id does
- * not show it.
+ * The action in the audit log: the name of the GraphQL mutation that makes the same change, and the type of
+ * the target if its id has no type prefix.
  */
 type Action = string | { readonly name: string; readonly targetType: string };
 
-/** The platform's own hands: no merchant is foreign to the command line. */
+/** Runs a change with the rights of the platform, records it in the audit log, and prints its result. */
 export async function runAccessChange(
   { json }: JsonOption,
   action: Action,
-  work: (transaction: Transaction, access: CommandLineContext) => Promise<Result>,
+  change: (transaction: Transaction, access: CommandLineContext) => Promise<Result>,
 ): Promise<void> {
   await withDatabase(async ({ db }, settings) => {
     const now = new Date();
-    const done = await inTransaction(db, async (transaction) => {
-      const happened: AccessEvent[] = [];
-      const result = await work(transaction, {
+    const result = await inTransaction(db, async (transaction) => {
+      const events: AccessEvent[] = [];
+      const result = await change(transaction, {
         merchantId: null,
         now,
         settings,
-        tell: (more) => void happened.push(...more),
+        publish: (more) => void events.push(...more),
       });
-      await publishCommandEvents(transaction, happened, { db, settings, now });
-      const what =
+      await publishCommandEvents(transaction, events, { db, settings, now });
+      const target =
         typeof action === "string" ? { action } : { action: action.name, targetType: action.targetType };
       const entry = {
         merchantId: null,
         now,
-        ...what,
+        ...target,
         targetId: result.id,
         requestId: null,
-        details: idsBeside(result),
+        details: otherIds(result),
       };
       await appendAuditEntries(transaction, { ...commandLineActor, ...entry });
       return result;
     });
-    printResult(done, json === true);
+    printResult(result, json === true);
   });
 }
 
-/** The other ids of the result. */
-const idsBeside = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
+/** The ids in the result other than the target's, for the audit entry. */
+const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(others).filter(([, value]) => auditableId(value) !== undefined));
 
 export function parseTimeOption(text: string): Date {
   const time = new Date(text);
   if (Number.isNaN(time.getTime()))
-    throw new InvalidArgumentError("It must be a time like 2027-01-31T09:15:00Z.");
+    throw new InvalidArgumentError("It must be an RFC 3339 time, for example 2027-01-31T09:15:00Z.");
   return time;
 }
 
@@ -85,27 +85,27 @@ interface CommandServices {
 }
 
 /**
- * Publishes events of installations and keys, as the service does. The renderer is loaded only if there are
- * events.
+ * Publishes the events of installations and API keys, as the service does. The renderer is loaded only if
+ * there are events.
  */
 async function publishCommandEvents(
   transaction: Transaction,
-  happened: readonly AccessEvent[],
+  events: readonly AccessEvent[],
   { db, settings, now }: CommandServices,
 ): Promise<void> {
-  if (happened.length === 0) return;
+  if (events.length === 0) return;
   const [{ createCommandRender }, { publishAccessEvents }] = await Promise.all([
     import("#app/services.ts"),
     import("#graph/access/access-events.ts"),
   ]);
-  // Whoever has the shell is staff.
+  // Events name the operator at the command line as staff.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
-  await publishAccessEvents(transaction, happened, { now, cause, render: createCommandRender(db, settings) });
+  await publishAccessEvents(transaction, events, { now, cause, render: createCommandRender(db, settings) });
 }
 
-/** Opens the database of the settings, migrated, for the duration of a command. */
+/** Opens the configured database, migrates it, and closes it when the command is result. */
 export async function withDatabase<Done>(
-  work: (database: OpenDatabase, settings: Settings) => Promise<Done>,
+  change: (database: OpenDatabase, settings: Settings) => Promise<Done>,
 ): Promise<Done> {
   const settings = readSettings(process.env);
   const database = await openDatabase({
@@ -117,7 +117,7 @@ export async function withDatabase<Done>(
   });
   try {
     await migrate(database);
-    return await work(database, settings);
+    return await change(database, settings);
   } finally {
     await database.close();
   }

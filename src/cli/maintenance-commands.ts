@@ -1,7 +1,4 @@
-/**
- * `keys check`, `keys rewrap`, `privacy erase`, `audit export`: what has to be done to what is stored, once
- * in a while or when somebody asks.
- */
+/** The maintenance commands `keys check`, `keys rewrap`, `privacy erase` and `audit export`. */
 import { once } from "node:events";
 import { SingleBar } from "cli-progress";
 import { Command } from "commander";
@@ -20,20 +17,20 @@ import { createCommand, type JsonOption, parseTimeOption, withDatabase } from ".
 export function addMaintenanceCommands(program: Command): void {
   program.addCommand(
     new Command("keys")
-      .description("What encrypts the data at rest (ENCRYPTION_KEYS).")
+      .description("Checks and changes the encryption of stored data (ENCRYPTION_KEYS).")
       .addCommand(keysCheck())
       .addCommand(keysRewrap()),
   );
   program.addCommand(
-    new Command("privacy").description("What is stored of buyers.").addCommand(privacyErase()),
+    new Command("privacy").description("Erases personal data of buyers.").addCommand(privacyErase()),
   );
-  program.addCommand(new Command("audit").description("Who did what.").addCommand(auditExport()));
+  program.addCommand(new Command("audit").description("Exports the audit log.").addCommand(auditExport()));
 }
 
 function keysCheck(): Command {
   return createCommand(
     "check",
-    "Opens everything that lies encrypted with whichever of ENCRYPTION_KEYS it was written under, and writes none of it. Ends with 1 and names what does not open.",
+    "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Lists values that cannot be decrypted; the exit code is then 1.",
   ).action(async ({ json }: JsonOption) => {
     await withDatabase(async ({ db }, settings) => {
       const results = await checkSealedValues({ db, keyring: readKeyring(settings) });
@@ -45,7 +42,7 @@ function keysCheck(): Command {
         },
         json === true,
       );
-      tell(broken);
+      printBroken(broken);
     });
   });
 }
@@ -53,22 +50,24 @@ function keysCheck(): Command {
 function keysRewrap(): Command {
   return createCommand(
     "rewrap",
-    "Wraps the data key of everything that lies encrypted by the first of ENCRYPTION_KEYS, beside the running service. Stopped, it goes on where it was.",
+    "Wraps the data key of every encrypted value with the first of ENCRYPTION_KEYS. The service can keep running. If the command is stopped, run it again: it continues where it stopped.",
   ).action(async ({ json }: JsonOption) => {
     await withDatabase(async ({ db }, settings) => {
       const keyring = readKeyring(settings);
       const key = keyring.currentKeyId;
-      // It may be stopped, and has given some rows their key by then.
+      // Recorded before the work, because a run that is stopped has already rewrapped some rows.
       await recordRewrap(db, { key, state: "begun" });
-      const results = await withBar(await countRowsToRewrap({ db, keyring }), json === true, (onProgress) =>
-        rewrapSealedValues({ db, keyring, onProgress }),
+      const results = await withProgressBar(
+        await countRowsToRewrap({ db, keyring }),
+        json === true,
+        (onProgress) => rewrapSealedValues({ db, keyring, onProgress }),
       );
       await recordRewrap(db, {
         key,
         state: "done",
         rewrapped: results.reduce((sum, { rewrapped }) => sum + rewrapped, 0),
       });
-      report(results, { key, isJson: json === true });
+      printRewrapResult(results, { key, isJson: json === true });
     });
   });
 }
@@ -86,8 +85,8 @@ const recordRewrap = (db: Database, details: Readonly<Record<string, unknown>>):
     }),
   );
 
-/** 1 where the other keys cannot be taken away yet. */
-function report(
+/** Prints the result. Sets the exit code 1 if the other encryption keys are still needed. */
+function printRewrapResult(
   results: readonly RewrapResult[],
   { key, isJson }: { readonly key: string; readonly isJson: boolean },
 ): void {
@@ -95,7 +94,7 @@ function report(
   const left = results.reduce((sum, result) => sum + result.left, 0);
   const counts = Object.fromEntries(results.map(({ table, rewrapped }) => [table, rewrapped]));
   printResult({ key, ...counts, left, ...(isJson ? { broken } : {}) }, isJson);
-  tell(broken);
+  printBroken(broken);
   if (left > 0)
     process.stderr.write(
       `${left} rows were written with another key meanwhile: restart every process with ${key} first, then run this again.\n`,
@@ -103,12 +102,12 @@ function report(
   if (left > 0) process.exitCode = 1;
 }
 
-function tell(broken: readonly string[]): void {
+function printBroken(broken: readonly string[]): void {
   for (const message of broken) process.stderr.write(`${message}\n`);
   if (broken.length > 0) process.exitCode = 1;
 }
 
-async function withBar<Result>(
+async function withProgressBar<Result>(
   count: number,
   isQuiet: boolean,
   work: (onProgress: (rows: number) => void) => Promise<Result>,
@@ -123,7 +122,7 @@ async function withBar<Result>(
   }
 }
 
-interface Erasing extends JsonOption {
+interface EraseOptions extends JsonOption {
   readonly buyerReference?: string;
   readonly merchant?: string;
   readonly cart?: string;
@@ -135,34 +134,37 @@ interface Erasing extends JsonOption {
 function privacyErase(): Command {
   return createCommand(
     "erase",
-    "Erases a buyer's addresses and e-mails wherever they lie, for good. What was bought, and for how much, stays.",
+    "Erases a buyer's addresses and e-mail addresses permanently. The purchased items and their prices stay.",
   )
-    .option("--buyer-reference <reference>", "all of this buyer, with --merchant")
-    .option("--merchant <id>", "the merchant whose buyer that is")
-    .option("--cart <id>", "what this cart and its order know, cart_…")
-    .option("--order <id>", "what this order and its cart know, ord_…")
-    .option("--address-token <token>", "what the cart of this token knows, adt_…")
-    .option("--force", "also while an order is still to be sent")
-    .action(async (given: Erasing, self: Command) => {
-      const target = targetOf(given);
+    .option(
+      "--buyer-reference <reference>",
+      "erase all data of the buyer with this reference; requires --merchant",
+    )
+    .option("--merchant <id>", "id of the buyer's merchant, mer_…")
+    .option("--cart <id>", "erase the buyer's data in this cart and its order, cart_…")
+    .option("--order <id>", "erase the buyer's data in this order and its cart, ord_…")
+    .option("--address-token <token>", "erase the buyer's data in the cart of this address token, adt_…")
+    .option("--force", "erase even if an order has not been shipped completely")
+    .action(async (options: EraseOptions, self: Command) => {
+      const target = toErasureTarget(options);
       if (typeof target === "string") self.error(`error: ${target}`, { exitCode: 2 });
-      printResult({ ...(await erase(target, given.force === true)) }, given.json === true);
+      printResult({ ...(await erase(target, options.force === true)) }, options.json === true);
     });
 }
 
-/** Or what is wrong with what was given. */
-function targetOf({ merchant, ...given }: Erasing): ErasureTarget | string {
+/** Returns the target of the erasure, or the error text if the options are wrong. */
+function toErasureTarget({ merchant, ...options }: EraseOptions): ErasureTarget | string {
   const targets = (["buyerReference", "cart", "order", "addressToken"] as const).flatMap((name) => {
-    const value = given[name];
+    const value = options[name];
     return value === undefined ? [] : [{ by: name, value }];
   });
   const [target] = targets;
   if (targets.length !== 1 || target === undefined)
-    return "give one of --buyer-reference, --cart, --order and --address-token";
+    return "give exactly one of --buyer-reference, --cart, --order and --address-token";
   const { by, value } = target;
   if (by !== "buyerReference") return { by, value };
   return merchant === undefined
-    ? "--buyer-reference needs --merchant: each merchant has references of its own"
+    ? "--buyer-reference requires --merchant, because every merchant has its own references"
     : { by, value, merchantId: merchant };
 }
 
@@ -179,13 +181,13 @@ function erase(target: ErasureTarget, isForced: boolean): Promise<Erased> {
   });
 }
 
-interface Exporting extends JsonOption {
+interface ExportOptions extends JsonOption {
   readonly merchant?: string;
   readonly from?: Date;
   readonly to?: Date;
 }
 
-const fields = [
+const csvFields = [
   "id",
   "at",
   "merchantId",
@@ -201,38 +203,44 @@ const fields = [
 function auditExport(): Command {
   return new Command("export")
     .description(
-      "Writes what was done to standard output, oldest first: CSV, or one JSON object a line. From --from up to, and without, --to: where one export ends, the next begins. What is being done at this moment may be dated a little back: let --to lie a minute ago.",
+      "Writes the audit log to standard output, oldest first, as CSV or as one JSON object per line. --from is inclusive and --to is exclusive, so an export can start where the previous one ended. Set --to to at least one minute ago: changes that are being made now may still appear with an earlier time.",
     )
-    .option("--merchant <id>", "only of this merchant; without it of all, and of the platform")
+    .option(
+      "--merchant <id>",
+      "only entries of the merchant with this id; without it, entries of all merchants and of the platform",
+    )
     .option(
       "--from <time>",
-      "only what was done then or later, to the millisecond, RFC 3339",
+      "only changes made at this time or later (RFC 3339, to the millisecond)",
       parseTimeOption,
     )
-    .option("--to <time>", "only what was done before, and not then, RFC 3339", parseTimeOption)
-    .option("--json", "as JSON, one object a line")
+    .option("--to <time>", "only changes made before this time (RFC 3339)", parseTimeOption)
+    .option("--json", "print one JSON object per line instead of CSV")
     .exitOverride()
-    .action(async ({ merchant, from, to, json }: Exporting) => {
+    .action(async ({ merchant, from, to, json }: ExportOptions) => {
       if (from !== undefined && to !== undefined && from >= to)
         throw fail("invalid_parameter", { message: "--from must be before --to." });
       await withDatabase(async ({ db }) => {
-        if (json !== true) await writeOut(`${fields.join(",")}\r\n`);
+        if (json !== true) await writeToOutput(`${csvFields.join(",")}\r\n`);
         for await (const rows of readAuditPages(db, { merchantId: merchant ?? null, from, until: to }))
-          await writeOut(
+          await writeToOutput(
             rows.map((row) => (json === true ? `${JSON.stringify(row)}\n` : toCsv(row))).join(""),
           );
       });
     });
 }
 
-/** Waits where whoever reads is slower: the whole of it may be larger than memory. */
-async function writeOut(text: string): Promise<void> {
+/**
+ * Writes to standard output and waits while the reader is slower, because an export may be larger than
+ * memory.
+ */
+async function writeToOutput(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
 
-/** RFC 4180. */
+/** Formats an audit entry as a CSV row (RFC 4180). */
 const toCsv = (row: AuditRow): string =>
-  `${fields
+  `${csvFields
     .map((field) => {
       const value = row[field];
       const text =

@@ -1,7 +1,7 @@
 /**
- * The callers of `mesh dev`: opens this service on the database of the settings, without listening, and makes
- * the context of a caller with a valid internal token. The embedded database has room for one process, so a
- * running service must be stopped first.
+ * The request contexts of `mesh dev`. Opens the service on the configured database, without listening on a
+ * port, and creates a context for every caller with a valid internal token. The embedded database allows one
+ * process, so a running service must be stopped first.
  */
 import { type ServiceApp, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
@@ -16,9 +16,9 @@ export async function createDevContext(authorization: string): Promise<GraphCont
   const [scheme = "", token = ""] = authorization.split(" ");
   if (scheme.toLowerCase() !== "bearer")
     throw fail("credentials_malformed", {
-      message: "The Authorization header must be `Bearer` and an internal token.",
+      message: "The Authorization header must be `Bearer` followed by an internal token.",
     });
-  // A database that is in use now may be free for the next request.
+  // After a failure, the next request tries again, because the database may be free by then.
   opening ??= open().catch((error: unknown) => {
     opening = undefined;
     throw error;

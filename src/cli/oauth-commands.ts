@@ -1,4 +1,7 @@
-/** `oauth-client`, `grant`: apps as OAuth clients, and what merchants' people granted to them. */
+/**
+ * The commands `oauth-client` and `grant`: OAuth clients of apps, and the access that staff members granted
+ * to them.
+ */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { selectGrants, revokeGrant } from "#access/oauth/grants.ts";
 import {
@@ -15,7 +18,7 @@ import { createCommand, type JsonOption, withDatabase, runAccessChange } from ".
 export function addOauthCommands(program: Command): void {
   program.addCommand(
     new Command("oauth-client")
-      .description("Apps as OAuth clients.")
+      .description("Creates, disables, enables and lists OAuth clients of apps.")
       .addCommand(clientCreate())
       .addCommand(clientDisable())
       .addCommand(clientEnable())
@@ -23,23 +26,29 @@ export function addOauthCommands(program: Command): void {
   );
   program.addCommand(
     new Command("grant")
-      .description("What merchants granted to OAuth clients.")
+      .description("Revokes and lists the grants that merchants' staff gave to OAuth clients.")
       .addCommand(grantRevoke())
-      .addCommand(grantListing()),
+      .addCommand(grantList()),
   );
 }
 
 function clientCreate(): Command {
-  return createCommand("create", "Makes an OAuth client of an app.")
-    .requiredOption("--app <id>", "the app's id")
+  return createCommand("create", "Creates an OAuth client for an app and prints its id.")
+    .requiredOption("--app <id>", "the app's id, app_…")
     .requiredOption(
       "--redirect-uri <uri...>",
-      "where its users may be sent back to, compared character by character",
+      "the URIs to which the browser may be sent back, compared character by character",
     )
     .addOption(
-      new Option("--auth <method>", "how it proves who it is").choices(clientAuthMethods).default("none"),
+      new Option("--auth <method>", "how the client authenticates at the token endpoint")
+        .choices(clientAuthMethods)
+        .default("none"),
     )
-    .option("--jwks <json>", "its public keys, with private_key_jwt", parseJwks)
+    .option(
+      "--jwks <json>",
+      "the client's public keys as a JSON Web Key Set; required with --auth private_key_jwt",
+      parseJwks,
+    )
     .action(
       async (
         given: JsonOption & {
@@ -79,7 +88,7 @@ const isKeySet = (value: unknown): value is NonNullable<OauthClientInput["jwks"]
 function clientDisable(): Command {
   return createCommand(
     "disable",
-    "Switches an OAuth client off for all merchants at once, and revokes what it was granted.",
+    "Disables an OAuth client for all merchants at once and revokes all its grants permanently.",
   )
     .argument("<id>", "the client's id, oac_…")
     .action(async (id: string, given: JsonOption) => {
@@ -91,7 +100,7 @@ function clientDisable(): Command {
 }
 
 function clientEnable(): Command {
-  return createCommand("enable", "Lets an OAuth client ask again. What it was granted before stays revoked.")
+  return createCommand("enable", "Enables a disabled OAuth client. Its revoked grants stay revoked.")
     .argument("<id>", "the client's id, oac_…")
     .action(async (id: string, given: JsonOption) => {
       await runAccessChange(given, "oauthClientEnable", async (transaction) => {
@@ -102,8 +111,8 @@ function clientEnable(): Command {
 }
 
 function clientList(): Command {
-  return createCommand("list", "Lists OAuth clients, those that are disabled included.")
-    .option("--app <id>", "only of this app")
+  return createCommand("list", "Lists OAuth clients, including disabled ones.")
+    .option("--app <id>", "only those of the app with this id")
     .action(async ({ app, json }: JsonOption & { app?: string }) => {
       await withDatabase(async ({ db }) => {
         const clients = selectOauthClients(db).$if(app !== undefined, (query) =>
@@ -115,20 +124,20 @@ function clientList(): Command {
 }
 
 function grantRevoke(): Command {
-  return createCommand("revoke", "Revokes a grant at once.")
+  return createCommand("revoke", "Revokes a grant: its tokens are refused at once.")
     .argument("<id>", "the grant's id, grt_…")
     .action(async (id: string, given: JsonOption) => {
       await runAccessChange(given, "oauthGrantRevoke", async (transaction, access) => {
-        access.tell(await revokeGrant(transaction, access, id));
+        access.publish(await revokeGrant(transaction, access, id));
         return { id, revoked: true };
       });
     });
 }
 
-function grantListing(): Command {
-  return createCommand("list", "Lists grants, those that are over included.")
-    .option("--merchant <id>", "only of this merchant")
-    .option("--client <id>", "only of this client")
+function grantList(): Command {
+  return createCommand("list", "Lists grants, including expired and revoked ones.")
+    .option("--merchant <id>", "only those of the merchant with this id")
+    .option("--client <id>", "only those of the OAuth client with this id")
     .action(async ({ merchant, client, json }: JsonOption & { merchant?: string; client?: string }) => {
       await withDatabase(async ({ db }) => {
         const grants = selectGrants(db, merchant ?? null).$if(client !== undefined, (query) =>

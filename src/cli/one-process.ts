@@ -1,4 +1,4 @@
-/** The process that serves or works: alone, or as one of those that another one started. */
+/** Runs the service in this process: alone, or as one of several processes that a parent process started. */
 import cluster from "node:cluster";
 import { type ServiceApp, type AppOptions, createApp } from "#app/app.ts";
 import type { Settings } from "#app/settings.ts";
@@ -38,9 +38,9 @@ async function start(
   { settings, role, log, limiter, exchange }: ServeOptions & Pick<AppOptions, "limiter" | "exchange">,
   onReady: (close: () => Promise<void>, ready: ReadyState) => void,
 ): Promise<void> {
-  const stopTracing = await traceTo(settings, log);
+  const stopTracing = await startConfiguredTracing(settings, log);
   let app: ServiceApp | undefined;
-  // What went wrong stands in the last spans.
+  // Tracing stops last, so the spans of a failed close are still exported.
   const close = async (): Promise<void> => {
     try {
       await app?.close();
@@ -50,7 +50,7 @@ async function start(
   };
   try {
     app = await createApp({ settings, log, role, limiter, exchange });
-    const demo = settings.demo ? await prepareDemoOf(app, settings.dataDir) : undefined;
+    const demo = settings.demo ? await prepareConfiguredDemo(app, settings.dataDir) : undefined;
     onReady(close, { address: await app.listen(), demo });
   } catch (error) {
     await close();
@@ -58,8 +58,8 @@ async function start(
   }
 }
 
-/** Before anything is made: what is made looks once whether there are traces. */
-async function traceTo(
+/** Starts tracing before the service is created, because its parts check only once whether tracing is on. */
+async function startConfiguredTracing(
   { tracesEndpoint: endpoint }: Settings,
   log: Log,
 ): Promise<(() => Promise<void>) | undefined> {
@@ -68,7 +68,7 @@ async function traceTo(
   return startTracing({ endpoint, environment: process.env, log });
 }
 
-async function prepareDemoOf(
+async function prepareConfiguredDemo(
   { database, services, clock }: ServiceApp,
   dataDir: string,
 ): Promise<DemoFile | undefined> {
@@ -76,18 +76,18 @@ async function prepareDemoOf(
   return prepareDemo(database, { ...services, dataDir, now: clock.now() });
 }
 
-/** The process that started this one. */
+/** The message channel to the parent process. */
 const parent: Port = {
   send: (message) => {
     if (!process.connected) return false;
-    // That the other end is gone is told by `disconnect`.
+    // Errors are ignored here: the `disconnect` event reports that the parent has ended.
     process.send?.(message, undefined, {}, () => undefined);
     return true;
   },
   onMessage: (listener) => void process.on("message", listener),
 };
 
-/** Node would end this process at once when its parent is gone; whoever ends by themselves is let. */
+/** Stops this process in an orderly way when the parent has ended; by default, Node would exit at once. */
 function stopWithParent(stop: () => void): void {
   const { worker } = cluster;
   worker?.once("disconnect", () => {

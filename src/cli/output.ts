@@ -1,4 +1,7 @@
-/** Where commands write: results to standard output, as lines for people or as one JSON value with --json. */
+/**
+ * The output of commands: results go to standard output, as lines for people or as one JSON value with
+ * --json.
+ */
 export function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
@@ -11,7 +14,7 @@ export function printResult(result: Row | readonly Row[], isJson: boolean): void
     return;
   }
   const rows = isList(result) ? result : [result];
-  if (rows.length === 0) printLine("Nothing.");
+  if (rows.length === 0) printLine("No results.");
   for (const row of rows) {
     for (const [name, value] of Object.entries(row)) printLine(`${name.padEnd(16)} ${format(value)}`);
     if (rows.length > 1) printLine("");

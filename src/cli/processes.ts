@@ -1,7 +1,7 @@
 /**
- * Several processes on one port. The one that was started serves nothing: it takes connections and gives each
- * to one of the others, counts requests for all of them, has what they measure added up, and starts another
- * one where one has ended.
+ * Runs several processes on one port. The parent process serves no requests: it accepts connections and
+ * passes each to a child process, counts rate limits for all children, adds up their metrics, and replaces a
+ * child that has ended.
  */
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
@@ -19,97 +19,106 @@ import {
   printWelcome,
 } from "./start-and-stop.ts";
 
-/** The first one of `serve` does what is to be done once: the demo, and what goes on beside requests. */
+/**
+ * Starts the configured number of child processes. The first child of `serve` prepares the demo and does the
+ * background work.
+ */
 export async function serveInProcesses(serving: ServeOptions): Promise<void> {
   const { settings, role, log } = serving;
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const limiter = settings.redisUrl === undefined ? createMemoryLimiter(settings.rateLimitScale) : undefined;
   const metrics = createMetricsHub();
-  const crew = createCrew(log, (child) => {
+  const children = createChildProcesses(log, (child) => {
     const childPort = portOf(child);
     if (limiter !== undefined) answerLimits(childPort, limiter);
     return metrics.join(childPort);
   });
-  stopOnSignal(crew.stop, log);
+  stopOnSignal(children.stop, log);
   const common = { PORT: String(port), PROCESSES: "1" };
-  const ready = await crew.add({ command: commands[role], environment: common, isFirst: true });
+  const ready = await children.add({ command: commandsByRole[role], environment: common, isFirst: true });
   const other = {
-    command: role === "all" ? "gateway" : commands[role],
+    command: role === "all" ? "gateway" : commandsByRole[role],
     environment: { ...common, DEMO: "0" },
     isFirst: false,
   };
-  await Promise.all(Array.from({ length: settings.processes - 1 }, () => crew.add(other)));
+  await Promise.all(Array.from({ length: settings.processes - 1 }, () => children.add(other)));
   printWelcome(serving, ready);
 }
 
-const commands = { all: "serve", gateway: "gateway", worker: "worker" } as const satisfies Record<
+const commandsByRole = { all: "serve", gateway: "gateway", worker: "worker" } as const satisfies Record<
   ProcessRole,
   string
 >;
 
-interface Place {
+interface ChildSpec {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** When it ends before it was ever ready, so does everything. */
+  /** If the child ends before it was ready for the first time, the parent exits too. */
   readonly isFirst: boolean;
 }
 
-interface Crew {
-  /** Keeps a process in this place from now on; resolves when one is ready for the first time. */
-  readonly add: (place: Place) => Promise<ReadyState>;
+interface ChildProcesses {
+  /**
+   * Starts a child process and replaces it whenever it ends. Resolves when the process is ready for the first
+   * time.
+   */
+  readonly add: (spec: ChildSpec) => Promise<ReadyState>;
   readonly stop: () => Promise<void>;
 }
 
-const replaceMs = 1_000;
+const restartDelayMs = 1_000;
 
-/** `onStart` gives what is to be called when that process has ended, or could not be started. */
-function createCrew(log: Log, onStart: (child: Worker) => () => void): Crew {
-  const living = new Set<Worker>();
+/**
+ * Manages the child processes. `onStart` returns a function that is called when the process has ended or
+ * could not be started.
+ */
+function createChildProcesses(log: Log, onStart: (child: Worker) => () => void): ChildProcesses {
+  const running = new Set<Worker>();
   let isStopping = false;
-  const start = (place: Place, on: ChildEvents): void => {
+  const start = (spec: ChildSpec, on: ChildEvents): void => {
     if (isStopping) return;
-    const child = fork(place, {
+    const child = fork(spec, {
       onReady: (ready) => {
         log.info({ event: "process_ready", pid: child.process.pid }, "A process is ready.");
         on.onReady(ready);
       },
       onEnd: (code, signal) => {
-        living.delete(child);
-        leave();
+        running.delete(child);
+        onLeave();
         if (isStopping) return;
         on.onEnd(code, signal);
         log.warn(
           { event: "process_ended", pid: child.process.pid, code, signal },
-          "A process has ended: another one takes its place.",
+          "A process has ended; a new one replaces it.",
         );
-        setTimeout(start, replaceMs, place, on);
+        setTimeout(start, restartDelayMs, spec, on);
       },
     });
-    living.add(child);
-    const leave = onStart(child);
+    running.add(child);
+    const onLeave = onStart(child);
   };
   return {
-    add: (place) =>
+    add: (spec) =>
       new Promise((resolve) => {
         let wasReady = false;
-        start(place, {
+        start(spec, {
           onReady: (ready) => {
             wasReady = true;
             resolve(ready);
           },
           onEnd: (code) => {
-            // It has said why.
-            if (place.isFirst && !wasReady) process.exit(code === null || code === 0 ? 1 : code);
+            // The child has already printed the reason.
+            if (spec.isFirst && !wasReady) process.exit(code === null || code === 0 ? 1 : code);
           },
         });
       }),
     stop: async () => {
       isStopping = true;
-      // Whoever has not ended by then never will.
+      // Kills the children that are still running when the parent exits.
       process.once("exit", () => {
-        for (const child of living) child.process.kill("SIGKILL");
+        for (const child of running) child.process.kill("SIGKILL");
       });
-      await Promise.all(Array.from(living, end));
+      await Promise.all(Array.from(running, stopChild));
     },
   };
 }
@@ -119,7 +128,7 @@ interface ChildEvents {
   readonly onEnd: (code: number | null, signal: string | null) => void;
 }
 
-function fork({ command, environment }: Place, { onReady, onEnd }: ChildEvents): Worker {
+function fork({ command, environment }: ChildSpec, { onReady, onEnd }: ChildEvents): Worker {
   cluster.setupPrimary({ args: [command] });
   const child = cluster.fork(environment);
   child.on("message", (message: { readonly type: string }) => {
@@ -127,7 +136,7 @@ function fork({ command, environment }: Place, { onReady, onEnd }: ChildEvents):
   });
   child.once("exit", onEnd);
   child.once("error", () => {
-    // Without a process there is no exit.
+    // If the process could not be started, there is no `exit` event.
     if (child.process.pid === undefined) onEnd(null, null);
   });
   return child;
@@ -135,20 +144,20 @@ function fork({ command, environment }: Place, { onReady, onEnd }: ChildEvents):
 
 const isReady = (message: { readonly type: string }): message is ReadyMessage => message.type === "ready";
 
-async function end(child: Worker): Promise<void> {
+async function stopChild(child: Worker): Promise<void> {
   const ended = once(child, "exit");
-  // One that is not ready yet knows no other way than to end at once.
+  // A child that is not ready yet has no signal handler, so SIGTERM ends it at once.
   child.process.kill("SIGTERM");
   const [code]: unknown[] = await ended;
   if (typeof code === "number" && code !== 0)
-    throw new Error(`Process ${child.process.pid} ended with ${code}.`);
+    throw new Error(`Process ${child.process.pid} ended with exit code ${code}.`);
 }
 
 function portOf(child: Worker): Port {
   return {
     send: (message) => {
       if (!child.isConnected()) return false;
-      // That nobody hears it any more is told by its exit.
+      // Errors are ignored here: the `exit` event reports that the child has ended.
       child.send(message, () => undefined);
       return true;
     },

@@ -1,7 +1,7 @@
 /**
- * The command line: `npm run commerce -- COMMAND`. Exit code 0: done, 1: it failed, 2: the command was not
- * understood. Declares the commands and explains their failures. The modules of the other commands are loaded
- * only if the command is none of `serve`, `gateway` and `worker`, so that serving starts fast.
+ * The command line: `npm run commerce -- COMMAND`. Declares the commands and explains their failures. Exit
+ * codes: 0 on success, 1 if the command failed, 2 if its arguments are wrong. The modules of other commands
+ * are loaded only if the command is not `serve`, `gateway` or `worker`, so that serveCommands starts fast.
  */
 import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
@@ -12,10 +12,10 @@ import type { ProcessRole } from "#app/background.ts";
 import { findMisspeltSettings, readSettings, type Settings } from "#app/settings.ts";
 import { createLog, createPrettyOutput } from "#foundation/log.ts";
 
-export async function runCommandLine(words: readonly string[]): Promise<void> {
+export async function runCommandLine(args: readonly string[]): Promise<void> {
   try {
-    const program = await createProgram(words[2]);
-    await program.parseAsync(words);
+    const program = await createProgram(args[2]);
+    await program.parseAsync(args);
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : 2;
@@ -26,77 +26,78 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
   }
 }
 
-/**
- * The text of a failure for a person at the command line: one line that says what to do, or the whole stack
- * of a bug.
- */
+/** Returns the text of a failure for the operator: one line that says what to do, or the whole stack of a bug. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof BadSetting) return `Setting ${error.message}`;
   if (error instanceof Failure) return error.parts.details?.[0]?.message ?? error.message;
-  if (isForPeople(error)) return error.message;
-  return cannotListen(error) ?? databaseRefusal(error) ?? error.stack ?? error.message;
+  if (hasOperatorMessage(error)) return error.message;
+  return explainListenError(error) ?? explainDatabaseError(error) ?? error.stack ?? error.message;
 }
 
-const isForPeople = (error: Error): boolean =>
+const hasOperatorMessage = (error: Error): boolean =>
   error instanceof FolderUnusable || error.message.startsWith("Migration ");
 
-/** Told by the call that failed: looking up the database's name fails with the same code as looking up HOST. */
-function cannotListen(
+/**
+ * Explains why HOST and PORT cannot be used. Checks the failed system call, because looking up the database's
+ * host fails with the same code as looking up HOST.
+ */
+function explainListenError(
   error: Error & { readonly code?: unknown; readonly syscall?: unknown; readonly hostname?: unknown },
 ): string | undefined {
   const { code, syscall, hostname } = error;
   if (code === "EADDRINUSE")
-    return "PORT is taken by another process: stop it, or set another PORT (0 picks a free one).";
+    return "PORT is used by another process: stop that process, or set another PORT (0 selects a free port).";
   if (code === "EACCES" && syscall === "listen")
-    return "PORT is not open to this user: set one from 1024 upwards.";
+    return "PORT may not be used by this user: set a PORT of 1024 or above.";
   if (code === "EADDRNOTAVAIL" || (syscall === "getaddrinfo" && hostname === process.env["HOST"]))
-    return "HOST is no address of this machine: set 127.0.0.1, or 0.0.0.0 for all of them.";
+    return "HOST is not an address of this machine: set 127.0.0.1, or 0.0.0.0 for all addresses.";
   return undefined;
 }
 
-function databaseRefusal(error: Error): string | undefined {
+function explainDatabaseError(error: Error): string | undefined {
   if (isDatabaseAway(error))
-    return `The database at DATABASE_URL does not answer: ${error.message || "connection refused"}`;
-  // Classes 28 and 3D: who asks is not known there, or what is asked for.
+    return `The database at DATABASE_URL does not respond: ${error.message || "connection refused"}`;
+  // SQLSTATE classes 28 and 3D: the user or the database is not known to the server.
   return /^(28|3D)/.test(sqlState(error) ?? "")
-    ? `The database at DATABASE_URL refuses: ${error.message}`
+    ? `The database at DATABASE_URL refuses the connection: ${error.message}`
     : undefined;
 }
 
-/** All commands with their options and help. */
+/** Declares all commands with their options and descriptions. */
 export async function createProgram(name: string | undefined): Promise<Command> {
   const program = new Command("commerce")
-    .description("Commerce Gateway: a commerce platform's public API.")
+    .description("Commerce Gateway: the public API of a commerce platform.")
     .exitOverride();
-  for (const [command, { role, description }] of Object.entries(serving))
+  for (const [command, { role, description }] of Object.entries(serveCommands))
     program
       .command(command)
       .description(description)
       .option(
         "--processes <n>",
-        "how many share the port, 1 to 64, instead of PROCESSES; more than one need PostgreSQL",
+        "number of processes on the port, 1 to 64; overrides PROCESSES; more than one requires PostgreSQL",
       )
       .action(async (options: { processes?: string }) => serve(role, options));
-  if (name === undefined || !Object.hasOwn(serving, name)) await addOthers(program);
+  if (name === undefined || !Object.hasOwn(serveCommands, name)) await addOtherCommands(program);
   for (const command of program.commands) command.exitOverride();
   return program;
 }
 
-const serving = {
-  serve: { role: "all", description: "Serves everything on one port." },
+const serveCommands = {
+  serve: { role: "all", description: "Serves all requests and does all background work on one port." },
   gateway: {
     role: "gateway",
-    description: "Serves requests and leaves payments, webhooks and sweeps to workers. Needs PostgreSQL.",
+    description:
+      "Serves requests; payments, webhook deliveries and sweeps are left to workers. Requires PostgreSQL.",
   },
   worker: {
     role: "worker",
     description:
-      "Does payments, webhooks and sweeps, and answers for its health alone. Any number of them. Needs PostgreSQL.",
+      "Does payments, webhook deliveries and sweeps; serves only health checks and metrics. Any number of workers can run. Requires PostgreSQL.",
   },
 } as const;
 
-async function addOthers(program: Command): Promise<void> {
+async function addOtherCommands(program: Command): Promise<void> {
   const [
     { addSetupCommands, configCommand },
     { addAccessCommands },
@@ -121,14 +122,14 @@ async function addOthers(program: Command): Promise<void> {
   program.addCommand(configCommand());
 }
 
-/** `serve`, `gateway`, `worker`: reads the settings and starts the role in this process or in several. */
+/** Runs `serve`, `gateway` or `worker`: reads the settings and starts the role in this process or in several. */
 async function serve(role: ProcessRole, { processes }: { readonly processes?: string } = {}): Promise<void> {
   const settings = readSettings(
     processes === undefined ? process.env : { ...process.env, PROCESSES: processes },
   );
   requireDatabase(role, settings);
   const log = createLog(settings.logLevel, process.stdout.isTTY ? await createPrettyOutput() : undefined);
-  // Each role loads its own modules: the process that starts the others serves nothing.
+  // Each branch loads its own modules, because the parent of several processes serves no requests.
   if (cluster.isWorker)
     return (await import("./one-process.ts")).serveAsChildProcess({
       settings,
@@ -136,7 +137,7 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
       log: log.child({ pid: process.pid }),
     });
   for (const { given, meant } of findMisspeltSettings(process.env))
-    log.warn({ setting: given }, `${given} is no setting: is ${meant} meant?`);
+    log.warn({ setting: given }, `${given} is not a setting. Did you mean ${meant}?`);
   if (settings.processes > 1)
     return (await import("./processes.ts")).serveInProcesses({ settings, role, log });
   return (await import("./one-process.ts")).serveInOneProcess({ settings, role, log });
@@ -146,10 +147,10 @@ function requireDatabase(role: ProcessRole, { databaseUrl, processes }: Settings
   if (databaseUrl !== undefined) return;
   if (role !== "all")
     throw new BadSetting(
-      `DATABASE_URL is required: ${role} shares a database with other processes, and the embedded one has room for one.`,
+      `DATABASE_URL is required: ${role} shares its database with other processes, but the embedded database allows only one process.`,
     );
   if (processes > 1)
     throw new BadSetting(
-      `DATABASE_URL is required with PROCESSES=${processes}: the embedded database has room for one process.`,
+      `DATABASE_URL is required with PROCESSES=${processes}: the embedded database allows only one process.`,
     );
 }

@@ -1,4 +1,4 @@
-/** `migrate`, `seed` and `config`: the schema, the demo data and the settings. */
+/** The commands `migrate`, `seed` and `config`: the database schema, the demo data and the settings. */
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
 import { readKeyring } from "#app/encryption-keys.ts";
@@ -22,15 +22,15 @@ export function addSetupCommands(program: Command): void {
 
 export function configCommand(): Command {
   return new Command("config")
-    .description("Prints the settings in force, secrets masked.")
-    .option("--json", "as JSON")
+    .description("Prints all settings with their current values; secrets are masked.")
+    .option("--json", "print the result as JSON")
     .action(({ json }: { json?: boolean }) => printResult(describeSettings(process.env), json === true));
 }
 
 function migrateCommand(): Command {
   return new Command("migrate")
-    .description("Brings the database's schema up to date. A failed migration leaves it as it was.")
-    .option("--json", "as JSON")
+    .description("Brings the database schema up to date. A failed migration leaves the schema unchanged.")
+    .option("--json", "print the result as JSON")
     .action(async ({ json }: { json?: boolean }) => {
       const settings = readSettings(process.env);
       const folder = settings.databaseUrl === undefined ? settings.dataDir : undefined;
@@ -58,13 +58,16 @@ interface SeedOptions {
 function seedCommand(): Command {
   return new Command("seed")
     .description(
-      "Fills an empty database with the demo data, and on request with more products, carts and orders.",
+      "Fills an empty database with the demo data, and optionally adds more products, carts and orders.",
     )
-    .option("--products <number>", "how many more products (up to 1 000 000)", parseCount, 0)
-    .option("--carts <number>", "how many more carts (up to 1 000 000)", parseCount, 0)
-    .option("--orders <number>", "how many more orders (up to 1 000 000)", parseCount, 0)
-    .option("--merchant <id>", "whose; without it the demo's first merchant's")
-    .option("--json", "as JSON, without a progress bar")
+    .option("--products <number>", "number of additional products, 0 to 1000000", parseCount, 0)
+    .option("--carts <number>", "number of additional carts, 0 to 1000000", parseCount, 0)
+    .option("--orders <number>", "number of additional orders, 0 to 1000000", parseCount, 0)
+    .option(
+      "--merchant <id>",
+      "id of the merchant that gets the additional data; without it, the demo's first merchant",
+    )
+    .option("--json", "print the result as JSON, without a progress bar")
     .action(async ({ products, carts, orders, merchant, json }: SeedOptions) => {
       await withDatabase(async (database, settings) => {
         const now = new Date();
@@ -82,10 +85,10 @@ function seedCommand(): Command {
         const merchantId = merchant ?? demo?.merchants.first.id;
         if (merchantId === undefined)
           throw fail("missing_parameter", {
-            message: "The database has other data than the demo's: say whose products with --merchant.",
+            message: "The database contains data other than the demo: name the merchant with --merchant.",
           });
         const startedAt = performance.now();
-        await seedMore(database, {
+        await seedAdditional(database, {
           merchantId,
           products,
           carts,
@@ -100,7 +103,7 @@ function seedCommand(): Command {
     });
 }
 
-interface More {
+interface AdditionalSeed {
   readonly merchantId: string;
   readonly products: number;
   readonly carts: number;
@@ -110,14 +113,14 @@ interface More {
   readonly isQuiet: boolean;
 }
 
-/** Products first: carts and orders are of them. */
-async function seedMore(
+/** Seeds products first, because carts and orders contain products. */
+async function seedAdditional(
   database: OpenDatabase,
-  { merchantId, products, carts, orders, now, keyring, isQuiet }: More,
+  { merchantId, products, carts, orders, now, keyring, isQuiet }: AdditionalSeed,
 ): Promise<void> {
   if (products + carts + orders === 0) return;
   const { db } = database;
-  await withBar({ count: products, things: "products", isQuiet }, (onProgress) =>
+  await withProgressBar({ count: products, objects: "products", isQuiet }, (onProgress) =>
     seedProducts(db, {
       merchantId,
       count: products,
@@ -126,30 +129,30 @@ async function seedMore(
       onProgress,
     }),
   );
-  await withBar({ count: carts, things: "carts", isQuiet }, (onProgress) =>
+  await withProgressBar({ count: carts, objects: "carts", isQuiet }, (onProgress) =>
     seedBulkCarts(db, { merchantId, count: carts, now, keyring, onProgress }),
   );
-  await withBar({ count: orders, things: "orders", isQuiet }, (onProgress) =>
+  await withProgressBar({ count: orders, objects: "orders", isQuiet }, (onProgress) =>
     seedBulkOrders(db, { merchantId, count: orders, now, keyring, onProgress }),
   );
-  // Fresh statistics, so that the first requests are planned for what is there now.
+  // Updates the planner's statistics for the new rows before the first requests.
   await database.script((run) => run("analyze"));
 }
 
-interface LongWork {
+interface ProgressOptions {
   readonly count: number;
-  readonly things: string;
+  readonly objects: string;
   readonly isQuiet: boolean;
 }
 
-async function withBar(
-  { count, things, isQuiet }: LongWork,
+async function withProgressBar(
+  { count, objects, isQuiet }: ProgressOptions,
   work: (onProgress: (done: number) => void) => Promise<void>,
 ): Promise<void> {
   if (count === 0) return;
   if (isQuiet) return work(() => undefined);
   const bar = new SingleBar({
-    format: `{bar} {percentage}% {value}/{total} ${things}, {eta_formatted} left`,
+    format: `{bar} {percentage}% {value}/{total} ${objects}, {eta_formatted} left`,
   });
   bar.start(count, 0);
   try {
@@ -164,6 +167,6 @@ const countMax = 1_000_000;
 function parseCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 0 || count > countMax)
-    throw new InvalidArgumentError(`It must be a whole number from 0 to ${countMax}.`);
+    throw new InvalidArgumentError(`It must be an integer from 0 to ${countMax}.`);
   return count;
 }

@@ -1,4 +1,4 @@
-/** `staff`, `signing-key`: the people of merchants, and what tokens are signed with. */
+/** The commands `staff` and `signing-key`: staff accounts of merchants, and the keys that sign access tokens. */
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { generatePassword } from "#access/people/passwords.ts";
@@ -19,16 +19,16 @@ import { createCommand, type JsonOption, withDatabase, runAccessChange } from ".
 export function addStaffCommands(program: Command): void {
   program.addCommand(
     new Command("staff")
-      .description("People of merchants.")
+      .description("Creates, changes and lists staff accounts of merchants.")
       .addCommand(staffCreate())
       .addCommand(staffPassword())
       .addCommand(staffDisable())
       .addCommand(staffEnable())
-      .addCommand(listOf("accounts", selectStaffAccounts)),
+      .addCommand(listCommand("staff accounts", selectStaffAccounts)),
   );
   program.addCommand(
     new Command("signing-key")
-      .description("What access tokens are signed with.")
+      .description("Rotates the keys that sign OAuth access tokens.")
       .addCommand(signingKeyRotate()),
   );
 }
@@ -36,61 +36,68 @@ export function addStaffCommands(program: Command): void {
 function staffCreate(): Command {
   return createCommand(
     "create",
-    "Makes an account for a person of a merchant. Its password is made and shown once, or read.",
+    "Creates an account for a merchant's staff member. Generates a password, which is printed only once, unless one is read from standard input.",
   )
-    .requiredOption("--merchant <id>", "the merchant's id")
-    .requiredOption("--email <address>", "what the person signs in with")
-    .requiredOption("--name <name>", "what the person is called")
+    .requiredOption("--merchant <id>", "the merchant's id, mer_…")
+    .requiredOption("--email <address>", "the e-mail address to sign in with")
+    .requiredOption("--name <name>", "the staff member's name")
     .option("--password-stdin", passwordStdinText)
     .action(async (given: JsonOption & PasswordStdin & { merchant: string; email: string; name: string }) => {
       const { merchant: merchantId, email, name } = given;
-      const { password, shown } = await passwordOf(given);
+      const { password, printed } = await readOrGeneratePassword(given);
       const person = await prepareStaffInput({ email, name, password });
       await runAccessChange(given, "staffCreate", async (transaction, access) => ({
         id: await createStaff(transaction, access, { merchantId, ...person }),
         email,
-        ...shown,
+        ...printed,
       }));
     });
 }
 
-const passwordStdinText = "read the password from standard input: arguments can be seen by others";
+const passwordStdinText =
+  "read the password from standard input (other users of the machine can see arguments)";
 
 interface PasswordStdin {
   readonly passwordStdin?: boolean;
 }
 
-/** Read, or made; what was made is shown. */
-async function passwordOf({
+/** Reads the password from standard input, or generates one, which is then printed. */
+async function readOrGeneratePassword({
   passwordStdin,
-}: PasswordStdin): Promise<{ readonly password: string; readonly shown: { readonly password?: string } }> {
+}: PasswordStdin): Promise<{ readonly password: string; readonly printed: { readonly password?: string } }> {
   if (passwordStdin === true)
-    return { password: (await text(process.stdin)).replace(/\r?\n$/, ""), shown: {} };
+    return { password: (await text(process.stdin)).replace(/\r?\n$/, ""), printed: {} };
   const password = generatePassword();
-  return { password, shown: { password } };
+  return { password, printed: { password } };
 }
 
 function staffPassword(): Command {
   return createCommand(
     "password",
-    "Gives an account another password, made and shown once, or read. Whoever had signed in is asked again.",
+    "Sets the password of a staff account and ends its sessions. Generates a password, which is printed only once, unless one is read from standard input.",
   )
     .argument("<id>", "the account's id, stf_…")
     .option("--password-stdin", passwordStdinText)
-    .option("--revoke-grants", "also end what the person granted to apps, which else stays in force")
+    .option(
+      "--revoke-grants",
+      "also revoke the grants that the staff member gave to apps; without it, they stay in force",
+    )
     .action(async (id: string, given: JsonOption & PasswordStdin & { revokeGrants?: boolean }) => {
       const isRevokingGrants = given.revokeGrants === true;
-      const { password, shown } = await passwordOf(given);
+      const { password, printed } = await readOrGeneratePassword(given);
       const passwordHash = await preparePasswordHash(password);
       await runAccessChange(given, "staffPasswordSet", async (transaction, access) => {
         await setStaffPassword(transaction, access, { staffId: id, passwordHash, isRevokingGrants });
-        return { id, ...shown, ...(isRevokingGrants ? { grantsRevoked: true } : {}) };
+        return { id, ...printed, ...(isRevokingGrants ? { grantsRevoked: true } : {}) };
       });
     });
 }
 
 function staffDisable(): Command {
-  return createCommand("disable", "Disables an account at once, and revokes the grants it gave.")
+  return createCommand(
+    "disable",
+    "Disables a staff account: it cannot sign in, its sessions end, and the grants that it gave are revoked.",
+  )
     .argument("<id>", "the account's id, stf_…")
     .action(async (id: string, given: JsonOption) => {
       await runAccessChange(given, "staffDisable", async (transaction, access) => {
@@ -101,10 +108,7 @@ function staffDisable(): Command {
 }
 
 function staffEnable(): Command {
-  return createCommand(
-    "enable",
-    "Lets a disabled account sign in again. The grants that were revoked stay so.",
-  )
+  return createCommand("enable", "Enables a disabled staff account. Its revoked grants stay revoked.")
     .argument("<id>", "the account's id, stf_…")
     .action(async (id: string, given: JsonOption) => {
       await runAccessChange(given, "staffEnable", async (transaction, access) => {
@@ -114,9 +118,9 @@ function staffEnable(): Command {
     });
 }
 
-function listOf(things: string, list: typeof selectStaffAccounts): Command {
-  return createCommand("list", `Lists ${things}, those that are over included.`)
-    .option("--merchant <id>", "only of this merchant")
+function listCommand(objects: string, list: typeof selectStaffAccounts): Command {
+  return createCommand("list", `Lists ${objects}, including disabled ones.`)
+    .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOption & { merchant?: string }) => {
       await withDatabase(async ({ db }) => {
         const rows = await list(db, merchant ?? null).execute();
@@ -131,7 +135,7 @@ function listOf(things: string, list: typeof selectStaffAccounts): Command {
 function signingKeyRotate(): Command {
   return createCommand(
     "rotate",
-    "Makes new signing keys, which sign from a minute later on. Tokens of the old ones stay good until they end.",
+    "Creates new signing keys, which sign tokens one minute later. Tokens of the old keys stay valid until they expire.",
   ).action(async (given: JsonOption) => {
     await runAccessChange(
       given,

@@ -1,6 +1,6 @@
 /**
- * The start and the end of a serving process: the welcome text with its addresses, and an orderly stop on
- * SIGTERM and SIGINT.
+ * Start and end of a serving process: the welcome text with its URLs, and an orderly stop on SIGTERM and
+ * SIGINT.
  */
 import cluster from "node:cluster";
 import type { ProcessRole } from "#app/background.ts";
@@ -20,17 +20,17 @@ export interface ReadyState {
   readonly demo: DemoFile | undefined;
 }
 
-/** Sent by a process to the one that started it. */
+/** Message of a child process to its parent when it is ready to serve. */
 export interface ReadyMessage extends ReadyState {
   readonly type: "ready";
 }
 
 export function printWelcome({ settings, role }: ServeOptions, { address, demo }: ReadyState): void {
   if (role === "worker") {
-    printLine(`\nCommerce Gateway's worker: health at ${address}/healthz and ${address}/readyz\n`);
+    printLine(`\nCommerce Gateway worker: health checks at ${address}/healthz and ${address}/readyz\n`);
     return;
   }
-  printLine(`\nCommerce Gateway listens at ${address}`);
+  printLine(`\nCommerce Gateway listens on ${address}`);
   printLine(`  API        ${address}/docs, as OpenAPI ${address}/openapi.json`);
   printLine(`  Console    ${address}/console`);
   printLine(`  GraphiQL   ${address}/graphql`);
@@ -53,20 +53,20 @@ export function printWelcome({ settings, role }: ServeOptions, { address, demo }
   printLine("");
 }
 
-/** A process that has not stopped by then is ended. */
+/** Time until a process that has not stopped is ended, in ms. */
 const stopMsMax = 10_000;
 const sameSignalMs = 1_000;
 
 /**
- * Ends with 0 when `close` is done. The function that is given back does as a signal does, for the reason it
- * is told.
+ * Stops the process on SIGTERM and SIGINT: calls `close` and exits with code 0. Returns a function that stops
+ * the process in the same way; its argument is the reason for the log.
  */
 export function stopOnSignal(close: () => Promise<void>, log: Log): (reason: string) => void {
   let stoppingSince: number | undefined;
   const stop = (signal: string): void => {
     if (stoppingSince !== undefined) {
-      // npm and terminals pass a signal on, so a second one at once is the same. Of several processes the
-      // first decides.
+      // npm and terminals repeat a signal, so a second signal within one second is ignored; a later one exits
+      // at once. Only the parent of several processes decides this.
       if (cluster.isPrimary && performance.now() - stoppingSince > sameSignalMs) process.exit(1);
       return;
     }

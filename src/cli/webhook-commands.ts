@@ -1,6 +1,6 @@
 /**
- * `webhook replay`: sends what did not arrive once more, by the same rules as the graph's mutations. A
- * service that runs sends it.
+ * The command `webhook replay`: repeats webhook deliveries that did not arrive, by the same rules as the
+ * GraphQL mutations. A running service sends them.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { Command, Option } from "commander";
@@ -18,7 +18,7 @@ import type { ReplayReason } from "#webhooks/delivery-rules.ts";
 import { printResult } from "./output.ts";
 import { parseTimeOption, withDatabase } from "./command.ts";
 
-interface Given {
+interface ReplayOptions {
   readonly delivery?: string;
   readonly endpoint?: string;
   readonly installation?: string;
@@ -36,55 +36,65 @@ const reasons: readonly ReplayReason[] = ["receiver_outage", "receiver_bug", "te
 const dayMs = 86_400_000;
 
 export function webhookCommand(): Command {
-  return new Command("webhook").description("Webhooks.").addCommand(
+  return new Command("webhook").description("Replays webhook deliveries.").addCommand(
     new Command("replay")
       .description(
-        "Sends deliveries once more: one, or all of an endpoint or installation that ended alike in a window of time.",
+        "Repeats webhook deliveries: one delivery, or all of an endpoint or installation that ended with the same status within a period.",
       )
-      .option("--delivery <id>", "one delivery, whd_…")
-      .option("--endpoint <id>", "those of this endpoint, whe_…")
-      .option("--installation <id>", "those of this installation, ins_…")
-      .option("--since <time>", "of events from then on, RFC 3339; a day ago unless told", parseTimeOption)
-      .option("--until <time>", "of events before then; now unless told", parseTimeOption)
+      .option("--delivery <id>", "id of a single delivery, whd_…")
+      .option("--endpoint <id>", "id of the endpoint whose deliveries are repeated, whe_…")
+      .option("--installation <id>", "id of the installation whose deliveries are repeated, ins_…")
+      .option(
+        "--since <time>",
+        "only events at this time or later (RFC 3339); by default, one day before --until",
+        parseTimeOption,
+      )
+      .option("--until <time>", "only events before this time (RFC 3339); by default, now", parseTimeOption)
       .addOption(
-        new Option("--status <status>", "those that ended like this")
+        new Option("--status <status>", "only deliveries that ended with this status")
           .choices(["exhausted", "skipped", "canceled"])
           .default("exhausted"),
       )
-      .addOption(new Option("--reason <reason>", "why").choices(reasons).default("other"))
-      .option("--note <text>", "for whoever reads it later")
-      .option("--to <id>", "another endpoint of the installation")
-      .option("--force", "with --delivery: also one that succeeded")
-      .option("--json", "as JSON")
+      .addOption(
+        new Option("--reason <reason>", "reason for the replay, for the audit log")
+          .choices(reasons)
+          .default("other"),
+      )
+      .option("--note <text>", "a note that is stored with the replay")
+      .option("--to <id>", "id of another endpoint of the installation that receives the deliveries, whe_…")
+      .option("--force", "with --delivery: repeat the delivery even if it succeeded")
+      .option("--json", "print the result as JSON")
       .exitOverride()
       .action(replay),
   );
 }
 
-async function replay(given: Given): Promise<void> {
+async function replay(options: ReplayOptions): Promise<void> {
   await withDatabase(async ({ db }) => {
-    const tenant: ReplayTenant = {
+    const context: ReplayTenant = {
       merchantId: null,
       installationId: null,
       now: new Date(),
       events: createServiceEvents(),
     };
     printResult(
-      given.delivery === undefined ? await replayAll(db, tenant, given) : await replayOne(db, tenant, given),
-      given.json === true,
+      options.delivery === undefined
+        ? await replayAll(db, context, options)
+        : await replayOne(db, context, options),
+      options.json === true,
     );
   });
 }
 
 async function replayOne(
   db: Database,
-  tenant: ReplayTenant,
-  { delivery = "", reason, note, to, force }: Given,
+  context: ReplayTenant,
+  { delivery = "", reason, note, to, force }: ReplayOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   const input = { deliveryId: delivery, reason, note, endpointId: to, force };
   const { deliveryId, original } = await inTransaction(db, async (transaction) => {
-    const replayed = await replayDelivery(transaction, tenant, input);
-    await record(transaction, tenant, {
+    const replayed = await replayDelivery(transaction, context, input);
+    await record(transaction, context, {
       action: "webhookDeliveryReplay",
       targetId: delivery,
       details: { replayId: replayed.deliveryId, reason },
@@ -94,15 +104,15 @@ async function replayOne(
   return { id: deliveryId, replayOf: original.id };
 }
 
-/** Page by page, each a transaction of its own. */
+/** Replays the matching deliveries page by page, each page in a separate transaction. */
 async function replayAll(
   db: Database,
-  tenant: ReplayTenant,
-  given: Given,
+  context: ReplayTenant,
+  options: ReplayOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { endpoint, installation, status, reason, note, to } = given;
-  const until = given.until ?? new Date(tenant.now.getTime() + 1);
-  const since = given.since ?? new Date(until.getTime() - dayMs);
+  const { endpoint, installation, status, reason, note, to } = options;
+  const until = options.until ?? new Date(context.now.getTime() + 1);
+  const since = options.since ?? new Date(until.getTime() - dayMs);
   const skipped: Record<string, number> = {};
   let replayed = 0;
   let after: string | null = null;
@@ -119,9 +129,9 @@ async function replayAll(
       after,
     };
     const page: BulkReplayed = await inTransaction(db, async (transaction) => {
-      const done = await replayDeliveries(transaction, tenant, input);
+      const done = await replayDeliveries(transaction, context, input);
       const details = { replayed: done.replayed, reason };
-      await record(transaction, tenant, {
+      await record(transaction, context, {
         action: "webhookDeliveriesReplay",
         targetId: endpoint ?? installation ?? null,
         details,
@@ -129,7 +139,8 @@ async function replayAll(
       return done;
     });
     replayed += page.replayed;
-    for (const { reason: why, count } of page.passedOver) skipped[why] = (skipped[why] ?? 0) + count;
+    for (const { reason: skipReason, count } of page.passedOver)
+      skipped[skipReason] = (skipped[skipReason] ?? 0) + count;
     ({ hasMore, endCursor: after } = page);
   }
   return { replayed, skipped };
@@ -138,6 +149,6 @@ async function replayAll(
 const record = (
   transaction: Transaction,
   { now }: ReplayTenant,
-  what: Pick<AuditEntry, "action" | "targetId" | "details">,
+  entry: Pick<AuditEntry, "action" | "targetId" | "details">,
 ): Promise<void> =>
-  appendAuditEntries(transaction, { ...commandLineActor, merchantId: null, now, requestId: null, ...what });
+  appendAuditEntries(transaction, { ...commandLineActor, merchantId: null, now, requestId: null, ...entry });

@@ -166,7 +166,9 @@ const remainingFields = [
  * refresh tokens lie about by the thousand, one for each ten minutes of an app's: of them stays what tells
  * that they were used.
  */
-const remainsOf: Readonly<Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toRemains"]>>> = {
+const remainsOf: Readonly<
+  Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toConsumedRecord"]>>
+> = {
   AuthorizationCode: (now) => (payload) => ({
     payload: { ...payload, exp: Number(payload["exp"]) + usedCodeMs / 1000 },
     expiresAt: new Date(now.getTime() + usedCodeMs),
@@ -209,7 +211,7 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       const now = clock.now();
       const { isTaken, grantId } = await consumeOauthItem(
         { db, keyring },
-        { kind, id, now, toRemains: remainsOf[kind]?.(now) },
+        { kind, id, now, toConsumedRecord: remainsOf[kind]?.(now) },
       );
       if (isTaken) return;
       if (kind === "PushedAuthorizationRequest")

@@ -86,52 +86,52 @@ describe("a proof", () => {
     const refusal = [
       "dpop_proof_invalid",
       expect.stringContaining(
-        "Its iat is more than 60 s away from the server's time, 2026-06-01T00:00:00.000Z.",
+        'Its "iat" must be at most 60 s from the server\'s time, 2026-06-01T00:00:00.000Z.',
       ),
     ];
     expect(await Promise.all(verdicts)).toEqual([refusal, "good", "good", refusal]);
   });
 
-  const publicKeyOnly = "Its header's jwk must be a public key.";
-  const noJwt = "It is not a JWT with a public key in its header.";
-  const wrong = (claim: string): string => `Its ${claim} is missing or is not what it must be.`;
+  const publicKeyOnly = 'The "jwk" in its header must be a public key.';
+  const noJwt = "It must be a JWT with a public key in its header.";
+  const wrong = (claim: string): string => `Its "${claim}" is missing or wrong.`;
   it.each<[string, Bent, string]>([
-    ["another method", { claims: { htm: "POST" } }, "Its htm is not the request's method."],
+    ["another method", { claims: { htm: "POST" } }, 'Its "htm" must be the request\'s HTTP method.'],
     [
       "another address",
       { claims: { htu: `${publicUrl}/else` } },
-      "Its htu is not the request's address at https://api.test.",
+      'Its "htu" must be the request\'s URL at https://api.test.',
     ],
     [
       "an address that is none",
       { claims: { htu: "/api/v1/open/carts" } },
-      "Its htu is not the request's address at https://api.test.",
+      'Its "htu" must be the request\'s URL at https://api.test.',
     ],
     [
       "an address that is no text",
       { claims: { htu: 1 } },
-      "Its htu is not the request's address at https://api.test.",
+      'Its "htu" must be the request\'s URL at https://api.test.',
     ],
     [
       "another token's hash",
       { claims: { ath: hashOf("another") } },
-      "Its ath is not the access token's hash.",
+      'Its "ath" must be the SHA-256 hash of the access token in base64url.',
     ],
-    ["an empty id", { claims: { jti: "" } }, "Its jti must have 1 to 256 characters."],
-    ["too long an id", { claims: { jti: "j".repeat(257) } }, "Its jti must have 1 to 256 characters."],
-    ["an id that is a number", { claims: { jti: 7 } }, "Its jti must have 1 to 256 characters."],
+    ["an empty id", { claims: { jti: "" } }, 'Its "jti" must have 1 to 256 characters.'],
+    ["too long an id", { claims: { jti: "j".repeat(257) } }, 'Its "jti" must have 1 to 256 characters.'],
+    ["an id that is a number", { claims: { jti: 7 } }, 'Its "jti" must have 1 to 256 characters.'],
     ["no id", { claims: { jti: undefined } }, wrong("jti")],
     ["no method", { claims: { htm: undefined } }, wrong("htm")],
     ["no address", { claims: { htu: undefined } }, wrong("htu")],
     ["no time", { claims: { iat: undefined } }, wrong("iat")],
     ["no token's hash", { claims: { ath: undefined } }, wrong("ath")],
     ["another type", { header: { typ: "JWT" } }, wrong("typ")],
-    ["an end that is over", { claims: { exp: seconds - 61 } }, "Its exp is over."],
+    ["an end that is over", { claims: { exp: seconds - 61 } }, 'Its "exp" is in the past.'],
     ["no key", { header: { jwk: undefined } }, noJwt],
   ])("with %s says so", async (_name, bent, why) => {
     expect(await codeAndMessage(check(bent))).toEqual([
       "dpop_proof_invalid",
-      `The DPoP proof does not hold. ${why}`,
+      `The DPoP proof is not valid. ${why}`,
     ]);
   });
 
@@ -150,17 +150,17 @@ describe("a proof", () => {
     const stranger = { header: { jwk: other.jwk, alg: "EdDSA" }, key: other.privateKey };
     expect(await codeAndMessage(check(stranger))).toEqual([
       "dpop_proof_invalid",
-      "The DPoP proof does not hold. It was signed with another key than the one the token is bound to.",
+      "The DPoP proof is not valid. It must be signed with the key that the access token is bound to.",
     ]);
     const forged = { key: (await pairOf("ES256")).privateKey };
     expect(await codeAndMessage(check(forged))).toEqual([
       "dpop_proof_invalid",
-      "The DPoP proof does not hold. Its signature is not of the key in its header.",
+      "The DPoP proof is not valid. Its signature must match the key in its header.",
     ]);
     const symmetric = { header: { alg: "HS256" }, key: new Uint8Array(32) };
     expect(await codeAndMessage(check(symmetric))).toEqual([
       "dpop_proof_invalid",
-      "The DPoP proof does not hold. Its alg must be ES256 or EdDSA.",
+      'The DPoP proof is not valid. Its "alg" must be ES256 or EdDSA.',
     ]);
   });
 });
@@ -315,7 +315,7 @@ describe("an access token", () => {
     const two = verify({ shown: { ...shown, proofs: [proof, proof] } });
     await expect(two).rejects.toMatchObject({
       code: "dpop_proof_invalid",
-      message: "There is more than one DPoP header.",
+      message: "There is more than one DPoP header: send exactly one.",
     });
     await expect(verify({ shown: { ...shown, method: "POST" } })).rejects.toMatchObject({
       code: "dpop_proof_invalid",
@@ -330,7 +330,7 @@ describe("an access token", () => {
     expect(await verify({ shown })).toMatchObject({ grantId });
     await expect(verify({ shown })).rejects.toMatchObject({
       code: "dpop_proof_invalid",
-      message: "The DPoP proof does not hold. It was used before.",
+      message: "The DPoP proof is not valid. It was already used: create a new proof for every request.",
     });
   });
 });

@@ -37,9 +37,9 @@ interface Wrong {
 }
 
 const noJwt = /is not a JWT with a public key in its header/;
-const wrongAlg = /Its alg must be ES256 or EdDSA/;
+const wrongAlg = /Its "alg" must be ES256 or EdDSA/;
 const wrongSignature = /signature/;
-const wrong = (claim: string): RegExp => new RegExp(`Its ${claim} is missing or is not what it must be`);
+const wrong = (claim: string): RegExp => new RegExp(`Its "${claim}" is missing or wrong`);
 const claims = (
   parts: Readonly<Record<string, unknown>> | ((attempt: Attempt) => Readonly<Record<string, unknown>>),
   says: RegExp,

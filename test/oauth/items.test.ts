@@ -114,12 +114,12 @@ describeOnBoth("items", (open) => {
       payload: { clientId: "the app", nonce: "long" },
     });
     await saveOauthItem({ db, keyring }, code);
-    const toRemains = (payload: OauthItemInput["payload"]) => ({
+    const toConsumedRecord = (payload: OauthItemInput["payload"]) => ({
       payload: { clientId: payload["clientId"], used: true },
       expiresAt: inMs(5_000),
     });
     const take = () =>
-      consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "used", now, toRemains });
+      consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "used", now, toConsumedRecord });
     expect((await Promise.all([take(), take(), take()])).filter(({ isTaken }) => isTaken)).toHaveLength(1);
     const left = { payload: { clientId: "the app", used: true }, consumedAt: now, grantId: null };
     expect(await find("used", inMs(4_999), "id", "AuthorizationCode")).toEqual(left);

@@ -105,7 +105,7 @@ it.each([
   [
     "nothing to erase",
     ["privacy", "erase"],
-    "error: give one of --buyer-reference, --cart, --order and --address-token",
+    "error: give exactly one of --buyer-reference, --cart, --order and --address-token",
   ],
   [
     "two things to erase",
@@ -233,7 +233,7 @@ it(
     const seed = await runCommand(["seed", "--products", "1"], environment);
     expect(seed).toMatchObject({
       code: 1,
-      stderr: "The database has other data than the demo's: say whose products with --merchant.\n",
+      stderr: "The database contains data other than the demo: name the merchant with --merchant.\n",
     });
   },
   startsMsMax,

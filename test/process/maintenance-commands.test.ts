@@ -182,7 +182,7 @@ it("makes OAuth clients, rotates signing keys, and writes it down", async () => 
   expect(client).toEqual({ id: expect.stringMatching(/^oac_/), app: app["id"] });
   const key = await run("signing-key", "rotate");
   const { code, stderr } = await runCommand(["grant", "revoke", "grt_none"], environment);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: "There is no such grant.\n" });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "There is no grant with this id.\n" });
   expect(await run("grant", "list")).toEqual([]);
   const made = await inDatabase(folder, (db) => db.selectFrom("oauthSigningKey").select("id").execute());
   expect(made).toHaveLength(2);

@@ -38,7 +38,8 @@ it.concurrent("what the first process cannot start with ends all, said once, wit
   expect(taken).toEqual({
     code: 1,
     stdout: "",
-    stderr: "PORT is taken by another process: stop it, or set another PORT (0 picks a free one).\n",
+    stderr:
+      "PORT is used by another process: stop that process, or set another PORT (0 selects a free port).\n",
   });
 });
 

@@ -116,7 +116,7 @@ describe.concurrent("what is wrong with its place stops the start with one line 
     ],
     [
       { HOST: "203.0.113.1" },
-      "HOST is no address of this machine: set 127.0.0.1, or 0.0.0.0 for all of them.",
+      "HOST is not an address of this machine: set 127.0.0.1, or 0.0.0.0 for all addresses.",
     ],
   ])("stops with one line that names the setting that is wrong: %o", async (environment, line) => {
     const started = await runCommand(["serve"], { DATA_DIR: folder, DEMO: "0", ...environment });
@@ -136,7 +136,8 @@ describe.concurrent("what is wrong with its place stops the start with one line 
     expect(taken).toEqual({
       code: 1,
       stdout: "",
-      stderr: "PORT is taken by another process: stop it, or set another PORT (0 picks a free one).\n",
+      stderr:
+        "PORT is used by another process: stop that process, or set another PORT (0 selects a free port).\n",
     });
   });
 });

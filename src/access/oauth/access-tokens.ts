@@ -1,8 +1,8 @@
 /**
- * Access tokens at the resource server: JWTs of our own authorization server (RFC 9068), each bound to a key
- * of the client (RFC 9449) and good for as long as the grant behind it is. jose verifies them: oauth4webapi's
- * validateJwtAccessToken tells neither token from proof in its refusals nor the injected clock's time, and
- * lets a proof be five minutes old.
+ * Verification of OAuth access tokens by the API. A token is a JWT of this service's authorization server
+ * (RFC 9068), bound to a key of the client (RFC 9449), and valid while its grant is. The library is jose:
+ * oauth4webapi's validateJwtAccessToken neither says whether the token or the proof is wrong, nor uses an
+ * injected clock, and accepts proofs that are five minutes old.
  */
 import { decodeProtectedHeader, errors, type JWK, type JWTPayload, jwtVerify } from "jose";
 import { sql } from "kysely";
@@ -19,10 +19,10 @@ import type { SigningKeys } from "./signing-keys.ts";
 
 export interface PresentedAccessToken {
   readonly token: string;
-  /** The values of all DPoP header lines. */
+  /** Values of all DPoP header lines of the request. */
   readonly proofs: readonly string[];
   readonly method: string;
-  /** As it was called, without the query. */
+  /** Path of the request, without the query. */
   readonly path: string;
 }
 
@@ -31,11 +31,11 @@ export interface AccessTokenServices {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly signingKeys: Pick<SigningKeys, "publicJwks">;
-  /** The database unless told. */
+  /** Reads the state of a grant; reads the database by default. */
   readonly findGrant?: (grantId: string) => Promise<GrantState | undefined>;
 }
 
-/** Throws where the viewer is not served whatever else is true. */
+/** Checks a verified viewer, for example its rate limit; throws to refuse the request. */
 export type AdmitViewer<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type VerifyAccessToken = (
@@ -44,8 +44,9 @@ export type VerifyAccessToken = (
 ) => Promise<OAuthViewer>;
 
 /**
- * The token first, so that a proof is only ever read for one that is ours; its use is noted last, so that
- * nothing is written for a token that is wrong, revoked or not admitted.
+ * Creates the verifier of access tokens. The token is checked before its proof, so proofs are read only for
+ * valid tokens. The proof is recorded as used last, so nothing is written for a token that is wrong, revoked
+ * or not admitted.
  */
 export function createAccessTokenVerifier({
   db,
@@ -68,7 +69,7 @@ export function createAccessTokenVerifier({
       thumbprint: claims.thumbprint,
       now,
     });
-    const viewer = viewerOf(claims, await findGrant(claims.grantId), now);
+    const viewer = toViewer(claims, await findGrant(claims.grantId), now);
     await admit?.(viewer);
     await consumeDpopProof(db, used, now);
     return viewer;
@@ -93,7 +94,7 @@ async function readToken(
     signingKeys,
   }: Pick<AccessTokenServices, "publicUrl" | "signingKeys"> & { readonly now: Date },
 ): Promise<TokenClaims> {
-  const key = await keyOf(token, signingKeys);
+  const key = await findKey(token, signingKeys);
   try {
     const { payload } = await jwtVerify(token, key, {
       algorithms: [...tokenSigningAlgorithms],
@@ -103,14 +104,14 @@ async function readToken(
       currentDate: now,
       requiredClaims,
     });
-    return claimsOf(payload);
+    return toClaims(payload);
   } catch (cause) {
     throw fail(cause instanceof errors.JWTExpired ? "oauth_token_expired" : "oauth_token_invalid", { cause });
   }
 }
 
-/** By its id alone: what the token's header says of keys beside that is not looked at. */
-async function keyOf(token: string, signingKeys: AccessTokenServices["signingKeys"]): Promise<JWK> {
+/** Finds the key by the `kid` of the token's header. Other key parameters of the header are ignored. */
+async function findKey(token: string, signingKeys: AccessTokenServices["signingKeys"]): Promise<JWK> {
   const kid = keyIdOf(token);
   if (kid === undefined) throw invalid();
   const { keys } = await signingKeys.publicJwks(kid);
@@ -127,11 +128,11 @@ function keyIdOf(token: string): string | undefined {
   }
 }
 
-function claimsOf({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf }: JWTPayload): TokenClaims {
+function toClaims({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf }: JWTPayload): TokenClaims {
   const thumbprint = thumbprintOf(cnf);
   if (typeof grantId !== "string" || !isId("oauthGrant", grantId) || typeof jti !== "string") throw invalid();
   if (typeof clientId !== "string" || typeof sub !== "string" || thumbprint === undefined) throw invalid();
-  // Left out where nothing was granted.
+  // The scope claim is missing if no scope was granted.
   return {
     grantId,
     clientId,
@@ -141,7 +142,10 @@ function claimsOf({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf
   };
 }
 
-/** A token that is bound in another way beside is not one of ours. */
+/**
+ * Returns the thumbprint of the key that the token is bound to. A token with any other confirmation method
+ * was not issued by this service.
+ */
 function thumbprintOf(cnf: unknown): string | undefined {
   if (typeof cnf !== "object" || cnf === null || !("jkt" in cnf) || Object.keys(cnf).length !== 1)
     return undefined;
@@ -166,7 +170,10 @@ export interface GrantState {
   readonly merchantStatus: string;
 }
 
-/** What a grant is worth now; undefined when there is none. */
+/**
+ * Reads the current state of a grant with its client, installation and merchant; undefined if there is no
+ * such grant.
+ */
 export function findGrantState(reader: Reader, grantId: string): Promise<GrantState | undefined> {
   return reader
     .selectFrom("oauthGrant")
@@ -196,14 +203,14 @@ export function findGrantState(reader: Reader, grantId: string): Promise<GrantSt
     .executeTakeFirst();
 }
 
-/** A token is worth what it says, as far as its grant and the installation still go. */
-function viewerOf(claims: TokenClaims, grant: GrantState | undefined, now: Date): OAuthViewer {
+/** Builds the viewer of a token. Its scopes are those that the token, the grant and the installation all have. */
+function toViewer(claims: TokenClaims, grant: GrantState | undefined, now: Date): OAuthViewer {
   if (grant === undefined || !isInForce(grant, now)) throw invalid();
   if (grant.clientId !== claims.clientId || grant.staffId !== claims.staffId) throw invalid();
   const { grantId, clientId, installationId, appId, merchantId } = grant;
-  const isHeld = (scope: string): boolean =>
+  const isGranted = (scope: string): boolean =>
     grant.scopes.includes(scope) && grant.installationScopes.includes(scope);
-  const scopes = new Set(claims.scopes.filter(isScope).filter(isHeld));
+  const scopes = new Set(claims.scopes.filter(isScope).filter(isGranted));
   return {
     kind: "oauth",
     grantId,
@@ -216,7 +223,10 @@ function viewerOf(claims: TokenClaims, grant: GrantState | undefined, now: Date)
   };
 }
 
-/** Not when it was revoked, but that it was: the clock of the process that did it may be ahead of this one's. */
+/**
+ * Whether the grant is in force. The time of a revocation is not compared, because the clock of the process
+ * that revoked the grant may be ahead.
+ */
 function isInForce(
   { revokedAt, expiresAt, clientDisabledAt, installationStatus }: GrantState,
   now: Date,
@@ -225,7 +235,10 @@ function isInForce(
   return expiresAt > now;
 }
 
-/** At most one write per grant and minute; the request does not wait for it. */
+/**
+ * Records the last use of the grant, with at most one write per grant and minute. Requests do not wait for
+ * the write.
+ */
 export function recordGrantUse(db: Database, grantId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
   return recordUseOncePerMinute(db, { credentialId: grantId, now }, () =>

@@ -1,7 +1,7 @@
 /**
- * Proofs of possession (RFC 9449 section 4.3): a JWT per request, signed with the key that the access token
- * is bound to, which names the request and the token and is good for one use. Everything here refuses with
- * `dpop_proof_invalid`, saying which check it was.
+ * DPoP proofs of possession (RFC 9449 section 4.3). A proof is a JWT for one request, signed with the key
+ * that the access token is bound to. A proof names the request and the token and can be used once. All
+ * functions refuse with `dpop_proof_invalid` and say which check failed.
  */
 import { createHash } from "node:crypto";
 import {
@@ -17,17 +17,17 @@ import type { Database } from "#database/connect.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
 import { dpopProofAlgorithms, tokenSigningAlgorithms } from "#access/authorization.ts";
 
-/** How far the proof's clock may be from ours. */
+/** Greatest allowed difference between the proof's `iat` and the server's time, in seconds. */
 const skewSeconds = 60;
-const usedForMs = 300_000;
+const replayWindowMs = 300_000;
 const jtiLengthMax = 256;
 
 export interface ProvenRequest {
   readonly method: string;
-  /** As the client must have called it: the public address and the path. */
+  /** URL that the client must have called: PUBLIC_URL and the path. */
   readonly url: string;
   readonly token: string;
-  /** The thumbprint of the key that the token is bound to (RFC 7638). */
+  /** Thumbprint of the key that the token is bound to (RFC 7638). */
   readonly thumbprint: string;
   readonly now: Date;
 }
@@ -37,29 +37,32 @@ export interface VerifiedProof {
   readonly jti: string;
 }
 
-/** What is left to do is to take note of its use. */
+/**
+ * Checks a DPoP proof against the request and the token. The caller must still record its use
+ * (`consumeDpopProof`).
+ */
 export async function verifyDpopProof(proof: string, request: ProvenRequest): Promise<VerifiedProof> {
-  const { protectedHeader, payload } = await verified(proof, request.now);
+  const { protectedHeader, payload } = await verifySignature(proof, request.now);
   const { jwk } = protectedHeader;
   if (jwk === undefined || privateMembers.some((member) => Object.hasOwn(jwk, member)))
-    throw refused("Its header's jwk must be a public key.");
+    throw proofFailure('The "jwk" in its header must be a public key.');
   if ((await calculateJwkThumbprint(jwk)) !== request.thumbprint)
-    throw refused("It was signed with another key than the one the token is bound to.");
+    throw proofFailure("It must be signed with the key that the access token is bound to.");
   requireFresh(payload, request.now);
-  if (payload["htm"] !== request.method) throw refused("Its htm is not the request's method.");
-  if (!isSameAddress(payload["htu"], request.url))
-    throw refused(`Its htu is not the request's address at ${new URL(request.url).origin}.`);
+  if (payload["htm"] !== request.method) throw proofFailure('Its "htm" must be the request\'s HTTP method.');
+  if (!isSameUrl(payload["htu"], request.url))
+    throw proofFailure(`Its "htu" must be the request's URL at ${new URL(request.url).origin}.`);
   if (payload["ath"] !== createHash("sha256").update(request.token).digest("base64url"))
-    throw refused("Its ath is not the access token's hash.");
+    throw proofFailure('Its "ath" must be the SHA-256 hash of the access token in base64url.');
   const { jti } = payload;
   if (typeof jti !== "string" || jti === "" || jti.length > jtiLengthMax)
-    throw refused(`Its jti must have 1 to ${jtiLengthMax} characters.`);
+    throw proofFailure(`Its "jti" must have 1 to ${jtiLengthMax} characters.`);
   return { thumbprint: request.thumbprint, jti };
 }
 
 const privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
-async function verified(proof: string, now: Date): Promise<JWTVerifyResult> {
+async function verifySignature(proof: string, now: Date): Promise<JWTVerifyResult> {
   try {
     return await jwtVerify(proof, EmbeddedJWK, {
       algorithms: [...dpopProofAlgorithms],
@@ -69,32 +72,36 @@ async function verified(proof: string, now: Date): Promise<JWTVerifyResult> {
       requiredClaims: ["jti", "htm", "htu", "iat", "ath"],
     });
   } catch (cause) {
-    throw refused(reasonOf(cause));
+    throw proofFailure(reasonOf(cause));
   }
 }
 
-/** In our own words: the library's may have the caller's in them. */
+/**
+ * Explains reason a proof was proofFailure. The library's messages are not used, because they may contain
+ * text of the caller.
+ */
 function reasonOf(cause: unknown): string {
   if (cause instanceof errors.JOSEAlgNotAllowed)
-    return `Its alg must be ${tokenSigningAlgorithms.join(" or ")}.`;
+    return `Its "alg" must be ${tokenSigningAlgorithms.join(" or ")}.`;
   if (cause instanceof errors.JWSSignatureVerificationFailed)
-    return "Its signature is not of the key in its header.";
-  if (cause instanceof errors.JWTExpired) return "Its exp is over.";
-  if (cause instanceof errors.JWTClaimValidationFailed)
-    return `Its ${cause.claim} is missing or is not what it must be.`;
-  return "It is not a JWT with a public key in its header.";
+    return "Its signature must match the key in its header.";
+  if (cause instanceof errors.JWTExpired) return 'Its "exp" is in the past.';
+  if (cause instanceof errors.JWTClaimValidationFailed) return `Its "${cause.claim}" is missing or wrong.`;
+  return "It must be a JWT with a public key in its header.";
 }
 
 function requireFresh({ iat }: JWTPayload, now: Date): void {
   const isFresh = typeof iat === "number" && Math.abs(now.getTime() / 1000 - iat) <= skewSeconds;
   if (!isFresh)
-    throw refused(`Its iat is more than ${skewSeconds} s away from the server's time, ${now.toISOString()}.`);
+    throw proofFailure(
+      `Its "iat" must be at most ${skewSeconds} s from the server's time, ${now.toISOString()}.`,
+    );
 }
 
-const refused = (why: string): Failure =>
-  fail("dpop_proof_invalid", { message: `The DPoP proof does not hold. ${why}` });
+const proofFailure = (reason: string): Failure =>
+  fail("dpop_proof_invalid", { message: `The DPoP proof is not valid. ${reason}` });
 
-function isSameAddress(claimed: unknown, url: string): boolean {
+function isSameUrl(claimed: unknown, url: string): boolean {
   return (
     typeof claimed === "string" &&
     normalizeProofUrl(claimed) !== undefined &&
@@ -102,14 +109,15 @@ function isSameAddress(claimed: unknown, url: string): boolean {
   );
 }
 
-const httpAddress = /^https?:\/\/[!-[\]-~]+$/i;
+const httpUrlFormat = /^https?:\/\/[!-[\]-~]+$/i;
 
 /**
- * RFC 3986 section 6.2.2 and 6.2.3, without query and fragment; undefined where it is no address. The parser
- * leaves percent-encodings as they are.
+ * Normalizes a URL by RFC 3986 sections 6.2.2 and 6.2.3, without query and fragment. Returns undefined if the
+ * text is not an HTTP URL. Percent-encodings are normalized here, because the URL parser leaves them
+ * unchanged.
  */
 export function normalizeProofUrl(text: string): string | undefined {
-  if (!httpAddress.test(text) || !URL.canParse(text)) return undefined;
+  if (!httpUrlFormat.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   url.search = "";
   url.hash = "";
@@ -119,7 +127,10 @@ export function normalizeProofUrl(text: string): string | undefined {
   });
 }
 
-/** Refused when it was used before: of any number at once, whose row is first wins. */
+/**
+ * Records the use of a proof, and refuses a proof that was used before. Of concurrent uses, only the first to
+ * insert its row succeeds.
+ */
 export async function consumeDpopProof(
   db: Database,
   { thumbprint, jti }: VerifiedProof,
@@ -128,25 +139,25 @@ export async function consumeDpopProof(
   const digest = createHash("sha256").update(`${thumbprint}.${jti}`).digest();
   const first = await db
     .insertInto("dpopProof")
-    .values({ digest, expiresAt: new Date(now.getTime() + usedForMs) })
+    .values({ digest, expiresAt: new Date(now.getTime() + replayWindowMs) })
     .onConflict((conflict) => conflict.column("digest").doNothing())
     .returning("digest")
     .executeTakeFirst();
-  if (first === undefined) throw refused("It was used before.");
+  if (first === undefined) throw proofFailure("It was already used: create a new proof for every request.");
 }
 
-const sweptAtOnce = 1000;
+const rowsPerStatement = 1000;
 
-/** Proofs that are too old to be used again anyway. */
+/** Deletes recorded proofs that are too old to be accepted again. Returns how many were deleted. */
 export async function sweepDpopProofs(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from dpop_proof where digest in (
-        select digest from dpop_proof where expires_at <= ${now} order by expires_at limit ${sweptAtOnce})`.execute(
+        select digest from dpop_proof where expires_at <= ${now} order by expires_at limit ${rowsPerStatement})`.execute(
       db,
     );
     const deleted = Number(numAffectedRows);
     total += deleted;
-    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
+    if (deleted < rowsPerStatement || signal?.aborted === true) return total;
   }
 }

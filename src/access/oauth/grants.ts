@@ -1,9 +1,9 @@
 /**
- * What a person of a merchant granted to an app: the credential of an installation, as an API key is.
- * Granting installs the app where it is not. Where it is, the grant holds no scope that the installation
- * lacks, as no key does: what an installation may do is set by who runs the merchant
- * (`installationScopesSet`), whose narrowing no consent takes back. Of one person, an app holds one grant in
- * force: a new one ends the earlier.
+ * OAuth grants: the access that a staff member of a merchant gave to an app. A grant is a credential of an
+ * installation, like an API key. If the app is not installed with the merchant, granting installs it. If it
+ * is, the grant can have only scopes of the installation, because those are set by the mutation
+ * `installationScopesSet` and consent must not extend them. A staff member has at most one grant in force per
+ * client; a new one revokes the earlier one.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { OauthGrantTable, Tables } from "#database/tables.ts";
@@ -25,7 +25,7 @@ export interface GrantInput {
 export interface CreateGrantResult {
   readonly grantId: string;
   readonly installationId: string;
-  /** Those of the same person to the same client that it takes the place of. */
+  /** Grants of the same staff member to the same client that the new grant replaces. */
   readonly replaced: readonly RevokedGrant[];
 }
 
@@ -33,9 +33,8 @@ export const grantDays = 90;
 const dayMs = 86_400_000;
 
 /**
- * The merchant is the person's own. Refused: `installation_suspended`, `merchant_suspended`,
- * `role_not_allowed` for an account that may not sign in, `invalid_state` for a scope that the app's
- * installation lacks.
+ * Creates a grant for the staff member's merchant. Fails with `installation_suspended`, `merchant_suspended`,
+ * `role_not_allowed` if the account is disabled, or `invalid_state` if the installation lacks a scope.
  */
 export async function createGrant(
   transaction: Transaction,
@@ -43,11 +42,11 @@ export async function createGrant(
   input: GrantInput,
 ): Promise<CreateGrantResult> {
   const scopes = [...new Set(input.scopes)].toSorted();
-  if (scopes.length === 0) throw fail("invalid_field", { message: "A grant is of one scope at least." });
-  const merchantId = await lockMerchantOf(transaction, access, input.staffId);
-  const appId = await appOf(transaction, input.clientId);
-  const installationId = await install(transaction, access, { merchantId, appId, scopes });
-  const replaced = await endEarlier(transaction, access, {
+  if (scopes.length === 0) throw fail("invalid_field", { message: "A grant needs at least one scope." });
+  const merchantId = await lockMerchantOfStaff(transaction, access, input.staffId);
+  const appId = await findAppOfClient(transaction, input.clientId);
+  const installationId = await ensureInstallation(transaction, access, { merchantId, appId, scopes });
+  const replaced = await revokeEarlierGrants(transaction, access, {
     installationId,
     clientId: input.clientId,
     staffId: input.staffId,
@@ -69,8 +68,11 @@ export async function createGrant(
   return { grantId, installationId, replaced };
 }
 
-/** Two who install the same app at once do it one after the other. */
-async function lockMerchantOf(
+/**
+ * Locks the merchant, so two staff members who grant access to the same app ensureInstallation it one after
+ * the other.
+ */
+async function lockMerchantOfStaff(
   transaction: Transaction,
   access: AccessCommandContext,
   staffId: string,
@@ -83,7 +85,7 @@ async function lockMerchantOf(
     .forShare()
     .executeTakeFirst();
   if (staff === undefined || staff.disabledAt !== null)
-    throw fail("role_not_allowed", { message: "This account may not sign in." });
+    throw fail("role_not_allowed", { message: "This staff account is disabled and cannot grant access." });
   const merchant = await transaction
     .selectFrom("merchant")
     .select(["id", "status"])
@@ -94,29 +96,30 @@ async function lockMerchantOf(
   return merchant.id;
 }
 
-async function appOf(transaction: Transaction, clientId: string): Promise<string> {
+async function findAppOfClient(transaction: Transaction, clientId: string): Promise<string> {
   const client = await transaction
     .selectFrom("oauthClient")
     .select("appId")
     .where("id", "=", clientId)
     .where("disabledAt", "is", null)
-    // Whoever disables it waits, and ends this grant too.
+    // A concurrent disabling of the client waits for this lock and then revokes the new grant too.
     .forShare()
     .executeTakeFirst();
-  if (client === undefined) throw fail("resource_not_found", { message: "There is no such OAuth client." });
+  if (client === undefined)
+    throw fail("resource_not_found", { message: "There is no OAuth client with this id." });
   return client.appId;
 }
 
-interface Installing {
+interface AppToInstall {
   readonly merchantId: string;
   readonly appId: string;
   readonly scopes: readonly Scope[];
 }
 
-async function install(
+async function ensureInstallation(
   transaction: Transaction,
   access: AccessCommandContext,
-  input: Installing,
+  input: AppToInstall,
 ): Promise<string> {
   const current = await transaction
     .selectFrom("installation")
@@ -132,7 +135,7 @@ async function install(
   const excess = input.scopes.filter((scope) => !current.scopes.includes(scope));
   if (excess.length > 0)
     throw fail("invalid_state", {
-      message: `The installation does not hold ${excess.join(", ")}.`,
+      message: `The installation does not have the scopes ${excess.join(", ")}.`,
       conflict: {
         resource: "installation",
         id,
@@ -145,17 +148,20 @@ async function install(
   return id;
 }
 
-interface Giver {
+interface GrantHolder {
   readonly installationId: string;
   readonly clientId: string;
   readonly staffId: string;
 }
 
-/** With the merchant locked: nobody makes another meanwhile. */
-async function endEarlier(
+/**
+ * Revokes the earlier grants of the staff member to the client. The merchant is locked, so no other grant is
+ * created meanwhile.
+ */
+async function revokeEarlierGrants(
   transaction: Transaction,
   access: AccessCommandContext,
-  { installationId, clientId, staffId }: Giver,
+  { installationId, clientId, staffId }: GrantHolder,
 ): Promise<readonly RevokedGrant[]> {
   const earlier = await transaction
     .selectFrom("oauthGrant")
@@ -167,13 +173,16 @@ async function endEarlier(
     .where("expiresAt", ">", access.now)
     .orderBy("id")
     .execute();
-  const ended: RevokedGrant[] = [];
+  const revoked: RevokedGrant[] = [];
   for (const { id } of earlier)
-    ended.push(...(await revokeGrants(transaction, access, { column: "id", value: id })));
-  return ended;
+    revoked.push(...(await revokeGrants(transaction, access, { column: "id", value: id })));
+  return revoked;
 }
 
-/** From its commit on its tokens are refused. Revoking twice is revoking once: the first time stands. */
+/**
+ * Revokes a grant: its tokens are refused from the commit on. A grant that is already revoked keeps its first
+ * revocation time.
+ */
 export async function revokeGrant(
   transaction: Transaction,
   access: AccessCommandContext,
@@ -185,7 +194,7 @@ export async function revokeGrant(
     .where("id", "=", grantId)
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .executeTakeFirst();
-  if (grant === undefined) throw fail("resource_not_found", { message: "There is no such grant." });
+  if (grant === undefined) throw fail("resource_not_found", { message: "There is no grant with this id." });
   await revokeGrants(transaction, access, { column: "id", value: grant.id });
   return [];
 }
@@ -206,13 +215,16 @@ const grantColumns = [
   "lastUsedAt",
 ] as const;
 
-/** One text however many ids there are, so that it is prepared once. */
-const oneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
+/**
+ * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
+ * once.
+ */
+const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
 export const findGrants = (reader: Reader, ids: readonly string[]): Promise<GrantRow[]> =>
-  reader.selectFrom("oauthGrant").select(grantColumns).where(oneOf(ids)).execute();
+  reader.selectFrom("oauthGrant").select(grantColumns).where(idIsOneOf(ids)).execute();
 
-/** Still to be paged or counted. Null: of all merchants. */
+/** Selects the grants of one merchant, or all if `owner` is null. The caller pages or counts the query. */
 export const selectGrants = (
   reader: Reader,
   owner: string | null,
@@ -222,23 +234,20 @@ export const selectGrants = (
     .select(grantColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-/** A grant can be read for this long after its end. */
-const keptMs = 90 * 86_400_000;
-const sweptAtOnce = 500;
+/** How long a grant can be read after its end, in ms. */
+const retentionMs = 90 * 86_400_000;
+const rowsPerStatement = 500;
 
-/**
- * Deletes grants long after their end; what was done with them stays in the audit log. Returns the number of
- * deleted grants.
- */
+/** Deletes grants 90 days after their end; their audit entries stay. Returns the number of deleted grants. */
 export async function sweepGrants(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
-  const before = new Date(now.getTime() - keptMs);
+  const before = new Date(now.getTime() - retentionMs);
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from oauth_grant where id in (
         select id from oauth_grant where least(revoked_at, expires_at) <= ${before}
-        order by least(revoked_at, expires_at) limit ${sweptAtOnce})`.execute(db);
+        order by least(revoked_at, expires_at) limit ${rowsPerStatement})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
-    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
+    if (deleted < rowsPerStatement || signal?.aborted === true) return total;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Apps as OAuth clients: where their users may be sent back to, and how they prove who they are (by a key of
- * their own, or not at all).
+ * OAuth clients of apps: their redirect URIs, and how they authenticate (with a key of their own, or not at
+ * all).
  */
 import type { Selectable, SelectQueryBuilder } from "kysely";
 import type { OauthClientTable, Tables } from "#database/tables.ts";
@@ -15,7 +15,7 @@ export interface OauthClientInput {
   readonly appId: string;
   readonly redirectUris: readonly string[];
   readonly authMethod: (typeof clientAuthMethods)[number];
-  /** The client's public keys (RFC 7517), with `private_key_jwt` and only then. */
+  /** The client's public keys (RFC 7517); required with `private_key_jwt`, otherwise null. */
   readonly jwks: { readonly keys: readonly Readonly<Record<string, unknown>>[] } | null;
 }
 
@@ -31,7 +31,7 @@ export async function createOauthClient(
     .select("id")
     .where("id", "=", input.appId)
     .executeTakeFirst();
-  if (app === undefined) throw fail("resource_not_found", { message: "There is no such app." });
+  if (app === undefined) throw fail("resource_not_found", { message: "There is no app with this id." });
   const id = createId("oauthClient", access.now.getTime());
   await transaction
     .insertInto("oauthClient")
@@ -51,7 +51,7 @@ const urisMax = 20;
 const uriLengthMax = 2048;
 
 function requireRedirectUris(uris: readonly string[]): void {
-  const message = `There are 1 to ${urisMax} redirect URIs, each once.`;
+  const message = `A client must have 1 to ${urisMax} redirect URIs, each different.`;
   if (uris.length === 0 || uris.length > urisMax || new Set(uris).size < uris.length)
     throw failAt("invalid_field", { in: "body", field: "/redirectUris", code: "items", message });
   uris.forEach((uri, index) => {
@@ -69,39 +69,45 @@ function requireRedirectUris(uris: readonly string[]): void {
 const loopbacks = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
 /**
- * RFC 6749 section 3.1.2, RFC 8252 sections 7 and 8: https, http on loopback, or a scheme that is a domain
- * name turned around.
+ * Returns what is wrong with a redirect URI; undefined if it is allowed. Allowed are https, http on loopback,
+ * and a scheme that is a reversed domain name (RFC 6749 section 3.1.2, RFC 8252 sections 7 and 8).
  */
 function redirectUriFault(uri: string): string | undefined {
   const parsed = URL.parse(uri);
   if (parsed === null || uri.length > uriLengthMax || /[^\x21-\x7e]/.test(uri))
-    return "A redirect URI is an absolute URI.";
-  if (uri.includes("#")) return "A redirect URI has no fragment.";
-  if (parsed.username !== "" || parsed.password !== "") return "A redirect URI has no user information.";
+    return `A redirect URI must be an absolute URI of printable ASCII characters, at most ${uriLengthMax} long.`;
+  if (uri.includes("#")) return "A redirect URI must not have a fragment (#).";
+  if (parsed.username !== "" || parsed.password !== "")
+    return "A redirect URI must not have user information (user:password@).";
   const { protocol, hostname } = parsed;
   if (protocol === "https:")
-    return loopbacks.has(hostname) ? "A redirect URI on loopback is http." : undefined;
+    return loopbacks.has(hostname) ? "A redirect URI on a loopback address must use http." : undefined;
   if (protocol === "http:")
-    return loopbacks.has(hostname) ? undefined : "A redirect URI is https, or http on loopback.";
+    return loopbacks.has(hostname)
+      ? undefined
+      : "A redirect URI must use https; http is allowed on loopback addresses only.";
   return protocol.includes(".")
     ? undefined
-    : "A scheme of an app's own is a domain name turned around, like com.example.app.";
+    : "A private scheme of an app must be a reversed domain name, like com.example.app.";
 }
 
 const keysMax = 10;
-const privateParts = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
+const privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
 function requireKeys({ authMethod, jwks }: OauthClientInput): void {
   if (authMethod === "none") {
-    if (jwks !== null) throw brokenKeys("A client without authentication has no keys.");
+    if (jwks !== null) throw keysFailure("A client with the authentication method none must not have keys.");
     return;
   }
   if (jwks === null || jwks.keys.length === 0 || jwks.keys.length > keysMax)
-    throw brokenKeys(`A client that signs has 1 to ${keysMax} public keys.`);
-  if (!jwks.keys.every(isPublicKey)) throw brokenKeys("A client's keys are public keys on P-256 or Ed25519.");
+    throw keysFailure(
+      `A client with the authentication method private_key_jwt must have 1 to ${keysMax} public keys.`,
+    );
+  if (!jwks.keys.every(isPublicKey))
+    throw keysFailure("A client's keys must be public keys on P-256 or Ed25519.");
 }
 
-const brokenKeys = (message: string): Error =>
+const keysFailure = (message: string): Error =>
   failAt("invalid_field", { in: "body", field: "/jwks", code: "jwks", message });
 
 const curves: Readonly<Record<string, unknown>> = { EC: "P-256", OKP: "Ed25519" };
@@ -112,7 +118,7 @@ function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
     typeof kty !== "string" ||
     crv === undefined ||
     curves[kty] !== crv ||
-    privateParts.some((part) => part in key)
+    privateMembers.some((part) => part in key)
   )
     return false;
   return typeof x === "string" && (kty !== "EC" || typeof y === "string");
@@ -126,7 +132,7 @@ export interface OauthClientWithApp extends Pick<
   readonly publisher: string | null;
 }
 
-/** Undefined when there is none, or none that may be used. */
+/** Returns an OAuth client with its app; undefined if there is none or it is disabled. */
 export async function findOauthClient(
   reader: Reader,
   clientId: string,
@@ -148,25 +154,25 @@ export async function findOauthClient(
 }
 
 /**
- * From the commit on nobody is sent to it, and none of its tokens is good any more: what it was granted is
- * revoked, for good.
+ * Disables an OAuth client. From the commit on, it cannot start authorizations and its tokens are refused.
+ * Its grants are revoked permanently.
  */
 export async function disableOauthClient(
   transaction: Transaction,
   access: AccessCommandContext,
   clientId: string,
 ): Promise<void> {
-  if (!(await turn(transaction, clientId, { disabledAt: access.now }))) return;
+  if (!(await setDisabledAt(transaction, clientId, { disabledAt: access.now }))) return;
   await revokeGrants(transaction, access, { column: "clientId", value: clientId, reason: "client_disabled" });
 }
 
-/** It may ask again; what it was granted before stays revoked. */
+/** Enables an OAuth client, which can then request access again. Its revoked grants stay revoked. */
 export async function enableOauthClient(transaction: Transaction, clientId: string): Promise<void> {
-  await turn(transaction, clientId, { disabledAt: null });
+  await setDisabledAt(transaction, clientId, { disabledAt: null });
 }
 
-/** False when it is so already. */
-async function turn(
+/** Sets when the client was disabled, or null to enable it. Returns false if nothing changes. */
+async function setDisabledAt(
   transaction: Transaction,
   clientId: string,
   { disabledAt }: { readonly disabledAt: Date | null },
@@ -177,7 +183,8 @@ async function turn(
     .where("id", "=", clientId)
     .forUpdate()
     .executeTakeFirst();
-  if (client === undefined) throw fail("resource_not_found", { message: "There is no such OAuth client." });
+  if (client === undefined)
+    throw fail("resource_not_found", { message: "There is no OAuth client with this id." });
   if ((client.disabledAt === null) === (disabledAt === null)) return false;
   await transaction
     .updateTable("oauthClient")
@@ -189,7 +196,7 @@ async function turn(
 
 export type OauthClientRow = Omit<Selectable<OauthClientTable>, "jwks">;
 
-/** Still to be paged, ordered or narrowed down. Without their keys. */
+/** Selects the OAuth clients, without their keys. The caller filters, orders or pages the query. */
 export const selectOauthClients = (
   reader: Reader,
 ): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>

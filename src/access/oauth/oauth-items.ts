@@ -1,7 +1,7 @@
 /**
- * What the authorization server keeps for a while: codes, refresh tokens, pushed requests, sessions,
- * interactions and used proofs. An id is a secret and lies here as its digest; what is kept under it is
- * sealed. What has expired is not there, swept or not.
+ * Short-lived records of the authorization server: codes, refresh tokens, pushed requests, sessions,
+ * interactions and used proofs. A record's id is a secret, so only its digest is stored; the payload is
+ * sealed. Expired records are never found, even before they are deleted.
  */
 import { createHash } from "node:crypto";
 import { type Selectable, sql } from "kysely";
@@ -15,7 +15,7 @@ type Payload = Readonly<Record<string, unknown>>;
 export interface OauthItem {
   readonly payload: Payload;
   readonly consumedAt: Date | null;
-  /** Of a code or a refresh token, or of the interaction in which it was given. */
+  /** Id of the grant of a code or a refresh token, or of the grant that was given in an interaction. */
   readonly grantId: string | null;
 }
 
@@ -24,21 +24,24 @@ export interface OauthItemInput {
   readonly id: string;
   readonly payload: Payload;
   readonly grantId: string | null;
-  /** A second id that it may be found by. */
+  /** A second id by which the record can be found; null if it has none. */
   readonly uid: string | null;
   readonly expiresAt: Date;
 }
 
-interface Store<Handle = Database> {
+interface ItemStore<Handle = Database> {
   readonly db: Handle;
   readonly keyring: Keyring;
 }
 
-/** Kept anew, what it is changes; whether it was consumed, and which grant came of it, does not. */
-export async function saveOauthItem({ db, keyring }: Store, item: OauthItemInput): Promise<void> {
-  const digest = digestOf(item.id);
+/**
+ * Inserts or updates a record. An update changes its payload and expiry, but not whether it was consumed nor
+ * its grant.
+ */
+export async function saveOauthItem({ db, keyring }: ItemStore, item: OauthItemInput): Promise<void> {
+  const digest = digestOfId(item.id);
   const values = {
-    uidDigest: item.uid === null ? null : digestOf(item.uid),
+    uidDigest: item.uid === null ? null : digestOfId(item.uid),
     ...keyring.seal(JSON.stringify(item.payload), oauthItemSealContext(item.kind, digest)),
     expiresAt: item.expiresAt,
   };
@@ -49,18 +52,18 @@ export async function saveOauthItem({ db, keyring }: Store, item: OauthItemInput
     .execute();
 }
 
-/** False when it was there already: of several at once, one alone keeps it. */
+/** Inserts a record. Returns false if it exists already: of concurrent calls, only one returns true. */
 export async function saveOauthItemOnce(
-  { db, keyring }: Store,
+  { db, keyring }: ItemStore,
   item: OauthItemInput,
   now: Date,
 ): Promise<boolean> {
-  const digest = digestOf(item.id);
+  const digest = digestOfId(item.id);
   const values = {
     ...keyring.seal(JSON.stringify(item.payload), oauthItemSealContext(item.kind, digest)),
     expiresAt: item.expiresAt,
   };
-  const kept = await db
+  const inserted = await db
     .insertInto("oauthItem")
     .values({ kind: item.kind, digest, ...values })
     .onConflict((conflict) =>
@@ -68,7 +71,7 @@ export async function saveOauthItemOnce(
     )
     .returning("kind")
     .executeTakeFirst();
-  return kept !== undefined;
+  return inserted !== undefined;
 }
 
 export interface OauthItemQuery {
@@ -79,22 +82,22 @@ export interface OauthItemQuery {
 }
 
 export async function findOauthItem(
-  { db, keyring }: Store<Reader>,
+  { db, keyring }: ItemStore<Reader>,
   { kind, by, value, now }: OauthItemQuery,
 ): Promise<OauthItem | undefined> {
   const row = await db
     .selectFrom("oauthItem")
     .selectAll()
     .where("kind", "=", kind)
-    .where(by === "id" ? "digest" : "uidDigest", "=", digestOf(value))
+    .where(by === "id" ? "digest" : "uidDigest", "=", digestOfId(value))
     .where("expiresAt", ">", now)
     .executeTakeFirst();
   return row === undefined
     ? undefined
-    : { payload: open(keyring, row), consumedAt: row.consumedAt, grantId: row.grantId };
+    : { payload: openPayload(keyring, row), consumedAt: row.consumedAt, grantId: row.grantId };
 }
 
-function open(
+function openPayload(
   keyring: Keyring,
   { kind, digest, sealed, dataKey, keyId }: Selectable<OauthItemTable>,
 ): Payload {
@@ -111,10 +114,10 @@ export interface OauthItemKey {
 export interface ConsumeOauthItemInput extends OauthItemKey {
   readonly now: Date;
   /**
-   * What is left of it once it is used, by which it is known when it comes again; all of it, for as long as
-   * it was good, unless told.
+   * Returns the payload and the expiry that a consumed record keeps, so that a second use is recognized. If
+   * omitted, both stay unchanged.
    */
-  readonly toRemains?: ((payload: Payload) => ConsumedItemRecord) | undefined;
+  readonly toConsumedRecord?: ((payload: Payload) => ConsumedItemRecord) | undefined;
 }
 
 export interface ConsumedItemRecord {
@@ -123,27 +126,27 @@ export interface ConsumedItemRecord {
 }
 
 /**
- * Of several at once, one alone gets `taken`. The others get the grant that it was of, where it still lies
- * there.
+ * Consumes a record. Of concurrent calls, only one returns `isTaken: true`. The others return the record's
+ * grant, if the record still exists.
  */
 export async function consumeOauthItem(
-  { db, keyring }: Store<Reader>,
-  { kind, id, now, toRemains }: ConsumeOauthItemInput,
+  { db, keyring }: ItemStore<Reader>,
+  { kind, id, now, toConsumedRecord }: ConsumeOauthItemInput,
 ): Promise<{ readonly isTaken: boolean; readonly grantId: string | null }> {
-  const digest = digestOf(id);
+  const digest = digestOfId(id);
   const item =
-    toRemains === undefined
+    toConsumedRecord === undefined
       ? undefined
       : await findOauthItem({ db, keyring }, { kind, by: "id", value: id, now });
-  const remains = item === undefined ? undefined : toRemains?.(item.payload);
+  const record = item === undefined ? undefined : toConsumedRecord?.(item.payload);
   const taken = await db
     .updateTable("oauthItem")
     .set({
       consumedAt: now,
-      ...(remains === undefined
+      ...(record === undefined
         ? {}
-        : keyring.seal(JSON.stringify(remains.payload), oauthItemSealContext(kind, digest))),
-      ...(remains?.expiresAt === undefined ? {} : { expiresAt: remains.expiresAt }),
+        : keyring.seal(JSON.stringify(record.payload), oauthItemSealContext(kind, digest))),
+      ...(record?.expiresAt === undefined ? {} : { expiresAt: record.expiresAt }),
     })
     .where("kind", "=", kind)
     .where("digest", "=", digest)
@@ -161,7 +164,7 @@ export async function consumeOauthItem(
   return { isTaken: false, grantId: row?.grantId ?? null };
 }
 
-/** Says of an interaction which grant came of it; it goes with that. */
+/** Records which grant was given in an interaction; the record is deleted with that grant. */
 export async function setOauthItemGrant(
   transaction: Transaction,
   { kind, id, grantId }: OauthItemKey & { readonly grantId: string | null },
@@ -170,31 +173,31 @@ export async function setOauthItemGrant(
     .updateTable("oauthItem")
     .set({ grantId })
     .where("kind", "=", kind)
-    .where("digest", "=", digestOf(id))
+    .where("digest", "=", digestOfId(id))
     .execute();
 }
 
 export async function deleteOauthItem(db: Database, { kind, id }: OauthItemKey): Promise<void> {
-  await db.deleteFrom("oauthItem").where("kind", "=", kind).where("digest", "=", digestOf(id)).execute();
+  await db.deleteFrom("oauthItem").where("kind", "=", kind).where("digest", "=", digestOfId(id)).execute();
 }
 
-const sweptAtOnce = 500;
+const rowsPerStatement = 500;
 
-/** What has expired; how much that was. */
+/** Deletes expired records. Returns how many were deleted. */
 export async function sweepOauthItems(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
       delete from oauth_item where (kind, digest) in (
-        select kind, digest from oauth_item where expires_at <= ${now} order by expires_at limit ${sweptAtOnce})`.execute(
+        select kind, digest from oauth_item where expires_at <= ${now} order by expires_at limit ${rowsPerStatement})`.execute(
       db,
     );
     const deleted = Number(numAffectedRows);
     total += deleted;
-    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
+    if (deleted < rowsPerStatement || signal?.aborted === true) return total;
   }
 }
 
-const digestOf = (id: string): Buffer => createHash("sha256").update(id).digest();
+const digestOfId = (id: string): Buffer => createHash("sha256").update(id).digest();
 
 export function oauthItemSealContext(kind: string, digest: Uint8Array): Place {
   return { table: "oauth_item", column: "sealed", rowId: `${kind}:${Buffer.from(digest).toString("hex")}` };

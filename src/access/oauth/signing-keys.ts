@@ -1,7 +1,7 @@
 /**
- * The keys that access tokens are signed with. Private halves lie sealed; every process keeps both in memory
- * and looks again when it meets a key it does not know. A new key is known everywhere before it signs, and an
- * old one is believed until the last token it signed is over.
+ * The key pairs that sign access tokens. Private keys are stored sealed. Every process caches the keys and
+ * reads them again when it meets an unknown key id. All processes know a new key before it signs, and accept
+ * an old key until its last token has expired.
  */
 import { type JWK, calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
 import { type Selectable, sql } from "kysely";
@@ -15,13 +15,16 @@ import { accessTokenLifetimeSeconds, tokenSigningAlgorithms } from "#access/auth
 
 export interface SigningKeys {
   /**
-   * All that are believed, those that will sign soon included. One that is asked for and not known is looked
-   * for, once a second at most.
+   * Returns all accepted public keys, including keys that will sign soon. If `kid` is unknown, the database
+   * is read again, at most once per second.
    */
   publicJwks(kid?: string): Promise<{ readonly keys: JWK[] }>;
-  /** Private halves of those that sign now and open here, newest first, ES256 before EdDSA. */
+  /**
+   * Returns the private keys that sign now and that this process can decrypt, newest first, ES256 before
+   * EdDSA.
+   */
   signing(): Promise<readonly PrivateJwk[]>;
-  /** New keys, which sign from a minute later on in place of the old. Gives the id of the one for ES256. */
+  /** Creates new keys, which replace the old ones one minute later. Returns the id of the ES256 key. */
   rotate(): Promise<string>;
 }
 
@@ -34,117 +37,127 @@ export interface SigningKeysParts {
   readonly db: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;
-  /** Told of keys that should sign and do not open. */
+  /** Logs keys that should sign but cannot be decrypted. */
   readonly log?: Log;
 }
 
 /**
- * How long what is in memory is believed, and how often at most somebody's unknown key id makes a process
- * look again.
+ * How long cached keys are used, and how often at most an unknown key id makes the process read the database,
+ * in ms.
  */
 const freshMs = 30_000;
-const lookAgainMs = 1_000;
-/** Between a new key and its first token: every process has looked once by then. */
-const announcedMs = 60_000;
-/** After a key's last token: its life, clocks that differ, and processes that have not looked yet. */
-const believedMs = accessTokenLifetimeSeconds * 1_000 + 60_000 + freshMs;
+const rereadMs = 1_000;
+/**
+ * Time between the creation of a key and its first token, in ms. Every process reads the keys within this
+ * time.
+ */
+const announceMs = 60_000;
+/**
+ * How long a retired key is accepted, in ms: the lifetime of its last token, clock differences, and the time
+ * until every process reads the keys again.
+ */
+const acceptMs = accessTokenLifetimeSeconds * 1_000 + 60_000 + freshMs;
 const lock = 7_462_193_017;
 
 export function createSigningKeys({ db, keyring, clock, log }: SigningKeysParts): SigningKeys {
-  let held: { readonly keys: readonly HeldKey[]; readonly at: number } | undefined;
-  let looking: Promise<readonly HeldKey[]> | undefined;
+  let cached: { readonly keys: readonly CachedKey[]; readonly at: number } | undefined;
+  let reading: Promise<readonly CachedKey[]> | undefined;
 
-  const look = (): Promise<readonly HeldKey[]> => {
-    looking ??= read().finally(() => (looking = undefined));
-    return looking;
+  const readShared = (): Promise<readonly CachedKey[]> => {
+    reading ??= read().finally(() => (reading = undefined));
+    return reading;
   };
-  const read = async (): Promise<readonly HeldKey[]> => {
+  const read = async (): Promise<readonly CachedKey[]> => {
     const rows = await findRows(db);
-    const keys = (rows.length > 0 ? rows : await makeFirst()).map(hold);
-    held = { keys, at: clock.now().getTime() };
+    const keys = (rows.length > 0 ? rows : await createFirst()).map(toCachedKey);
+    cached = { keys, at: clock.now().getTime() };
     return keys;
   };
-  const makeFirst = (): Promise<SigningKeyRow[]> =>
+  const createFirst = (): Promise<SigningKeyRow[]> =>
     inTransaction(db, async (transaction) => {
       await sql`select pg_advisory_xact_lock(${lock}::bigint)`.execute(transaction);
       const rows = await findRows(transaction);
       if (rows.length > 0) return rows;
       const now = clock.now();
-      // Also by clocks that are a little behind.
-      await insertKeys(transaction, keyring, { now, signsFrom: new Date(now.getTime() - announcedMs) });
+      // The time lies in the past, so processes whose clocks are behind sign with it too.
+      await insertKeys(transaction, keyring, { now, signsFrom: new Date(now.getTime() - announceMs) });
       return findRows(transaction);
     });
   /**
-   * Only what is to sign is opened: a key that is sealed with what this process does not have yet verifies
-   * all the same.
+   * Decrypts a key only when it is to sign. A process that lacks its encryption key can still verify tokens
+   * with the public key.
    */
-  const openKey = (key: HeldKey): PrivateJwk | undefined => {
-    if (key.opened !== undefined) return key.opened.privateJwk;
-    const privateJwk = tryToOpen(key.row, keyring, log);
-    key.opened = { privateJwk };
+  const decryptKey = (key: CachedKey): PrivateJwk | undefined => {
+    if (key.decrypted !== undefined) return key.decrypted.privateJwk;
+    const privateJwk = tryToDecrypt(key.row, keyring, log);
+    key.decrypted = { privateJwk };
     return privateJwk;
   };
   const isOlderThan = (ms: number): boolean =>
-    held === undefined || Math.abs(clock.now().getTime() - held.at) >= ms;
-  const current = async (): Promise<readonly HeldKey[]> =>
-    held === undefined || isOlderThan(freshMs) ? look() : held.keys;
-  const isBelieved = ({ retiredAt }: HeldKey): boolean =>
-    retiredAt === null || retiredAt.getTime() + believedMs > clock.now().getTime();
-  const has = (keys: readonly HeldKey[], kid: string): boolean =>
+    cached === undefined || Math.abs(clock.now().getTime() - cached.at) >= ms;
+  const current = async (): Promise<readonly CachedKey[]> =>
+    cached === undefined || isOlderThan(freshMs) ? readShared() : cached.keys;
+  const isAccepted = ({ retiredAt }: CachedKey): boolean =>
+    retiredAt === null || retiredAt.getTime() + acceptMs > clock.now().getTime();
+  const has = (keys: readonly CachedKey[], kid: string): boolean =>
     keys.some(({ publicJwk }) => publicJwk.kid === kid);
 
   return {
     publicJwks: async (kid) => {
       const known = await current();
-      const keys = kid === undefined || has(known, kid) || !isOlderThan(lookAgainMs) ? known : await look();
-      return { keys: keys.filter(isBelieved).map(({ publicJwk }) => publicJwk) };
+      const keys =
+        kid === undefined || has(known, kid) || !isOlderThan(rereadMs) ? known : await readShared();
+      return { keys: keys.filter(isAccepted).map(({ publicJwk }) => publicJwk) };
     },
     signing: async () => {
       const keys = await current();
-      // The first may have been made only now.
+      // The first key may have been created by the statement above, so the time is read after it.
       const now = clock.now();
       return keys
         .filter(({ signsFrom, retiredAt }) => signsFrom <= now && (retiredAt === null || retiredAt > now))
-        .flatMap((key) => openKey(key) ?? []);
+        .flatMap((key) => decryptKey(key) ?? []);
     },
     rotate: async () => {
       const kid = await inTransaction(db, (transaction) =>
         rotateSigningKeys(transaction, keyring, clock.now()),
       );
-      await look();
+      await readShared();
       return kid;
     },
   };
 }
 
-/** The first sign at once; those that follow once every process knows them. */
+/**
+ * Rotates the signing keys. The first keys sign at once; later ones sign when every process knows them.
+ * Returns the id of the ES256 key.
+ */
 export async function rotateSigningKeys(
   transaction: Transaction,
   keyring: Keyring,
   now: Date,
 ): Promise<string> {
   await sql`select pg_advisory_xact_lock(${lock}::bigint)`.execute(transaction);
-  const signsFrom = new Date(now.getTime() + announcedMs);
+  const signsFrom = new Date(now.getTime() + announceMs);
   const { numAffectedRows = 0n } =
     await sql`update oauth_signing_key set retired_at = greatest(signs_from, ${signsFrom}) where retired_at is null`.execute(
       transaction,
     );
   return insertKeys(transaction, keyring, {
     now,
-    signsFrom: numAffectedRows > 0n ? signsFrom : new Date(now.getTime() - announcedMs),
+    signsFrom: numAffectedRows > 0n ? signsFrom : new Date(now.getTime() - announceMs),
   });
 }
 
 type SigningKeyRow = Selectable<OauthSigningKeyTable>;
 
-interface HeldKey extends Pick<SigningKeyRow, "signsFrom" | "retiredAt"> {
+interface CachedKey extends Pick<SigningKeyRow, "signsFrom" | "retiredAt"> {
   readonly publicJwk: JWK;
   readonly row: SigningKeyRow;
-  /** What came of opening it. */
-  opened?: { readonly privateJwk: PrivateJwk | undefined };
+  /** Result of the decryption; undefined `privateJwk` if it failed. */
+  decrypted?: { readonly privateJwk: PrivateJwk | undefined };
 }
 
-/** Newest first, and of those that were made together the one for ES256. */
+/** Reads all signing keys, newest first; of keys created together, ES256 first. */
 async function findRows(reader: Reader): Promise<SigningKeyRow[]> {
   const rows = await reader.selectFrom("oauthSigningKey").selectAll().execute();
   const rank = ({ algorithm }: SigningKeyRow): number =>
@@ -164,8 +177,8 @@ async function insertKeys(
   keyring: Keyring,
   { now, signsFrom }: KeyTimes,
 ): Promise<string> {
-  const made = await Promise.all(tokenSigningAlgorithms.map(makeKey));
-  const rows = made.map(({ publicJwk, privateJwk }) => ({
+  const generated = await Promise.all(tokenSigningAlgorithms.map(generateKey));
+  const rows = generated.map(({ publicJwk, privateJwk }) => ({
     id: privateJwk.kid,
     algorithm: privateJwk.alg,
     publicJwk: JSON.stringify(publicJwk),
@@ -174,25 +187,27 @@ async function insertKeys(
     signsFrom,
   }));
   await transaction.insertInto("oauthSigningKey").values(rows).execute();
-  return made.find(({ privateJwk }) => privateJwk.alg === "ES256")?.privateJwk.kid ?? "";
+  return generated.find(({ privateJwk }) => privateJwk.alg === "ES256")?.privateJwk.kid ?? "";
 }
 
-/** Its id is its thumbprint (RFC 7638). */
-async function makeKey(alg: string): Promise<{ readonly publicJwk: JWK; readonly privateJwk: PrivateJwk }> {
+/** Generates a key pair. Its id is the thumbprint of the public key (RFC 7638). */
+async function generateKey(
+  alg: string,
+): Promise<{ readonly publicJwk: JWK; readonly privateJwk: PrivateJwk }> {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
   const [publicPart, privatePart] = await Promise.all([exportJWK(publicKey), exportJWK(privateKey)]);
-  const marks = { kid: await calculateJwkThumbprint(publicPart), alg, use: "sig" };
-  return { publicJwk: { ...publicPart, ...marks }, privateJwk: { ...privatePart, ...marks } };
+  const parameters = { kid: await calculateJwkThumbprint(publicPart), alg, use: "sig" };
+  return { publicJwk: { ...publicPart, ...parameters }, privateJwk: { ...privatePart, ...parameters } };
 }
 
-const hold = (row: SigningKeyRow): HeldKey => ({
+const toCachedKey = (row: SigningKeyRow): CachedKey => ({
   row,
   publicJwk: row.publicJwk as JWK,
   signsFrom: row.signsFrom,
   retiredAt: row.retiredAt,
 });
 
-function tryToOpen(
+function tryToDecrypt(
   { id, sealed, dataKey, keyId }: SigningKeyRow,
   keyring: Keyring,
   log: Log | undefined,
@@ -205,7 +220,7 @@ function tryToOpen(
     if (!(error instanceof DecryptionFailed)) throw error;
     log?.error(
       { kid: id, encryptionKey: keyId, err: error },
-      "A signing key does not open: it verifies, and another signs.",
+      "A private signing key cannot be decrypted with ENCRYPTION_KEYS. Its public key still verifies tokens; another key signs.",
     );
     return undefined;
   }
@@ -217,8 +232,8 @@ export const signingKeySealContext = (id: string): Place => ({
   rowId: id,
 });
 
-/** Those that nothing is believed from any more. */
+/** Deletes retired keys whose tokens have all expired. */
 export async function sweepSigningKeys(db: Database, now: Date): Promise<void> {
-  const overSince = new Date(now.getTime() - believedMs);
+  const overSince = new Date(now.getTime() - acceptMs);
   await db.deleteFrom("oauthSigningKey").where("retiredAt", "<", overSince).execute();
 }
