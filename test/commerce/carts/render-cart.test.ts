@@ -26,32 +26,29 @@ function sumOf({ subtotal, discount, shipping, tax, taxIncluded }: CartView["tot
 }
 
 describe("a cart", () => {
-  it(
-    "is rendered with its totals, an available quantity of at most 100, and image URLs of this " + "service",
-    () => {
-      const view = show(storedCart());
-      expect(view.totals).toEqual({
-        subtotal: eur(2000),
-        discount: eur(350),
-        shipping: eur(500),
-        tax: eur(190),
-        taxIncluded: false,
-        total: eur(2340),
-        estimated: false,
-      });
-      expect(sumOf(view.totals)).toBe(view.totals.total.amountMinor);
-      expect(view.lines[0]).toMatchObject({
-        availableQuantity: 100,
-        availability: "in_stock",
-        image: { url: "https://shop.test/media/cup.svg" },
-      });
-      expect(view.promotion).toMatchObject({
-        state: "applied",
-        discount: eur(350),
-        promotion: { title: "Sparen", combinesWithAutomatic: true },
-      });
-    },
-  );
+  it("is rendered with its totals, an available quantity of at most 100, and image URLs of this service", () => {
+    const view = show(storedCart());
+    expect(view.totals).toEqual({
+      subtotal: eur(2000),
+      discount: eur(350),
+      shipping: eur(500),
+      tax: eur(190),
+      taxIncluded: false,
+      total: eur(2340),
+      estimated: false,
+    });
+    expect(sumOf(view.totals)).toBe(view.totals.total.amountMinor);
+    expect(view.lines[0]).toMatchObject({
+      availableQuantity: 100,
+      availability: "in_stock",
+      image: { url: "https://shop.test/media/cup.svg" },
+    });
+    expect(view.promotion).toMatchObject({
+      state: "applied",
+      discount: eur(350),
+      promotion: { title: "Sparen", combinesWithAutomatic: true },
+    });
+  });
 
   it(
     "loses tax, shipping price and delivery options when its address expires, and not a " +

@@ -225,30 +225,27 @@ describe("a cart that is priced again", () => {
     expect(warningsOf(next)).toEqual(warnings);
   });
 
-  it(
-    "gets the prices of another market without price warnings, and loses lines that are not " + "sold there",
-    () => {
-      const there = { id: "mkt_us", currency: "USD", countries: ["US"] };
-      const moved = repriced({
-        draft: { country: "US", address: null },
-        market: there,
-        variant: { priceMinor: 1300 },
-      });
-      expect(warningsOf(moved)).toEqual([
-        ["market_changed", { before: "DE", now: "US" }],
-        ["currency_changed", { before: "EUR", now: "USD" }],
-      ]);
-      const empty = repriced({
-        draft: { country: "US", address: null },
-        market: there,
-        variant: { priceMinor: null },
-      });
-      expect([empty.lines, warningsOf(empty).at(-1)]).toEqual([
-        [],
-        ["line_unavailable", { isRemoved: true, sku: "CUP" }],
-      ]);
-    },
-  );
+  it("gets the prices of another market without price warnings, and loses lines that are not sold there", () => {
+    const there = { id: "mkt_us", currency: "USD", countries: ["US"] };
+    const moved = repriced({
+      draft: { country: "US", address: null },
+      market: there,
+      variant: { priceMinor: 1300 },
+    });
+    expect(warningsOf(moved)).toEqual([
+      ["market_changed", { before: "DE", now: "US" }],
+      ["currency_changed", { before: "EUR", now: "USD" }],
+    ]);
+    const empty = repriced({
+      draft: { country: "US", address: null },
+      market: there,
+      variant: { priceMinor: null },
+    });
+    expect([empty.lines, warningsOf(empty).at(-1)]).toEqual([
+      [],
+      ["line_unavailable", { isRemoved: true, sku: "CUP" }],
+    ]);
+  });
 
   it("has texts in the cart's locale, else the market's, else the merchant's", () => {
     const titleIn = (locale: string, translations = variant.translations) =>
