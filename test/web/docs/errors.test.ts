@@ -27,7 +27,7 @@ describe("the catalogue", () => {
       "does not explain cart_locked",
     );
     expect(() => readErrorGuide(`## All\n\n${all}${entry("cart_lost")}`)).toThrow(
-      "explains cart_lost, which is no code",
+      "explains cart_lost, which is not a registered error code",
     );
     expect(() =>
       readErrorGuide(`## All\n\n${all.replace(entry("cart_locked"), entry("cart_locked", "It happens."))}`),
