@@ -186,9 +186,9 @@ describe("the time", () => {
 
   it("of an answer ends with what it was decided by: a hold that lapses, a return that counts no longer", () => {
     const instant = "2026-03-06T09:03:00.000Z";
-    expect(ask(delivered(at), soon, { changeTimes: [Date.parse(instant), Date.parse(soon)] }).validUntil).toBe(
-      instant,
-    );
+    expect(
+      ask(delivered(at), soon, { changeTimes: [Date.parse(instant), Date.parse(soon)] }).validUntil,
+    ).toBe(instant);
   });
 
   it("to withdraw is none outside of where the law gives it", () => {
