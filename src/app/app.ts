@@ -1,6 +1,6 @@
 /**
- * Builds a process of the service: what its parts share, its HTTP surfaces in order, and its work beside
- * requests. `close` undoes all of it.
+ * Builds the service of one process: its shared parts, its HTTP plugins in order, and its background work.
+ * `close` stops all of them.
  */
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
@@ -50,12 +50,12 @@ export interface AppOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly clock?: Clock;
-  /** The folder of another `.meshrc.yaml` than the project's. */
+  /** Folder of another `.meshrc.yaml` than the project's. */
   readonly meshFolder?: string;
   /** An open database to use instead of the settings'; it is not closed with the app. */
   readonly database?: OpenDatabase;
   readonly onStatement?: (event: LogEvent) => void;
-  /** What this process does; `all` by default. */
+  /** The role of this process; `all` by default. */
   readonly role?: ProcessRole;
   /** Resolves host names of webhook endpoints; DNS by default. */
   readonly resolveName?: ResolveName;
@@ -131,7 +131,10 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
 
 type Parts = Awaited<ReturnType<typeof createParts>>;
 
-/** Everything that the surfaces and the background share, each made of what stands above it. */
+/**
+ * Creates everything that the HTTP plugins and the background work share; every part uses only parts created
+ * before.
+ */
 async function createParts(options: AppOptions) {
   const { settings, log, clock = systemClock, role = "all" } = options;
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
@@ -201,7 +204,7 @@ async function createParts(options: AppOptions) {
   };
 }
 
-/** The HTTP surfaces, in the order of their registration. A worker shows its health and its metrics alone. */
+/** Registers the HTTP plugins in order. A worker serves only health checks and metrics. */
 async function createHttpServer(
   parts: Parts,
   { settings, log, role = "all", exchange }: AppOptions,

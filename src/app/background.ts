@@ -1,6 +1,6 @@
 /**
- * Work beside requests: payments, webhook deliveries, and what comes due by the clock. One process does all
- * of it; on PostgreSQL, workers can do it for gateways, which wake them by notices.
+ * Background work: payments, webhook deliveries, and sweeps. One process can do all of it; with PostgreSQL,
+ * workers can do it for gateways, which wake them by notices.
  */
 import { settlePayment } from "#commerce/orders/payment/settle-payment.ts";
 import {
@@ -20,12 +20,15 @@ import type { Notices } from "#database/notices.ts";
 import type { Settings } from "./settings.ts";
 import { startSweeps } from "./sweeps.ts";
 
-/** `all`: serves and works. `gateway`: serves, and leaves the work to workers. `worker`: works. */
+/**
+ * The role of a process. `all` serves requests and does background work; `gateway` only serves requests;
+ * `worker` only does background work.
+ */
 export type ProcessRole = "all" | "gateway" | "worker";
 
 export interface PaymentWork extends PaymentDriver {
   readonly parts: PaymentDrive;
-  /** Does all payment operations that are due now, and waits for them. */
+  /** Runs all payment operations that are due, and waits for them. */
   readonly drive: () => Promise<void>;
 }
 
@@ -83,15 +86,15 @@ export function createBackgroundWork(
 }
 
 /**
- * The embedded database has one connection for all; up to this many may wait for it, so that a slow provider
- * delays no other payment.
+ * Payment operations that may run at the same time on the embedded database. It has one connection, but a
+ * slow provider must not delay other payments.
  */
 const embeddedConnections = 8;
 const paymentWorkersMax = 8;
 
 interface PaymentOptions {
   readonly log: Log;
-  /** How many connections to the database the process has. */
+  /** Number of database connections of the process. */
   readonly connections: number;
 }
 

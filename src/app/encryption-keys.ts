@@ -1,7 +1,7 @@
 /**
- * The keys that encrypt what is stored: given by ENCRYPTION_KEYS, or, for the embedded database, made once
- * and kept in DATA_DIR. A file of keys is written whole or not at all and never again: whoever replaced it
- * would lose what its keys have encrypted.
+ * The encryption keys of stored data: given by ENCRYPTION_KEYS or, for the embedded database, generated once
+ * and stored in DATA_DIR. The key file is written atomically and never replaced, because data encrypted with
+ * a lost key cannot be decrypted.
  */
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,14 +13,14 @@ export const encryptionKeysRule = "a comma-separated list of id:base64, each key
 
 const keyForm = /^([\w-]{1,32}):([A-Za-z\d+/]{43}=?)$/;
 
-/** The keys, or the rule that the text breaks. */
+/** Parses ENCRYPTION_KEYS. Returns the keys, or the rule that the text breaks. */
 export function parseEncryptionKeys(text: string): EncryptionKey[] | string {
   const keys = text.split(",").flatMap((part): EncryptionKey[] => {
     const [, id, base64] = keyForm.exec(part.trim()) ?? [];
     return id === undefined || base64 === undefined ? [] : [{ id, key: Buffer.from(base64, "base64") }];
   });
   if (keys.length < text.split(",").length) return `must be ${encryptionKeysRule}`;
-  return new Set(keys.map(({ id }) => id)).size < keys.length ? "must have each id once" : keys;
+  return new Set(keys.map(({ id }) => id)).size < keys.length ? "must not repeat an id" : keys;
 }
 
 interface KeySettings {
@@ -28,37 +28,37 @@ interface KeySettings {
   readonly dataDir: string;
 }
 
-/** Of the keys that were given, or else of those that are kept. */
+/** Creates the keyring from the configured keys, or from the key file if none are configured. */
 export const readKeyring = ({ encryptionKeys, dataDir }: KeySettings): Keyring =>
   createKeyring(encryptionKeys ?? loadEncryptionKeys(dataDir));
 
 /**
- * The keys kept in the folder. The first call makes one; of several at the same time one makes it, and all
- * use it.
+ * Reads the key file in the folder; creates the file if it is missing. Of concurrent calls, one creates the
+ * file and all use it.
  */
 export function loadEncryptionKeys(dataDir: string): EncryptionKey[] {
   const path = join(dataDir, "encryption-keys");
   try {
-    const text = readIfThere(path) ?? createKeyFile(dataDir, path);
+    const text = readIfExists(path) ?? createKeyFile(dataDir, path);
     const keys = parseEncryptionKeys(text);
     if (typeof keys !== "string") return keys;
   } catch (error) {
     throw unusable(dataDir, error);
   }
   throw new FolderUnusable(
-    `${path} is damaged: it must be ${encryptionKeysRule}. Restore it: without it, what it has encrypted is lost.`,
+    `${path} is damaged: it must be ${encryptionKeysRule}. Restore it from a backup: without it, the data that it encrypted cannot be read.`,
   );
 }
 
-/** The content of the file, which is another process's when that was first. */
+/** Creates the key file and returns its content; returns the existing content if another process was first. */
 function createKeyFile(dataDir: string, path: string): string {
-  // A random name, so that data of another folder says which key it lacks.
+  // The key id is random, so an error about data of another folder names the missing key.
   const text = `local-${randomBytes(4).toString("hex")}:${randomBytes(32).toString("base64")}\n`;
   const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
-    // A link is made only where nothing is, and of what is whole.
+    // A hard link fails if the file exists, and makes only the complete file visible.
     linkSync(draft, path);
     return text;
   } catch (error) {
@@ -70,7 +70,7 @@ function createKeyFile(dataDir: string, path: string): string {
   }
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * A buyer's erasure as somebody at the command line asks for it: it is looked what there is, and that is
- * erased, told of and written down in one transaction, in which it is still all there is.
+ * Erases a buyer at the operator's request. The buyer's data is searched first; one transaction then checks
+ * that nothing has changed since, erases the data, publishes the events and writes the audit entry.
  */
 import { createServiceEvents } from "#foundation/events.ts";
 import { appendAuditEntries, commandLineActor } from "#access/audit.ts";
@@ -30,29 +30,36 @@ export interface ErasureServices {
 
 export interface ErasureRequest {
   readonly target: ErasureTarget;
-  /** Also while an order is still to be sent. */
+  /** Whether to erase even if an order has not been shipped completely. */
   readonly isForced: boolean;
 }
 
-/** While it is looked for, the buyer may go on: then what was found is looked for again. */
+/** How often the search is repeated if the buyer's data changes meanwhile. */
 const roundsMax = 5;
 
-export async function eraseBuyerOnRequest(services: ErasureServices, asked: ErasureRequest): Promise<Erased> {
+export async function eraseBuyerOnRequest(
+  services: ErasureServices,
+  request: ErasureRequest,
+): Promise<Erased> {
   const { db, keyring, now } = services;
   for (let round = 1; round <= roundsMax; round += 1) {
-    const finds = await findForErasure(db, keyring, { target: asked.target, now });
+    const finds = await findForErasure(db, keyring, { target: request.target, now });
     const erased = await inTransaction(db, (transaction) =>
-      eraseFound(transaction, services, { ...asked, finds }),
+      eraseFinds(transaction, services, { ...request, finds }),
     );
     if (erased !== undefined) return erased;
   }
   throw fail("invalid_state", {
-    message: "The buyer orders or changes something all the time. Nothing was erased: try it again.",
+    message:
+      "The buyer's carts or orders kept changing during the erasure, so nothing was erased. Run the command again.",
   });
 }
 
-/** Undefined, and nothing is done, where something came or went since it was looked. */
-async function eraseFound(
+/**
+ * Erases what was found. Returns undefined and erases nothing if carts or orders have changed since the
+ * search.
+ */
+async function eraseFinds(
   transaction: Transaction,
   { keyring, render, publicUrl, now }: ErasureServices,
   { target, isForced, finds }: ErasureRequest & { readonly finds: ErasureFinds },
@@ -63,7 +70,7 @@ async function eraseFound(
   const { merchantId, cartIds, orderIds } = scope;
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   const erased = await withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => {
-    const asked = {
+    const request = {
       merchantId,
       now,
       keyring,
@@ -74,11 +81,11 @@ async function eraseFound(
     };
     return eraseBuyer(
       transaction,
-      { ...asked, reindex: (handle, ids) => indexProducts(handle, ids, now) },
+      { ...request, reindex: (handle, ids) => indexProducts(handle, ids, now) },
       { finds, isForced },
     );
   });
-  // A buyer's reference or an address token would be found here for ever.
+  // Buyer references and address tokens are not recorded, because audit entries are never deleted.
   const targetId = target.by === "cart" || target.by === "order" ? target.value : null;
   const details = { by: target.by, ...erased, cartIds, orderIds, ...(isForced ? { forced: true } : {}) };
   await appendAuditEntries(transaction, {

@@ -1,7 +1,4 @@
-/**
- * Opens what the settings name outside of the process: the database (migrated), the rate limiter, and a free
- * port.
- */
+/** Opens the resources that the settings name: the database (migrated), the rate limiter, and a free port. */
 import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
@@ -16,7 +13,7 @@ export interface OpenOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly onStatement?: (event: LogEvent) => void;
-  /** Used instead of the one of the settings. */
+  /** Rate limiter to use instead of the configured one. */
   readonly limiter?: RateLimiter | undefined;
 }
 
@@ -50,7 +47,10 @@ export async function openConfiguredDatabase({ settings, onStatement }: OpenOpti
   }
 }
 
-/** For PORT=0: addresses in answers are absolute, so the port must be known before anything is built. */
+/**
+ * Finds a free port, for PORT=0. Responses contain absolute URLs, so the port must be known before the
+ * service is built.
+ */
 export function findFreePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

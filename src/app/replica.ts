@@ -1,5 +1,5 @@
 /**
- * Where reports and public reads are read: a replica if DATABASE_READ_URL names one, else the primary; and
+ * The databases of reports and public reads (the replica of DATABASE_READ_URL, otherwise the primary), and
  * the counting of searches.
  */
 import type { LogEvent } from "kysely";
@@ -27,11 +27,14 @@ export interface ReportServicesOptions {
   readonly log: Log;
 }
 
-/** Few: on the replica reports wait for each other, and nobody for them. */
+/** Most reports that run at the same time on the replica; further reports wait. */
 const runningMax = 4;
 
-/** Beside the shop, two of three connections are always its own. The embedded database has one. */
-const besideShop = ({ engine }: OpenDatabase, connections: number): number =>
+/**
+ * Most reports on the primary: at most a third of its connections, so requests keep the others. The embedded
+ * database has one connection.
+ */
+const reportsOnPrimary = ({ engine }: OpenDatabase, connections: number): number =>
   engine === "pglite" ? 1 : Math.max(1, Math.min(runningMax, Math.floor(connections / 3)));
 
 export function createReportServices({
@@ -43,15 +46,15 @@ export function createReportServices({
 }: ReportServicesOptions): ReportServices {
   const readOnly =
     replica === undefined
-      ? createReadOnly(database.db, { runningMax: besideShop(database, settings.databasePool) })
+      ? createReadOnly(database.db, { runningMax: reportsOnPrimary(database, settings.databasePool) })
       : createReadOnly(replica.ofAnalysts.db, { runningMax });
   const searchCounts = createSearchCounts({ db: database.db, clock, log });
   return { services: { readOnly, searchCounts }, start: searchCounts.start, stop: searchCounts.stop };
 }
 
 /**
- * The replica of DATABASE_READ_URL: for reports and whatever else analysts ask, and for what is public.
- * Neither takes the other's connections.
+ * The replica of DATABASE_READ_URL, with separate connection pools for analysts (including reports) and for
+ * public reads.
  */
 export interface OpenReplica extends Replica {
   readonly close: () => Promise<void>;
@@ -63,12 +66,12 @@ interface ReplicaOptions {
   readonly onStatement: ((event: LogEvent) => void) | undefined;
 }
 
-/** Reports are read four at a time (`runningMax`): the other half is for what analysts ask meanwhile. */
+/** Connections for analysts on the replica: four for reports (`runningMax`), four for other queries. */
 const analystConnections = 8;
-/** A second longer than the database takes to end a report by itself. */
+/** Longest transaction of an analyst in ms: one second more than the database's time limit of a report. */
 const analystMs = reportMsMax + 1_000;
 
-/** Undefined: there is none. Nothing is connected to before it is asked. */
+/** Opens the replica; undefined if DATABASE_READ_URL is not set. Connections are made at the first query. */
 export async function openReplica({
   settings,
   clock,

@@ -1,7 +1,8 @@
 /**
- * Gives every encrypted row a data key that is wrapped by the first of ENCRYPTION_KEYS, so that the others
- * can be taken away. It runs beside the service, page by page, and goes on where it stopped: a row that has
- * the first key already is passed over. A row that somebody changes meanwhile is left to them.
+ * Wraps the data keys of all encrypted rows with the first of ENCRYPTION_KEYS, so that the other keys can be
+ * removed. The service can keep running. Rows are processed page by page; rows that have the first key
+ * already are skipped, so a stopped run continues where it stopped. Rows that change meanwhile are left
+ * unchanged.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -18,16 +19,16 @@ import { placeOfSecret } from "#webhooks/signatures.ts";
 export interface RewrapResult {
   readonly table: string;
   readonly rewrapped: number;
-  /** What does not open, and why; left as it is. */
+  /** Values that could not be decrypted, with the reason; they are left unchanged. */
   readonly broken: readonly string[];
-  /** With another key than the first all the same: somebody goes on writing with it. */
+  /** Rows that still have another key than the first, because a process keeps writing with it. */
   readonly left: number;
 }
 
 export interface RewrapParts {
   readonly db: Database;
   readonly keyring: Keyring;
-  /** Rows that were looked at since the last call. */
+  /** Called with the number of rows processed since the last call. */
   readonly onProgress?: (rows: number) => void;
 }
 
@@ -37,7 +38,7 @@ interface SealedValuesCheck {
   readonly broken: readonly string[];
 }
 
-/** Everything with whichever key it was written under, and writes nothing. */
+/** Decrypts every encrypted value with its key and changes nothing. */
 export async function checkSealedValues({
   db,
   keyring,
@@ -46,8 +47,8 @@ export async function checkSealedValues({
   for (const column of sealedColumns) {
     const broken: string[] = [];
     let opened = 0;
-    for await (const rows of pagesOf(db, { column, besides: undefined }))
-      for (const row of rows) opened += opens(row, { keyring, column, broken }) ? 1 : 0;
+    for await (const rows of pagesOf(db, { column, skippedKeyId: undefined }))
+      for (const row of rows) opened += canDecrypt(row, { keyring, column, broken }) ? 1 : 0;
     results.push({ table: column.table, opened, broken });
   }
   return results;
@@ -59,7 +60,7 @@ export async function rewrapSealedValues(parts: RewrapParts): Promise<RewrapResu
   return results;
 }
 
-/** How many rows there are to look at. */
+/** Counts the rows whose data key is not wrapped with the first key. */
 export async function countRowsToRewrap({ db, keyring }: RewrapParts): Promise<number> {
   let total = 0;
   for (const column of sealedColumns) total += await countOthers(db, keyring, column);
@@ -84,7 +85,7 @@ async function rewrapColumn(
 ): Promise<RewrapResult> {
   const broken: string[] = [];
   let rewrapped = 0;
-  for await (const rows of pagesOf(db, { column, besides: keyring.currentKeyId })) {
+  for await (const rows of pagesOf(db, { column, skippedKeyId: keyring.currentKeyId })) {
     const renewed = rows.flatMap((row) => rewrapRow(row, { keyring, column, broken }));
     if (renewed.length > 0)
       rewrapped += await saveRows(db, { column, currentKeyId: keyring.currentKeyId, renewed });
@@ -98,7 +99,7 @@ async function rewrapColumn(
   };
 }
 
-/** Keys as texts, bytes in hex. */
+/** A sealed row. `first` and `second` are its primary key as texts, with bytes in hex. */
 interface OldRow {
   readonly first: string;
   readonly second: string;
@@ -107,15 +108,15 @@ interface OldRow {
   readonly keyId: string;
 }
 
-interface Looking {
+interface PageQuery {
   readonly column: SealedColumn;
-  /** Rows of this key are passed over. */
-  readonly besides: string | undefined;
+  /** Id of the encryption key whose rows are skipped; undefined to read all rows. */
+  readonly skippedKeyId: string | undefined;
 }
 
-async function* pagesOf(db: Database, looking: Looking): AsyncGenerator<OldRow[]> {
+async function* pagesOf(db: Database, query: PageQuery): AsyncGenerator<OldRow[]> {
   for (let after: OldRow | undefined; ;) {
-    const rows = await findRows(db, { ...looking, after });
+    const rows = await findRows(db, { ...query, after });
     yield rows;
     if (rows.length < rowsAtOnce) return;
     after = rows.at(-1);
@@ -124,7 +125,7 @@ async function* pagesOf(db: Database, looking: Looking): AsyncGenerator<OldRow[]
 
 async function findRows(
   db: Database,
-  { column, besides, after }: Looking & { readonly after: OldRow | undefined },
+  { column, skippedKeyId, after }: PageQuery & { readonly after: OldRow | undefined },
 ): Promise<OldRow[]> {
   const { table, sealed, dataKey, keyId, key } = column;
   const [one, two] = key;
@@ -138,7 +139,7 @@ async function findRows(
   const { rows } = await sql<OldRow>`
     select ${textOf(one)} as first, ${two === undefined ? sql`''` : textOf(two)} as second,
       ${sql.ref(sealed)} as sealed, ${sql.ref(dataKey)} as data_key, ${sql.ref(keyId)} as key_id
-    from ${sql.table(table)} where ${sql.ref(keyId)} <> ${besides ?? ""} and ${behind} order by ${names} limit ${rowsAtOnce}`.execute(
+    from ${sql.table(table)} where ${sql.ref(keyId)} <> ${skippedKeyId ?? ""} and ${behind} order by ${names} limit ${rowsAtOnce}`.execute(
     db,
   );
   return rows;
@@ -153,14 +154,14 @@ interface RenewedRow extends OldRow {
   readonly newDataKey: Uint8Array;
 }
 
-interface Opening {
+interface DecryptOptions {
   readonly keyring: Keyring;
   readonly column: SealedColumn;
   readonly broken: string[];
 }
 
-/** What does not open is named. */
-function opens(row: OldRow, { keyring, column, broken }: Opening): boolean {
+/** Returns whether the row can be decrypted; otherwise adds the reason to `broken`. */
+function canDecrypt(row: OldRow, { keyring, column, broken }: DecryptOptions): boolean {
   try {
     keyring.open(row, column.placeOf(row.first, row.second));
     return true;
@@ -171,24 +172,27 @@ function opens(row: OldRow, { keyring, column, broken }: Opening): boolean {
   }
 }
 
-function rewrapRow(row: OldRow, opening: Opening): RenewedRow[] {
-  if (!opens(row, opening)) return [];
+function rewrapRow(row: OldRow, options: DecryptOptions): RenewedRow[] {
+  if (!canDecrypt(row, options)) return [];
   return [
     {
       ...row,
-      newDataKey: opening.keyring.rewrap(row, opening.column.placeOf(row.first, row.second)).dataKey,
+      newDataKey: options.keyring.rewrap(row, options.column.placeOf(row.first, row.second)).dataKey,
     },
   ];
 }
 
-interface Saving {
+interface RewrappedRows {
   readonly column: SealedColumn;
   readonly currentKeyId: string;
   readonly renewed: readonly RenewedRow[];
 }
 
-/** Only where the data key is still the one that was read: what was erased or written anew meanwhile stays so. */
-function saveRows(db: Database, { column, currentKeyId, renewed }: Saving): Promise<number> {
+/**
+ * Saves the new data keys. Rows whose data key has changed meanwhile are skipped, because they were erased or
+ * written again.
+ */
+function saveRows(db: Database, { column, currentKeyId, renewed }: RewrappedRows): Promise<number> {
   const { table, dataKey, keyId, key } = column;
   const [one, two] = key;
   const hex = (value: (row: RenewedRow) => Uint8Array): string[] =>
@@ -208,10 +212,7 @@ function saveRows(db: Database, { column, currentKeyId, renewed }: Saving): Prom
   });
 }
 
-/**
- * Every place where something lies encrypted: what has to be known to give its rows new keys, or to look
- * whether they open.
- */
+/** The encrypted columns of the database, with what is needed to rewrap or check their rows. */
 interface SealedKeyColumn {
   readonly name: string;
   readonly type: "text" | "bytea";
@@ -219,13 +220,13 @@ interface SealedKeyColumn {
 
 interface SealedColumn {
   readonly table: string;
-  /** Names of columns. Where a row holds nothing, all three are null. */
+  /** Names of the columns. All three are null in a row without a value. */
   readonly sealed: string;
   readonly dataKey: string;
   readonly keyId: string;
   /** The primary key. */
   readonly key: readonly [SealedKeyColumn] | readonly [SealedKeyColumn, SealedKeyColumn];
-  /** Where a row's text was sealed for, by its primary key; bytes are given in hex. */
+  /** Returns the seal context of a row from its primary key; bytes are given in hex. */
   readonly placeOf: (first: string, second: string) => Place;
 }
 

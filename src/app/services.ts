@@ -1,6 +1,6 @@
 /**
- * What the code of the graph shares in one process, and how events are rendered: an event's object is what
- * its document under `schema/events` selects, in the contract's spelling.
+ * The services that the GraphQL resolvers of one process share, and the rendering of events: an event's
+ * object contains the fields that its document in `schema/events` selects, in the contract's spelling.
  */
 import type { DocumentNode } from "graphql";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
@@ -29,13 +29,13 @@ export type SubjectRenderer = (
   subject: Subject,
 ) => ReturnType<RenderSubject>;
 
-/** Whether somebody in this process follows a subject. */
+/** Returns whether a subscription in this process follows the subject. */
 type IsWatched = (subject: Subject) => boolean;
 
 /**
- * Completes the services with the rendering of events. Rendering a subject means that its event is being
- * written, so it also notifies after commit: whoever delivers webhooks (once for a transaction), and
- * subscriptions that follow the subject.
+ * Adds the rendering of events to the services. Rendering a subject means that its event is being published,
+ * so the webhook dispatcher (once per transaction) and the subscriptions of the subject are notified after
+ * the commit.
  */
 export function createServices(
   parts: Omit<GraphServices, "render">,
@@ -65,7 +65,7 @@ function notifyAfterCommit(
   };
 }
 
-/** Throws if a kind of subject has no document. */
+/** Creates the renderer of event objects. Throws if a type of subject has no document. */
 export function createSubjectRender({ events, run }: Pick<Mesh, "events" | "run">): SubjectRenderer {
   for (const { subject } of Object.values(eventTypes)) documentOf(events, subject);
   const contexts = new WeakMap<object, GraphContext>();
@@ -80,7 +80,7 @@ export function createSubjectRender({ events, run }: Pick<Mesh, "events" | "run"
     if (error !== undefined) throw failureOfError(error);
     const { object } = (data ?? {}) as { readonly object?: unknown };
     if (typeof object !== "object" || object === null)
-      throw new Error(`The ${type satisfies SubjectType} ${id} of an event is not there.`);
+      throw new Error(`The ${type satisfies SubjectType} ${id} of an event does not exist.`);
     return object as Readonly<Record<string, unknown>>;
   };
 }
@@ -91,7 +91,7 @@ function documentOf(events: Mesh["events"], subject: string): DocumentNode {
   return document;
 }
 
-/** The changed object is at hand already, so the document need not read it again. */
+/** Puts the changed object into the loader, so the document does not read it again. */
 function prime(
   { carts, orders, products, webhookEndpoints }: Loaders,
   { type, id, thing }: Pick<Subject, "type" | "id"> & { readonly thing: object },
@@ -102,10 +102,7 @@ function prime(
   if (type === "webhook_endpoint") webhookEndpoints.prime(id, thing as WebhookEndpoint);
 }
 
-/**
- * Renders events for commands, which run without the service. Mesh is opened when a command writes its first
- * event.
- */
+/** Creates the renderer of events for commands. Mesh is opened when a command publishes its first event. */
 export function createCommandRender(db: Database, settings: Settings): RenderSubject {
   let rendering: Promise<ReturnType<typeof createSubjectRender>> | undefined;
   const keyring = readKeyring(settings);
@@ -117,7 +114,7 @@ export function createCommandRender(db: Database, settings: Settings): RenderSub
     rateLimitScale: settings.rateLimitScale,
     keyring,
     doOnce: createDoOnce({ db, keyring, clock: systemClock }),
-    // Nobody subscribes: a running service finds new payments and deliveries by itself.
+    // Commands have no subscriptions; a running service finds new payments and deliveries by itself.
     events: createServiceEvents(),
     resolvedNames: createResolvedNames(),
     isLoopbackAllowed: settings.webhookAllowLoopback,

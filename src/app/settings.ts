@@ -1,6 +1,6 @@
 /**
- * The environment, read once at start into one frozen, typed object. A bad value stops the start with one
- * line that names it and its rule.
+ * The settings: environment variables, read once at start into a frozen, typed object. A wrong value stops
+ * the start with one line that names the variable and its rule.
  */
 import { resolve } from "node:path";
 import { z } from "zod";
@@ -13,12 +13,12 @@ const flag = z.enum(["0", "1"], { error: "must be 0 or 1" }).transform((value) =
 const integer = (min: number, max: number): z.ZodType<number, string> =>
   z
     .string()
-    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .regex(/^\d+$/, `must be an integer from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+    .refine((value) => value >= min && value <= max, `must be an integer from ${min} to ${max}`);
 const factor = z
   .string()
-  .regex(/^\d+(\.\d+)?$/, "must be a number, 0 or more")
+  .regex(/^\d+(\.\d+)?$/, "must be a decimal number of 0 or more")
   .transform(Number);
 const address = (protocols: readonly string[], example: string): z.ZodType<string, string> =>
   z
@@ -32,7 +32,7 @@ const httpUrl = address(["http:", "https:"], "https://api.example.com").refine(
   (value) => !value.endsWith("/"),
   "must not end with a slash",
 );
-/** Platforms write it with a slash or without one. */
+/** URL of a trace collector. Trailing slashes are removed, because platforms set it with and without one. */
 const collectorUrl = address(["http:", "https:"], "http://collector:4318")
   .refine((value) => !/[?#]/.test(value), "must not have a query or a fragment")
   .transform((value) => value.replace(/\/+$/, ""));
@@ -88,35 +88,35 @@ const secretNames = new Set([
 export interface Settings {
   readonly host: string;
   readonly port: number;
-  /** Undefined: made of host and port once the port is known. */
+  /** Public base URL; undefined to build it from host and port. */
   readonly publicUrl: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
-  /** Where reports, analysts' questions and what is public are read; undefined: where everything is. */
+  /** URL of the replica for reports, analysts and public reads; undefined to read from the primary. */
   readonly databaseReadUrl: string | undefined;
   readonly databasePool: number;
   readonly databasePrepared: boolean;
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
   /**
-   * The first encrypts, all decrypt. Undefined, on the embedded database only: those that are kept in
-   * `dataDir`.
+   * Encryption keys: the first encrypts, all decrypt. Undefined only on the embedded database, which uses the
+   * key file in `dataDir`.
    */
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
-  /** Merchants in test mode may have receivers on this machine. */
+  /** Whether merchants in test mode may use webhook receivers on this machine. */
   readonly webhookAllowLoopback: boolean;
-  /** Multiplies the waiting between attempts. */
+  /** Factor for the waiting times between delivery attempts. */
   readonly webhookRetryScale: number;
   readonly corsOrigins: readonly string[];
-  /** Whoever shows it may read the metrics; undefined: this machine may. */
+  /** Token that allows reading the metrics; if undefined, only this machine may read them. */
   readonly metricsToken: string | undefined;
-  /** Of one `serve`, `gateway` or `worker`. */
+  /** Number of processes of one `serve`, `gateway` or `worker` command. */
   readonly processes: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
-  /** Where traces are sent; undefined: there are none. */
+  /** URL of the trace collector; undefined if tracing is off. */
   readonly tracesEndpoint: string | undefined;
 }
 
@@ -150,10 +150,7 @@ export function readSettings(environment: Environment): Settings {
   });
 }
 
-/**
- * The base of every link: what was set, else where the service listens, so that whatever writes links writes
- * the same.
- */
+/** Returns the base URL of all links: PUBLIC_URL, or the address that the service listens on. */
 export function getPublicUrl({
   publicUrl,
   host,
@@ -162,7 +159,7 @@ export function getPublicUrl({
   return publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** The settings in force, defaults included, as they would be written; secrets masked. For `config`. */
+/** Returns all settings as texts, including defaults, with secrets masked. Used by the command `config`. */
 export function describeSettings(environment: Environment): Record<string, string | null> {
   const values = parse(environment);
   const isEmbedded = values.DATABASE_URL === undefined;
@@ -171,10 +168,10 @@ export function describeSettings(environment: Environment): Record<string, strin
     DEMO: values.DEMO ?? isEmbedded,
     WEBHOOK_ALLOW_LOOPBACK: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
   };
-  return Object.fromEntries(settingNames.map((name) => [name, shown(name, inForce[name])]));
+  return Object.fromEntries(settingNames.map((name) => [name, formatSetting(name, inForce[name])]));
 }
 
-function shown(name: string, value: unknown): string | null {
+function formatSetting(name: string, value: unknown): string | null {
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return null;
   if (secretNames.has(name)) return "********";
   if (typeof value === "boolean") return value ? "1" : "0";
@@ -182,19 +179,22 @@ function shown(name: string, value: unknown): string | null {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Names of the environment that are one letter off a setting's: most likely meant to be it. */
+/**
+ * Finds environment variables whose names differ from a setting's name in one letter, which are probably
+ * typing errors.
+ */
 export function findMisspeltSettings(
   environment: Environment,
 ): { readonly given: string; readonly meant: string }[] {
   return Object.keys(environment)
     .filter((given) => !settingNames.includes(given))
     .flatMap((given) => {
-      const meant = settingNames.find((name) => name.length > 4 && isOneOff(given, name));
+      const meant = settingNames.find((name) => name.length > 4 && differsByOneLetter(given, name));
       return meant === undefined ? [] : [{ given, meant }];
     });
 }
 
-function isOneOff(a: string, b: string): boolean {
+function differsByOneLetter(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1) return false;
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
@@ -204,7 +204,7 @@ function isOneOff(a: string, b: string): boolean {
 }
 
 function parse(environment: Environment): z.infer<typeof schema> {
-  // An empty variable is one that is not set: shells and compose files make them easily.
+  // An empty variable counts as not set, because shells and Compose files produce them easily.
   const given = Object.fromEntries(
     settingNames.map((name) => [name, environment[name] === "" ? undefined : environment[name]]),
   );

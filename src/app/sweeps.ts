@@ -1,6 +1,6 @@
 /**
- * What comes due by the clock alone is written from time to time; until then every read counts it from the
- * clock itself.
+ * Sweeps: periodic jobs that store changes which become due with time. Until a sweep has run, reads compute
+ * these changes from the current time.
  */
 import { sweepDpopProofs } from "#access/oauth/dpop.ts";
 import { sweepOauthItems } from "#access/oauth/oauth-items.ts";
@@ -23,21 +23,21 @@ import { closeDeliveries, sweepEvents } from "#webhooks/sweeps.ts";
 
 export interface SweepRound {
   readonly now: Date;
-  /** Ends it between two transactions. */
+  /** Stops the sweep between two transactions. */
   readonly signal: AbortSignal;
 }
 
 interface Sweep {
   readonly name: string;
-  /** Not in every round: so long after the last time. */
+  /** Least time between two runs of this sweep in ms; every round if undefined. */
   readonly everyMs?: number;
-  /** All that is due, however much it is. */
+  /** Processes everything that is due. */
   readonly run: (services: GraphServices, round: SweepRound) => Promise<unknown>;
 }
 
 export const sweeps: readonly Sweep[] = [
   {
-    name: "count what is ordered",
+    name: "count ordered products",
     everyMs: 3_600_000,
     run: ({ db }, round) => refreshPopularity({ db, ...round }),
   },
@@ -49,52 +49,57 @@ export const sweeps: readonly Sweep[] = [
     name: "expire carts",
     run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }),
   },
-  // After what brings stock back. A pre-order is found as one for a minute at most after its date.
-  { name: "index what came due", run: ({ db }, { now, signal }) => refreshDueProducts(db, now, signal) },
+  // Runs after the sweeps that release stock. The search index shows a pre-order for up to a minute after its
+  // release date.
+  { name: "index due changes", run: ({ db }, { now, signal }) => refreshDueProducts(db, now, signal) },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
-  // Those that were priced anew on the way; anything else is placed when it is submitted.
+  // Sessions whose total became zero when their price was loaded again; all others are placed when they are
+  // submitted.
   {
     name: "place free checkouts",
     run: (services, round) => placeFreeCheckouts({ ...services, reindex: indexProducts, ...round }),
   },
   {
-    name: "tell of keys that end soon",
+    name: "announce expiring API keys",
     run: ({ db, render }, round) => publishExpiringKeyEvents({ db, render, ...round }),
   },
   { name: "erase personal data", run: ({ db }, { now }) => eraseDuePersonalData(db, now) },
   { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },
-  { name: "forget used proofs", run: ({ db }, { now, signal }) => sweepDpopProofs(db, now, signal) },
+  { name: "delete used DPoP proofs", run: ({ db }, { now, signal }) => sweepDpopProofs(db, now, signal) },
   {
-    name: "delete what the authorization server need not keep",
+    name: "delete expired OAuth items",
     run: ({ db }, { now, signal }) => sweepOauthItems(db, now, signal),
   },
   {
-    name: "delete what apps sent some days ago",
+    name: "delete old API requests",
     run: ({ db }, { now, signal }) => sweepApiRequests(db, now, signal),
   },
   {
-    name: "forget sessions at the console",
+    name: "delete expired console sessions",
     run: ({ db }, { now, signal }) => sweepStaffSessions(db, now, signal),
   },
   {
-    name: "delete grants that are long over",
+    name: "delete old OAuth grants",
     run: ({ db }, { now, signal }) => sweepGrants(db, now, signal),
   },
-  { name: "delete signing keys that are over", run: ({ db }, { now }) => sweepSigningKeys(db, now) },
+  { name: "delete old signing keys", run: ({ db }, { now }) => sweepSigningKeys(db, now) },
   {
-    name: "close deliveries that nobody awaits",
+    name: "close unneeded deliveries",
     run: ({ db }, { now, signal }) => closeDeliveries(db, now, signal),
   },
   {
-    name: "forget what was searched for long ago",
+    name: "delete old search counts",
     everyMs: 3_600_000,
     run: ({ db }, { now }) => deleteOldSearchCounts(db, now),
   },
   { name: "delete old events", run: ({ db }, { now, signal }) => sweepEvents(db, now, signal) },
 ];
 
-/** One round at a time; what is returned waits for the one that runs. */
+/**
+ * Starts the sweeps; rounds do not overlap. Returns a function that stops them and waits for the current
+ * round.
+ */
 export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let isIdle = true;
@@ -123,9 +128,9 @@ export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000)
   };
 }
 
-/** Of one that went on after a row failed, each row's failure has a line of its own. */
+/** Logs a failed sweep. If the sweep continued after failed rows, each row's error is logged too. */
 function logFailure(log: Log, sweep: string, error: unknown): void {
   log.error({ err: error, sweep }, "A sweep failed.");
   if (error instanceof AggregateError)
-    for (const err of error.errors) log.error({ err, sweep }, "A sweep passed over what failed.");
+    for (const err of error.errors) log.error({ err, sweep }, "A sweep skipped a row that failed.");
 }

@@ -1,7 +1,7 @@
 /**
- * What oidc-provider keeps, on our tables. Grants and clients are rows of their own, which others change too;
- * the rest are sealed items. Of several who use one code or one refresh token up at once, one alone goes on,
- * and for the others the grant is over: somebody has it who should not.
+ * The storage adapter of oidc-provider. Grants and clients are rows of tables that other code changes too;
+ * all other records are sealed OAuth items. If a code or refresh token is used twice, the grant is revoked,
+ * because a token has probably been stolen.
  */
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import { revokeGrants } from "#access/credential-changes.ts";
@@ -34,7 +34,7 @@ export function createAdapters(
   services: AdapterServices,
   library: OidcProviderModule,
 ): (kind: string) => Adapter {
-  /** A database that is away is told as what it is. */
+  /** Reports an unreachable database to the client as `temporarily_unavailable`. */
   const translated = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       return await work;
@@ -64,23 +64,24 @@ export function createAdapters(
   };
 }
 
-/** What no kind of ours is asked for. */
-const never = (): Promise<never> => Promise.reject(new Error("The authorization server does not do this."));
-const nothing: Adapter = {
-  upsert: never,
-  find: never,
-  findByUid: never,
-  findByUserCode: never,
-  consume: never,
-  destroy: never,
-  revokeByGrantId: never,
+/** Rejects the adapter operations that oidc-provider rejectOperation calls for a kind of record. */
+const rejectOperation = (): Promise<never> =>
+  Promise.reject(new Error("The authorization server does not do this."));
+const unsupported: Adapter = {
+  upsert: rejectOperation,
+  find: rejectOperation,
+  findByUid: rejectOperation,
+  findByUserCode: rejectOperation,
+  consume: rejectOperation,
+  destroy: rejectOperation,
+  revokeByGrantId: rejectOperation,
 };
 
-/** Written by the consent page; here it is read, and revoked for good. */
+/** Adapter for grants, which the consent page creates. oidc-provider only reads and revokes them. */
 function grantAdapter(services: AdapterServices, library: OidcProviderModule): Adapter {
   const { db, clock, publicUrl } = services;
   return {
-    ...nothing,
+    ...unsupported,
     find: async (id) => {
       const [grant] = await findGrants(db, [id]);
       if (grant === undefined || grant.revokedAt !== null || grant.expiresAt <= clock.now()) return undefined;
@@ -107,18 +108,18 @@ function endGrant(
   grantId: string,
 ): Promise<void> {
   const now = clock.now();
-  // The request that this is part of.
+  // The id of the HTTP request that oidc-provider is handling.
   const requestId = Provider.ctx?.response.get("x-request-id") ?? null;
-  const why = Provider.ctx?.oidc.route === "revocation" ? "given_back" : "used_twice";
+  const reason = Provider.ctx?.oidc.route === "revocation" ? "given_back" : "used_twice";
   return inTransaction(db, async (transaction) => {
     const revoked = await revokeGrants(transaction, { now }, { column: "id", value: grantId });
-    for (const ended of revoked) await onRevoked(transaction, { ...ended, why, now, requestId });
+    for (const ended of revoked) await onRevoked(transaction, { ...ended, reason, now, requestId });
   });
 }
 
 function clientAdapter({ db }: AdapterServices): Adapter {
   return {
-    ...nothing,
+    ...unsupported,
     find: async (id) => {
       const client = await findOauthClient(db, id);
       return client === undefined ? undefined : toMetadata(client);
@@ -127,8 +128,8 @@ function clientAdapter({ db }: AdapterServices): Adapter {
 }
 
 /**
- * As RFC 7591 names it. Whoever may be sent back to an address of the machine itself is a native app (RFC
- * 8252), whatever port it got.
+ * Returns the client's metadata with the names of RFC 7591. A client with a redirect URI that is not https is
+ * a native app (RFC 8252), so any port of a loopback address is accepted.
  */
 function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClientWithApp): AdapterPayload {
   return {
@@ -147,7 +148,7 @@ function toMetadata({ id, appName, authMethod, jwks, redirectUris }: OauthClient
 }
 
 const usedCodeMs = 600_000;
-/** By which oidc-provider knows a used refresh token and whose it was. */
+/** The fields by which oidc-provider recognizes a used refresh token and its owner. */
 const remainingFields = [
   "kind",
   "jti",
@@ -162,11 +163,11 @@ const remainingFields = [
 ] as const;
 
 /**
- * A used code is known for ten minutes more, so that the grant ends for whoever comes late with it too. Used
- * refresh tokens lie about by the thousand, one for each ten minutes of an app's: of them stays what tells
- * that they were used.
+ * What is stored of consumed records. A used code is recognized for ten more minutes, so that a late second
+ * use revokes the grant too. Of used refresh tokens, of which an app produces one every ten minutes, only the
+ * fields needed to recognize them are stored.
  */
-const remainsOf: Readonly<
+const consumedRecordsByKind: Readonly<
   Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toConsumedRecord"]>>
 > = {
   AuthorizationCode: (now) => (payload) => ({
@@ -183,15 +184,15 @@ const remainsOf: Readonly<
 function itemAdapter(kind: string, services: AdapterServices, library: OidcProviderModule): Adapter {
   const { InvalidGrant, InvalidRequestUri } = library.errors;
   const { db, keyring, clock } = services;
-  const keep = kind === "ReplayDetection" ? keepUsed : saveOauthItem;
-  async function keepUsed(store: AdapterServices, item: OauthItemInput): Promise<void> {
-    // Whoever looked beside others and found nothing learns it here.
+  const save = kind === "ReplayDetection" ? saveUsedOnce : saveOauthItem;
+  async function saveUsedOnce(store: AdapterServices, item: OauthItemInput): Promise<void> {
+    // A concurrent request may have inserted the same record after this one checked, so the insert decides.
     if (!(await saveOauthItemOnce(store, item, clock.now()))) throw new InvalidGrant("it was used before");
   }
   return {
-    ...nothing,
+    ...unsupported,
     upsert: (id, payload, expiresIn = 0) =>
-      keep(services, {
+      save(services, {
         kind,
         id,
         payload,
@@ -211,22 +212,22 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       const now = clock.now();
       const { isTaken, grantId } = await consumeOauthItem(
         { db, keyring },
-        { kind, id, now, toConsumedRecord: remainsOf[kind]?.(now) },
+        { kind, id, now, toConsumedRecord: consumedRecordsByKind[kind]?.(now) },
       );
       if (isTaken) return;
       if (kind === "PushedAuthorizationRequest")
         throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
-      // Gone where somebody has revoked the grant meanwhile.
+      // The grant is null if it has been revoked meanwhile.
       if (grantId !== null) await endGrant(services, library, grantId);
       throw new InvalidGrant("it was used before");
     },
     destroy: (id) => deleteOauthItem(db, { kind, id }),
-    // A grant's end takes all of its own along.
+    // Revoking a grant already deletes its records.
     revokeByGrantId: () => Promise.resolve(),
   };
 }
 
-/** Each use keeps a row for as long as the token would have lived. */
+/** Limits the uses of a grant's refresh tokens, because every use stores a row for the token's lifetime. */
 async function limitRefreshes(
   grantId: string,
   { limitGrant }: AdapterServices,

@@ -1,7 +1,7 @@
 /**
- * Consent: what an app asks for, and what a person gives of it. Giving is one transaction: the installation,
- * the grant, and that it was answered once. What was given stands by its interaction: cut short between that
- * and the way back to the app, whoever comes again goes on with it and is not asked twice.
+ * The consent page, on which a staff member grants scopes to an app. One transaction creates the installation
+ * and the grant and marks the interaction as answered. The grant's id is stored with the interaction: if the
+ * request is interrupted before the redirect to the app, repeating it continues with the same grant.
  */
 import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
@@ -27,7 +27,7 @@ interface ConsentOptions {
   readonly refusal?: string | undefined;
 }
 
-/** The page, or on to the app where it was answered already. */
+/** Sends the consent page, or redirects to the app if consent was already given. */
 export async function showConsent(
   exchange: InteractionRequest,
   services: OauthServices,
@@ -46,22 +46,23 @@ async function showConsentForm(
   const { client, leadsTo, reply } = exchange;
   const place = await findInstallationState(db, { merchantId: staff.merchantId, appId: client.appId });
   const asked = requestedScopes(exchange);
-  const isHeld = (scope: Scope): boolean => place.installationScopes?.includes(scope) ?? true;
-  const scopes = asked.filter(isHeld);
+  const isAllowed = (scope: Scope): boolean => place.installationScopes?.includes(scope) ?? true;
+  const scopes = asked.filter(isAllowed);
   const page = consentPage({
     app: { name: client.appName, publisher: client.publisher },
     leadsTo,
     merchantName: place.merchantName,
     staffEmail: staff.email,
     scopes,
-    scopesBeyond: asked.filter((scope) => !isHeld(scope)),
+    scopesBeyond: asked.filter((scope) => !isAllowed(scope)),
     fault: shown.fault,
-    refusal: shown.refusal ?? refusalOf(place) ?? (scopes.length === 0 ? noScopeHeldMessage : undefined),
+    refusal:
+      shown.refusal ?? suspensionRefusal(place) ?? (scopes.length === 0 ? noScopeHeldMessage : undefined),
   });
   return sendOauthPage(reply.code(shown.status ?? 200), page);
 }
 
-/** Undefined when the account was disabled meanwhile, or has got another password. */
+/** Returns the staff member of the interaction; undefined if the account was disabled or got a new password. */
 function findStaffOfInteraction(
   { interaction: { session } }: Pick<InteractionRequest, "interaction">,
   reader: Reader,
@@ -75,7 +76,7 @@ const requestedScopes = ({ interaction: { params } }: InteractionRequest): Scope
 interface InstallationState {
   readonly merchantName: string;
   readonly merchantStatus: string;
-  /** Null where the app is not installed. */
+  /** Status of the app's installation with the merchant; null if the app is not installed. */
   readonly installationStatus: string | null;
   readonly installationScopes: readonly string[] | null;
 }
@@ -98,20 +99,20 @@ function findInstallationState(
     .executeTakeFirstOrThrow();
 }
 
-const refusals: Partial<Record<FailureCode, string>> = {
-  merchant_suspended: "Your shop is suspended: no app can be let in until it is resumed.",
+const refusalTexts: Partial<Record<FailureCode, string>> = {
+  merchant_suspended: "Your shop is suspended: you cannot grant access to apps until it is resumed.",
   installation_suspended:
-    "This app is suspended for your shop: it can be let in again once the installation is resumed.",
+    "This app is suspended for your shop: you can grant access again when the installation is resumed.",
 };
 
 const noScopeHeldMessage =
-  "The app is installed in your shop, and may do none of what it asks for. Whoever manages your shop’s apps can allow it more; then start again from the app.";
+  "The app is installed in your shop, but has none of the permissions that it asks for. Ask the person who manages your shop’s apps to allow more, then start again from the app.";
 const scopesChangedMessage =
-  "What the app may do in your shop has changed meanwhile. Look again at what you allow.";
+  "The app’s permissions in your shop have changed meanwhile. Check again what you allow.";
 
-function refusalOf({ merchantStatus, installationStatus }: InstallationState): string | undefined {
-  if (merchantStatus === "suspended") return refusals.merchant_suspended;
-  return installationStatus === "suspended" ? refusals.installation_suspended : undefined;
+function suspensionRefusal({ merchantStatus, installationStatus }: InstallationState): string | undefined {
+  if (merchantStatus === "suspended") return refusalTexts.merchant_suspended;
+  return installationStatus === "suspended" ? refusalTexts.installation_suspended : undefined;
 }
 
 export async function acceptConsent(
@@ -123,28 +124,28 @@ export async function acceptConsent(
   if (scopes.length === 0)
     return showConsentForm(exchange, services, {
       status: 400,
-      fault: "Choose at least one thing that it may do, or “Don’t allow”.",
+      fault: "Choose at least one permission, or “Don’t allow”.",
     });
   const staff = await findStaffOfInteraction(exchange, services.db);
   if (staff === undefined) return signOutAndRestart(exchange);
   try {
     const { isNew, grantId } = await createGrantOnce(exchange, services, { staff, scopes });
     if (isNew) return await finishInteraction(exchange, { consent: { grantId } });
-    // The form was sent before: its first answer counts.
+    // The form was sent twice; the first answer counts.
     return await continueInteraction(exchange, grantId);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    // The account was disabled meanwhile.
+    // `role_not_allowed` means that the account was disabled meanwhile.
     if (error.code === "role_not_allowed") return signOutAndRestart(exchange);
     if (error.parts.conflict?.reason === "scope_not_held")
       return showConsentForm(exchange, services, { status: 409, fault: scopesChangedMessage });
-    const refusal = refusals[error.code];
+    const refusal = refusalTexts[error.code];
     if (refusal === undefined) throw error;
     return showConsentForm(exchange, services, { status: 409, refusal });
   }
 }
 
-/** Also of a consent that was cut short: what it gave is taken back. */
+/** Answers the app with `access_denied`. Revokes the grant of a consent that was interrupted before. */
 export async function denyConsent(
   exchange: InteractionRequest,
   services: OauthServices,
@@ -161,15 +162,16 @@ function revokeDeniedGrant(
 ): Promise<void> {
   const now = clock.now();
   return inTransaction(db, async (transaction) => {
-    // The grant's end takes all of its own along; the interaction is still to be answered.
+    // Revoking the grant deletes its records; the interaction is detached first, because it is answered
+    // afterwards.
     await setOauthItemGrant(transaction, { kind: "Interaction", id: interaction.uid, grantId: null });
     const revoked = await revokeGrants(transaction, { now }, { column: "id", value: grantId });
     for (const ended of revoked)
-      await onRevoked(transaction, { ...ended, why: "denied", now, requestId: request.id });
+      await onRevoked(transaction, { ...ended, reason: "denied", now, requestId: request.id });
   });
 }
 
-/** The grant that came of this interaction; null where none did. */
+/** Returns the id of the grant that was given in this interaction; null if there is none. */
 async function findGrantOfInteraction(
   { interaction }: InteractionRequest,
   { db, keyring, clock }: OauthServices,
@@ -181,7 +183,10 @@ async function findGrantOfInteraction(
   return item === undefined || item.consumedAt === null ? null : item.grantId;
 }
 
-/** Null: the grant is over, and the interaction with it. */
+/**
+ * Continues an answered interaction. `grantId` is null if the grant has been revoked, which ends the
+ * interaction too.
+ */
 async function continueInteraction(
   exchange: InteractionRequest,
   grantId: string | null,
@@ -192,15 +197,18 @@ async function continueInteraction(
     : exchange.reply.redirect(exchange.interaction.returnTo, 303);
 }
 
-const looksMax = 40;
-const betweenLooksMs = 50;
+const checksMax = 40;
+const betweenChecksMs = 50;
 
-/** What was granted is noted a moment after it was, unless whoever did it was cut short. */
+/**
+ * Waits up to two seconds for the concurrent request that created the grant to store the interaction's
+ * result. Returns false if that request was interrupted.
+ */
 async function isAnswered({ provider, interaction: { uid } }: InteractionRequest): Promise<boolean> {
-  for (let look = 0; look < looksMax; look += 1) {
+  for (let look = 0; look < checksMax; look += 1) {
     const interaction = await provider.Interaction.find(uid);
     if (interaction === undefined || interaction.result !== undefined) return true;
-    await setTimeout(betweenLooksMs);
+    await setTimeout(betweenChecksMs);
   }
   return false;
 }
@@ -233,7 +241,7 @@ function createGrantOnce(
       staffId: staff.staffId,
       scopes,
     });
-    // The account is held by now, so that what this finds stays true until the grant is there.
+    // `createGrant` has locked the account, so this check stays valid until the commit.
     if ((await findStaffOfInteraction({ interaction }, transaction)) === undefined)
       throw fail("role_not_allowed");
     await services.onGranted(transaction, {

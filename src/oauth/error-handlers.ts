@@ -1,7 +1,4 @@
-/**
- * What goes wrong outside of oidc-provider: on a page for whoever looks at one, in RFC 6749's form for an
- * app.
- */
+/** Error handlers for failures outside oidc-provider: a page for browsers, and RFC 6749's JSON for apps. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/database-errors.ts";
 import { type Failure, fail, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
@@ -9,28 +6,25 @@ import { sendOauthPage } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { oauthMessagePage } from "./pages.ts";
 
-type AnswerFault = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-export function handleErrorOnPage(services: Pick<OauthServices, "log">): AnswerFault {
+export function handleErrorOnPage(services: Pick<OauthServices, "log">): ErrorHandler {
   return (error, request, reply) => {
-    const failure = note(toRefusal(error), { request, reply }, services);
+    const failure = recordFailure(toRequestFailure(error), { request, reply }, services);
     const { status } = failure;
     if (status === 429)
       return sendOauthPage(
         reply,
-        oauthMessagePage(
-          "There were too many requests",
-          `Try again in ${retryAfterSecondsOf(failure) ?? 60} s.`,
-        ),
+        oauthMessagePage("Too many requests", `Try again in ${retryAfterSecondsOf(failure) ?? 60} s.`),
       );
-    const title = status >= 500 ? "This does not work at the moment" : "This did not work";
+    const title = status >= 500 ? "This does not work at the moment" : "Your request could not be processed";
     return sendOauthPage(reply, oauthMessagePage(title, "Go back to the app and try again."));
   };
 }
 
-export function handleErrorAsJson(services: Pick<OauthServices, "log">): AnswerFault {
+export function handleErrorAsJson(services: Pick<OauthServices, "log">): ErrorHandler {
   return (error, request, reply) => {
-    const { status, message } = note(toRefusal(error), { request, reply }, services);
+    const { status, message } = recordFailure(toRequestFailure(error), { request, reply }, services);
     const code =
       status === 503 || status === 429
         ? "temporarily_unavailable"
@@ -44,13 +38,16 @@ export function handleErrorAsJson(services: Pick<OauthServices, "log">): AnswerF
   };
 }
 
-/** Fastify's own, of a body that it does not take, say so by their status. */
-function toRefusal(error: unknown): Failure {
+/**
+ * Converts an error to a failure. Fastify's own errors, for example of an unreadable body, have a status
+ * below 500.
+ */
+function toRequestFailure(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;
   return status < 500 ? fail("malformed_request", { cause: error }) : orUnavailable(toFailure(error));
 }
 
-function note(
+function recordFailure(
   failure: Failure,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   { log }: Pick<OauthServices, "log">,

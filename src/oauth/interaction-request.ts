@@ -1,4 +1,7 @@
-/** One request of a person's on one interaction: what it is about, and the ways it may go on. */
+/**
+ * A browser request that belongs to an interaction of the authorization server, and the responses that
+ * continue or end the interaction.
+ */
 import type * as Library from "oidc-provider";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { InteractionResults, Provider } from "oidc-provider";
@@ -9,24 +12,27 @@ import { oauthMessagePage } from "./pages.ts";
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
-interface Messages {
+interface HttpExchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-export interface InteractionRequest extends Messages {
+export interface InteractionRequest extends HttpExchange {
   readonly provider: Provider;
   readonly interaction: Interaction;
   readonly client: OauthClientWithApp;
-  /** Where its answer leads in the end. */
+  /** Origin or scheme to which the browser is finally redirected, for the page's Content-Security-Policy. */
   readonly leadsTo: string | undefined;
 }
 
-/** Undefined when its cookie is missing, its time is over, or its client is no more. */
+/**
+ * Finds the interaction of a request; undefined if its cookie is missing, it has expired, or its client no
+ * longer exists.
+ */
 export async function openInteractionRequest(
   provider: Provider,
   db: Database,
-  messages: Messages,
+  messages: HttpExchange,
 ): Promise<InteractionRequest | undefined> {
   const interaction = await findInteraction(provider, messages);
   if (
@@ -47,7 +53,7 @@ export async function openInteractionRequest(
 
 async function findInteraction(
   provider: Provider,
-  { request, reply }: Messages,
+  { request, reply }: HttpExchange,
 ): Promise<Interaction | undefined> {
   const { errors } = await loadOidcProvider();
   try {
@@ -58,7 +64,10 @@ async function findInteraction(
   }
 }
 
-/** Back to the authorization endpoint, which goes on from there. What was said before stays said. */
+/**
+ * Stores the result of the interaction and redirects to the authorization endpoint, which continues from
+ * there. Earlier results of the interaction are kept.
+ */
 export async function finishInteraction(
   { provider, request, reply }: InteractionRequest,
   result: InteractionResults,
@@ -66,7 +75,7 @@ export async function finishInteraction(
   return reply.redirect(await provider.interactionResult(request.raw, reply.raw, result), 303);
 }
 
-/** Who was signed in is not any more, and is asked again. */
+/** Signs the staff member out and restarts the interaction with the sign-in page. */
 export async function signOutAndRestart(exchange: InteractionRequest): Promise<FastifyReply> {
   const { provider, request, reply } = exchange;
   await destroyInteractionSession(exchange);
@@ -76,7 +85,7 @@ export async function signOutAndRestart(exchange: InteractionRequest): Promise<F
   );
 }
 
-/** The interaction goes on without the session that it began in. */
+/** Deletes the session of the interaction; the interaction continues without a session. */
 export async function destroyInteractionSession({
   provider,
   interaction,
@@ -99,21 +108,24 @@ export function sendSignInEndedPage(reply: FastifyReply): FastifyReply {
   );
 }
 
-/** oidc-provider, loaded when the authorization server starts: no command needs it. */
+/**
+ * The module oidc-provider, loaded only when the authorization server starts, because commands do not need
+ * it.
+ */
 export type OidcProviderModule = typeof Library;
 
 let loading: Promise<OidcProviderModule> | undefined;
 
 export function loadOidcProvider(): Promise<OidcProviderModule> {
-  loading ??= loadQuietly();
+  loading ??= loadWithoutWarning();
   return loading;
 }
 
 /**
- * It calls every runtime without an LTS name unsupported, which the pinned Node is because it comes as a
- * package: that line would stand in every log.
+ * Loads oidc-provider without its warning about the runtime. It calls every Node without an LTS name
+ * unsupported, including the pinned version.
  */
-async function loadQuietly(): Promise<OidcProviderModule> {
+async function loadWithoutWarning(): Promise<OidcProviderModule> {
   const output = globalThis.console;
   const { warn } = output;
   output.warn = () => undefined;

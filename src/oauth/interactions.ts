@@ -1,7 +1,7 @@
 /**
- * The pages between an app's request and its answer: sign-in, then consent. Who an answer is from is known by
- * the interaction's cookie, which no other site can send along; what was asked lies sealed under the
- * interaction's id.
+ * The pages between an app's authorization request and its handleForm: sign-in, then consent. A cookie
+ * identifies the interaction; the browser does not send it with forms of other sites. The request is stored
+ * sealed under the interaction's id.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
@@ -30,7 +30,7 @@ import { toLoginResult, oauthSignInPage } from "./pages.ts";
 
 export const interactionRoute = "/oauth/interaction/:uid";
 
-type Answer = (exchange: InteractionRequest) => Promise<FastifyReply> | FastifyReply;
+type InteractionHandler = (exchange: InteractionRequest) => Promise<FastifyReply> | FastifyReply;
 
 export function registerInteractionRoutes(
   server: FastifyInstance,
@@ -39,15 +39,15 @@ export function registerInteractionRoutes(
 ): void {
   const signIn = createSignIn(services);
   const { origin } = new URL(services.publicUrl);
-  const answering =
-    (answerIt: Answer) =>
+  const handleInteraction =
+    (handle: InteractionHandler) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const exchange = await openInteractionRequest(await currentProvider(), services.db, { request, reply });
-      return exchange === undefined ? sendSignInEndedPage(reply) : answerIt(exchange);
+      return exchange === undefined ? sendSignInEndedPage(reply) : handle(exchange);
     };
-  const answerForm: Answer = (exchange) =>
+  const handlePost: InteractionHandler = (exchange) =>
     isFromHere(exchange.request, origin)
-      ? answer(exchange, services, signIn)
+      ? handleForm(exchange, services, signIn)
       : sendSignInEndedPage(exchange.reply);
   void server.register((pages, _options, done) => {
     pages.setErrorHandler(handleErrorOnPage(services));
@@ -56,20 +56,23 @@ export function registerInteractionRoutes(
     pages.get(
       interactionRoute,
       limited,
-      answering((exchange) => show(exchange, services)),
+      handleInteraction((exchange) => sendCurrentPage(exchange, services)),
     );
-    pages.post(interactionRoute, limited, answering(answerForm));
+    pages.post(interactionRoute, limited, handleInteraction(handlePost));
     done();
   });
 }
 
 const isConsent = ({ interaction }: InteractionRequest): boolean => interaction.prompt.name === "consent";
 
-function show(exchange: InteractionRequest, services: OauthServices): Promise<FastifyReply> | FastifyReply {
-  return isConsent(exchange) ? showConsent(exchange, services) : showSignIn(exchange, { email: "" });
+function sendCurrentPage(
+  exchange: InteractionRequest,
+  services: OauthServices,
+): Promise<FastifyReply> | FastifyReply {
+  return isConsent(exchange) ? showConsent(exchange, services) : sendSignInPage(exchange, { email: "" });
 }
 
-function answer(
+function handleForm(
   exchange: InteractionRequest,
   services: OauthServices,
   signIn: SignIn,
@@ -80,12 +83,12 @@ function answer(
   if (action === "switch") return signOutAndRestart(exchange);
   if (action === "allow" && isConsent(exchange))
     return acceptConsent(exchange, services, form.getAll("scope"));
-  if (action === "sign-in" && !isConsent(exchange)) return answerSignIn(exchange, signIn, form);
-  // A form of a page before this one.
-  return show(exchange, services);
+  if (action === "sign-in" && !isConsent(exchange)) return handleSignIn(exchange, signIn, form);
+  // The form belongs to an earlier page of the interaction, so the current page is sent.
+  return sendCurrentPage(exchange, services);
 }
 
-function showSignIn(
+function sendSignInPage(
   { client, leadsTo, reply }: InteractionRequest,
   { email, fault }: { readonly email: string; readonly fault?: string },
 ): FastifyReply {
@@ -95,21 +98,21 @@ function showSignIn(
   );
 }
 
-async function answerSignIn(
+async function handleSignIn(
   exchange: InteractionRequest,
   signIn: SignIn,
   form: URLSearchParams,
 ): Promise<FastifyReply> {
   const { interaction, request, reply } = exchange;
   const { email, password } = readSignInForm(form);
-  const again = ({ status, message, code, retryAfterSeconds }: SignInError): FastifyReply => {
+  const sendSignInError = ({ status, message, code, retryAfterSeconds }: SignInError): FastifyReply => {
     request.failureCode = code;
     if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
-    return showSignIn({ ...exchange, reply: reply.code(status) }, { email, fault: message });
+    return sendSignInPage({ ...exchange, reply: reply.code(status) }, { email, fault: message });
   };
-  if (email === "" || password === "") return again(emptySignInError);
+  if (email === "" || password === "") return sendSignInError(emptySignInError);
   const outcome = await signIn({ email, password, address: request.ip });
-  if (outcome.kind !== "signed_in") return again(signInError(outcome));
+  if (outcome.kind !== "signed_in") return sendSignInError(signInError(outcome));
   const { staffId } = outcome.staff;
   if (interaction.session !== undefined && interaction.session.accountId !== staffId)
     await destroyInteractionSession(exchange);

@@ -1,4 +1,4 @@
-/** What the authorization server is given by the roof, which alone knows the floors beside it. */
+/** The services that the authorization server needs. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RevokedGrant } from "#access/credential-changes.ts";
 import type { CreateGrantResult } from "#access/oauth/grants.ts";
@@ -22,10 +22,10 @@ export interface GrantCreation extends CreateGrantResult {
 
 export interface GrantRevocation extends RevokedGrant {
   /**
-   * Given back by its app, ended because something of it was used twice, or denied after a consent that was
-   * cut short.
+   * Why the grant ended: the app revoked its token, a code or refresh token was used twice, or access was
+   * denied after an interrupted consent.
    */
-  readonly why: "given_back" | "used_twice" | "denied";
+  readonly reason: "given_back" | "used_twice" | "denied";
   readonly now: Date;
   readonly requestId: string | null;
 }
@@ -37,19 +37,16 @@ export interface OauthServices {
   readonly publicUrl: string;
   readonly signingKeys: SigningKeys;
   readonly loginLimit: LoginLimit;
-  /**
-   * Counts a request that anybody may send by the address it comes from; fails with `rate_limited` when there
-   * were too many.
-   */
+  /** Counts an unauthenticated request by its IP address; fails with `rate_limited` if there were too many. */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-  /** Counts a use of a grant's refresh token. Seconds to wait where there were too many. */
+  /**
+   * Counts a use of a grant's refresh token. Returns the seconds to wait if there were too many; otherwise
+   * undefined.
+   */
   readonly limitGrant: (grantId: string) => Promise<number | undefined>;
   readonly log: Log;
-  /** In the transaction in which a person lets an app in. */
+  /** Called in the transaction that creates a grant. */
   readonly onGranted: (transaction: Transaction, granted: GrantCreation) => Promise<void>;
-  /**
-   * In the transaction in which a grant ends: given back by its app, or because something of it was used
-   * twice.
-   */
+  /** Called in the transaction that revokes a grant. */
   readonly onRevoked: (transaction: Transaction, revoked: GrantRevocation) => Promise<void>;
 }

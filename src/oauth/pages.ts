@@ -1,6 +1,6 @@
 /**
- * The pages of the authorization server: sign-in, consent, and messages for requests that lead to neither;
- * and the person who is signed in there.
+ * The pages of the authorization server (sign-in, consent and messages), and the sign-in data of its
+ * sessions.
  */
 import type { InteractionResults } from "oidc-provider";
 import { grantDays } from "#access/oauth/grants.ts";
@@ -26,7 +26,7 @@ export function oauthSignInPage({ app, leadsTo, email, fault }: OauthSignInView)
     title: fault === undefined ? "Sign in" : "Error: Sign in",
     leadsTo,
     body: html`<h1>Sign in</h1>
-      <p class="soft">${nameOf(app)} asks for access to your shop. Sign in to see what it asks for.</p>
+      <p class="soft">${appLabel(app)} asks for access to your shop. Sign in to see what it asks for.</p>
       ${signInFaultSummary(fault, "email")}
       <form method="post" novalidate>
         ${signInFields({ email, fault })}
@@ -42,16 +42,16 @@ export interface ConsentView {
   readonly merchantName: string;
   readonly staffEmail: string;
   readonly scopes: readonly Scope[];
-  /** What is asked for beside these, and the app's installation may not do. */
+  /** Requested scopes that the app's installation does not have. */
   readonly scopesBeyond: readonly Scope[];
   readonly fault: string | undefined;
-  /** Why nothing can be granted, where nothing can. */
+  /** Why access cannot be granted; undefined if it can. */
   readonly refusal: string | undefined;
 }
 
 export function consentPage(shown: ConsentView): HtmlPage {
   const { app, leadsTo, merchantName, staffEmail, fault, refusal } = shown;
-  const heading = `Let ${app.name} into ${merchantName}?`;
+  const heading = `Allow ${app.name} to access ${merchantName}?`;
   const note = html`<p class="soft">
     You are signed in as <strong>${staffEmail}</strong>, for ${merchantName}.
   </p>`;
@@ -71,15 +71,15 @@ export function consentPage(shown: ConsentView): HtmlPage {
     title: fault === undefined ? heading : `Error: ${heading}`,
     leadsTo,
     body: html`<h1>${heading}</h1>
-      ${signInFaultSummary(fault, shown.scopes[0] === undefined ? "" : idOf(shown.scopes[0]))}
-      <p>${nameOf(app)} asks to act for <strong>${merchantName}</strong>. Clear what it should not do.</p>
+      ${signInFaultSummary(fault, shown.scopes[0] === undefined ? "" : scopeElementId(shown.scopes[0]))}
+      <p>${appLabel(app)} asks to act for <strong>${merchantName}</strong>. Clear what it should not do.</p>
       ${note}
       <form method="post">
         <fieldset${fault === undefined ? undefined : html` aria-describedby="faults"`}>
           <legend>What it may do</legend>
           ${shown.scopes.map((scope) => scopeChoice(scope, fault === undefined))}
         </fieldset>
-        ${beyondNote(shown.scopesBeyond)}
+        ${missingScopesNote(shown.scopesBeyond)}
         <button name="action" value="allow">Allow</button>
         <button name="action" value="deny" class="second">Don’t allow</button>
         ${other}
@@ -88,10 +88,13 @@ export function consentPage(shown: ConsentView): HtmlPage {
   };
 }
 
-const idOf = (scope: Scope): string => `scope-${scope.replace(":", "-")}`;
+const scopeElementId = (scope: Scope): string => `scope-${scope.replace(":", "-")}`;
 
-/** A consent gives of what the installation may do; it does not make that more. */
-function beyondNote(scopes: readonly Scope[]): Markup | undefined {
+/**
+ * Lists the requested scopes that cannot be granted, because consent does not extend the installation's
+ * scopes.
+ */
+function missingScopesNote(scopes: readonly Scope[]): Markup | undefined {
   if (scopes.length === 0) return undefined;
   return html`<p class="soft">
     It also asks for
@@ -100,19 +103,19 @@ function beyondNote(scopes: readonly Scope[]): Markup | undefined {
   </p>`;
 }
 
-/** After a fault nothing is ticked, whatever was: what is allowed then was looked at. */
+/** A checkbox for one scope. After an error no box is checked, so that the staff member chooses again. */
 const scopeChoice = (scope: Scope, isTicked: boolean): Markup =>
   html`<div class="scope">
     <input
       type="checkbox"
-      id="${idOf(scope)}"
+      id="${scopeElementId(scope)}"
       name="scope"
       value="${scope}"
       ${isTicked ? html` checked` : undefined}
-      aria-describedby="${idOf(scope)}-text"
+      aria-describedby="${scopeElementId(scope)}-text"
     />
-    <label for="${idOf(scope)}"><code>${scope}</code></label>
-    <span id="${idOf(scope)}-text">${scopeDescriptions[scope]}</span>
+    <label for="${scopeElementId(scope)}"><code>${scope}</code></label>
+    <span id="${scopeElementId(scope)}-text">${scopeDescriptions[scope]}</span>
   </div>`;
 
 export function oauthMessagePage(title: string, message: string): HtmlPage {
@@ -123,21 +126,18 @@ export function oauthMessagePage(title: string, message: string): HtmlPage {
   };
 }
 
-function nameOf({ name, publisher }: RequestingApp): Markup {
+function appLabel({ name, publisher }: RequestingApp): Markup {
   return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
 }
 
-/**
- * Who is signed in on the way to an app: what a session of the authorization server is made of, and whether
- * it still holds.
- */
+/** The account of a session of the authorization server. */
 interface SignedInSession {
   readonly accountId: string;
-  /** Of OpenID Connect: what the sign-in was. Here: the version that the account had. */
+  /** The version of the account at sign-in. OpenID Connect defines this field for the kind of authentication. */
   readonly acr?: string | undefined;
 }
 
-/** What a session is made of. */
+/** Returns the sign-in result that oidc-provider stores in its session. */
 export const toLoginResult = ({
   staffId,
   version,
@@ -148,7 +148,10 @@ export const toLoginResult = ({
   amr: ["pwd"],
 });
 
-/** Undefined where the account may not sign in any more, or has got another password since. */
+/**
+ * Returns the staff member of a session; undefined if the account was disabled or has got a new password
+ * since the sign-in.
+ */
 export async function findSignedInStaff(
   reader: Reader,
   { accountId, acr }: SignedInSession,

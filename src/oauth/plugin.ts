@@ -1,7 +1,7 @@
 /**
- * The authorization server (OAuth 2.1): its own endpoints answer through oidc-provider on the bare
- * connection; sign-in, consent and metadata are pages and routes like all others. What a consent changes is
- * written to the audit log in the same transaction.
+ * The authorization server (OAuth 2.1). oidc-provider answers its endpoints directly on Node's request and
+ * response; sign-in, consent and metadata are ordinary routes. Changes made by consent are recorded in the
+ * audit log in the same transaction.
  */
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
@@ -38,7 +38,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
   { services, signingKeys, limiter, log },
 ) => {
   const { db, clock, publicUrl, keyring } = services;
-  const routes = mountOauth(server, {
+  const routes = registerOauthRoutes(server, {
     db,
     clock,
     publicUrl,
@@ -46,7 +46,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
     signingKeys,
     log,
     loginLimit: createLoginLimit(limiter),
-    // What anonymous callers read with elsewhere.
+    // Counted together with the public reads of the API.
     limitAddress: async (request, reply) =>
       takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
     limitGrant: async (grantId) => {
@@ -74,12 +74,12 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
       for (const { id } of replaced)
         await appendAuditEntries(transaction, { ...by, action: "oauthGrantRevoke", targetId: id, details });
     },
-    onRevoked: async (transaction, { id, merchantId, clientId, installationId, why, now, requestId }) => {
+    onRevoked: async (transaction, { id, merchantId, clientId, installationId, reason, now, requestId }) => {
       const by =
-        why === "given_back"
+        reason === "given_back"
           ? ({ actor: "oauth_client", actorId: id } as const)
           : ({ actor: "system", actorId: null } as const);
-      const details = { clientId, installationId, reason: why };
+      const details = { clientId, installationId, reason: reason };
       await appendAuditEntries(transaction, {
         ...by,
         merchantId,
@@ -94,62 +94,62 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
 };
 
-/** The methods that each address takes; all others are to be refused. */
+/** The methods that each path accepts; all others are refused. */
 type OauthRoutes = readonly (readonly [path: string, methods: readonly string[]])[];
 
 const resumePath = `${oauthPaths.authorization}/:uid`;
-/** Browsers ask before they post from another site. */
-const posted = [oauthPaths.token, oauthPaths.revocation, oauthPaths.pushedAuthorizationRequest] as const;
+/** Paths that accept POST. They accept OPTIONS too, for browsers' preflight requests from other origins. */
+const postPaths = [oauthPaths.token, oauthPaths.revocation, oauthPaths.pushedAuthorizationRequest] as const;
 
-function mountOauth(server: FastifyInstance, services: OauthServices): OauthRoutes {
+function registerOauthRoutes(server: FastifyInstance, services: OauthServices): OauthRoutes {
   const requests = new WeakMap<IncomingMessage, FastifyRequest>();
   const currentProvider = createProviderSource(services, {
-    onRefused: (refused) => noteRefusal(requests.get(refused.request), refused, services),
+    onRefused: (refused) => recordRefusal(requests.get(refused.request), refused, services),
   });
   const { pathname } = new URL(services.publicUrl);
   const basePath = pathname.replace(/\/$/, "");
-  const pass = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  const passToProvider = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const provider = await currentProvider();
     reply.hijack();
     requests.set(request.raw, request);
-    // What Fastify would have sent along.
+    // Copies the headers that Fastify would have sent.
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
     reply.raw.setHeader("cache-control", "no-store");
-    // Where the service stands below a path, its own addresses do too.
+    // If PUBLIC_URL has a path, oidc-provider must see that path in the URL.
     Object.assign(request.raw, { originalUrl: basePath + (request.raw.url ?? "") });
     await provider.callback()(request.raw, reply.raw);
   };
   void server.register((bare, _options, done) => {
-    // The body is oidc-provider's to read.
+    // oidc-provider reads the body itself.
     bare.removeAllContentTypeParsers();
     bare.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
     const onPage = { onRequest: services.limitAddress, errorHandler: handleErrorOnPage(services) };
-    for (const url of [oauthPaths.authorization, resumePath]) bare.get(url, onPage, pass);
-    for (const url of posted) {
+    for (const url of [oauthPaths.authorization, resumePath]) bare.get(url, onPage, passToProvider);
+    for (const url of postPaths) {
       const toApp = url === oauthPaths.pushedAuthorizationRequest ? { onRequest: limitPosts(services) } : {};
       bare.route({
         method: ["POST", "OPTIONS"],
         url,
         ...toApp,
         errorHandler: handleErrorAsJson(services),
-        handler: pass,
+        handler: passToProvider,
       });
     }
     done();
   });
   registerInteractionRoutes(server, services, currentProvider);
-  mountMetadata(server, services);
+  registerMetadataRoutes(server, services);
   return [
     ...[oauthPaths.authorization, resumePath, ...metadataPaths].map((path) => [path, ["GET"]] as const),
-    ...posted.map((path) => [path, ["POST", "OPTIONS"]] as const),
+    ...postPaths.map((path) => [path, ["POST", "OPTIONS"]] as const),
     [interactionRoute, ["GET", "POST"]],
   ];
 }
 
 /**
- * What is kept for whoever asks. The others keep nothing for an app that has shown neither a code nor a
- * token.
+ * Limits pushed authorization requests per IP address, because every such request is stored. The other
+ * endpoints store nothing for a client without a code or token.
  */
 const limitPosts =
   ({ limitAddress }: OauthServices): OauthServices["limitAddress"] =>
@@ -157,8 +157,8 @@ const limitPosts =
     if (request.method === "POST") await limitAddress(request, reply);
   };
 
-/** For the log line of the request; a fault of ours has one of its own. */
-function noteRefusal(
+/** Records the error code of a refused request for its log line. A server error gets a separate log line. */
+function recordRefusal(
   request: FastifyRequest | undefined,
   { code, fault }: ProviderRefusal,
   { log }: OauthServices,
@@ -166,13 +166,13 @@ function noteRefusal(
   if (request === undefined) return;
   request.failureCode = code;
   if (fault !== null)
-    log.error({ requestId: request.id, code: "internal_error", err: fault }, "A request failed on our side.");
+    log.error(
+      { requestId: request.id, code: "internal_error", err: fault },
+      "A request failed on our side.",
+    );
 }
 
-/**
- * What clients find out before they ask: RFC 8414 of the authorization server, RFC 9728 of the API, and the
- * public keys. Only what works stands here.
- */
+/** Metadata of the authorization server (RFC 8414). Lists only what the server supports. */
 function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
   return {
     issuer: publicUrl,
@@ -208,7 +208,7 @@ function resourceMetadata(publicUrl: string): Readonly<Record<string, unknown>> 
   };
 }
 
-/** RFC 9728 section 3.1 puts the resource's own path behind the well-known one. */
+/** Paths of the API's metadata. RFC 9728 section 3.1 appends the resource's path to the well-known path. */
 const resourceMetadataPaths = [
   protectedResourceMetadataPath,
   `${protectedResourceMetadataPath}${new URL(accessTokenAudience("http://any.example")).pathname}`,
@@ -221,10 +221,13 @@ const metadataPaths: readonly string[] = [
 ];
 
 const documentSeconds = 300;
-/** Less than the time between a new key and its first token. */
+/**
+ * Seconds for which clients may cache the public keys; less than the time between a new key and its first
+ * token.
+ */
 const keysSeconds = 30;
 
-function mountMetadata(server: FastifyInstance, { publicUrl, signingKeys }: OauthServices): void {
+function registerMetadataRoutes(server: FastifyInstance, { publicUrl, signingKeys }: OauthServices): void {
   const documents: readonly (readonly [string, unknown])[] = [
     [authorizationServerMetadataPath, serverMetadata(publicUrl)],
     ...resourceMetadataPaths.map((path) => [path, resourceMetadata(publicUrl)] as const),

@@ -1,7 +1,7 @@
 /**
- * The authorization server: oidc-provider, with everything off that is not OAuth as the contract has it.
- * Codes with PKCE (S256), tokens bound to a key of the client (DPoP), refresh tokens that rotate. It goes
- * nowhere else to find something out, and all its addresses are made of PUBLIC_URL.
+ * The configuration of oidc-provider: authorization codes with PKCE (S256), DPoP-bound tokens and rotating
+ * refresh tokens. All other features are off. The server sends no requests to other hosts, and builds all
+ * URLs from PUBLIC_URL.
  */
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -24,9 +24,9 @@ import { findSignedInStaff, oauthMessagePage } from "./pages.ts";
 
 export interface ProviderRefusal {
   readonly request: IncomingMessage;
-  /** RFC 6749's word for it. */
+  /** Error code of RFC 6749. */
   readonly code: string;
-  /** What was thrown, where the fault is ours. */
+  /** The thrown error if the server failed; null if the request was wrong. */
   readonly fault: unknown;
 }
 
@@ -35,18 +35,19 @@ export interface ProviderHooks {
 }
 
 /**
- * One provider for as long as the signing keys stay what they are: it takes them once, and all else it knows
- * lies in the database.
+ * Returns a function that returns the current provider. A new provider is created when the signing keys
+ * change, because oidc-provider reads them only once. All other state is in the database.
  */
 export function createProviderSource(services: OauthServices, hooks: ProviderHooks): () => Promise<Provider> {
-  let held: { readonly keyIds: string; readonly provider: Provider } | undefined;
+  let current: { readonly keyIds: string; readonly provider: Provider } | undefined;
   return async () => {
     const [library, keys] = await Promise.all([loadOidcProvider(), services.signingKeys.signing()]);
-    if (keys.length === 0) throw new Error("There is no key to sign tokens with.");
+    if (keys.length === 0)
+      throw new Error("There is no signing key that can be decrypted with ENCRYPTION_KEYS.");
     const keyIds = keys.map(({ kid }) => kid).join(" ");
-    if (held?.keyIds !== keyIds)
-      held = { keyIds, provider: createProvider(library, { services, keys, hooks }) };
-    return held.provider;
+    if (current?.keyIds !== keyIds)
+      current = { keyIds, provider: createProvider(library, { services, keys, hooks }) };
+    return current.provider;
   };
 }
 
@@ -57,23 +58,22 @@ interface ProviderParts {
 }
 
 function createProvider(library: OidcProviderModule, { services, keys, hooks }: ProviderParts): Provider {
-  const provider = new (withoutForms(library))(
+  const provider = new (withoutFormPost(library))(
     services.publicUrl,
-    configurationOf(library, { services, keys }),
+    createConfiguration(library, { services, keys }),
   );
   const { protocol, host } = new URL(services.publicUrl);
-  // Addresses, cookies and what a proof is for follow PUBLIC_URL: neither Host nor a proxy's headers are
-  // believed.
+  // URLs, cookies and DPoP checks follow PUBLIC_URL; the Host header and proxy headers are ignored.
   Object.defineProperties(provider.request, {
     protocol: { get: () => protocol.slice(0, -1) },
     host: { get: () => host },
   });
   provider.use(async (context, next) => {
-    if (isResumed(context.path)) await forgetOtherPerson(provider, context);
+    if (isResumed(context.path)) await deleteSessionOfOtherAccount(provider, context);
     await next();
     if (context.status === 503) context.set("retry-after", "2");
   });
-  const tell = (
+  const reportRefusal = (
     context: KoaContextWithOIDC,
     error: Error & { readonly error?: string; readonly expose?: boolean },
   ): void =>
@@ -90,16 +90,19 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     "pushed_authorization_request.error",
     "server_error",
   ])
-    events.on(event, tell);
-  // Koa's own: what is thrown beside all of these.
+    events.on(event, reportRefusal);
+  // Koa reports all other errors with this event.
   events.on("error", (error: Error, context?: KoaContextWithOIDC) => {
-    if (context !== undefined) tell(context, error);
+    if (context !== undefined) reportRefusal(context, error);
   });
   return provider;
 }
 
-/** Answers go back in the address alone: the page that posts them needs a script. */
-function withoutForms({ Provider: Base }: OidcProviderModule): typeof Provider {
+/**
+ * Removes the response mode `form_post`, because its page needs a script. Answers are sent in the redirect
+ * URL only.
+ */
+function withoutFormPost({ Provider: Base }: OidcProviderModule): typeof Provider {
   return class extends Base {
     override registerResponseMode(...[name, handler]: Parameters<Provider["registerResponseMode"]>): void {
       if (name !== "form_post") super.registerResponseMode(name, handler);
@@ -109,10 +112,10 @@ function withoutForms({ Provider: Base }: OidcProviderModule): typeof Provider {
 
 const minute = 60;
 const day = 86_400;
-/** Unused for so long, a refresh token is over; each use gives a new one, until the grant ends. */
+/** Days until an unused refresh token expires; every use issues a new token until the grant ends. */
 const refreshTokenDays = 30;
 
-function configurationOf(
+function createConfiguration(
   library: OidcProviderModule,
   { services, keys }: Omit<ProviderParts, "hooks">,
 ): Configuration {
@@ -141,13 +144,14 @@ function configurationOf(
     expiresWithSession: () => Promise.resolve(false),
     extraTokenClaims: (_context, token) =>
       Promise.resolve("grantId" in token ? { grant_id: token.grantId } : {}),
-    // The one that was given just now: nobody is taken at an earlier word.
+    // Only a grant given in this interaction counts, so earlier grants never replace consent.
     loadExistingGrant: ({ oidc }) => {
       const grantId = oidc.result?.consent?.grantId;
       return grantId === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(grantId);
     },
     findAccount: async ({ oidc: { session } }, id) => {
-      // What a person granted outlasts that person's sessions.
+      // Without a session (at the token endpoint), the account only has to be enabled: grants outlast
+      // sessions.
       const staff = await (session === undefined
         ? findActiveStaff(services.db, id)
         : findSignedInStaff(services.db, { accountId: id, acr: session.acr }));
@@ -159,7 +163,7 @@ function configurationOf(
       policy: createPrompts(library),
       url: (_context, { uid }) => `${publicUrl}/oauth/interaction/${uid}`,
     },
-    renderError: showRefusal,
+    renderError: sendRefusal,
     ttl: {
       AccessToken: accessTokenLifetimeSeconds,
       AuthorizationCode: minute,
@@ -175,16 +179,22 @@ function configurationOf(
       pushed_authorization_request: oauthPaths.pushedAuthorizationRequest,
       jwks: oauthPaths.jwks,
     },
-    enabledJWA: { clientAuthSigningAlgValues: proofAlgorithms, dPoPSigningAlgValues: proofAlgorithms },
-    features: featuresOf(library, services, keys),
-    fetch: () => Promise.reject(new Error("The authorization server asks nobody.")),
+    enabledJWA: {
+      clientAuthSigningAlgValues: signatureAlgorithms,
+      dPoPSigningAlgValues: signatureAlgorithms,
+    },
+    features: createFeatures(library, services, keys),
+    fetch: () => Promise.reject(new Error("The authorization server sends no requests to other hosts.")),
   };
 }
 
-/** EdDSA under its new name too (RFC 9864): libraries write it, and it is the same signature. */
-const proofAlgorithms = ["ES256", "EdDSA", "Ed25519"] as const;
+/**
+ * JWS algorithms of proofs and client authentication. `Ed25519` is the name that RFC 9864 gives to EdDSA on
+ * Ed25519.
+ */
+const signatureAlgorithms = ["ES256", "EdDSA", "Ed25519"] as const;
 
-function featuresOf(
+function createFeatures(
   { errors }: OidcProviderModule,
   { publicUrl }: OauthServices,
   keys: readonly PrivateJwk[],
@@ -221,10 +231,7 @@ function featuresOf(
 
 type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) => void;
 
-/**
- * All that is kept of a request, however free a client is in what it says there: 2 kB of each parameter at
- * most.
- */
+/** Most characters of each parameter, because requests are stored. */
 const parameterLengthMax = 2048;
 
 const checkParameters =
@@ -242,15 +249,15 @@ const checkParameters =
   };
 
 /**
- * An app's own scheme has no origin, which is written as `null`: so does every page in a sandbox write
- * itself.
+ * Whether the origin belongs to a redirect URI. Private schemes have the origin `null`, which sandboxed pages
+ * send too, so `null` never matches.
  */
 const isOriginOf = (uris: readonly string[], origin: string): boolean =>
   origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);
 
 /**
- * Left out, all are asked for: the person who consents says which are given. `offline_access` is what every
- * client has.
+ * Checks the requested scopes. Without `scope`, all scopes are requested and the staff member chooses.
+ * `offline_access` is ignored, because every client gets refresh tokens.
  */
 const requireScopes =
   ({ errors }: OidcProviderModule): CheckParameter =>
@@ -262,8 +269,8 @@ const requireScopes =
   };
 
 /**
- * When a person is asked: to sign in where nobody is who may, and to consent each time, so that every grant
- * was given by somebody who looked.
+ * The prompts of the authorization endpoint: sign-in if no enabled account is signed in, and consent every
+ * time.
  */
 function createPrompts({
   interactionPolicy: { Check, Prompt },
@@ -271,7 +278,7 @@ function createPrompts({
   return [
     new Prompt(
       { name: "login", requestable: true },
-      // An account that was disabled is not found any more, whatever its session says.
+      // `account` is undefined if nobody is signed in or the account is disabled.
       new Check(
         "no_account",
         "sign-in is required",
@@ -298,17 +305,17 @@ const pages = new Set(["authorization", "resume"]);
  * Answers a refusal that cannot be sent back to the app: with a page in a browser, with the JSON of RFC 6749
  * for a program.
  */
-function showRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
+function sendRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
   if (!pages.has(context.oidc.route)) {
     context.type = "application/json";
     context.body = JSON.stringify(out);
     return;
   }
   context.set(pageHeaders({}));
-  context.body = renderPage(oauthMessagePage("This did not work", sentenceOf(context, out)));
+  context.body = renderPage(oauthMessagePage("This did not work", refusalMessage(context, out)));
 }
 
-function sentenceOf(
+function refusalMessage(
   { oidc, status }: KoaContextWithOIDC,
   { error, error_description: description }: ErrorOut,
 ): string {
@@ -318,23 +325,26 @@ function sentenceOf(
 }
 
 /**
- * One browser, two people: who signed in in one tab is not who the browser's session is of by the time that
- * the answer goes on its way, because somebody else did in another. oidc-provider would then ask, on a page
- * of its own, whether to sign that one out; who typed a password last is who is meant.
+ * A browser can be used by two staff members: one signs in within one tab, another in a second tab.
+ * oidc-provider would then ask on its own page whether to sign the first one out. Instead, the most recent
+ * sign-in counts.
  */
 type Context = Parameters<Provider["Session"]["get"]>[0];
 
-/** Where an answered interaction goes on. */
+/** Whether the path continues an answered interaction. */
 const isResumed = (path: string): boolean => path.startsWith(`${oauthPaths.authorization}/`);
 
-/** Forgets the session that the cookie names, where it is of somebody else than the sign-in that is resumed. */
-async function forgetOtherPerson(provider: Provider, context: Context): Promise<void> {
+/**
+ * Deletes the session in the cookie if it belongs to another account than the sign-in that is being
+ * continued.
+ */
+async function deleteSessionOfOtherAccount(provider: Provider, context: Context): Promise<void> {
   const uid = context.cookies.get(provider.cookieName("resume"), { signed: true });
   const interaction = uid === undefined ? undefined : await provider.Interaction.find(uid);
   const accountId = interaction?.result?.login?.accountId;
   if (accountId === undefined) return;
   const session = await provider.Session.get(context);
-  // An interaction that began in another session than this one is at its end, and this one stays.
+  // If the interaction began in another session, it fails anyway, so this session is kept.
   const beganIn = interaction?.session?.uid;
   if (beganIn !== undefined && beganIn !== session.uid) return;
   if (session.accountId !== undefined && session.accountId !== accountId) await session.destroy();

@@ -114,7 +114,7 @@ describeOnBoth("a proof", (open) => {
   });
 
   it("is forgotten by the sweeps, however many there are", async () => {
-    expect(sweeps.map(({ name }) => name)).toContain("forget used proofs");
+    expect(sweeps.map(({ name }) => name)).toContain("delete used DPoP proofs");
     const rows = Array.from({ length: 1500 }, (_, index) => ({
       digest: createHash("sha256").update(String(index)).digest(),
       expiresAt: now,

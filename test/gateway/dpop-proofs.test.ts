@@ -197,7 +197,7 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
   "a time in milliseconds": claims(({ now }) => ({ iat: now * 1000 }), /iat/),
   "a time as text": claims(({ now }) => ({ iat: String(now) }), wrong("iat")),
   "no time": claims({ iat: undefined }, wrong("iat")),
-  "an end that is over": claims(({ now }) => ({ exp: now - 61 }), /Its exp is over/),
+  "an end that is over": claims(({ now }) => ({ exp: now - 61 }), /Its "exp" is in the past/),
   "a beginning that is to come": claims(({ now }) => ({ nbf: now + 61 }), wrong("nbf")),
 
   "no id": claims({ jti: undefined }, wrong("jti")),

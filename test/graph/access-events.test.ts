@@ -61,7 +61,7 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
     );
   const sweep = () =>
     sweeps
-      .find(({ name }) => name === "tell of keys that end soon")
+      .find(({ name }) => name === "announce expiring API keys")
       ?.run(world.app.services, { now: world.clock.now(), signal: new AbortController().signal });
 
   it("tell of keys that are made and revoked, each once", async () => {

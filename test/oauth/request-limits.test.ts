@@ -53,7 +53,7 @@ describe("requests of an address", () => {
       });
       expect([refused.status, await kept()]).toEqual([429, before]);
       if (method === "POST") expect(refused.body.error).toBe("temporarily_unavailable");
-      else expect(refused.text).toContain("There were too many requests");
+      else expect(refused.text).toContain("Too many requests");
       expect(world().logged.at(-1)).toMatchObject({ status: 429, code: "rate_limited" });
       const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
       expect((await world().get(product, headers)).status).toBe(429);
@@ -74,7 +74,7 @@ describe("requests of an address", () => {
     expect([
       refused.status,
       refused.headers.get("retry-after"),
-      refused.text.includes("There were too many requests"),
+      refused.text.includes("Too many requests"),
     ]).toEqual([429, "60", true]);
   });
 

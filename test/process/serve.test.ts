@@ -101,7 +101,7 @@ describe.concurrent("what is wrong with its place stops the start with one line 
   });
 
   it.each([
-    [{ PORT: "abc" }, "Setting PORT must be a whole number from 0 to 65535."],
+    [{ PORT: "abc" }, "Setting PORT must be an integer from 0 to 65535."],
     [
       { DATABASE_URL: "postgres://127.0.0.1/x" },
       "Setting ENCRYPTION_KEYS is required with DATABASE_URL: a comma-separated list of id:base64, each key 32 bytes.",

@@ -7,7 +7,7 @@ const key = Buffer.alloc(32, 1).toString("base64");
 const otherKey = Buffer.alloc(32, 2).toString("base64");
 const keys = { ENCRYPTION_KEYS: `k1:${key}` };
 const whole = (name: string, from: number, to: number): string =>
-  `${name} must be a whole number from ${from} to ${to}.`;
+  `${name} must be an integer from ${from} to ${to}.`;
 const listOfKeys = "ENCRYPTION_KEYS must be a comma-separated list of id:base64, each key 32 bytes.";
 
 it.each([
@@ -33,9 +33,9 @@ it.each([
     { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318#x" },
     "OTEL_EXPORTER_OTLP_ENDPOINT must not have a query or a fragment.",
   ],
-  [{ RATE_LIMIT_SCALE: "-1" }, "RATE_LIMIT_SCALE must be a number, 0 or more."],
-  [{ RATE_LIMIT_SCALE: "1e3" }, "RATE_LIMIT_SCALE must be a number, 0 or more."],
-  [{ WEBHOOK_RETRY_SCALE: "fast" }, "WEBHOOK_RETRY_SCALE must be a number, 0 or more."],
+  [{ RATE_LIMIT_SCALE: "-1" }, "RATE_LIMIT_SCALE must be a decimal number of 0 or more."],
+  [{ RATE_LIMIT_SCALE: "1e3" }, "RATE_LIMIT_SCALE must be a decimal number of 0 or more."],
+  [{ WEBHOOK_RETRY_SCALE: "fast" }, "WEBHOOK_RETRY_SCALE must be a decimal number of 0 or more."],
   [{ DEMO: "yes" }, "DEMO must be 0 or 1."],
   [{ DATABASE_PREPARED: "true" }, "DATABASE_PREPARED must be 0 or 1."],
   [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent."],
@@ -60,7 +60,7 @@ it.each([
   [{ ENCRYPTION_KEYS: `k 1:${key}` }, listOfKeys],
   [{ ENCRYPTION_KEYS: `k1:${key.slice(0, 20)}*${key.slice(20)}` }, listOfKeys],
   [{ ENCRYPTION_KEYS: `k1:${Buffer.alloc(33).toString("base64")}` }, listOfKeys],
-  [{ ENCRYPTION_KEYS: `k1:${key},k2:${key},k1:${otherKey}` }, "ENCRYPTION_KEYS must have each id once."],
+  [{ ENCRYPTION_KEYS: `k1:${key},k2:${key},k1:${otherKey}` }, "ENCRYPTION_KEYS must not repeat an id."],
 ])("the environment %o is refused with the setting and the rule", (environment, message) => {
   expect(() => readSettings(environment)).toThrow(new BadSetting(message));
 });
