@@ -114,12 +114,12 @@ it.each([
       expect(await page.getByLabel(/Express/).isChecked()).toBe(true);
     } else {
       await page.getByLabel(/Express/).check();
-      await press(page, "Use this delivery");
+      await press(page, "Use this delivery method");
     }
     await page.getByLabel("The card is declined").check();
     await press(page, /^Pay /);
     await page.getByRole("alert").getByText("The card was declined.").waitFor();
-    await page.getByLabel("It succeeds after a few seconds").check();
+    await page.getByLabel("The payment succeeds after a few seconds").check();
     await press(page, /^Pay /);
     expect(await headingOf(page)).toBe("Your payment is being processed");
     await page.getByRole("heading", { name: "Thank you" }).waitFor();
@@ -192,13 +192,13 @@ it("choices in quick succession: the last one counts, nothing typed is lost, and
   const letGo = await holdAnswers(page, checkout.url);
   await page.getByLabel(/Express/).click();
   expect(await page.locator("#pay").isDisabled()).toBe(true);
-  await page.getByLabel("It succeeds after a few seconds").check();
+  await page.getByLabel("The payment succeeds after a few seconds").check();
   await page.getByLabel(/Pick up/).click();
   letGo();
   await page.locator("#pay:enabled").waitFor();
   expect(await page.getByLabel(/Pick up/).isChecked()).toBe(true);
   expect(await page.getByLabel("Promotion code").inputValue()).toBe("LATER");
-  expect(await page.getByLabel("It succeeds after a few seconds").isChecked()).toBe(true);
+  expect(await page.getByLabel("The payment succeeds after a few seconds").isChecked()).toBe(true);
   await press(page, /^Pay /);
   expect(await headingOf(page)).toBe("Your payment is being processed");
 });

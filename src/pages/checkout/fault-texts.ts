@@ -8,17 +8,17 @@ import { fillPlaceholders, pickLanguage, type Language } from "./texts.ts";
 type Texts = readonly [en: string, de: string, ja: string];
 
 const changed: Texts = [
-  "Something has changed meanwhile. Look at your order again before you pay.",
+  "Your order has changed in the meantime. Check it again before you pay.",
   "Inzwischen hat sich etwas geändert. Prüfen Sie Ihre Bestellung noch einmal, bevor Sie bezahlen.",
   "内容が変更されました。お支払いの前にご注文内容をもう一度ご確認ください。",
 ];
 const gone: Texts = [
-  "Something in your order can no longer be bought as it is. Cancel, change your cart in the shop, and start again.",
-  "Etwas in Ihrer Bestellung ist so nicht mehr lieferbar. Brechen Sie ab, ändern Sie den Warenkorb im Shop und beginnen Sie neu.",
+  "An item in your order is no longer available in this quantity. Cancel, change your cart in the shop, and check out again.",
+  "Ein Artikel Ihrer Bestellung ist in dieser Menge nicht mehr lieferbar. Brechen Sie ab, ändern Sie den Warenkorb im Shop und beginnen Sie neu.",
   "購入できなくなった商品があります。キャンセルしてショップでカートを変更し、もう一度お手続きください。",
 ];
 const codeUnknown: Texts = [
-  "There is no such promotion code. Check how it is written.",
+  "This promotion code does not exist. Check the spelling.",
   "Diesen Gutscheincode gibt es nicht. Prüfen Sie die Schreibweise.",
   "このクーポンコードは存在しません。入力内容をご確認ください。",
 ];
@@ -26,7 +26,7 @@ const codeUnknown: Texts = [
 /** Messages by failure code, or by the reason of the conflict. */
 const byCode: Readonly<Record<string, Texts>> = {
   checkout_amount_changed: [
-    "The total has changed. Look at it again, then pay.",
+    "The total has changed. Check it, then pay.",
     "Der Gesamtbetrag hat sich geändert. Prüfen Sie ihn und bezahlen Sie dann.",
     "合計金額が変わりました。ご確認のうえ、お支払いください。",
   ],
@@ -40,12 +40,12 @@ const byCode: Readonly<Record<string, Texts>> = {
     "お届け先を入力してください。",
   ],
   delivery_option_required: [
-    "Choose how it is delivered.",
+    "Choose a delivery method.",
     "Wählen Sie eine Versandart.",
     "配送方法を選んでください。",
   ],
   payment_token_required: [
-    "Choose how to pay.",
+    "Choose a payment method.",
     "Wählen Sie eine Zahlungsart.",
     "お支払い方法を選んでください。",
   ],
@@ -55,19 +55,19 @@ const byCode: Readonly<Record<string, Texts>> = {
     "お支払いが完了しました。まもなく注文が確定します。",
   ],
   address_market_mismatch: [
-    "This shop does not sell to that country in this order. Choose another country.",
+    "This order cannot be delivered to that country. Choose another country.",
     "In dieses Land kann diese Bestellung nicht geliefert werden. Wählen Sie ein anderes Land.",
     "このご注文はその国へお届けできません。別の国を選んでください。",
   ],
   promotion_code_not_found: codeUnknown,
   promotion_code_malformed: codeUnknown,
   email_empty: [
-    "Enter your e-mail.",
+    "Enter your e-mail address.",
     "Geben Sie Ihre E-Mail-Adresse ein.",
     "メールアドレスを入力してください。",
   ],
   email_malformed: [
-    "Write the e-mail like name@example.com.",
+    "Enter an e-mail address like name@example.com.",
     "Schreiben Sie die E-Mail-Adresse wie name@example.com.",
     "メールアドレスは name@example.com の形式で入力してください。",
   ],
@@ -112,7 +112,7 @@ const byCode: Readonly<Record<string, Texts>> = {
     "ご注文金額がこのコードの条件に達していません。",
   ],
   minimum_quantity_not_met: [
-    "There are too few things in your order for this code.",
+    "Your order has too few items for this code.",
     "Für diesen Code sind zu wenige Artikel in der Bestellung.",
     "商品の数がこのコードの条件に達していません。",
   ],
@@ -122,17 +122,17 @@ const byCode: Readonly<Record<string, Texts>> = {
     "このカードはご利用いただけませんでした。請求は発生していません。もう一度試すか、別の方法でお支払いください。",
   ],
   insufficient_funds: [
-    "There was not enough money. Nothing was charged; try again or pay in another way.",
+    "The card has insufficient funds. Nothing was charged; try again or pay in another way.",
     "Das Guthaben reichte nicht. Es wurde nichts abgebucht; versuchen Sie es noch einmal oder bezahlen Sie anders.",
     "残高が不足しています。請求は発生していません。もう一度試すか、別の方法でお支払いください。",
   ],
   timed_out: [
-    "The payment was not confirmed in time. Should it still succeed, it is given back. Pay again.",
+    "The payment was not confirmed in time. If it succeeds later, it will be refunded. Pay again.",
     "Die Zahlung wurde nicht rechtzeitig bestätigt. Gelingt sie doch noch, wird sie erstattet. Bezahlen Sie noch einmal.",
     "時間内に決済を確認できませんでした。後で成功した場合は返金されます。もう一度お支払いください。",
   ],
   buyer_gave_up: [
-    "You stopped waiting for the payment. Should it still succeed, it is given back. Pay in another way.",
+    "You stopped waiting for the payment. If it succeeds later, it will be refunded. Pay in another way.",
     "Sie haben das Warten auf die Zahlung beendet. Gelingt sie doch noch, wird sie erstattet. Bezahlen Sie anders.",
     "決済の待機を中止しました。後で成功した場合は返金されます。別の方法でお支払いください。",
   ],
@@ -142,8 +142,8 @@ const byCode: Readonly<Record<string, Texts>> = {
     "お支払いが完了しませんでした。もう一度試すか、別の方法でお支払いください。",
   ],
   other: [
-    "This did not work. Try again.",
-    "Das hat nicht geklappt. Versuchen Sie es noch einmal.",
+    "The request failed. Try again.",
+    "Die Anfrage ist fehlgeschlagen. Versuchen Sie es noch einmal.",
     "処理できませんでした。もう一度お試しください。",
   ],
 };
@@ -161,14 +161,14 @@ export function messageForFailure({ code, parts }: Failure, language: Language):
 export const messageForPaymentFailure = (failureCode: string, language: Language): string =>
   messageForCode(Object.hasOwn(byCode, failureCode) ? failureCode : "payment_failed", language);
 
-const required: Texts = ["Fill this in.", "Füllen Sie dieses Feld aus.", "入力してください。"];
+const required: Texts = ["Enter a value.", "Füllen Sie dieses Feld aus.", "入力してください。"];
 const forbidden: Texts = [
-  "Write it without web addresses, pictures and special characters.",
-  "Schreiben Sie es ohne Internetadressen, Bildzeichen und Sonderzeichen.",
+  "Do not use web addresses, emojis or special characters.",
+  "Verwenden Sie keine Internetadressen, Emojis oder Sonderzeichen.",
   "URL、絵文字、特殊文字は使用できません。",
 ];
 const listed: Texts = [
-  "Choose one of the list.",
+  "Choose an entry from the list.",
   "Wählen Sie einen Eintrag der Liste.",
   "一覧から選択してください。",
 ];
@@ -177,14 +177,22 @@ const listed: Texts = [
 const byRule: Readonly<Record<string, Texts>> = {
   required,
   too_short: required,
-  too_long: ["Write it shorter.", "Schreiben Sie es kürzer.", "長すぎます。短くしてください。"],
+  too_long: [
+    "The text is too long. Shorten it.",
+    "Der Text ist zu lang. Kürzen Sie ihn.",
+    "長すぎます。短くしてください。",
+  ],
   control_character: forbidden,
   html: forbidden,
   url: forbidden,
   emoji: forbidden,
   unknown_country: listed,
   unknown_region: listed,
-  other: ["Check this.", "Prüfen Sie diese Angabe.", "ご確認ください。"],
+  other: [
+    "This value is not valid. Check it.",
+    "Diese Angabe ist ungültig. Prüfen Sie sie.",
+    "ご確認ください。",
+  ],
 };
 
 const regionRequired: Texts = [
@@ -212,19 +220,19 @@ const byField: Readonly<Record<string, Texts>> = {
     "郵便番号を入力してください。",
   ],
   "email required": [
-    "Enter your e-mail.",
+    "Enter your e-mail address.",
     "Geben Sie Ihre E-Mail-Adresse ein.",
     "メールアドレスを入力してください。",
   ],
   "regionCode required": regionRequired,
   "countryCode required": ["Choose the country.", "Wählen Sie das Land.", "国・地域を選択してください。"],
   "regionCode region_postal_code_mismatch": [
-    "State or region and postal code do not belong together. Check both.",
+    "The state or region does not match the postal code. Check both.",
     "Region und Postleitzahl passen nicht zusammen. Prüfen Sie beide.",
     "都道府県・州と郵便番号が一致しません。両方をご確認ください。",
   ],
   "postalCode region_postal_code_mismatch": [
-    "Postal code and state or region do not belong together. Check both.",
+    "The postal code does not match the state or region. Check both.",
     "Postleitzahl und Region passen nicht zusammen. Prüfen Sie beide.",
     "郵便番号と都道府県・州が一致しません。両方をご確認ください。",
   ],
@@ -239,7 +247,7 @@ const byField: Readonly<Record<string, Texts>> = {
     "電話番号は＋と国番号から入力してください。",
   ],
   "email pattern_mismatch": [
-    "Write the e-mail like name@example.com.",
+    "Enter an e-mail address like name@example.com.",
     "Schreiben Sie die E-Mail-Adresse wie name@example.com.",
     "メールアドレスは name@example.com の形式で入力してください。",
   ],
@@ -275,14 +283,14 @@ export function messagesForField(
 const byWarning: Readonly<Record<string, Texts>> = {
   price_changed: ["A price has changed.", "Ein Preis hat sich geändert.", "価格が変更されました。"],
   quantity_reduced: [
-    "There is less of this than you wanted.",
-    "Nur noch in geringerer Menge verfügbar.",
+    "The quantity was reduced, because there is less in stock.",
+    "Die Menge wurde verringert, weil weniger vorrätig ist.",
     "在庫が不足しているため数量を減らしました。",
   ],
-  out_of_stock: ["This is sold out.", "Das ist ausverkauft.", "在庫切れです。"],
+  out_of_stock: ["This item is sold out.", "Dieser Artikel ist ausverkauft.", "在庫切れです。"],
   line_unavailable: [
-    "This is no longer sold here.",
-    "Das wird hier nicht mehr verkauft.",
+    "This item is no longer sold here.",
+    "Dieser Artikel wird hier nicht mehr verkauft.",
     "現在お取り扱いがありません。",
   ],
   promotion_suspended: [

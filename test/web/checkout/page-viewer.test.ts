@@ -86,7 +86,7 @@ it("without its database the page says to try again", async () => {
   const shown = await buyer.open();
   expect([shown.status, headingOf(shown.text), shown.headers["retry-after"]]).toEqual([
     503,
-    "This does not work at the moment",
+    "The checkout is not available at the moment",
     "2",
   ]);
   expect(shown.text).not.toMatch(/127\.0\.0\.1|checkout\/[\w-]{43}/);
