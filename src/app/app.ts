@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
-import { createSigningKeys } from "#access/oauth/signing-keys.ts";
+import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
 import { createRequestLog, type RequestLog } from "#access/request-log.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
@@ -17,7 +17,7 @@ import { describeApi } from "#gateway/api-description.ts";
 import { gatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { createWatch } from "#graph/live/watch.ts";
-import { createReads } from "#graph/loaders.ts";
+import { createSharedAggregateReads } from "#graph/loaders.ts";
 import { createInternalAuthentication } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
 import { reportsPlugin } from "#graphql/reports/plugin.ts";
@@ -163,22 +163,14 @@ async function createParts(options: AppOptions) {
     doOnce,
     events,
     ...reporting.services,
-    reads: createReads(db, clock),
+    reads: createSharedAggregateReads(db, clock),
     rateLimitScale: settings.rateLimitScale,
     resolvedNames: createResolvedNames(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
   const services = createServices(shared, createSubjectRender(mesh));
   const notices = createNotices(database, events, log);
-  const signingKeys = createSigningKeys({ db, keyring, clock, log });
-  const credentials = createCredentialVerifier({
-    db,
-    clock,
-    events,
-    isCurrent: notices.isCurrent,
-    createVerifier: (findGrant) =>
-      createAccessTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant }),
-  });
+  const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
   const requests = createRequestLog({ db, clock, log });
   const background = createBackgroundWork(services, { database, settings, notices, log, role });
   instruments.addReadings({
@@ -197,11 +189,34 @@ async function createParts(options: AppOptions) {
     reporting,
     services,
     notices,
-    signingKeys,
-    credentials,
+    ...access,
     requests,
     background,
   };
+}
+
+interface CredentialOptions extends Pick<GraphServices, "db" | "clock" | "publicUrl" | "keyring" | "events"> {
+  readonly log: Log;
+  /** Returns whether the process has received all recent notices. */
+  readonly isCurrent: () => boolean;
+}
+
+/** Creates the signing keys of access tokens and the verifier of all credentials. */
+function createCredentials({ log, isCurrent, events, ...services }: CredentialOptions): {
+  readonly signingKeys: SigningKeys;
+  readonly credentials: ClosableCredentialVerifier;
+} {
+  const { db, clock, publicUrl, keyring } = services;
+  const signingKeys = createSigningKeys({ db, keyring, clock, log });
+  const credentials = createCredentialVerifier({
+    db,
+    clock,
+    events,
+    isCurrent,
+    createVerifier: (findGrant) =>
+      createAccessTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant }),
+  });
+  return { signingKeys, credentials };
 }
 
 /** Registers the HTTP plugins in order. A worker serves only health checks and metrics. */

@@ -8,9 +8,9 @@ import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { createReadOnly, reportMsMax } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import type { GraphServices, Replica } from "#graph/context.ts";
+import type { GraphServices, ReplicaSources } from "#graph/context.ts";
 import { shopLimits, type StatementLimits } from "#database/statement-pool.ts";
-import { createReads } from "#graph/loaders.ts";
+import { createSharedAggregateReads } from "#graph/loaders.ts";
 import type { Settings } from "./settings.ts";
 
 export interface ReportServices {
@@ -22,7 +22,7 @@ export interface ReportServices {
 export interface ReportServicesOptions {
   readonly settings: Settings;
   readonly database: OpenDatabase;
-  readonly replica: Replica | undefined;
+  readonly replica: ReplicaSources | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -56,7 +56,7 @@ export function createReportServices({
  * The replica of DATABASE_READ_URL, with separate connection pools for analysts (including reports) and for
  * public reads.
  */
-export interface OpenReplica extends Replica {
+export interface OpenReplica extends ReplicaSources {
   readonly close: () => Promise<void>;
 }
 
@@ -84,8 +84,8 @@ export async function openReplica({
   const analysts = await open(analystConnections, { aloneMs: reportMsMax, inTransactionMs: analystMs });
   const everybody = await open(databasePool, shopLimits);
   return {
-    ofAnalysts: { db: analysts.db, reads: createReads(analysts.db, clock) },
-    ofThePublic: { db: everybody.db, reads: createReads(everybody.db, clock) },
+    ofAnalysts: { db: analysts.db, reads: createSharedAggregateReads(analysts.db, clock) },
+    ofThePublic: { db: everybody.db, reads: createSharedAggregateReads(everybody.db, clock) },
     close: async () => {
       await Promise.all([analysts.close(), everybody.close()]);
     },

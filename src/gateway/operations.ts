@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { anonymousViewer, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { isTracing, tracedPart } from "#foundation/tracing.ts";
-import { createContext, type GraphContext, type GraphServices, type Source } from "#graph/context.ts";
+import { createContext, type GraphContext, type GraphServices, type ReadSource } from "#graph/context.ts";
 import { addressKey } from "#http/caller.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { Run } from "#mesh/run.ts";
@@ -170,7 +170,7 @@ export function executorOf(
       once,
       onOnce: once === null ? undefined : recorderOf(call),
     };
-    const runOn = (source?: Source): ReturnType<Run> =>
+    const runOn = (source?: ReadSource): ReturnType<Run> =>
       run(document, createContext(services, { ...caller, source }), { variables });
     return security.kind === "anonymous" ? runPublic(runOn) : runOn();
   };

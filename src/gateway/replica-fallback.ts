@@ -6,13 +6,13 @@
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import type { GraphServices, Source } from "#graph/context.ts";
+import type { GraphServices, ReadSource } from "#graph/context.ts";
 import { failureOfError } from "#mesh/public-error.ts";
 
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
 /** Runs a read against the source it is given: the replica, or the primary database if that is undefined. */
-export type RunPublic = (ask: (source: Source | undefined) => Result) => Result;
+export type RunPublic = (ask: (source: ReadSource | undefined) => Result) => Result;
 
 export interface ReplicaFallbackOptions {
   readonly clock: Clock;

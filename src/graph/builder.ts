@@ -8,7 +8,7 @@ import RelayPlugin from "@pothos/plugin-relay";
 import ScopeAuthPlugin from "@pothos/plugin-scope-auth";
 import ValidationPlugin from "@pothos/plugin-validation";
 import { fail, type Failure, type FailureDetail } from "#foundation/failure.ts";
-import { authScopes, type Caller, type GraphContext } from "./context.ts";
+import { authScopes, type CallerKind, type GraphContext } from "./context.ts";
 
 interface OutputScalar<Input, Output = Input> {
   Input: Input;
@@ -20,7 +20,7 @@ export interface GraphTypes {
   DefaultFieldNullability: false;
   DefaultEdgesNullability: false;
   DefaultNodeNullability: false;
-  AuthScopes: { callers: readonly Caller[] };
+  AuthScopes: { callers: readonly CallerKind[] };
   Scalars: {
     ID: OutputScalar<string>;
     DateTime: OutputScalar<Date, Date | string>;

@@ -17,7 +17,7 @@ builder.globalConnectionField("totalCount", (t) =>
 );
 
 /** The page size multiplies what is asked of each. */
-export const pageCost = ({
+export const connectionCost = ({
   first,
   last,
 }: {
@@ -29,7 +29,7 @@ export const pageCost = ({
 });
 
 /** The names and descriptions of a list's types. */
-export const listTypes = (
+export const connectionTypeOptions = (
   name: string,
   plural: string,
 ): [{ name: string; description: string }, { name: string; description: string }] => [
@@ -50,7 +50,7 @@ type Listed<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly query: SelectQueryBuilder<Tables, Name, Row>;
 };
 
-export interface ConnectionOf<Row> {
+export interface ConnectionResult<Row> {
   readonly edges: { readonly cursor: string; readonly node: Row }[];
   readonly pageInfo: {
     readonly startCursor: string | null;
@@ -62,26 +62,26 @@ export interface ConnectionOf<Row> {
 }
 
 /** A page of the query; the count is taken only when somebody asks for it. */
-export async function connectionOf<Tables, Name extends keyof Tables, Row extends { readonly id: string }>(
+export async function loadConnection<Tables, Name extends keyof Tables, Row extends { readonly id: string }>(
   args: DefaultConnectionArguments,
   { db, query, ...paging }: Listed<Tables, Name, Row>,
-): Promise<ConnectionOf<Row>> {
+): Promise<ConnectionResult<Row>> {
   requirePage(args);
-  const found = await connectionPage(args, (page) => pageOf(query, paging, page));
+  const found = await loadConnectionPage(args, (page) => pageOf(query, paging, page));
   return { ...found, totalCount: () => cappedCount(query, db) };
 }
 
 /** A page of rows, found by the caller's own means, with the cursors of its rows. */
-export async function connectionPage<Row extends { readonly id: string }>(
+export async function loadConnectionPage<Row extends { readonly id: string }>(
   args: DefaultConnectionArguments,
   load: (page: Page) => Promise<readonly Row[]>,
-): Promise<Omit<ConnectionOf<Row>, "totalCount">> {
+): Promise<Omit<ConnectionResult<Row>, "totalCount">> {
   const connection = await resolveCursorConnection<Promise<readonly Row[]>>(
     { args, toCursor: (row) => row.id, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
   );
   // Pothos types its edges as nullable, for rows that may be missing; these rows are not.
-  const { edges, pageInfo } = connection as unknown as Omit<ConnectionOf<Row>, "totalCount">;
+  const { edges, pageInfo } = connection as unknown as Omit<ConnectionResult<Row>, "totalCount">;
   return { edges, pageInfo };
 }
 

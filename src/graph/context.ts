@@ -17,7 +17,7 @@ import type { RenderSubject } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import type { Watch } from "./live/watch.ts";
-import { createLoaders, type Loaders, type Reads } from "./loaders.ts";
+import { createLoaders, type Loaders, type SharedAggregateReads } from "./loaders.ts";
 
 export interface GraphContext {
   readonly viewer: Viewer;
@@ -50,26 +50,26 @@ export interface GraphContext {
 }
 
 /** Where a request reads. */
-export interface Source {
+export interface ReadSource {
   readonly db: Database;
   /** What is read for many requests at once; without it, each reads for itself. */
-  readonly reads?: Reads;
+  readonly reads?: SharedAggregateReads;
 }
 
 /** A replica of the database, which may be a moment behind: no change is made by what is read there. */
-export interface Replica {
-  readonly ofAnalysts: Source;
-  readonly ofThePublic: Source;
+export interface ReplicaSources {
+  readonly ofAnalysts: ReadSource;
+  readonly ofThePublic: ReadSource;
 }
 
 /** What a process has once, whoever asks. */
-export interface GraphServices extends Source {
+export interface GraphServices extends ReadSource {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly rateLimitScale: number;
   readonly keyring: Keyring;
   /** Without it everything is read in the shop's own database. */
-  readonly replica?: Replica | undefined;
+  readonly replica?: ReplicaSources | undefined;
   /** What buyers search for, counted; without it nothing is. */
   readonly searchCounts?: SearchCounts;
   /** What reports are read by. */
@@ -96,7 +96,7 @@ export interface CallerDetails {
   readonly client?: string;
   readonly operationId?: string | null;
   /** Where what it asks is read, if not in the shop's own database. */
-  readonly source?: Source | undefined;
+  readonly source?: ReadSource | undefined;
   readonly once?: OnceRequest<ExecutionResult> | null;
   readonly onOnce?: GraphContext["onOnce"];
 }
@@ -147,40 +147,40 @@ export function contextInTransaction<Context extends GraphContext>(
  * The callers that a field names. Anonymous callers and integrators come over REST, the roles are those of
  * internal tokens; `system` renders events, and `buyer` is on the page of one checkout session.
  */
-export type Caller = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | InternalRole;
+export type CallerKind = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | InternalRole;
 
 type WithViewer = Pick<GraphContext, "viewer">;
 
-export function callerOf(viewer: Viewer): Caller {
+export function getCallerKind(viewer: Viewer): CallerKind {
   return viewer.kind === "internal" ? viewer.role : viewer.kind;
 }
 
 /** The scopes of `@pothos/plugin-scope-auth`: a field names the kinds of callers that it is open to. */
 export const authScopes = ({
   viewer,
-}: WithViewer): { readonly callers: (callers: readonly Caller[]) => boolean } => ({
-  callers: (callers) => callers.includes(callerOf(viewer)),
+}: WithViewer): { readonly callers: (callers: readonly CallerKind[]) => boolean } => ({
+  callers: (callers) => callers.includes(getCallerKind(viewer)),
 });
 
 /** Callers that run a merchant: they may read and change everything of it. */
-export const staff: readonly Caller[] = ["admin", "operator"];
+export const staffCallers: readonly CallerKind[] = ["admin", "operator"];
 /** Callers that read everything of a merchant; analysts do so without personal data. */
-export const readers: readonly Caller[] = ["admin", "operator", "analyst"];
+export const merchantReaders: readonly CallerKind[] = ["admin", "operator", "analyst"];
 /** The platform's operators alone. */
-export const platform: readonly Caller[] = ["operator"];
+export const platformOperators: readonly CallerKind[] = ["operator"];
 /** Apps that a merchant has installed, with either kind of credential. */
-export const integrators: readonly Caller[] = ["api_key", "oauth"];
+export const integratorCallers: readonly CallerKind[] = ["api_key", "oauth"];
 /** Apps for their own installation, and staff. */
-export const integratorsAndStaff: readonly Caller[] = [...integrators, ...staff];
+export const integratorsAndStaff: readonly CallerKind[] = [...integratorCallers, ...staffCallers];
 /** Internal frontends: a storefront, for the buyer that X-Buyer-Reference names, and staff. */
-export const frontends: readonly Caller[] = ["storefront", ...staff];
+export const frontendCallers: readonly CallerKind[] = ["storefront", ...staffCallers];
 /** Frontends, and the page of the checkout session itself. */
-export const pagesAndFrontends: readonly Caller[] = ["buyer", ...frontends];
+export const checkoutPagesAndFrontends: readonly CallerKind[] = ["buyer", ...frontendCallers];
 /** Everybody who may change a cart. */
-export const everyClient: readonly Caller[] = [...integrators, ...frontends];
-export const everybody: readonly Caller[] = [
+export const cartCallers: readonly CallerKind[] = [...integratorCallers, ...frontendCallers];
+export const allCallers: readonly CallerKind[] = [
   "anonymous",
-  ...integrators,
+  ...integratorCallers,
   "storefront",
   "admin",
   "analyst",
@@ -188,7 +188,7 @@ export const everybody: readonly Caller[] = [
 ];
 
 /** The merchant that a credential is bound to; null if it is one of the platform. */
-export function ownerOf({ viewer }: GraphContext): string | null {
+export function getCallerMerchantId({ viewer }: GraphContext): string | null {
   if (viewer.kind === "anonymous") throw fail("role_not_allowed");
   return viewer.merchantId;
 }
@@ -197,15 +197,18 @@ export function ownerOf({ viewer }: GraphContext): string | null {
  * The merchant whose rows a list shows: the token's own, or the one that a token of the platform names; null:
  * all.
  */
-export function listedOwner(context: GraphContext, merchantId: string | null | undefined): string | null {
-  return ownerOf(context) === null && (merchantId === null || merchantId === undefined)
+export function getListMerchantId(
+  context: GraphContext,
+  merchantId: string | null | undefined,
+): string | null {
+  return getCallerMerchantId(context) === null && (merchantId === null || merchantId === undefined)
     ? null
-    : tenantOf(context, merchantId);
+    : requireMerchantId(context, merchantId);
 }
 
 /** The merchant that a mutation acts on: the token's own, or the one that a token of the platform names. */
-export function tenantOf(context: GraphContext, merchantId: string | null | undefined): string {
-  const owner = ownerOf(context);
+export function requireMerchantId(context: GraphContext, merchantId: string | null | undefined): string {
+  const owner = getCallerMerchantId(context);
   if (owner === null && (merchantId === null || merchantId === undefined)) {
     throw failAt("missing_field", {
       in: "body",
@@ -220,26 +223,26 @@ export function tenantOf(context: GraphContext, merchantId: string | null | unde
 }
 
 /** The page of a session may only see and change this session. */
-export const isOwnSession = (sessionId: string, { viewer }: WithViewer): boolean =>
+export const mayAccessSession = (sessionId: string, { viewer }: WithViewer): boolean =>
   viewer.kind !== "buyer" || viewer.sessionId === sessionId;
 
 /** The id of the caller's internal token or of the staff account at the console; null: another credential. */
-export const tokenIdOf = ({ viewer }: WithViewer): string | null =>
+export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
   viewer.kind === "internal" ? credentialIdOf(viewer) : null;
 
 /** The actor of an order's timeline. */
-export function orderActorOf({ viewer }: WithViewer): OrderActor {
-  const caller = callerOf(viewer);
+export function getOrderActor({ viewer }: WithViewer): OrderActor {
+  const caller = getCallerKind(viewer);
   if (caller === "storefront" || caller === "buyer") return "buyer";
   return caller === "system" ? "system" : "merchant";
 }
 
 /** Hides from analysts what identifies a buyer, and free text, which may name people. */
-export function unlessAnalyst<Value>(value: Value, { viewer }: WithViewer): Value | null {
-  return callerOf(viewer) === "analyst" ? null : value;
+export function hideFromAnalysts<Value>(value: Value, { viewer }: WithViewer): Value | null {
+  return getCallerKind(viewer) === "analyst" ? null : value;
 }
 
 /** A frontend may name the buyer in a URL, so analysts see it without its query and fragment. */
-export function addressToShow(address: string, { viewer }: WithViewer): string {
-  return callerOf(viewer) === "analyst" ? address.replace(/[?#].*$/s, "") : address;
+export function hideQueryFromAnalysts(address: string, { viewer }: WithViewer): string {
+  return getCallerKind(viewer) === "analyst" ? address.replace(/[?#].*$/s, "") : address;
 }

@@ -80,7 +80,7 @@ export interface Loaders {
   /** Sealed; null: there is none. */
   readonly personalData: DataLoader<string, SealedPersonalDataRow | null>;
   /** What the after-sales of an order are decided by beside it. */
-  readonly afterSalesFacts: DataLoader<AfterSalesQuestion, AfterSalesFacts, string>;
+  readonly afterSalesFacts: DataLoader<AfterSalesFactsKey, AfterSalesFacts, string>;
   /** Null: deleted since its id was read. */
   readonly products: DataLoader<string, ProductAggregate | null>;
   /** By variant; null: there is no such variant. */
@@ -121,7 +121,7 @@ export interface Loaders {
   readonly webhookAttempts: DataLoader<string, AttemptView[]>;
 }
 
-export interface AfterSalesQuestion {
+export interface AfterSalesFactsKey {
   readonly order: OrderAggregate;
   readonly now: Date;
 }
@@ -131,7 +131,7 @@ interface LoaderSource {
   readonly db: Database;
   readonly clock: Clock;
   /** Outside of a transaction: what is read together with other requests. */
-  readonly reads: Reads | undefined;
+  readonly reads: SharedAggregateReads | undefined;
 }
 
 /** Each is made when it is asked for: a request needs few of them. */
@@ -247,7 +247,7 @@ function publicProducts(db: Database, clock: Clock): Loads<PublicProductAddress,
 /** Asked in one request, they are asked for one time. */
 async function answerAfterSales(
   db: Database,
-  questions: readonly AfterSalesQuestion[],
+  questions: readonly AfterSalesFactsKey[],
 ): Promise<AfterSalesFacts[]> {
   const now = questions[0]?.now ?? new Date(0);
   const orders = questions.map(({ order }) => order);
@@ -293,7 +293,7 @@ function groupsBy<Row>(
  * What a process reads for many requests at once (shared-reads.ts): the aggregates that most requests ask for
  * one of.
  */
-export interface Reads {
+export interface SharedAggregateReads {
   readonly carts: SharedReads<string, CartAggregate>;
   readonly orders: SharedReads<string, OrderAggregate>;
   readonly publicProducts: SharedReads<PublicProductAddress, PublicProductRow>;
@@ -304,7 +304,7 @@ const itself = (id: string): string => id;
 const nameOfAddress = ({ merchantSlug, productSlug }: PublicProductAddress): string =>
   `${merchantSlug}/${productSlug}`;
 
-export function createReads(db: Database, clock: Clock): Reads {
+export function createSharedAggregateReads(db: Database, clock: Clock): SharedAggregateReads {
   return {
     carts: createSharedReads({ nameOf: itself, find: (ids) => findCarts(db, ids, clock.now()) }),
     orders: createSharedReads({ nameOf: itself, find: (ids) => findOrders(db, ids) }),

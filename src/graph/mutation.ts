@@ -11,7 +11,7 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { appendAuditEntries, getAuditActor, auditableId } from "#access/audit.ts";
 import { builder } from "./builder.ts";
-import { type Caller, type GraphContext, type GraphServices, staff } from "./context.ts";
+import { type CallerKind, type GraphContext, type GraphServices, staffCallers } from "./context.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
@@ -19,24 +19,24 @@ type Types = (typeof builder)["$inferSchemaTypes"];
  * What the commands of a kind of mutations get beside the transaction and the input, and what happens around
  * them.
  */
-export interface ChangeContext<Context> {
+export interface MutationContext<Context> {
   /** Whether the mutation has the argument `merchantId`, for callers of the platform. */
   readonly hasMerchantId: boolean;
   /** Checks the merchant, before the transaction. */
-  readonly open: (request: GraphContext, merchantId: string | null | undefined) => OpenChange<Context>;
+  readonly open: (request: GraphContext, merchantId: string | null | undefined) => OpenedMutation<Context>;
 }
 
-export interface OpenChange<Context> {
+export interface OpenedMutation<Context> {
   /** Null is the platform. */
   readonly merchantId: string | null;
   /** Makes the context of the command, and writes the events of its changes. */
   readonly run: <Changed>(
-    at: ChangeMoment,
+    at: MutationMoment,
     command: (context: Context) => Promise<Changed>,
   ) => Promise<Changed>;
 }
 
-export interface ChangeMoment {
+export interface MutationMoment {
   readonly transaction: Transaction;
   readonly now: Date;
 }
@@ -52,10 +52,10 @@ export type MutationPreparation<Input = unknown, Prepared = unknown> = (
 ) => Promise<Prepared>;
 
 /** What mutations of one kind have in common. */
-export interface ChangeKind<Context, Ids extends string = never> {
-  readonly context: ChangeContext<Context>;
+export interface MutationKind<Context, Ids extends string = never> {
+  readonly context: MutationContext<Context>;
   /** Staff, unless given. */
-  readonly callers?: readonly Caller[];
+  readonly callers?: readonly CallerKind[];
   /** Arguments with the ids of what the mutation acts on, with their descriptions. */
   readonly target?: Readonly<Record<Ids, string>>;
   /**
@@ -82,8 +82,8 @@ interface ChangeMutation<
 > {
   readonly name: string;
   readonly description: string;
-  readonly context: ChangeContext<Context>;
-  readonly callers?: readonly Caller[];
+  readonly context: MutationContext<Context>;
+  readonly callers?: readonly CallerKind[];
   readonly target?: Readonly<Record<Ids, string>>;
   /** Like `target`, but nullable. */
   readonly optionalTarget?: Readonly<Record<OptionalIds, string>>;
@@ -91,7 +91,7 @@ interface ChangeMutation<
   /** "What shall change.", unless given. */
   readonly inputDescription?: string;
   readonly type: Type;
-  readonly idempotency: ChangeKind<unknown>["idempotency"];
+  readonly idempotency: MutationKind<unknown>["idempotency"];
   readonly check?: (request: GraphContext, input: InputOf<Input, Ids, OptionalIds>) => void;
   readonly prepare?: MutationPreparation<Input, Prepared>;
   /** The command. What was prepared is the input's `prepared`. */
@@ -129,7 +129,7 @@ export const idempotencyKeyArgument = "idempotencyKey";
 const idempotencyKeyDescription =
   "Makes the change happen once, however often it is sent: 1 to 255 printable ASCII characters, kept for 7 days. The document then has this one root field.";
 
-export function changeMutation<
+export function defineMutation<
   Input extends object,
   Context,
   Changed,
@@ -141,7 +141,7 @@ export function changeMutation<
   parts: ChangeMutation<Input, Ids, OptionalIds, Context, Prepared, Changed, Type> &
     Answered<Changed, ShapeFromTypeParam<Types, Type, false>>,
 ): void;
-export function changeMutation<
+export function defineMutation<
   Input extends object,
   Context,
   Type extends TypeParam<Types>,
@@ -159,12 +159,12 @@ export function changeMutation<
     Type
   >,
 ): void;
-export function changeMutation(parts: AnyMutation): void {
+export function defineMutation(parts: AnyMutation): void {
   const {
     name,
     description,
     context,
-    callers = staff,
+    callers = staffCallers,
     input,
     inputDescription = "What shall change.",
     type,
@@ -245,13 +245,13 @@ declare module "graphql" {
 }
 
 /** Gives the preparation of a mutation, or undefined if it has none. */
-export const preparationOf = ({
+export const getMutationPreparation = ({
   extensions,
 }: Pick<GraphQLField<unknown, unknown>, "extensions">): MutationPreparation | undefined =>
   extensions.change?.prepare;
 
 /** Throws if a mutation was not made by `changeMutation`: it would neither be recorded nor prepared. */
-export function requireChanges(schema: GraphQLSchema): GraphQLSchema {
+export function requireDefinedMutations(schema: GraphQLSchema): GraphQLSchema {
   for (const { name, extensions } of Object.values(schema.getMutationType()?.getFields() ?? {}))
     if (extensions.change === undefined)
       throw new Error(`The mutation ${name} must be defined with changeMutation.`);
@@ -259,7 +259,7 @@ export function requireChanges(schema: GraphQLSchema): GraphQLSchema {
 }
 
 /** What was changed a moment ago in this request must be read anew. */
-export function loadAnew<Key, Row>(
+export function reloadChangedRow<Key, Row>(
   loader: { clear(key: Key): { load(key: Key): Promise<Row> } },
   key: Key,
 ): Promise<Row> {

@@ -34,12 +34,15 @@ import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts"
 import { builder } from "./builder.ts";
 
 /** As the contract shows it, beside what is stored. */
-export type CartShown = CartView & { readonly stored: CartAggregate };
+export type GraphCart = CartView & { readonly stored: CartAggregate };
 /** The same of a checkout session, with the cart that it is about. */
-export type SessionShown = SessionView & { readonly stored: SessionAggregate; readonly cart: CartAggregate };
+export type GraphCheckoutSession = SessionView & {
+  readonly stored: SessionAggregate;
+  readonly cart: CartAggregate;
+};
 
 /** As the contract shows it, beside what is stored. */
-export type OrderShown = OrderView & { readonly stored: OrderAggregate };
+export type GraphOrder = OrderView & { readonly stored: OrderAggregate };
 
 export const MoneyRef = builder.objectRef<Money>("Money");
 export const PriceRangeRef = builder.objectRef<PriceRange>("PriceRange");
@@ -48,7 +51,7 @@ export const MerchantSummaryRef = builder.objectRef<ProductSummary["merchant"]>(
 
 export const ProductSummaryRef = builder.objectRef<ProductSummary>("ProductSummary");
 export const ProductDetailRef = builder.objectRef<ProductDetail>("ProductDetail");
-export const VariantViewRef = builder.objectRef<VariantView>("ProductVariant");
+export const ProductVariantRef = builder.objectRef<VariantView>("ProductVariant");
 export const VariantOfferRef = builder.objectRef<VariantOffer>("VariantOffer");
 
 export const ProductRef = builder.objectRef<ProductAggregate>("Product");
@@ -68,7 +71,7 @@ export const OAuthGrantRef = builder.objectRef<GrantRow>("OAuthGrant");
 export const InternalTokenRef = builder.objectRef<InternalTokenRow>("InternalToken");
 export const MarketRef = builder.objectRef<MarketRow>("Market");
 
-export const CartRef = builder.objectRef<CartShown>("Cart");
+export const CartRef = builder.objectRef<GraphCart>("Cart");
 export const PromotionStateRef = builder.objectRef<PromotionStateView>("PromotionState");
 export const CartTotalsRef = builder.objectRef<CartTotals>("CartTotals");
 export const DeliveryOptionRef = builder.objectRef<DeliveryOptionView>("DeliveryOption");
@@ -77,9 +80,9 @@ export const MaskedAddressRef = builder.objectRef<MaskedAddress>("MaskedAddress"
 export const PromotionRef = builder.objectRef<PromotionRow>("Promotion");
 export const PromotionCodeRef = builder.objectRef<PromotionCodeRow>("PromotionCode");
 
-export const CheckoutSessionRef = builder.objectRef<SessionShown>("HostedCheckoutSession");
+export const CheckoutSessionRef = builder.objectRef<GraphCheckoutSession>("HostedCheckoutSession");
 
-export const OrderRef = builder.objectRef<OrderShown>("Order");
+export const OrderRef = builder.objectRef<GraphOrder>("Order");
 export const FulfillmentRef = builder.objectRef<FulfillmentView>("Fulfillment");
 export const PaymentRef = builder.objectRef<PaymentView>("Payment");
 export const RefundRef = builder.objectRef<RefundView>("Refund");

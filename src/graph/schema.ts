@@ -54,7 +54,7 @@ import "./reports/searches.ts";
 import "./reports/webhook-health.ts";
 import "./live/subscriptions.ts";
 import { builder } from "./builder.ts";
-import { requireChanges } from "./mutation.ts";
+import { requireDefinedMutations } from "./mutation.ts";
 
 builder.queryType({ description: "Everything that can be read." });
 builder.mutationType({
@@ -66,4 +66,4 @@ builder.subscriptionType({
     "What can be followed: server-sent events, for a POST with `Accept: text/event-stream`. Each begins with the present state. An answer of null is the last: it is not there, or not for the asker.",
 });
 
-export default requireChanges(builder.toSchema({ sortSchema: false }));
+export default requireDefinedMutations(builder.toSchema({ sortSchema: false }));

@@ -18,9 +18,9 @@ import {
 } from "graphql";
 import { failAt, type Failure } from "#foundation/failure.ts";
 import { fingerprintOf, parseIdempotencyKey } from "#database/idempotency.ts";
-import { idempotencyKeyArgument, preparationOf } from "#graph/mutation.ts";
+import { idempotencyKeyArgument, getMutationPreparation } from "#graph/mutation.ts";
 import { isIntegrator } from "#access/viewer.ts";
-import { callerOf, staff } from "#graph/context.ts";
+import { getCallerKind, staffCallers } from "#graph/context.ts";
 import type { PolicyArgs } from "./run.ts";
 import { contractSchemaOf, isOwnDocument } from "./contract-schema.ts";
 
@@ -118,14 +118,14 @@ export async function prepareMutations(args: PolicyArgs): Promise<unknown> {
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
   // Only callers who may execute the mutation make this service ask the network.
-  if (!isIntegrator(viewer) && !staff.includes(callerOf(viewer))) return undefined;
+  if (!isIntegrator(viewer) && !staffCallers.includes(getCallerKind(viewer))) return undefined;
   const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
   const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});
   // Variables that do not fit are refused by the executor, with GraphQL's own errors.
   if (coerced === undefined) return undefined;
   let last: unknown;
   for (const [node, field] of prepared)
-    last = await preparationOf(field)?.(getArgumentValues(field, node, coerced)["input"], services);
+    last = await getMutationPreparation(field)?.(getArgumentValues(field, node, coerced)["input"], services);
   return last;
 }
 
@@ -141,7 +141,7 @@ function preparedMutations(
   const nodes = operation ? rootFieldsOf(operation.selectionSet, document) : [];
   const found = nodes.flatMap((node): Mutation[] => {
     const field = fields[node.name.value];
-    return field !== undefined && preparationOf(field) !== undefined ? [[node, field]] : [];
+    return field !== undefined && getMutationPreparation(field) !== undefined ? [[node, field]] : [];
   });
   if (document.definitions.length === 1) mutations.set(document, found);
   return found;

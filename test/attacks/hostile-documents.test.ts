@@ -5,7 +5,7 @@
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, it } from "vitest";
 import { typeMapQuery } from "#pages/graphiql/browser/type-map/introspection.ts";
-import { faultsMax } from "#graph/limits.ts";
+import { validationErrorsMax } from "#graph/limits.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 import { type HostileDocument, hostileDocuments } from "./hostile-documents.ts";
@@ -45,7 +45,7 @@ describe("what is sent to hurt the graph", () => {
         requestId: expect.stringMatching(/^req_/),
         data: undefined,
       });
-      expect(body.errors.length).toBeLessThanOrEqual(faultsMax + 1);
+      expect(body.errors.length).toBeLessThanOrEqual(validationErrorsMax + 1);
       expect(text.length).toBeLessThan(answerLengthMax);
       expect(statements.filter((statement) => !statement.includes("internal_token"))).toEqual([]);
     }

@@ -6,10 +6,10 @@ import { createReplicaFallback } from "#gateway/replica-fallback.ts";
 import type { Database } from "#database/connect.ts";
 import { fail } from "#foundation/failure.ts";
 import { createLog } from "#foundation/log.ts";
-import type { Replica, Source } from "#graph/context.ts";
+import type { ReplicaSources, ReadSource } from "#graph/context.ts";
 
-const source = (name: string): Source => ({ db: { name } as unknown as Database });
-const replica: Replica = { ofAnalysts: source("analysts"), ofThePublic: source("replica") };
+const source = (name: string): ReadSource => ({ db: { name } as unknown as Database });
+const replica: ReplicaSources = { ofAnalysts: source("analysts"), ofThePublic: source("replica") };
 const failed = (originalError: Error): ExecutionResult => ({
   data: null,
   errors: [new GraphQLError("", { originalError })],
@@ -23,7 +23,7 @@ let answer: ExecutionResult = { data: {} };
 const log = createLog("info", {
   write: (line: string) => void told.push((JSON.parse(line) as { msg: string }).msg),
 });
-const ask = (from: Source | undefined): ExecutionResult => {
+const ask = (from: ReadSource | undefined): ExecutionResult => {
   asked.push(from === undefined ? "primary" : (from.db as unknown as { readonly name: string }).name);
   return from === undefined ? { data: { primary: true } } : answer;
 };

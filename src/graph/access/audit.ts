@@ -1,8 +1,8 @@
 /** The audit log, for the staff of a merchant and for the platform. */
 import { selectAuditEntries, type AuditRow } from "#access/audit.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { ownerOf, staff } from "#graph/context.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
+import { getCallerMerchantId, staffCallers } from "#graph/context.ts";
+import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
 
 const AuditActorEnum = defineEnum("AuditActor", {
   description: "The kind of caller that made a change.",
@@ -69,8 +69,8 @@ builder.queryField("auditEntries", (t) =>
       type: AuditEntry,
       description:
         "The audit entries of the merchants that the caller may read, newest first. With a token of the platform, includes the entries of the platform.",
-      authScopes: { callers: staff },
-      complexity: pageCost,
+      authScopes: { callers: staffCallers },
+      complexity: connectionCost,
       args: {
         actor: t.arg({ type: AuditActorEnum, description: "Only changes made by this kind of caller." }),
         actorId: t.arg.id({
@@ -84,10 +84,10 @@ builder.queryField("auditEntries", (t) =>
         to: t.arg({ type: "DateTime", description: "Only changes made before this time." }),
       },
       resolve: (_root, { actor, actorId, action, targetId, from, to, ...page }, context) =>
-        connectionOf(page, {
+        loadConnection(page, {
           db: context.db,
           query: selectAuditEntries(context.db, {
-            merchantId: ownerOf(context),
+            merchantId: getCallerMerchantId(context),
             actor,
             actorId,
             action,
@@ -99,6 +99,6 @@ builder.queryField("auditEntries", (t) =>
           isNewestFirst: true,
         }),
     },
-    ...listTypes("AuditEntry", "audit entries"),
+    ...connectionTypeOptions("AuditEntry", "audit entries"),
   ),
 );

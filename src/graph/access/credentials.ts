@@ -6,9 +6,9 @@ import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#acce
 import { isStaffViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { type GraphContext, staff } from "#graph/context.ts";
-import { accessChange } from "#graph/change-kinds.ts";
-import { changeMutation, loadAnew } from "#graph/mutation.ts";
+import { type GraphContext, staffCallers } from "#graph/context.ts";
+import { accessMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { ApiKeyRef, InternalTokenRef } from "#graph/refs.ts";
 import { ScopeEnum } from "./identity.ts";
 import { RoleEnum } from "./merchants.ts";
@@ -146,11 +146,11 @@ const loadInternalToken = async ({ db }: GraphContext, id: string): Promise<Inte
   return token;
 };
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "apiKeyCreate",
   description: "Creates an API key for an installation. Its secret value is only in this response.",
-  callers: staff,
+  callers: staffCallers,
   input: ApiKeyCreateInput,
   type: ApiKeyCreated,
   run: async (transaction, access, { expiresAt, ...input }) => {
@@ -167,12 +167,12 @@ changeMutation({
   }),
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "apiKeyRotate",
   description:
     "Creates the successor of an API key. Both keys work until the overlap ends; then the old key has expired. A key can be rotated once.",
-  callers: staff,
+  callers: staffCallers,
   input: ApiKeyRotateInput,
   type: ApiKeyRotated,
   run: async (transaction, access, input) => {
@@ -186,32 +186,32 @@ changeMutation({
   answer: async ({ loaders }, { apiKeyId, value, rotatedId }) => {
     const [apiKey, rotated] = await Promise.all([
       loaders.apiKeys.load(apiKeyId),
-      loadAnew(loaders.apiKeys, rotatedId),
+      reloadChangedRow(loaders.apiKeys, rotatedId),
     ]);
     return { apiKey, value, rotated };
   },
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "apiKeyRevoke",
   description: "Revokes an API key: requests with it are refused at once.",
-  callers: staff,
+  callers: staffCallers,
   input: ApiKeyRevokeInput,
   type: ApiKeyRef,
   run: async (transaction, access, { apiKeyId }) => {
     access.publish(await revokeApiKey(transaction, access, apiKeyId));
     return apiKeyId;
   },
-  answer: ({ loaders }, id) => loadAnew(loaders.apiKeys, id),
+  answer: ({ loaders }, id) => reloadChangedRow(loaders.apiKeys, id),
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "internalTokenCreate",
   description:
     "Creates an internal token. Its secret value is only in this response. Staff members who are signed in cannot use this mutation, because the token would outlive their account.",
-  callers: staff,
+  callers: staffCallers,
   input: InternalTokenCreateInput,
   type: InternalTokenCreated,
   check: ({ viewer }) => {
@@ -233,11 +233,11 @@ changeMutation({
   }),
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "internalTokenRevoke",
   description: "Revokes an internal token: requests with it are refused at once.",
-  callers: staff,
+  callers: staffCallers,
   input: InternalTokenRevokeInput,
   type: InternalTokenRef,
   run: async (transaction, access, { internalTokenId }) => {

@@ -13,7 +13,13 @@ import {
 import { selectApiKeys, type ApiKeyRow } from "#access/keys/read-credentials.ts";
 import { selectInstallations } from "#access/installations.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { everybody, integrators, ownerOf, readers, staff } from "#graph/context.ts";
+import {
+  allCallers,
+  integratorCallers,
+  getCallerMerchantId,
+  merchantReaders,
+  staffCallers,
+} from "#graph/context.ts";
 import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, OAuthGrantRef, ViewerRef } from "#graph/refs.ts";
 
 export const ModeEnum = defineEnum("Mode", {
@@ -114,25 +120,28 @@ ViewerRef.implement({
           ? null
           : loaders.merchants.load(viewer.merchantId),
     }),
-    limits: t.field({
-      type: [RateLimit],
-      description: "The rate limits of the credential; empty if rate limits are switched off.",
-      complexity: { multiplier: 2 },
-      resolve: (_viewer, _args, { rateLimitScale }) =>
-        credentialRateBuckets.flatMap((bucket) => {
-          const quota = scaledQuota(bucket, rateLimitScale);
-          return quota === undefined
-            ? []
-            : [{ bucket, quota, windowSeconds: rateQuotas[bucket].windowSeconds }];
-        }),
-    }),
-    api: t.field({
-      type: Api,
-      description: "Version and time of the API that answered.",
-      resolve: (_viewer, _args, { clock }) => ({ serverTime: clock.now() }),
-    }),
   }),
 });
+
+builder.objectFields(ViewerRef, (t) => ({
+  limits: t.field({
+    type: [RateLimit],
+    description: "The rate limits of the credential; empty if rate limits are switched off.",
+    complexity: { multiplier: 2 },
+    resolve: (_viewer, _args, { rateLimitScale }) =>
+      credentialRateBuckets.flatMap((bucket) => {
+        const quota = scaledQuota(bucket, rateLimitScale);
+        return quota === undefined
+          ? []
+          : [{ bucket, quota, windowSeconds: rateQuotas[bucket].windowSeconds }];
+      }),
+  }),
+  api: t.field({
+    type: Api,
+    description: "Version and time of the API that answered.",
+    resolve: (_viewer, _args, { clock }) => ({ serverTime: clock.now() }),
+  }),
+}));
 
 export const ScopeEnum = defineEnum<Scope>("Scope", {
   description:
@@ -203,7 +212,7 @@ builder.queryField("viewer", (t) =>
   t.field({
     type: ViewerRef,
     description: "The caller of this request.",
-    authScopes: { callers: everybody.filter((caller) => caller !== "anonymous") },
+    authScopes: { callers: allCallers.filter((caller) => caller !== "anonymous") },
     resolve: (_root, _args, { viewer }) => viewer,
   }),
 );
@@ -214,7 +223,7 @@ builder.queryField("installation", (t) =>
     nullable: true,
     description:
       "The installation of the caller's credential; for internal callers, the installation with the given `id`. Null if there is none.",
-    authScopes: { callers: [...integrators, ...readers, "system"] },
+    authScopes: { callers: [...integratorCallers, ...merchantReaders, "system"] },
     args: {
       id: t.arg.id({ description: "The installation's id, `ins_…`; ignored if the caller is an app." }),
     },
@@ -232,13 +241,15 @@ builder.queryField("apiKey", (t) =>
     type: ApiKeyRef,
     nullable: true,
     description: "The API key with this id, including revoked keys; null if there is none.",
-    authScopes: { callers: [...staff, "system"] },
+    authScopes: { callers: [...staffCallers, "system"] },
     args: { id: t.arg.id({ required: true, description: "The API key's id, `key_…`." }) },
     resolve: async (_root, { id }, context) => {
       // The loader reads the keys of several events in one statement.
       if (context.viewer.kind === "system") return context.loaders.apiKeys.load(id);
       return (
-        (await selectApiKeys(context.db, ownerOf(context)).where("id", "=", id).executeTakeFirst()) ?? null
+        (await selectApiKeys(context.db, getCallerMerchantId(context))
+          .where("id", "=", id)
+          .executeTakeFirst()) ?? null
       );
     },
   }),

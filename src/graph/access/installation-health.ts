@@ -6,7 +6,7 @@ import {
 } from "#access/readiness/readiness.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { integrators, readers, staff } from "#graph/context.ts";
+import { integratorCallers, merchantReaders, staffCallers } from "#graph/context.ts";
 import { ApiKeyRef, InstallationRef } from "#graph/refs.ts";
 import {
   type ApiRequestRow,
@@ -17,7 +17,7 @@ import {
 } from "#access/request-log.ts";
 import { docUrlOf } from "#foundation/failure.ts";
 import { kindOf } from "#foundation/ids.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
+import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
 
 const ReadinessStatusEnum = defineEnum("ReadinessStatus", {
   description: "The overall result of an installation's readiness checks.",
@@ -136,7 +136,7 @@ builder.objectField(InstallationRef, "readiness", (t) =>
   t.field({
     type: InstallationReadinessType,
     description: "The readiness of the installation, with the result of every check.",
-    authScopes: { callers: [...integrators, ...readers] },
+    authScopes: { callers: [...integratorCallers, ...merchantReaders] },
     resolve: async ({ id }, _args, { viewer, loaders, clock }) => {
       const [installation, endpoints] = await Promise.all([
         loaders.readinessFacts.load(id),
@@ -189,7 +189,7 @@ const ApiRequest = builder.objectRef<ApiRequestRow>("ApiRequest").implement({
       type: ApiKeyRef,
       nullable: true,
       description: "The API key that sent the request; null if it was sent with an OAuth access token.",
-      authScopes: { callers: staff },
+      authScopes: { callers: staffCallers },
       resolve: ({ credentialId }, _args, { loaders }) =>
         kindOf(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null,
     }),
@@ -201,21 +201,21 @@ builder.objectField(InstallationRef, "recentRequests", (t) =>
     {
       type: ApiRequest,
       description: `The REST requests of the installation's credentials in the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its response. The list is a sample: for every two seconds, each server process stores at most ${loggedFailuresMax} failed and ${loggedSuccessesMax} successful requests of an installation. Requests without a known credential are not listed.`,
-      authScopes: { callers: readers },
-      complexity: pageCost,
+      authScopes: { callers: merchantReaders },
+      complexity: connectionCost,
       args: {
         onlyFailed: t.arg.boolean({
           description: "Whether to list only requests with a status of 400 or more; false by default.",
         }),
       },
       resolve: ({ id: installationId }, { onlyFailed, ...page }, { db }) =>
-        connectionOf(page, {
+        loadConnection(page, {
           db,
           query: selectApiRequests(db, { installationId, isFailedOnly: onlyFailed === true }),
           column: "api_request.id",
           isNewestFirst: true,
         }),
     },
-    ...listTypes("ApiRequest", "requests"),
+    ...connectionTypeOptions("ApiRequest", "requests"),
   ),
 );

@@ -5,9 +5,9 @@ import { changeInstallation, registerApp, createInstallation } from "#access/ins
 import { createMerchant, updateMerchant } from "#access/merchants.ts";
 import { reindexMerchant } from "#commerce/search/index-products.ts";
 import { builder } from "#graph/builder.ts";
-import { type GraphContext, platform, staff } from "#graph/context.ts";
-import { accessChange, type AccessContext } from "#graph/change-kinds.ts";
-import { changeMutation, loadAnew } from "#graph/mutation.ts";
+import { type GraphContext, platformOperators, staffCallers } from "#graph/context.ts";
+import { accessMutationKind, type AccessMutationContext } from "#graph/mutation-kinds.ts";
+import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { expectedVersionDescription } from "#graph/catalog/inputs.ts";
 import { ModeEnum, ScopeEnum } from "./identity.ts";
 import { AppRef, InstallationRef, MerchantRef } from "#graph/refs.ts";
@@ -117,24 +117,25 @@ const InstallationTransitionInput = builder.inputType("InstallationTransitionInp
   }),
 });
 
-const loadMerchant = ({ loaders }: GraphContext, id: string) => loadAnew(loaders.merchants, id);
-const loadInstallation = ({ loaders }: GraphContext, id: string) => loadAnew(loaders.installations, id);
-changeMutation({
-  ...accessChange,
+const loadMerchant = ({ loaders }: GraphContext, id: string) => reloadChangedRow(loaders.merchants, id);
+const loadInstallation = ({ loaders }: GraphContext, id: string) =>
+  reloadChangedRow(loaders.installations, id);
+defineMutation({
+  ...accessMutationKind,
   name: "merchantCreate",
   description: "Creates a merchant.",
-  callers: platform,
+  callers: platformOperators,
   input: MerchantCreateInput,
   type: MerchantRef,
   run: createMerchant,
   answer: loadMerchant,
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "merchantUpdate",
   description: "Changes a merchant.",
-  callers: staff,
+  callers: staffCallers,
   input: MerchantUpdateInput,
   type: MerchantRef,
   run: async (transaction, access, input) => {
@@ -154,7 +155,7 @@ changeMutation({
 /** A command that returns the id of the changed merchant, app or installation. */
 type AccessCommand<Input> = (
   transaction: Transaction,
-  access: AccessContext,
+  access: AccessMutationContext,
   input: Input,
 ) => Promise<string>;
 
@@ -173,55 +174,55 @@ const setMerchantStatus =
     return input.merchantId;
   };
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "merchantSuspend",
   description: "Suspends a merchant: all its credentials are refused at once and its products are hidden.",
-  callers: platform,
+  callers: platformOperators,
   input: MerchantTransitionInput,
   type: MerchantRef,
   run: setMerchantStatus("suspended"),
   answer: loadMerchant,
 });
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "merchantResume",
   description: "Resumes a suspended merchant: its credentials work and its products are visible again.",
-  callers: platform,
+  callers: platformOperators,
   input: MerchantTransitionInput,
   type: MerchantRef,
   run: setMerchantStatus("active"),
   answer: loadMerchant,
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "appCreate",
   description: "Registers an app.",
-  callers: platform,
+  callers: platformOperators,
   input: AppCreateInput,
   type: AppRef,
   run: (transaction, access, { name: appName, publisher }) =>
     registerApp(transaction, access, { name: appName, publisher: publisher ?? null }),
-  answer: ({ loaders }, id) => loadAnew(loaders.apps, id),
+  answer: ({ loaders }, id) => reloadChangedRow(loaders.apps, id),
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "installationCreate",
   description: "Lets an app in.",
-  callers: staff,
+  callers: staffCallers,
   input: InstallationCreateInput,
   type: InstallationRef,
   run: createInstallation,
   answer: loadInstallation,
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "installationScopesSet",
   description: "Replaces the scopes of an installation. Its credentials have the new scopes at once.",
-  callers: staff,
+  callers: staffCallers,
   input: InstallationScopesSetInput,
   type: InstallationRef,
   run: async (transaction, access, input) => {
@@ -255,11 +256,11 @@ const transitions = [
 ] as const;
 
 for (const [field, description, status] of transitions) {
-  changeMutation({
-    ...accessChange,
+  defineMutation({
+    ...accessMutationKind,
     name: field,
     description,
-    callers: staff,
+    callers: staffCallers,
     input: InstallationTransitionInput,
     type: InstallationRef,
     run: setInstallationStatus(status),

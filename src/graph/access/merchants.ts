@@ -4,8 +4,8 @@ import { selectApps, selectInstallations } from "#access/installations.ts";
 import { selectMerchants } from "#access/merchants.ts";
 import { productListMax } from "#commerce/catalog/read-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { ownerOf, readers, staff } from "#graph/context.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
+import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
+import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
 import { ModeEnum } from "./identity.ts";
 import { CatalogList } from "./installation-catalog.ts";
 import { ApiKeyRef, AppRef, InstallationRef, InternalTokenRef, MarketRef, MerchantRef } from "#graph/refs.ts";
@@ -175,10 +175,10 @@ builder.queryField("merchant", (t) =>
     nullable: true,
     description:
       "The merchant with this id; without `id`, the merchant of the caller's token. Null if there is none.",
-    authScopes: { callers: readers },
+    authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ description: "The merchant's id, `mer_…`." }) },
     resolve: async (_root, { id }, context) => {
-      const owner = ownerOf(context);
+      const owner = getCallerMerchantId(context);
       const wanted = id ?? owner;
       if (wanted === null || (owner !== null && wanted !== owner)) return null;
       const [found] = await selectMerchants(context.db, wanted).execute();
@@ -192,49 +192,52 @@ builder.queryFields((t) => ({
     {
       type: MerchantRef,
       description: "The merchants that the caller may read, oldest first.",
-      complexity: pageCost,
-      authScopes: { callers: readers },
+      complexity: connectionCost,
+      authScopes: { callers: merchantReaders },
       resolve: (_root, args, context) =>
-        connectionOf(args, {
+        loadConnection(args, {
           db: context.db,
-          query: selectMerchants(context.db, ownerOf(context)),
+          query: selectMerchants(context.db, getCallerMerchantId(context)),
           column: "merchant.id",
         }),
     },
-    ...listTypes("Merchant", "merchants"),
+    ...connectionTypeOptions("Merchant", "merchants"),
   ),
   apps: t.connection(
     {
       type: AppRef,
       description: "The apps that can be installed, oldest first.",
-      complexity: pageCost,
-      authScopes: { callers: readers },
-      resolve: (_root, args, { db }) => connectionOf(args, { db, query: selectApps(db), column: "app.id" }),
+      complexity: connectionCost,
+      authScopes: { callers: merchantReaders },
+      resolve: (_root, args, { db }) => loadConnection(args, { db, query: selectApps(db), column: "app.id" }),
     },
-    ...listTypes("App", "apps"),
+    ...connectionTypeOptions("App", "apps"),
   ),
   installations: t.connection(
     {
       type: InstallationRef,
       description: "The installations of the merchants that the caller may read, oldest first.",
-      complexity: pageCost,
-      authScopes: { callers: readers },
+      complexity: connectionCost,
+      authScopes: { callers: merchantReaders },
       resolve: (_root, args, context) =>
-        connectionOf(args, {
+        loadConnection(args, {
           db: context.db,
-          query: selectInstallations(context.db, ownerOf(context)),
+          query: selectInstallations(context.db, getCallerMerchantId(context)),
           column: "installation.id",
         }),
     },
-    ...listTypes("Installation", "installations"),
+    ...connectionTypeOptions("Installation", "installations"),
   ),
+}));
+
+builder.queryFields((t) => ({
   apiKeys: t.connection(
     {
       type: ApiKeyRef,
       description:
         "The API keys of the merchants that the caller may read, oldest first, including revoked keys.",
-      complexity: pageCost,
-      authScopes: { callers: staff },
+      complexity: connectionCost,
+      authScopes: { callers: staffCallers },
       args: {
         installationId: t.arg.id({
           description:
@@ -242,28 +245,28 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
-        const all = selectApiKeys(context.db, ownerOf(context));
+        const all = selectApiKeys(context.db, getCallerMerchantId(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
-        return connectionOf(args, { db: context.db, query, column: "api_key.id" });
+        return loadConnection(args, { db: context.db, query, column: "api_key.id" });
       },
     },
-    ...listTypes("ApiKey", "API keys"),
+    ...connectionTypeOptions("ApiKey", "API keys"),
   ),
   internalTokens: t.connection(
     {
       type: InternalTokenRef,
       description:
         "The internal tokens of the merchants that the caller may read, oldest first, including revoked tokens.",
-      complexity: pageCost,
-      authScopes: { callers: staff },
+      complexity: connectionCost,
+      authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>
-        connectionOf(args, {
+        loadConnection(args, {
           db: context.db,
-          query: selectInternalTokens(context.db, ownerOf(context)),
+          query: selectInternalTokens(context.db, getCallerMerchantId(context)),
           column: "internal_token.id",
         }),
     },
-    ...listTypes("InternalToken", "internal tokens"),
+    ...connectionTypeOptions("InternalToken", "internal tokens"),
   ),
 }));

@@ -7,10 +7,10 @@ import {
 } from "#access/oauth/oauth-clients.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { accessChange } from "#graph/change-kinds.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
-import { type GraphContext, platform, readers } from "#graph/context.ts";
-import { changeMutation } from "#graph/mutation.ts";
+import { accessMutationKind } from "#graph/mutation-kinds.ts";
+import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import { type GraphContext, platformOperators, merchantReaders } from "#graph/context.ts";
+import { defineMutation } from "#graph/mutation.ts";
 import { AppRef } from "#graph/refs.ts";
 
 const OAuthClientAuthMethodEnum = defineEnum("OAuthClientAuthMethod", {
@@ -62,12 +62,12 @@ async function loadOauthClient({ db }: GraphContext, id: string): Promise<OauthC
   return client;
 }
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "oauthClientDisable",
   description:
     "Disables an OAuth client for all merchants: it cannot start new authorizations, and all its grants are revoked permanently.",
-  callers: platform,
+  callers: platformOperators,
   input: OAuthClientTransitionInput,
   type: OAuthClient,
   run: async (transaction, access, { clientId }) => {
@@ -77,12 +77,12 @@ changeMutation({
   answer: loadOauthClient,
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "oauthClientEnable",
   description:
     "Enables a disabled OAuth client, which can then request access again. Its revoked grants stay revoked.",
-  callers: platform,
+  callers: platformOperators,
   input: OAuthClientTransitionInput,
   type: OAuthClient,
   run: async (transaction, _access, { clientId }) => {
@@ -97,11 +97,11 @@ builder.queryField("oauthClients", (t) =>
     {
       type: OAuthClient,
       description: "The OAuth clients of all apps, oldest first, including disabled ones.",
-      complexity: pageCost,
-      authScopes: { callers: readers },
+      complexity: connectionCost,
+      authScopes: { callers: merchantReaders },
       resolve: (_root, args, { db }) =>
-        connectionOf(args, { db, query: selectOauthClients(db), column: "oauth_client.id" }),
+        loadConnection(args, { db, query: selectOauthClients(db), column: "oauth_client.id" }),
     },
-    ...listTypes("OAuthClient", "OAuth clients"),
+    ...connectionTypeOptions("OAuthClient", "OAuth clients"),
   ),
 );

@@ -7,7 +7,7 @@ import {
 } from "#access/authorization.ts";
 import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
-import { readers } from "#graph/context.ts";
+import { merchantReaders } from "#graph/context.ts";
 import { InstallationRef, OAuthGrantRef } from "#graph/refs.ts";
 
 OAuthGrantRef.implement({
@@ -57,87 +57,97 @@ const OAuthScope = builder.objectRef<{ name: string; description: string }>("OAu
   }),
 });
 
-const OAuthAuthorization = builder.objectRef<{ readonly publicUrl: string }>("OAuthAuthorization").implement({
+interface AuthorizationServer {
+  readonly publicUrl: string;
+}
+
+const urlOptions = (description: string, path: string) => ({
+  type: "URL" as const,
+  description,
+  resolve: ({ publicUrl }: AuthorizationServer) => publicUrl + path,
+});
+
+const listOptions = (description: string, list: readonly string[]) => ({
+  description,
+  resolve: () => [...list],
+});
+
+const OAuthAuthorization = builder.objectRef<AuthorizationServer>("OAuthAuthorization").implement({
   description:
     "How OAuth clients get access tokens: the authorization server's metadata (RFC 8414), with fields for DPoP (RFC 9449).",
-  fields: (t) => {
-    const urlField = (description: string, path: string) =>
-      t.field({ type: "URL", description, resolve: ({ publicUrl }) => publicUrl + path });
-    const listField = (description: string, list: readonly string[]) =>
-      t.stringList({ description, resolve: () => [...list] });
-    return {
-      issuer: urlField("The authorization server's identifier: the `iss` of its responses and tokens.", ""),
-      authorizationEndpoint: urlField(
-        "The URL that the client opens in the browser to request access.",
-        oauthPaths.authorization,
-      ),
-      tokenEndpoint: urlField(
+  fields: (t) => ({
+    issuer: t.field(
+      urlOptions("The authorization server's identifier: the `iss` of its responses and tokens.", ""),
+    ),
+    authorizationEndpoint: t.field(
+      urlOptions("The URL that the client opens in the browser to request access.", oauthPaths.authorization),
+    ),
+    tokenEndpoint: t.field(
+      urlOptions(
         "The URL at which codes and refresh tokens are exchanged for access tokens.",
         oauthPaths.token,
       ),
-      revocationEndpoint: urlField(
-        "The URL at which clients revoke tokens (RFC 7009).",
-        oauthPaths.revocation,
-      ),
-      introspectionEndpoint: t.field({
-        type: "URL",
-        nullable: true,
-        description: "Always null: the server has no introspection endpoint, because access tokens are JWTs.",
-        resolve: () => null,
-      }),
-      pushedAuthorizationRequestEndpoint: urlField(
+    ),
+    revocationEndpoint: t.field(
+      urlOptions("The URL at which clients revoke tokens (RFC 7009).", oauthPaths.revocation),
+    ),
+    introspectionEndpoint: t.field({
+      type: "URL",
+      nullable: true,
+      description: "Always null: the server has no introspection endpoint, because access tokens are JWTs.",
+      resolve: () => null,
+    }),
+    pushedAuthorizationRequestEndpoint: t.field(
+      urlOptions(
         "The URL to which clients can send the authorization request before they open the browser (RFC 9126).",
         oauthPaths.pushedAuthorizationRequest,
       ),
-      jwksUri: urlField("The URL of the public keys that verify access tokens.", oauthPaths.jwks),
-      responseTypesSupported: listField("The supported values of `response_type`.", ["code"]),
-      grantTypesSupported: listField("The supported values of `grant_type`.", [
-        "authorization_code",
-        "refresh_token",
-      ]),
-      codeChallengeMethodsSupported: listField(
-        "The supported values of `code_challenge_method` (RFC 7636).",
-        ["S256"],
-      ),
-      dpopSigningAlgValuesSupported: listField(
-        "The JWS algorithms supported for DPoP proofs.",
-        tokenSigningAlgorithms,
-      ),
-      dpopNonceRequired: t.boolean({
-        description: "Whether a DPoP proof must contain a nonce from the server.",
-        resolve: () => false,
-      }),
-      scopesSupported: t.field({
-        type: [OAuthScope],
-        description: "The scopes that clients can request.",
-        complexity: { multiplier: 4 },
-        resolve: () =>
-          Object.entries(scopeDescriptions).map(([name, description]) => ({ name, description })),
-      }),
-      tokenEndpointAuthMethodsSupported: listField(
-        "The methods by which clients can authenticate at the token endpoint.",
-        clientAuthMethods,
-      ),
-      authorizationResponseIssParameterSupported: t.boolean({
-        description: "Whether the authorization response contains the `iss` parameter (RFC 9207).",
-        resolve: () => true,
-      }),
-      requiredParameters: listField(
-        "The parameters that every authorization request must contain.",
-        requiredParameters,
-      ),
-      accessTokenLifetimeSeconds: t.int({
-        description: "The lifetime of an access token in seconds.",
-        resolve: () => accessTokenLifetimeSeconds,
-      }),
-      refreshTokenRotation: t.boolean({
-        description: "Whether every refresh token can be used only once. Using it twice revokes the grant.",
-        resolve: () => true,
-      }),
-      documentationUrl: urlField("The documentation for developers.", "/docs"),
-    };
-  },
+    ),
+    jwksUri: t.field(urlOptions("The URL of the public keys that verify access tokens.", oauthPaths.jwks)),
+    responseTypesSupported: t.stringList(listOptions("The supported values of `response_type`.", ["code"])),
+    grantTypesSupported: t.stringList(
+      listOptions("The supported values of `grant_type`.", ["authorization_code", "refresh_token"]),
+    ),
+    codeChallengeMethodsSupported: t.stringList(
+      listOptions("The supported values of `code_challenge_method` (RFC 7636).", ["S256"]),
+    ),
+    dpopSigningAlgValuesSupported: t.stringList(
+      listOptions("The JWS algorithms supported for DPoP proofs.", tokenSigningAlgorithms),
+    ),
+    dpopNonceRequired: t.boolean({
+      description: "Whether a DPoP proof must contain a nonce from the server.",
+      resolve: () => false,
+    }),
+  }),
 });
+
+builder.objectFields(OAuthAuthorization, (t) => ({
+  scopesSupported: t.field({
+    type: [OAuthScope],
+    description: "The scopes that clients can request.",
+    complexity: { multiplier: 4 },
+    resolve: () => Object.entries(scopeDescriptions).map(([name, description]) => ({ name, description })),
+  }),
+  tokenEndpointAuthMethodsSupported: t.stringList(
+    listOptions("The methods by which clients can authenticate at the token endpoint.", clientAuthMethods),
+  ),
+  authorizationResponseIssParameterSupported: t.boolean({
+    description: "Whether the authorization response contains the `iss` parameter (RFC 9207).",
+    resolve: () => true,
+  }),
+  requiredParameters: t.stringList(
+    listOptions("The parameters that every authorization request must contain.", requiredParameters),
+  ),
+  accessTokenLifetimeSeconds: t.int({
+    description: "The lifetime of an access token in seconds.",
+    resolve: () => accessTokenLifetimeSeconds,
+  }),
+  refreshTokenRotation: t.boolean({
+    description: "Whether every refresh token can be used only once. Using it twice revokes the grant.",
+    resolve: () => true,
+  }),
+  documentationUrl: t.field(urlOptions("The documentation for developers.", "/docs")),
+}));
 
 const requiredParameters = [
   "response_type",
@@ -152,7 +162,7 @@ builder.queryField("oauthAuthorization", (t) =>
   t.field({
     type: OAuthAuthorization,
     description: "How OAuth clients get access tokens.",
-    authScopes: { callers: ["oauth", ...readers] },
+    authScopes: { callers: ["oauth", ...merchantReaders] },
     resolve: (_root, _args, { publicUrl }) => ({ publicUrl }),
   }),
 );

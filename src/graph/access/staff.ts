@@ -15,10 +15,10 @@ import {
 import { isStaffViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { type GraphContext, ownerOf, staff } from "#graph/context.ts";
-import { accessChange } from "#graph/change-kinds.ts";
-import { changeMutation, loadAnew } from "#graph/mutation.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
+import { type GraphContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
+import { accessMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
+import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
 import { OAuthGrantRef, StaffAccountRef, ViewerRef } from "#graph/refs.ts";
 
 StaffAccountRef.implement({
@@ -150,12 +150,12 @@ const answerWithPassword = async (
   password: generated,
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "staffCreate",
   description:
     "Creates an account for a merchant's staff member, who can then sign in and grant access to apps.",
-  callers: staff,
+  callers: staffCallers,
   input: StaffCreateInput,
   type: StaffCreated,
   prepare: async ({ email, name, password }) => {
@@ -174,12 +174,12 @@ changeMutation({
   answer: answerWithPassword,
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "staffPasswordSet",
   description:
     "Sets the password of a staff account and ends its sessions. The account's OAuth grants stay in force unless `revokeGrants` is true.",
-  callers: staff,
+  callers: staffCallers,
   input: StaffPasswordSetInput,
   type: StaffPasswordSet,
   prepare: async ({ password }) => {
@@ -197,12 +197,12 @@ changeMutation({
   answer: answerWithPassword,
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "staffDisable",
   description:
     "Disables a staff account: its sessions end, it cannot sign in, and its OAuth grants are revoked.",
-  callers: staff,
+  callers: staffCallers,
   input: StaffDisableInput,
   type: StaffAccountRef,
   run: async (transaction, access, { staffId }) => {
@@ -212,12 +212,12 @@ changeMutation({
   answer: loadStaffAccount,
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "staffEnable",
   description:
     "Enables a disabled staff account, which signs in with its old password. Its revoked OAuth grants stay revoked.",
-  callers: staff,
+  callers: staffCallers,
   input: StaffEnableInput,
   type: StaffAccountRef,
   run: async (transaction, access, { staffId }) => {
@@ -227,18 +227,18 @@ changeMutation({
   answer: loadStaffAccount,
 });
 
-changeMutation({
-  ...accessChange,
+defineMutation({
+  ...accessMutationKind,
   name: "oauthGrantRevoke",
   description: "Revokes an OAuth grant: its access tokens are refused at once.",
-  callers: staff,
+  callers: staffCallers,
   input: OAuthGrantRevokeInput,
   type: OAuthGrantRef,
   run: async (transaction, access, { grantId }) => {
     access.publish(await revokeGrant(transaction, access, grantId));
     return grantId;
   },
-  answer: ({ loaders }, id) => loadAnew(loaders.oauthGrants, id),
+  answer: ({ loaders }, id) => reloadChangedRow(loaders.oauthGrants, id),
 });
 
 builder.objectField(ViewerRef, "staff", (t) =>
@@ -264,24 +264,24 @@ builder.queryFields((t) => ({
       type: StaffAccountRef,
       description:
         "The staff accounts of the merchants that the caller may read, oldest first, including disabled accounts.",
-      complexity: pageCost,
-      authScopes: { callers: staff },
+      complexity: connectionCost,
+      authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>
-        connectionOf(args, {
+        loadConnection(args, {
           db: context.db,
-          query: selectStaffAccounts(context.db, ownerOf(context)),
+          query: selectStaffAccounts(context.db, getCallerMerchantId(context)),
           column: "staff_account.id",
         }),
     },
-    ...listTypes("StaffAccount", "staff accounts"),
+    ...connectionTypeOptions("StaffAccount", "staff accounts"),
   ),
   oauthGrants: t.connection(
     {
       type: OAuthGrantRef,
       description:
         "The OAuth grants of the merchants that the caller may read, oldest first, including revoked grants.",
-      complexity: pageCost,
-      authScopes: { callers: staff },
+      complexity: connectionCost,
+      authScopes: { callers: staffCallers },
       args: {
         installationId: t.arg.id({
           description:
@@ -289,12 +289,12 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
-        const all = selectGrants(context.db, ownerOf(context));
+        const all = selectGrants(context.db, getCallerMerchantId(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
-        return connectionOf(args, { db: context.db, query, column: "oauth_grant.id" });
+        return loadConnection(args, { db: context.db, query, column: "oauth_grant.id" });
       },
     },
-    ...listTypes("OAuthGrant", "OAuth grants"),
+    ...connectionTypeOptions("OAuthGrant", "OAuth grants"),
   ),
 }));

@@ -16,9 +16,9 @@ import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
-import { frontends, type GraphContext } from "#graph/context.ts";
-import { orderChange, returnChange } from "#graph/change-kinds.ts";
-import { changeMutation } from "#graph/mutation.ts";
+import { frontendCallers, type GraphContext } from "#graph/context.ts";
+import { orderMutationKind, returnMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
 import { OrderLineQuantityInput, orderVersion } from "#graph/orders/order-inputs.ts";
 import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum } from "#graph/orders/order-enums.ts";
 import { showPart } from "#graph/orders/orders.ts";
@@ -142,23 +142,23 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
 const returnToAnswer = (_context: GraphContext, { order, id }: ChangedPart): ReturnView =>
   showPart(order, "returns", id);
 
-changeMutation({
-  ...orderChange,
+defineMutation({
+  ...orderMutationKind,
   name: "returnRequest",
   description:
     "Requests a return, exchange, refund, repair or replacement. If " +
     "`afterSalesEligibility` answers allowed, the return is approved at once. If the " +
     "answer is request_required, the return waits for the merchant. If the answer is " +
     "denied, the request is refused with the same reasons.",
-  callers: frontends,
+  callers: frontendCallers,
   input: ReturnRequestInput,
   type: ReturnRef,
   run: requestReturn,
   answer: returnToAnswer,
 });
 
-changeMutation({
-  ...returnChange,
+defineMutation({
+  ...returnMutationKind,
   name: "returnApprove",
   description:
     "Approves a requested return. A refund without goods to send back is settled at " +
@@ -169,8 +169,8 @@ changeMutation({
   answer: returnToAnswer,
 });
 
-changeMutation({
-  ...returnChange,
+defineMutation({
+  ...returnMutationKind,
   name: "returnDecline",
   description: "Declines a requested return.",
   input: ReturnDeclineInput,
@@ -179,8 +179,8 @@ changeMutation({
   answer: returnToAnswer,
 });
 
-changeMutation({
-  ...returnChange,
+defineMutation({
+  ...returnMutationKind,
   name: "returnTrack",
   description: "Marks an approved return as in transit to the merchant.",
   input: ReturnTransitionInput,
@@ -189,8 +189,8 @@ changeMutation({
   answer: returnToAnswer,
 });
 
-changeMutation({
-  ...returnChange,
+defineMutation({
+  ...returnMutationKind,
   name: "returnReceive",
   description:
     "Records the arrival of a return. The return must be in transit, or approved with a " +
@@ -201,8 +201,8 @@ changeMutation({
   answer: returnToAnswer,
 });
 
-changeMutation({
-  ...returnChange,
+defineMutation({
+  ...returnMutationKind,
   name: "returnInspect",
   description:
     "Records the inspection of a received return. Accepted units count as returned; " +
@@ -213,8 +213,8 @@ changeMutation({
   answer: returnToAnswer,
 });
 
-changeMutation({
-  ...returnChange,
+defineMutation({
+  ...returnMutationKind,
   name: "returnClose",
   description:
     "Closes an inspected return. Accepted units are refunded less the return's fees. " +
@@ -225,11 +225,11 @@ changeMutation({
   answer: returnToAnswer,
 });
 
-changeMutation({
-  ...returnChange,
+defineMutation({
+  ...returnMutationKind,
   name: "returnCancel",
   description: "Cancels a return that was requested or approved and is not in transit yet.",
-  callers: frontends,
+  callers: frontendCallers,
   input: ReturnTransitionInput,
   type: ReturnRef,
   run: cancelReturn,

@@ -9,9 +9,9 @@ import {
 import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import type { WarrantyView } from "#commerce/orders/render-parts.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { frontends, type GraphContext } from "#graph/context.ts";
-import { orderChange, warrantyChange, warrantyClaimChange } from "#graph/change-kinds.ts";
-import { changeMutation } from "#graph/mutation.ts";
+import { frontendCallers, type GraphContext } from "#graph/context.ts";
+import { orderMutationKind, warrantyMutationKind, warrantyClaimMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
 import { WarrantyClaimKindEnum } from "#graph/orders/order-enums.ts";
 import { orderVersion } from "#graph/orders/order-inputs.ts";
 import { showPart } from "#graph/orders/orders.ts";
@@ -75,32 +75,32 @@ const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput",
 const warrantyToAnswer = (_context: GraphContext, { order, id }: ChangedPart): WarrantyView =>
   showPart(order, "warranties", id);
 
-changeMutation({
-  ...orderChange,
+defineMutation({
+  ...orderMutationKind,
   name: "warrantyRegister",
   description:
     "Registers the warranty of a delivered order line, with the terms under which the " +
     "order was placed. The warranty starts with the delivery.",
-  callers: frontends,
+  callers: frontendCallers,
   input: WarrantyRegisterInput,
   type: WarrantyRef,
   run: registerWarranty,
   answer: warrantyToAnswer,
 });
 
-changeMutation({
-  ...warrantyChange,
+defineMutation({
+  ...warrantyMutationKind,
   name: "warrantyClaimOpen",
   description: "Opens a claim under a warranty. Only one claim of a warranty can be open at a time.",
-  callers: frontends,
+  callers: frontendCallers,
   input: WarrantyClaimOpenInput,
   type: WarrantyRef,
   run: openWarrantyClaim,
   answer: warrantyToAnswer,
 });
 
-changeMutation({
-  ...warrantyClaimChange,
+defineMutation({
+  ...warrantyClaimMutationKind,
   name: "warrantyClaimResolve",
   description: "Accepts or rejects an open claim.",
   input: WarrantyClaimResolveInput,

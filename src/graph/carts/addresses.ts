@@ -15,9 +15,15 @@ import {
 } from "#commerce/carts/set-cart-address.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { callerOf, everyClient, frontends, type GraphContext, tenantOf } from "#graph/context.ts";
-import { anyCartChange, cartChange } from "#graph/change-kinds.ts";
-import { changeMutation } from "#graph/mutation.ts";
+import {
+  getCallerKind,
+  cartCallers,
+  frontendCallers,
+  type GraphContext,
+  requireMerchantId,
+} from "#graph/context.ts";
+import { cartMutationKind, existingCartMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
 import { CartTotalsRef, DeliveryOptionRef, MaskedAddressRef } from "#graph/refs.ts";
 import {
   CartAddressSetInputType,
@@ -114,26 +120,26 @@ const AddressToken = builder.objectRef<CartAddressToken>("CartAddressToken").imp
   }),
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartAddressSet",
   description:
     "Sets the address of a cart, prices the cart with the taxes of the address, and returns a " +
     "token that stands for the address. An address with faults is refused (400 " +
     "address_invalid).",
-  callers: everyClient,
+  callers: cartCallers,
   input: CartAddressSetInputType,
   type: AddressToken,
   run: setCartAddress,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartSavedAddressSet",
   description:
     "Sets a saved address of the cart's buyer as the address of the cart. Returns a token, as " +
     "cartAddressSet does.",
-  callers: frontends,
+  callers: frontendCallers,
   input: CartSavedAddressSetInputType,
   type: AddressToken,
   run: setCartSavedAddress,
@@ -156,7 +162,7 @@ builder.queryField("savedAddresses", (t) =>
   t.field({
     type: [SavedAddressType],
     description: `Lists the saved addresses of a buyer, the latest first, at most ${savedAddressesMax}.`,
-    authScopes: { callers: frontends },
+    authScopes: { callers: frontendCallers },
     complexity: { multiplier: 10 },
     args: {
       merchantId: t.arg.id({ description: "Id of the merchant; required with a token of the platform." }),
@@ -168,19 +174,19 @@ builder.queryField("savedAddresses", (t) =>
     },
     resolve: (_root, { merchantId, buyerReference }, context) =>
       findSavedAddresses(context.db, {
-        merchantId: tenantOf(context, merchantId),
+        merchantId: requireMerchantId(context, merchantId),
         buyerReference: requireBuyerReference(context, buyerReference),
       }),
   }),
 );
 
-changeMutation({
-  ...anyCartChange,
+defineMutation({
+  ...cartMutationKind,
   name: "savedAddressRemove",
   description:
     "Erases a saved address of a buyer and returns its id. Carts that use the address keep " +
     "their own copy until they end.",
-  callers: frontends,
+  callers: frontendCallers,
   input: SavedAddressRemoveInputType,
   inputDescription: "The saved address to erase.",
   type: "ID",
@@ -199,7 +205,7 @@ changeMutation({
  * that it acts for.
  */
 function requireBuyerReference(context: GraphContext, requested: string | null | undefined): string {
-  const isStorefront = callerOf(context.viewer) === "storefront";
+  const isStorefront = getCallerKind(context.viewer) === "storefront";
   const buyerReference = isStorefront ? context.buyerReference : (requested ?? context.buyerReference);
   const isOtherBuyer =
     isStorefront && requested !== null && requested !== undefined && requested !== buyerReference;

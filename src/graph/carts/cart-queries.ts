@@ -4,9 +4,16 @@ import { cartListQuery, findCartByAddressToken } from "#commerce/carts/find-cart
 import { currentDeliveryOptions } from "#commerce/carts/render-cart.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { callerOf, type GraphContext, integrators, listedOwner, readers, tenantOf } from "#graph/context.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
-import { CartRef, type CartShown, DeliveryOptionRef } from "#graph/refs.ts";
+import {
+  getCallerKind,
+  type GraphContext,
+  integratorCallers,
+  getListMerchantId,
+  merchantReaders,
+  requireMerchantId,
+} from "#graph/context.ts";
+import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import { CartRef, type GraphCart, DeliveryOptionRef } from "#graph/refs.ts";
 import { CartStatusEnum } from "./cart-enums.ts";
 import { toCartNode, isCartVisible } from "./carts.ts";
 
@@ -17,7 +24,7 @@ builder.queryField("cart", (t) =>
     description:
       "Returns a cart by its id; null if there is no such cart or the cart ended more than 90 " +
       "days ago. REST returns 404 instead of null.",
-    authScopes: { callers: [...integrators, "storefront", "buyer", "system", ...readers] },
+    authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "Id of the cart, `cart_…`." }) },
     resolve: async (_root, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
@@ -33,8 +40,8 @@ builder.queryField("carts", (t) =>
       description:
         "Lists carts, oldest first. A storefront must send X-Buyer-Reference and gets the carts of " +
         "this buyer only; otherwise 403 role_not_allowed.",
-      authScopes: { callers: ["storefront", ...readers] },
-      complexity: pageCost,
+      authScopes: { callers: ["storefront", ...merchantReaders] },
+      complexity: connectionCost,
       args: {
         merchantId: t.arg.id({
           description:
@@ -43,19 +50,19 @@ builder.queryField("carts", (t) =>
         status: t.arg({ type: CartStatusEnum, description: "Returns only carts that have this status now." }),
       },
       resolve: async (_root, { merchantId, status, ...args }, context) => {
-        const isStorefront = callerOf(context.viewer) === "storefront";
+        const isStorefront = getCallerKind(context.viewer) === "storefront";
         if (isStorefront && context.buyerReference === null)
           throw fail("role_not_allowed", {
             message: "A storefront must send the X-Buyer-Reference header to list the carts of a buyer.",
           });
-        const owner = listedOwner(context, merchantId);
+        const owner = getListMerchantId(context, merchantId);
         const filter = {
           merchantId: owner,
           status: status ?? null,
           buyerReference: isStorefront ? context.buyerReference : null,
           now: context.clock.now(),
         };
-        const { edges, ...rest } = await connectionOf(args, {
+        const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
           query: cartListQuery(context.db, filter),
           column: "cart.id",
@@ -67,7 +74,7 @@ builder.queryField("carts", (t) =>
         };
       },
     },
-    ...listTypes("Cart", "carts"),
+    ...connectionTypeOptions("Cart", "carts"),
   ),
 );
 
@@ -88,7 +95,7 @@ builder.queryField("deliveryOptions", (t) =>
     },
     resolve: async (_root, { merchantId, addressToken }, context) => {
       const cartId = await findCartByAddressToken(context.db, {
-        merchantId: tenantOf(context, merchantId),
+        merchantId: requireMerchantId(context, merchantId),
         addressToken,
       });
       const cart = cartId === undefined ? null : await context.loaders.carts.load(cartId);
@@ -109,7 +116,7 @@ function toCartEdges(
   cursor: string,
   cart: CartAggregate | Error | null | undefined,
   context: GraphContext,
-): { cursor: string; node: CartShown }[] {
+): { cursor: string; node: GraphCart }[] {
   if (cart instanceof Error) throw cart;
   return cart === null || cart === undefined ? [] : [{ cursor, node: toCartNode(cart, context) }];
 }

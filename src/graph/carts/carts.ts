@@ -4,10 +4,16 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { belongsToOtherBuyer, isCartPastRetention } from "#commerce/carts/cart-status.ts";
 import { type CartView, toCartView, type CartWarningView } from "#commerce/carts/render-cart.ts";
 import { builder } from "#graph/builder.ts";
-import { type Caller, callerOf, type GraphContext, ownerOf, unlessAnalyst } from "#graph/context.ts";
+import {
+  type CallerKind,
+  getCallerKind,
+  type GraphContext,
+  getCallerMerchantId,
+  hideFromAnalysts,
+} from "#graph/context.ts";
 import {
   CartRef,
-  type CartShown,
+  type GraphCart,
   CartTotalsRef,
   DeliveryOptionRef,
   MaskedAddressRef,
@@ -141,7 +147,7 @@ const CartRevocation = builder.objectRef<NonNullable<CartView["revocation"]>>("C
     note: t.string({
       nullable: true,
       description: "Note of the caller, at most 280 characters; null if there is none. Hidden from analysts.",
-      resolve: ({ note }, _args, context) => unlessAnalyst(note, context),
+      resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
     }),
     at: t.expose("at", { type: "DateTime", description: "Time of the revocation." }),
   }),
@@ -151,9 +157,9 @@ const CartRevocation = builder.objectRef<NonNullable<CartView["revocation"]>>("C
  * Callers that must not see the buyer reference of a cart: analysts, because it identifies a person, and the
  * checkout page, because everyone who knows its URL can read it.
  */
-const callersWithoutBuyer: ReadonlySet<Caller> = new Set(["analyst", "buyer"]);
+const callersWithoutBuyer: ReadonlySet<CallerKind> = new Set(["analyst", "buyer"]);
 
-const CartBuyer = builder.objectRef<CartShown>("CartBuyer").implement({
+const CartBuyer = builder.objectRef<GraphCart>("CartBuyer").implement({
   description: "The buyer of a cart.",
   fields: (t) => ({
     reference: t.string({
@@ -162,7 +168,7 @@ const CartBuyer = builder.objectRef<CartShown>("CartBuyer").implement({
         "The frontend's own stable id of the buyer; null if the buyer is not known. Hidden from " +
         "analysts and from the checkout page.",
       resolve: ({ stored }, _args, { viewer }) =>
-        callersWithoutBuyer.has(callerOf(viewer)) ? null : stored.buyerReference,
+        callersWithoutBuyer.has(getCallerKind(viewer)) ? null : stored.buyerReference,
     }),
     guest: t.boolean({
       description: "Whether the buyer is a guest: the cart has no buyer reference.",
@@ -271,14 +277,14 @@ builder.objectFields(CartRef, (t) => ({
   }),
 }));
 
-export function toCartNode(cart: CartAggregate, { clock, publicUrl }: GraphContext): CartShown {
+export function toCartNode(cart: CartAggregate, { clock, publicUrl }: GraphContext): GraphCart {
   return { ...toCartView(cart, { now: clock.now(), publicUrl }), stored: cart };
 }
 
 /** Whether the caller may see the cart. The service itself sees every cart, however long ago the cart ended. */
 export function isCartVisible(cart: CartAggregate, context: GraphContext): boolean {
   if (context.viewer.kind === "buyer" && context.viewer.cartId !== cart.id) return false;
-  const owner = ownerOf(context);
+  const owner = getCallerMerchantId(context);
   const isOfOwner = owner === null || owner === cart.merchant.id;
   const isRetained = context.viewer.kind === "system" || !isCartPastRetention(cart, context.clock.now());
   return isOfOwner && isRetained && !belongsToOtherBuyer(cart, context.buyerReference);

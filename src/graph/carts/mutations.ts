@@ -9,10 +9,10 @@ import { changeCartMarket, createCart, setCartBuyer } from "#commerce/carts/mark
 import { revokeCart } from "#commerce/carts/cart-transitions.ts";
 import { mergeCarts } from "#commerce/carts/merge-carts.ts";
 import { selectCartDelivery } from "#commerce/carts/select-delivery.ts";
-import { everyClient, frontends, type GraphContext } from "#graph/context.ts";
-import { anyCartChange, cartChange } from "#graph/change-kinds.ts";
-import { changeMutation } from "#graph/mutation.ts";
-import { CartRef, type CartShown, PromotionStateRef } from "#graph/refs.ts";
+import { cartCallers, frontendCallers, type GraphContext } from "#graph/context.ts";
+import { cartMutationKind, existingCartMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
+import { CartRef, type GraphCart, PromotionStateRef } from "#graph/refs.ts";
 import {
   CartBuyerSetInputType,
   CartCreateInputType,
@@ -27,15 +27,15 @@ import {
 } from "./cart-inputs.ts";
 import { toCartNode } from "./carts.ts";
 
-const answerCart = (context: GraphContext, cart: CartAggregate): CartShown => toCartNode(cart, context);
+const answerCart = (context: GraphContext, cart: CartAggregate): GraphCart => toCartNode(cart, context);
 
-changeMutation({
-  ...anyCartChange,
+defineMutation({
+  ...cartMutationKind,
   name: "cartCreate",
   description:
     "Creates a cart, optionally with its first lines, and returns it. Refuses variants that " +
     "are unknown, not sold in the market or out of stock.",
-  callers: frontends,
+  callers: frontendCallers,
   input: CartCreateInputType,
   inputDescription: "The cart to create.",
   type: CartRef,
@@ -43,124 +43,124 @@ changeMutation({
   answer: answerCart,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartLinesAdd",
   description:
     "Adds lines to a cart. A quantity above the available stock is reduced, with the warning " +
     "`quantity_reduced`. Refuses variants that are out of stock (409 invalid_state).",
-  callers: frontends,
+  callers: frontendCallers,
   input: CartLinesAddInputType,
   type: CartRef,
   run: addCartLines,
   answer: answerCart,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartLinesUpdate",
   description:
     "Sets the quantities of cart lines. A quantity above the available stock is reduced, with " +
     "the warning `quantity_reduced`.",
-  callers: frontends,
+  callers: frontendCallers,
   input: CartLinesUpdateInputType,
   type: CartRef,
   run: updateCartLines,
   answer: answerCart,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartLinesRemove",
   description: "Removes lines from a cart.",
-  callers: frontends,
+  callers: frontendCallers,
   input: CartLinesRemoveInputType,
   type: CartRef,
   run: removeCartLines,
   answer: answerCart,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartBuyerSet",
   description: "Replaces the buyer reference and the e-mail of a cart.",
-  callers: frontends,
+  callers: frontendCallers,
   input: CartBuyerSetInputType,
   type: CartRef,
   run: setCartBuyer,
   answer: answerCart,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartMarketChange",
   description:
     "Moves a cart to another country: all lines get the prices of that country, and lines that " +
     "are not sold there are removed with a warning.",
-  callers: frontends,
+  callers: frontendCallers,
   input: CartMarketChangeInputType,
   type: CartRef,
   run: changeCartMarket,
   answer: answerCart,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartDeliveryOptionSelect",
   description:
     "Selects one of the delivery options that are offered for the cart's address, or clears " +
     "the selection.",
-  callers: frontends,
+  callers: frontendCallers,
   input: CartDeliverySelectInputType,
   type: CartRef,
   run: selectCartDelivery,
   answer: answerCart,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartMerge",
   description:
     "Adds the lines of a source cart to this cart and ends the source cart as merged. This " +
     "cart keeps its address, market and promotion code; it takes over the promotion code of " +
     "the source cart if it has none.",
-  callers: frontends,
+  callers: frontendCallers,
   input: CartMergeInputType,
   type: CartRef,
   run: mergeCarts,
   answer: answerCart,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartPromotionApply",
   description:
     "Applies a promotion code to a cart. By default it replaces the present code. If the new " +
     "code is refused, the present code stays.",
-  callers: everyClient,
+  callers: cartCallers,
   input: CartPromotionApplyInputType,
   type: PromotionStateRef,
   run: applyCartPromotion,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartPromotionRemove",
   description:
     "Removes the promotion code of a cart. Refused if the cart has no code (409 promotion_not_present).",
-  callers: everyClient,
+  callers: cartCallers,
   input: CartTransitionInputType,
   type: PromotionStateRef,
   run: removeCartPromotion,
 });
 
-changeMutation({
-  ...cartChange,
+defineMutation({
+  ...existingCartMutationKind,
   name: "cartRevoke",
   description:
     "Revokes a cart, which can then no longer be changed. Its address token becomes invalid at " +
     "once; the stored address is erased a day later.",
-  callers: everyClient,
+  callers: cartCallers,
   input: CartTransitionInputType,
   type: CartRef,
   run: revokeCart,

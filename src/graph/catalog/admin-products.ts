@@ -1,8 +1,8 @@
 /** Graph types and queries of a merchant's products in every status and locale, and of its categories. */
 import { categoryListQuery, productListQuery } from "#commerce/catalog/read-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
-import { ownerOf, readers } from "#graph/context.ts";
+import { loadConnection, connectionTypeOptions, connectionCost } from "#graph/connections.ts";
+import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { CategoryRef, MerchantRef, ProductRef, VariantRef } from "#graph/refs.ts";
 import {
   AttributeDefinitionRef,
@@ -138,10 +138,10 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       "Returns a product of the merchant in any status; null if the merchant has no product with this ID.",
-    authScopes: { callers: [...readers, "system"] },
+    authScopes: { callers: [...merchantReaders, "system"] },
     args: { id: t.arg.id({ required: true, description: "The product's ID." }) },
     resolve: async (_root, { id }, context) => {
-      const owner = ownerOf(context);
+      const owner = getCallerMerchantId(context);
       const product = await context.loaders.products.load(id);
       return product !== null && (owner === null || product.merchant.id === owner) ? product : null;
     },
@@ -150,14 +150,14 @@ builder.queryFields((t) => ({
     {
       type: ProductRef,
       description: "The products of all merchants that the token may read, oldest first.",
-      complexity: pageCost,
-      authScopes: { callers: readers },
+      complexity: connectionCost,
+      authScopes: { callers: merchantReaders },
       args: {
         status: t.arg({ type: ProductStatusEnum, description: "Returns only products with this status." }),
       },
       resolve: async (_root, { status, ...args }, context) => {
-        const query = productListQuery(context.db, { merchantId: ownerOf(context), status });
-        const page = await connectionOf(args, { db: context.db, query, column: "product.id" });
+        const query = productListQuery(context.db, { merchantId: getCallerMerchantId(context), status });
+        const page = await loadConnection(args, { db: context.db, query, column: "product.id" });
         const loaded = await Promise.all(
           page.edges.map(({ node }) => context.loaders.products.load(node.id)),
         );
@@ -169,7 +169,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...listTypes("Product", "products"),
+    ...connectionTypeOptions("Product", "products"),
   ),
 }));
 
@@ -178,15 +178,15 @@ builder.queryFields((t) => ({
     {
       type: CategoryRef,
       description: "The categories of all merchants that the token may read, oldest first.",
-      complexity: pageCost,
-      authScopes: { callers: [...readers, "storefront"] },
+      complexity: connectionCost,
+      authScopes: { callers: [...merchantReaders, "storefront"] },
       resolve: (_root, args, context) =>
-        connectionOf(args, {
+        loadConnection(args, {
           db: context.db,
-          query: categoryListQuery(context.db, ownerOf(context)),
+          query: categoryListQuery(context.db, getCallerMerchantId(context)),
           column: "category.id",
         }),
     },
-    ...listTypes("Category", "categories"),
+    ...connectionTypeOptions("Category", "categories"),
   ),
 }));

@@ -7,7 +7,7 @@ import type {
 import { variantAvailability } from "#commerce/catalog/render-product.ts";
 import { money } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
-import { ownerOf, readers } from "#graph/context.ts";
+import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { MarketRef, MoneyRef, VariantRef } from "#graph/refs.ts";
 import { AvailabilityEnum, type Restriction, RestrictionEnum } from "./products.ts";
 
@@ -167,10 +167,10 @@ builder.queryField("variant", (t) =>
     nullable: true,
     description:
       "Returns a variant of one of the merchant's products, in any status; null if the merchant has no variant with this ID.",
-    authScopes: { callers: [...readers, "system"] },
+    authScopes: { callers: [...merchantReaders, "system"] },
     args: { id: t.arg.id({ required: true, description: "The variant's ID." }) },
     resolve: async (_root, { id }, context) => {
-      const owner = ownerOf(context);
+      const owner = getCallerMerchantId(context);
       const productId = await context.loaders.productIdsOfVariants.load(id);
       const product = productId === null ? null : await context.loaders.products.load(productId);
       const variant = product?.variants.find((candidate) => candidate.id === id);

@@ -5,8 +5,8 @@
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { merchantChange } from "#graph/change-kinds.ts";
-import { changeMutation } from "#graph/mutation.ts";
+import { merchantMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
 import {
   AttributeInputType,
   OptionInputType,
@@ -206,8 +206,8 @@ const ImportResults = builder.objectRef<{ results: ProductImportResult[] }>("Pro
   }),
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "productsImport",
   description:
     "Imports up to 500 products in one transaction. An item that breaks a rule is skipped and its result names the error; the other items are saved.",

@@ -10,8 +10,8 @@ import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { merchantChange } from "#graph/change-kinds.ts";
-import { changeMutation, loadAnew } from "#graph/mutation.ts";
+import { merchantMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import {
   expectedVersionDescription,
   LocalizedTextInputType,
@@ -30,7 +30,7 @@ async function changedProduct(
   { loaders }: GraphContext,
   { productId }: { readonly productId: string },
 ): Promise<ProductAggregate> {
-  const product = await loadAnew(loaders.products, productId);
+  const product = await reloadChangedRow(loaders.products, productId);
   if (product === null) throw fail("product_not_found");
   return product;
 }
@@ -132,9 +132,9 @@ const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDelet
 });
 
 /** Settings of the mutations that change one product and return that product. */
-const productChange = { ...merchantChange, type: ProductRef, answer: changedProduct };
+const productChange = { ...merchantMutationKind, type: ProductRef, answer: changedProduct };
 
-changeMutation({
+defineMutation({
   ...productChange,
   name: "productCreate",
   description: "Creates a product as a draft.",
@@ -142,7 +142,7 @@ changeMutation({
   run: createProduct,
 });
 
-changeMutation({
+defineMutation({
   ...productChange,
   name: "productUpdate",
   description:
@@ -151,7 +151,7 @@ changeMutation({
   run: updateProduct,
 });
 
-changeMutation({
+defineMutation({
   ...productChange,
   name: "productPublish",
   description:
@@ -160,7 +160,7 @@ changeMutation({
   run: publishProduct,
 });
 
-changeMutation({
+defineMutation({
   ...productChange,
   name: "productUnpublish",
   description: "Turns a published or archived product back into a draft.",
@@ -168,7 +168,7 @@ changeMutation({
   run: unpublishProduct,
 });
 
-changeMutation({
+defineMutation({
   ...productChange,
   name: "productTranslationUpsert",
   description: "Creates or replaces a product's texts in one locale.",
@@ -177,7 +177,7 @@ changeMutation({
     upsertProductTranslation(transaction, context, { ...translation, ...product }),
 });
 
-changeMutation({
+defineMutation({
   ...productChange,
   name: "variantUpsert",
   description: "Creates a variant of a product, or changes an existing one.",
@@ -185,7 +185,7 @@ changeMutation({
   run: upsertVariant,
 });
 
-changeMutation({
+defineMutation({
   ...productChange,
   name: "mediaAttach",
   description: "Adds a picture or video to a product.",
@@ -193,7 +193,7 @@ changeMutation({
   run: attachMedia,
 });
 
-changeMutation({
+defineMutation({
   ...productChange,
   name: "mediaRemove",
   description: "Removes a picture or video from a product.",
@@ -201,8 +201,8 @@ changeMutation({
   run: removeMedia,
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "productDelete",
   description:
     "Deletes a draft. A draft that was published before is archived instead. A published product must be unpublished first.",
@@ -211,8 +211,8 @@ changeMutation({
   run: deleteProduct,
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "pricesSet",
   description: "Sets prices that are valid from now on, and returns the products whose prices changed.",
   input: PricesSetInputType,
@@ -225,18 +225,18 @@ changeMutation({
     Promise.all(productIds.map((productId) => changedProduct(context, { productId }))),
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "categoryUpsert",
   description: "Creates or replaces a category.",
   input: CategoryUpsertInput,
   type: CategoryRef,
   run: upsertCategory,
-  answer: ({ loaders }, { categoryId }) => loadAnew(loaders.categories, categoryId),
+  answer: ({ loaders }, { categoryId }) => reloadChangedRow(loaders.categories, categoryId),
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "categoryDelete",
   description: "Deletes a category. It must have neither child categories nor products.",
   input: CategoryDeleteInput,

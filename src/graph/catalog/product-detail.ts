@@ -1,7 +1,7 @@
 /** Graph fields that the full view of a published product has in addition to its summary. */
 import type { ProductDetail } from "#commerce/catalog/render-detail.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { MoneyRef, ProductDetailRef, VariantViewRef } from "#graph/refs.ts";
+import { MoneyRef, ProductDetailRef, ProductVariantRef } from "#graph/refs.ts";
 
 const DescriptionFormatEnum = defineEnum("DescriptionFormat", {
   description: "The format of a product description.",
@@ -195,7 +195,7 @@ builder.objectFields(ProductDetailRef, (t) => ({
     resolve: (product) => [...product.options],
   }),
   variants: t.field({
-    type: [VariantViewRef],
+    type: [ProductVariantRef],
     description: "The product's variants in display order, at most 200.",
     resolve: (product) => [...product.variants],
   }),

@@ -6,7 +6,7 @@ import { renderProductDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { everybody } from "#graph/context.ts";
+import { allCallers } from "#graph/context.ts";
 import {
   ImageRef,
   MerchantSummaryRef,
@@ -15,7 +15,7 @@ import {
   ProductDetailRef,
   ProductSummaryRef,
   VariantOfferRef,
-  VariantViewRef,
+  ProductVariantRef,
 } from "#graph/refs.ts";
 
 export const AvailabilityEnum = defineEnum("Availability", {
@@ -188,7 +188,7 @@ export const RestrictionEnum = defineEnum("Restriction", {
 });
 export type Restriction = (typeof RestrictionEnum)["$inferType"];
 
-VariantViewRef.implement({
+ProductVariantRef.implement({
   description: "A version of a product that can be put into a cart, for example one size in one colour.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The variant's ID, `var_…`." }),
@@ -249,7 +249,7 @@ builder.queryField("publicProduct", (t) =>
     type: ProductDetailRef,
     description:
       "Returns a published product by the slugs of its merchant and of the product; former product slugs work too. Fails with merchant_not_found or product_not_found.",
-    authScopes: { callers: everybody },
+    authScopes: { callers: allCallers },
     args: {
       merchantSlug: t.arg.string({ required: true, description: "The merchant's slug." }),
       productSlug: t.arg.string({

@@ -8,7 +8,7 @@ import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { type Caller, callerOf, everybody, type GraphContext } from "#graph/context.ts";
+import { type CallerKind, getCallerKind, allCallers, type GraphContext } from "#graph/context.ts";
 import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts";
 
 export const searchPageWindowMax = 10_000;
@@ -18,7 +18,7 @@ builder.queryField("productSearch", (t) =>
     type: ProductSearchResultRef,
     description:
       "Searches the published products of all merchants that sell to a country. With a token of a single merchant, only that merchant's products are searched.",
-    authScopes: { callers: everybody },
+    authScopes: { callers: allCallers },
     complexity: ({ pageSize }) => ({ field: 10, multiplier: Math.max(1, pageSize / 20) }),
     args: {
       q: t.arg({
@@ -74,7 +74,7 @@ builder.queryField("productSearch", (t) =>
   }),
 );
 
-const buyerCallers: ReadonlySet<Caller> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
+const buyerCallers: ReadonlySet<CallerKind> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
 
 /**
  * Counts a search for the search statistics. Only the first page counts, so that paging counts once. Searches
@@ -85,7 +85,7 @@ function countProductSearch(
   { q, page, market, merchant }: Pick<SearchInput, "q" | "page" | "market" | "merchant">,
   { query, totalItems }: SearchResult,
 ): void {
-  if (page > 1 || !buyerCallers.has(callerOf(viewer)) || containsPersonalData(q)) return;
+  if (page > 1 || !buyerCallers.has(getCallerKind(viewer)) || containsPersonalData(q)) return;
   const hasResults = totalItems > 0;
   services.searchCounts?.note({
     client: buyerReference ?? client,

@@ -9,10 +9,10 @@ import {
   setSessionAddress,
   setSessionContact,
 } from "#commerce/checkout/session-changes.ts";
-import { everyClient, frontends, type GraphContext } from "#graph/context.ts";
-import { anySessionChange, sessionChange } from "#graph/change-kinds.ts";
-import { changeMutation } from "#graph/mutation.ts";
-import { CheckoutSessionRef, type SessionShown } from "#graph/refs.ts";
+import { cartCallers, frontendCallers, type GraphContext } from "#graph/context.ts";
+import { sessionMutationKind, existingSessionMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
+import { CheckoutSessionRef, type GraphCheckoutSession } from "#graph/refs.ts";
 import {
   SessionAddressSetInputType,
   SessionCancelInputType,
@@ -24,17 +24,17 @@ import {
 } from "./session-types.ts";
 import { toSessionNode } from "./sessions.ts";
 
-const answerSession = (context: GraphContext, changed: LockedSession): SessionShown =>
+const answerSession = (context: GraphContext, changed: LockedSession): GraphCheckoutSession =>
   toSessionNode(changed, context);
 
-changeMutation({
-  ...anySessionChange,
+defineMutation({
+  ...sessionMutationKind,
   name: "hostedCheckoutSessionCreate",
   description:
     "Creates a checkout session: prices the cart again, locks it, and reserves its items in " +
     "the stock until the session ends. Refused if the cart is empty, locked or has lines that " +
     "cannot be sold.",
-  callers: frontends,
+  callers: frontendCallers,
   input: SessionCreateInputType,
   inputDescription: "The checkout session to create.",
   type: CheckoutSessionRef,
@@ -42,8 +42,8 @@ changeMutation({
   answer: answerSession,
 });
 
-changeMutation({
-  ...sessionChange,
+defineMutation({
+  ...existingSessionMutationKind,
   name: "hostedCheckoutSessionAddressSet",
   description:
     "Sets the delivery address of a checkout, and optionally the buyer's e-mail. The cart stays locked.",
@@ -53,8 +53,8 @@ changeMutation({
   answer: answerSession,
 });
 
-changeMutation({
-  ...sessionChange,
+defineMutation({
+  ...existingSessionMutationKind,
   name: "hostedCheckoutSessionContactSet",
   description: "Sets the buyer's e-mail of a checkout. The cart stays locked.",
   input: SessionContactSetInputType,
@@ -63,8 +63,8 @@ changeMutation({
   answer: answerSession,
 });
 
-changeMutation({
-  ...sessionChange,
+defineMutation({
+  ...existingSessionMutationKind,
   name: "hostedCheckoutSessionDeliveryOptionSelect",
   description: "Selects a delivery option for a checkout, or clears the selection. The cart stays locked.",
   input: SessionDeliverySelectInputType,
@@ -73,8 +73,8 @@ changeMutation({
   answer: answerSession,
 });
 
-changeMutation({
-  ...sessionChange,
+defineMutation({
+  ...existingSessionMutationKind,
   name: "hostedCheckoutSessionPromotionApply",
   description:
     "Applies a promotion code to a checkout. By default it replaces the present code. If the " +
@@ -85,8 +85,8 @@ changeMutation({
   answer: answerSession,
 });
 
-changeMutation({
-  ...sessionChange,
+defineMutation({
+  ...existingSessionMutationKind,
   name: "hostedCheckoutSessionPromotionRemove",
   description: "Removes the promotion code of a checkout. The cart stays locked.",
   input: SessionPromotionRemoveInputType,
@@ -95,13 +95,13 @@ changeMutation({
   answer: answerSession,
 });
 
-changeMutation({
-  ...sessionChange,
+defineMutation({
+  ...existingSessionMutationKind,
   name: "hostedCheckoutSessionCancel",
   description:
     "Cancels a checkout session that was not submitted yet: releases its reserved stock and " +
     "unlocks the cart.",
-  callers: ["buyer", ...everyClient],
+  callers: ["buyer", ...cartCallers],
   input: SessionCancelInputType,
   type: CheckoutSessionRef,
   run: cancelSession,

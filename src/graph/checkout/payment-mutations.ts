@@ -2,15 +2,15 @@
  * The mutations that pay a hosted checkout session: submit its payment, complete it as an order, or give the
  * payment up.
  */
-import { frontends, type GraphContext } from "#graph/context.ts";
+import { frontendCallers, type GraphContext } from "#graph/context.ts";
 import { z } from "zod";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { failSession, type SessionFailReason } from "#commerce/checkout/fail-session.ts";
 import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { sessionPaymentChange } from "#graph/change-kinds.ts";
-import { changeMutation } from "#graph/mutation.ts";
-import { CheckoutSessionRef, type SessionShown } from "#graph/refs.ts";
+import { sessionPaymentMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
+import { CheckoutSessionRef, type GraphCheckoutSession } from "#graph/refs.ts";
 import { toSessionNode } from "./sessions.ts";
 
 const expectedVersionDescription =
@@ -81,10 +81,11 @@ const FailInput = builder.inputType("HostedCheckoutSessionFailInput", {
   }),
 });
 
-const answer = (request: GraphContext, locked: LockedSession): SessionShown => toSessionNode(locked, request);
+const answer = (request: GraphContext, locked: LockedSession): GraphCheckoutSession =>
+  toSessionNode(locked, request);
 
-changeMutation({
-  ...sessionPaymentChange,
+defineMutation({
+  ...sessionPaymentMutationKind,
   name: "hostedCheckoutSessionSubmit",
   description:
     "Submits the payment of a checkout. The session is `processing` and cannot be changed " +
@@ -96,22 +97,22 @@ changeMutation({
   answer,
 });
 
-changeMutation({
-  ...sessionPaymentChange,
+defineMutation({
+  ...sessionPaymentMutationKind,
   name: "hostedCheckoutSessionComplete",
   description:
     "Places the order of a checkout whose payment is authorized. The service also does this " +
     "automatically. While the result of the payment is not known, the call fails with 409 " +
     "checkout_session_processing and can be repeated.",
-  callers: frontends,
+  callers: frontendCallers,
   input: CompleteInput,
   type: CheckoutSessionRef,
   run: completeSession,
   answer,
 });
 
-changeMutation({
-  ...sessionPaymentChange,
+defineMutation({
+  ...sessionPaymentMutationKind,
   name: "hostedCheckoutSessionFail",
   description:
     "Gives up a payment whose result is not known yet. The session is open again, or expired " +

@@ -6,18 +6,24 @@ import { type SessionAggregate, sessionListQuery } from "#commerce/checkout/sess
 import { sessionPageUrl, toSessionView } from "#commerce/checkout/render-session.ts";
 import { builder } from "#graph/builder.ts";
 import {
-  addressToShow,
+  hideQueryFromAnalysts,
   type GraphContext,
-  isOwnSession,
-  listedOwner,
-  readers,
-  tokenIdOf,
-  unlessAnalyst,
+  mayAccessSession,
+  getListMerchantId,
+  merchantReaders,
+  getInternalCredentialId,
+  hideFromAnalysts,
 } from "#graph/context.ts";
 import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
 import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
-import { CartRef, CheckoutSessionRef, MerchantSummaryRef, MoneyRef, type SessionShown } from "#graph/refs.ts";
+import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
+import {
+  CartRef,
+  CheckoutSessionRef,
+  MerchantSummaryRef,
+  MoneyRef,
+  type GraphCheckoutSession,
+} from "#graph/refs.ts";
 import {
   SessionCancelActorEnum,
   SessionCancelReasonEnum,
@@ -37,7 +43,7 @@ const Cancellation = builder.objectRef<SessionCancellation>("HostedCheckoutCance
       description:
         "Explanation of the reason, at most 500 characters; null if there is none. Hidden from " +
         "analysts.",
-      resolve: ({ note }, _args, context) => unlessAnalyst(note, context),
+      resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
     }),
     actor: t.expose("actor", {
       type: SessionCancelActorEnum,
@@ -99,7 +105,7 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
       "while the session is open; null for all other callers, and always null over REST.",
     resolve: ({ stored }, _args, context) =>
       sessionPageUrl(stored, {
-        tokenId: tokenIdOf(context),
+        tokenId: getInternalCredentialId(context),
         keyring: context.services.keyring,
         publicUrl: context.publicUrl,
         now: context.clock.now(),
@@ -109,14 +115,14 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
     type: "URL",
     description:
       "URL that the buyer returns to after the order is placed. Analysts see the URL without its query.",
-    resolve: ({ successUrl }, _args, context) => addressToShow(successUrl, context),
+    resolve: ({ successUrl }, _args, context) => hideQueryFromAnalysts(successUrl, context),
   }),
   cancelUrl: t.field({
     type: "URL",
     description:
       "URL that the buyer returns to after giving up the checkout. Analysts see the URL without " +
       "its query.",
-    resolve: ({ cancelUrl }, _args, context) => addressToShow(cancelUrl, context),
+    resolve: ({ cancelUrl }, _args, context) => hideQueryFromAnalysts(cancelUrl, context),
   }),
   expiresAt: t.expose("expiresAt", {
     type: "DateTime",
@@ -176,7 +182,7 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
   }),
 }));
 
-export function toSessionNode({ session, cart }: LockedSession, context: GraphContext): SessionShown {
+export function toSessionNode({ session, cart }: LockedSession, context: GraphContext): GraphCheckoutSession {
   return { ...toSessionView(session, cart, { now: context.clock.now() }), stored: session, cart };
 }
 
@@ -185,7 +191,7 @@ export function toSessionNode({ session, cart }: LockedSession, context: GraphCo
  * session only.
  */
 const isSessionVisible = ({ session, cart }: LockedSession, context: GraphContext): boolean =>
-  isCartVisible(cart, context) && isOwnSession(session.id, context);
+  isCartVisible(cart, context) && mayAccessSession(session.id, context);
 
 async function loadSessionCart(session: SessionAggregate, { loaders }: GraphContext): Promise<LockedSession> {
   const cart: CartAggregate | null = await loaders.carts.load(session.cartId);
@@ -200,7 +206,7 @@ builder.queryField("hostedCheckoutSession", (t) =>
     description:
       "Returns a checkout session by its id; null if there is no such session or the caller may " +
       "not see it.",
-    authScopes: { callers: ["storefront", "buyer", "system", ...readers] },
+    authScopes: { callers: ["storefront", "buyer", "system", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "Id of the session, `chs_…`." }) },
     resolve: async (_root, { id }, context) => {
       const session = await context.loaders.sessions.load(id);
@@ -215,8 +221,8 @@ builder.queryField("hostedCheckoutSessions", (t) =>
     {
       type: CheckoutSessionRef,
       description: "Lists checkout sessions, oldest first.",
-      authScopes: { callers: readers },
-      complexity: pageCost,
+      authScopes: { callers: merchantReaders },
+      complexity: connectionCost,
       args: {
         merchantId: t.arg.id({
           description:
@@ -230,12 +236,12 @@ builder.queryField("hostedCheckoutSessions", (t) =>
       },
       resolve: async (_root, { merchantId, status, ...args }, context) => {
         const filter = {
-          merchantId: listedOwner(context, merchantId),
+          merchantId: getListMerchantId(context, merchantId),
           status: status ?? null,
           now: context.clock.now(),
         };
         const query = sessionListQuery(context.db, filter);
-        const { edges, ...rest } = await connectionOf(args, {
+        const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
           query,
           column: "hosted_checkout_session.id",
@@ -249,6 +255,6 @@ builder.queryField("hostedCheckoutSessions", (t) =>
         return { ...rest, edges: (await Promise.all(pageEdges)).flat() };
       },
     },
-    ...listTypes("HostedCheckoutSession", "checkout sessions"),
+    ...connectionTypeOptions("HostedCheckoutSession", "checkout sessions"),
   ),
 );

@@ -5,7 +5,7 @@
 import { fail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
-import { type GraphContext, ownerOf, readers } from "#graph/context.ts";
+import { type GraphContext, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { isCartVisible, toCartNode } from "#graph/carts/carts.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
 import { showOrder } from "#graph/orders/orders.ts";
@@ -47,7 +47,7 @@ builder.subscriptionFields((t) => ({
     nullable: true,
     description:
       "Sends the cart at once and after each change of its version. Changes in quick succession are combined into one event. Sends null and ends if the caller can see no such cart.",
-    authScopes: { callers: ["storefront", ...readers] },
+    authScopes: { callers: ["storefront", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
     subscribe: (_root, { id }, context) => followVersion(watchOf(context).carts, id),
     resolve: async (step, { id }, context) => {
@@ -62,7 +62,7 @@ builder.subscriptionFields((t) => ({
     nullable: true,
     description:
       "Sends the order with all its parts at once and after each change of its version. Changes in quick succession are combined into one event. Sends null and ends if the caller can see no such order.",
-    authScopes: { callers: ["storefront", ...readers] },
+    authScopes: { callers: ["storefront", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
     subscribe: (_root, { id }, context) => followVersion(watchOf(context).orders, id),
     resolve: async (step, { id }, context) => {
@@ -77,11 +77,11 @@ builder.subscriptionFields((t) => ({
     nullable: true,
     description:
       "Sends the newest deliveries of an endpoint at once, then every delivery whose status or number of attempts has changed, in its present state. Also works for deleted endpoints. Sends null and ends if the caller can see no such endpoint.",
-    authScopes: { callers: readers },
+    authScopes: { callers: merchantReaders },
     args: { endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }) },
     subscribe: (_root, { endpointId }, context) => followDeliveries(watchOf(context).deliveries, endpointId),
     resolve: async (step, { endpointId }, context) => {
-      const merchantId = ownerOf(context);
+      const merchantId = getCallerMerchantId(context);
       const owner = isCleanText(endpointId) ? await findEndpointOwner(context.db, endpointId) : undefined;
       if (owner === undefined || (merchantId !== null && owner !== merchantId)) return null;
       return step.ids === null ? newest(context, endpointId) : changed(context, step, step.ids);

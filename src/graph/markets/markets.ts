@@ -5,7 +5,7 @@
 import type { DeliveryMethodRow, PolicyRow, TaxRateRow } from "#commerce/markets/read-markets.ts";
 import { money } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
-import { readers, tenantOf } from "#graph/context.ts";
+import { merchantReaders, requireMerchantId } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, MerchantRef, MoneyRef } from "#graph/refs.ts";
 
@@ -171,17 +171,19 @@ builder.queryFields((t) => ({
   markets: t.field({
     type: [MarketRef],
     description: "The markets of a merchant, oldest first.",
-    authScopes: { callers: [...readers, "storefront"] },
+    authScopes: { callers: [...merchantReaders, "storefront"] },
     complexity: { multiplier: 10 },
     args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
-    resolve: (_root, { merchantId }, context) => context.loaders.markets.load(tenantOf(context, merchantId)),
+    resolve: (_root, { merchantId }, context) =>
+      context.loaders.markets.load(requireMerchantId(context, merchantId)),
   }),
   policies: t.field({
     type: [PolicyRef],
     description: "The policies of a merchant on cancellations, returns, withdrawals and warranty.",
-    authScopes: { callers: [...readers, "storefront"] },
+    authScopes: { callers: [...merchantReaders, "storefront"] },
     complexity: { multiplier: 10 },
     args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
-    resolve: (_root, { merchantId }, context) => context.loaders.policies.load(tenantOf(context, merchantId)),
+    resolve: (_root, { merchantId }, context) =>
+      context.loaders.policies.load(requireMerchantId(context, merchantId)),
   }),
 }));

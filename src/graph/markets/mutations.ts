@@ -8,8 +8,8 @@ import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { upsertPolicy } from "#commerce/markets/change-policy.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { merchantChange } from "#graph/change-kinds.ts";
-import { changeMutation, loadAnew } from "#graph/mutation.ts";
+import { merchantMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
 import { MarketRef, VariantRef } from "#graph/refs.ts";
 import { DeliveryMethodRef, PolicyRef, TaxRateRef } from "./markets.ts";
@@ -146,8 +146,8 @@ const StockAdjustInput = builder.inputType("StockAdjustInput", {
   }),
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "marketUpsert",
   description: "Creates or replaces a market.",
   input: MarketUpsertInput,
@@ -157,11 +157,11 @@ changeMutation({
     ...(await upsertMarket(transaction, context, input)),
   }),
   answer: async ({ loaders }, { merchantId, marketId }) =>
-    found(await loadAnew(loaders.markets, merchantId), marketId),
+    found(await reloadChangedRow(loaders.markets, merchantId), marketId),
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "taxRateUpsert",
   description: "Creates or replaces the tax rate of a country or region.",
   input: TaxRateUpsertInput,
@@ -171,11 +171,11 @@ changeMutation({
     ...(await upsertTaxRate(transaction, context, input)),
   }),
   answer: async ({ loaders }, { marketId, taxRateId }) =>
-    found(await loadAnew(loaders.taxRates, marketId), taxRateId),
+    found(await reloadChangedRow(loaders.taxRates, marketId), taxRateId),
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "deliveryMethodUpsert",
   description: "Creates or replaces a delivery method of a market.",
   input: DeliveryMethodUpsertInput,
@@ -189,13 +189,13 @@ changeMutation({
     const market = found(await loaders.markets.load(merchantId), marketId);
     return Object.assign(
       { currency: market.currency },
-      found(await loadAnew(loaders.deliveryMethods, marketId), deliveryMethodId),
+      found(await reloadChangedRow(loaders.deliveryMethods, marketId), deliveryMethodId),
     );
   },
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "policyUpsert",
   description: "Creates or replaces a policy of the merchant.",
   input: PolicyUpsertInputType,
@@ -205,11 +205,11 @@ changeMutation({
     ...(await upsertPolicy(transaction, context, input)),
   }),
   answer: async ({ loaders }, { merchantId, policyId }) =>
-    found(await loadAnew(loaders.policies, merchantId), policyId),
+    found(await reloadChangedRow(loaders.policies, merchantId), policyId),
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "stockAdjust",
   description: "Changes the stock on hand of a variant and records the reason.",
   input: StockAdjustInput,
@@ -217,7 +217,7 @@ changeMutation({
   run: adjustStock,
   idempotency: "required",
   answer: async ({ loaders }, { productId, variantId }) => {
-    const product = await loadAnew(loaders.products, productId);
+    const product = await reloadChangedRow(loaders.products, productId);
     if (product === null) throw fail("product_not_found");
     return Object.assign({ product }, found(product.variants, variantId));
   },

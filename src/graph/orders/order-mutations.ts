@@ -2,10 +2,10 @@
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { confirmOrder, holdOrder, holdReasonMax, releaseOrder } from "#commerce/orders/order-life.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { frontends, type GraphContext } from "#graph/context.ts";
-import { fulfillmentChange, orderChange } from "#graph/change-kinds.ts";
-import { changeMutation } from "#graph/mutation.ts";
-import { FulfillmentRef, OrderRef, type OrderShown } from "#graph/refs.ts";
+import { frontendCallers, type GraphContext } from "#graph/context.ts";
+import { fulfillmentMutationKind, orderMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
+import { FulfillmentRef, OrderRef, type GraphOrder } from "#graph/refs.ts";
 import {
   cancelFulfillment,
   deliverFulfillment,
@@ -49,10 +49,10 @@ const OrderHoldInput = builder.inputType("OrderHoldInput", {
   }),
 });
 
-const answerOrder = (context: GraphContext, order: OrderAggregate): OrderShown => showOrder(order, context);
+const answerOrder = (context: GraphContext, order: OrderAggregate): GraphOrder => showOrder(order, context);
 
-changeMutation({
-  ...orderChange,
+defineMutation({
+  ...orderMutationKind,
   name: "orderConfirm",
   description: "Takes an order on: from then on it can be sent.",
   input: OrderStepInput,
@@ -61,8 +61,8 @@ changeMutation({
   answer: answerOrder,
 });
 
-changeMutation({
-  ...orderChange,
+defineMutation({
+  ...orderMutationKind,
   name: "orderHold",
   description: "Stops an order for the time being: nothing new of it is sent.",
   input: OrderHoldInput,
@@ -71,8 +71,8 @@ changeMutation({
   answer: answerOrder,
 });
 
-changeMutation({
-  ...orderChange,
+defineMutation({
+  ...orderMutationKind,
   name: "orderRelease",
   description: "Lets an order that is on hold go on.",
   input: OrderStepInput,
@@ -146,8 +146,8 @@ const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
 const answerFulfillment = (_context: GraphContext, { order, id }: ChangedPart): FulfillmentView =>
   showPart(order, "fulfillments", id);
 
-changeMutation({
-  ...orderChange,
+defineMutation({
+  ...orderMutationKind,
   name: "fulfillmentCreate",
   description: "Puts together what shall go to the buyer, of an order that is confirmed.",
   input: FulfillmentCreateInput,
@@ -156,8 +156,8 @@ changeMutation({
   answer: answerFulfillment,
 });
 
-changeMutation({
-  ...fulfillmentChange,
+defineMutation({
+  ...fulfillmentMutationKind,
   name: "fulfillmentPack",
   description:
     "Begins to pack: what was ordered beyond the stock is taken from it now. From here on a cancellation is asked for.",
@@ -167,8 +167,8 @@ changeMutation({
   answer: answerFulfillment,
 });
 
-changeMutation({
-  ...fulfillmentChange,
+defineMutation({
+  ...fulfillmentMutationKind,
   name: "fulfillmentShip",
   description: "Hands a fulfillment over to its carrier, or gives access to what is digital.",
   input: FulfillmentShipInput,
@@ -177,8 +177,8 @@ changeMutation({
   answer: answerFulfillment,
 });
 
-changeMutation({
-  ...fulfillmentChange,
+defineMutation({
+  ...fulfillmentMutationKind,
   name: "fulfillmentTrack",
   description: "Says where a fulfillment is. What came back undelivered can be put into another one.",
   input: FulfillmentTrackInput,
@@ -187,8 +187,8 @@ changeMutation({
   answer: answerFulfillment,
 });
 
-changeMutation({
-  ...fulfillmentChange,
+defineMutation({
+  ...fulfillmentMutationKind,
   name: "fulfillmentDeliver",
   description: "The buyer has it. An order of which everything arrived and is paid completes by itself.",
   input: FulfillmentStepInput,
@@ -197,8 +197,8 @@ changeMutation({
   answer: answerFulfillment,
 });
 
-changeMutation({
-  ...fulfillmentChange,
+defineMutation({
+  ...fulfillmentMutationKind,
   name: "fulfillmentFail",
   description:
     "It got lost or broken: the same is promised from the stock again, and can be put into another one.",
@@ -208,8 +208,8 @@ changeMutation({
   answer: answerFulfillment,
 });
 
-changeMutation({
-  ...fulfillmentChange,
+defineMutation({
+  ...fulfillmentMutationKind,
   name: "fulfillmentCancel",
   description: "Calls a fulfillment off before it is sent; what is in it can be put into another one.",
   input: FulfillmentStepInput,
@@ -219,20 +219,20 @@ changeMutation({
 });
 
 /** Cancellations of orders: by the buyer or the merchant, and the merchant's answers to a buyer's request. */
-changeMutation({
-  ...orderChange,
+defineMutation({
+  ...orderMutationKind,
   name: "orderCancel",
   description:
     "Cancels an order or some of it, decided by the same rules as `cancellationEligibility` (409 invalid_state gives the reasons). Where a buyer may only ask, it becomes a request that the merchant answers. What was paid for it goes back, and what was reserved is free again.",
-  callers: frontends,
+  callers: frontendCallers,
   input: OrderCancelInput,
   type: OrderRef,
   run: cancelOrder,
   answer: (context, order) => showOrder(order, context),
 });
 
-changeMutation({
-  ...orderChange,
+defineMutation({
+  ...orderMutationKind,
   name: "orderCancellationApprove",
   description: "Cancels what a buyer asked to have canceled, if it still can be.",
   input: CancellationAnswerInput,
@@ -241,8 +241,8 @@ changeMutation({
   answer: (context, order) => showOrder(order, context),
 });
 
-changeMutation({
-  ...orderChange,
+defineMutation({
+  ...orderMutationKind,
   name: "orderCancellationDecline",
   description: "Tells a buyer that the order is not canceled; all stays as it is.",
   input: CancellationAnswerInput,

@@ -5,7 +5,7 @@
 import type { LineQuantity, OrderWarranty, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
-import { callerOf, type GraphContext, staff, unlessAnalyst } from "#graph/context.ts";
+import { getCallerKind, type GraphContext, staffCallers, hideFromAnalysts } from "#graph/context.ts";
 import { FulfillmentRef, MoneyRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import {
   FulfillmentStatusEnum,
@@ -23,7 +23,7 @@ import {
 
 /** What only who runs the merchant may know: to others it is not there, so that one document serves all. */
 export function forStaff<Value>(value: Value, { viewer }: Pick<GraphContext, "viewer">): Value | null {
-  return staff.includes(callerOf(viewer)) ? value : null;
+  return staffCallers.includes(getCallerKind(viewer)) ? value : null;
 }
 
 export const OrderLineQuantity = builder.objectRef<LineQuantity>("OrderLineQuantity").implement({
@@ -55,13 +55,13 @@ FulfillmentRef.implement({
     trackingNumber: t.string({
       nullable: true,
       description: "The carrier's number for it. Analysts are not told: carriers show by it where it goes.",
-      resolve: ({ trackingNumber }, _args, context) => unlessAnalyst(trackingNumber, context),
+      resolve: ({ trackingNumber }, _args, context) => hideFromAnalysts(trackingNumber, context),
     }),
     trackingUrl: t.field({
       type: "URL",
       nullable: true,
       description: "Where the buyer can follow it. Analysts are not told.",
-      resolve: ({ trackingUrl }, _args, context) => unlessAnalyst(trackingUrl, context),
+      resolve: ({ trackingUrl }, _args, context) => hideFromAnalysts(trackingUrl, context),
     }),
     packingStartedAt: t.expose("packingStartedAt", {
       type: "DateTime",
@@ -190,12 +190,12 @@ ReturnRef.implement({
     note: t.string({
       nullable: true,
       description: "Why, in the buyer's words. Analysts are not told.",
-      resolve: ({ note }, _args, context) => unlessAnalyst(note, context),
+      resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
     }),
     declineReason: t.string({
       nullable: true,
       description: "Why the merchant did not agree, in words. Analysts are not told.",
-      resolve: ({ declineReason }, _args, context) => unlessAnalyst(declineReason, context),
+      resolve: ({ declineReason }, _args, context) => hideFromAnalysts(declineReason, context),
     }),
     inspectionNote: t.string({
       nullable: true,
@@ -248,12 +248,12 @@ const WarrantyClaim = builder.objectRef<OrderWarranty["claims"][number]>("Warran
     description: t.string({
       nullable: true,
       description: "What is wrong, in the buyer's words. Analysts are not told.",
-      resolve: ({ description }, _args, context) => unlessAnalyst(description, context),
+      resolve: ({ description }, _args, context) => hideFromAnalysts(description, context),
     }),
     resolution: t.string({
       nullable: true,
       description: "What was decided, in words. Analysts are not told.",
-      resolve: ({ resolution }, _args, context) => unlessAnalyst(resolution, context),
+      resolve: ({ resolution }, _args, context) => hideFromAnalysts(resolution, context),
     }),
     openedAt: t.expose("openedAt", { type: "DateTime", description: "When it was made." }),
     resolvedAt: t.expose("resolvedAt", {
@@ -273,7 +273,7 @@ WarrantyRef.implement({
     serialNumber: t.string({
       nullable: true,
       description: "The thing's own number. Analysts are not told.",
-      resolve: ({ serialNumber }, _args, context) => unlessAnalyst(serialNumber, context),
+      resolve: ({ serialNumber }, _args, context) => hideFromAnalysts(serialNumber, context),
     }),
     status: t.expose("status", { type: WarrantyStatusEnum, description: "Whether it counts." }),
     startsAt: t.expose("startsAt", { type: "DateTime", description: "When it begins." }),

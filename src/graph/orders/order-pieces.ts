@@ -2,7 +2,7 @@
 import type { Cancellation, CancellationRequest } from "#commerce/orders/order-aggregate.ts";
 import type { OrderLineView, OrderTotals, OrderView } from "#commerce/orders/render-order.ts";
 import { builder } from "#graph/builder.ts";
-import { unlessAnalyst } from "#graph/context.ts";
+import { hideFromAnalysts } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
@@ -194,7 +194,7 @@ export const OrderCancellationRequest = builder
       note: t.string({
         nullable: true,
         description: "The reason in words. Analysts are not told.",
-        resolve: ({ note }, _args, context) => unlessAnalyst(note, context),
+        resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
       }),
       actor: t.expose("actor", { type: OrderActorEnum, description: "Who asks for it." }),
       at: t.expose("at", { type: "DateTime", description: "When it was asked for." }),

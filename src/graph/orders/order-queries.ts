@@ -12,20 +12,20 @@ import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {
-  type Caller,
-  callerOf,
+  type CallerKind,
+  getCallerKind,
   type GraphContext,
-  integrators,
-  listedOwner,
-  orderActorOf,
-  ownerOf,
-  readers,
+  integratorCallers,
+  getListMerchantId,
+  getOrderActor,
+  getCallerMerchantId,
+  merchantReaders,
 } from "#graph/context.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
+import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
 import {
   FulfillmentRef,
   OrderRef,
-  type OrderShown,
+  type GraphOrder,
   PaymentRef,
   RefundRef,
   ReturnRef,
@@ -39,17 +39,17 @@ export function isOrderVisible(order: OrderAggregate, context: GraphContext): bo
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return (
     isOurs(order.merchant.id, context) &&
-    !isForeignOrder(order, { actor: orderActorOf(context), buyerReference: context.buyerReference })
+    !isForeignOrder(order, { actor: getOrderActor(context), buyerReference: context.buyerReference })
   );
 }
 
 function isOurs(merchantId: string, context: GraphContext): boolean {
-  const owner = ownerOf(context);
+  const owner = getCallerMerchantId(context);
   return owner === null || owner === merchantId;
 }
 
 /** Whoever runs the merchant, and what renders events. */
-const whoReadsParts: readonly Caller[] = ["system", ...readers];
+const whoReadsParts: readonly CallerKind[] = ["system", ...merchantReaders];
 
 builder.queryFields((t) => ({
   order: t.field({
@@ -57,7 +57,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       "An order by its id; null when there is none. A storefront sees those of the buyer that X-Buyer-Reference names. Over REST a 404.",
-    authScopes: { callers: [...integrators, "storefront", "buyer", "system", ...readers] },
+    authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
     resolve: async (_root, { id }, context) => {
       const order = await context.loaders.orders.load(id);
@@ -68,8 +68,8 @@ builder.queryFields((t) => ({
     {
       type: OrderRef,
       description: "Orders, oldest first. A storefront sees those of the buyer that X-Buyer-Reference names.",
-      authScopes: { callers: ["storefront", ...readers] },
-      complexity: pageCost,
+      authScopes: { callers: ["storefront", ...merchantReaders] },
+      complexity: connectionCost,
       args: {
         merchantId: t.arg.id({
           description: "The merchant; without it, with a token of the platform, all of them.",
@@ -82,11 +82,11 @@ builder.queryFields((t) => ({
       },
       resolve: async (_root, { merchantId, status, buyerReference, ...args }, context) => {
         const filter = {
-          merchantId: listedOwner(context, merchantId),
+          merchantId: getListMerchantId(context, merchantId),
           status: status ?? null,
           buyerReference: askedBuyer(context, buyerReference ?? null),
         };
-        const { edges, ...rest } = await connectionOf(args, {
+        const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
           query: orderList(context.db, filter),
           column: "sales_order.id",
@@ -98,7 +98,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...listTypes("Order", "orders"),
+    ...connectionTypeOptions("Order", "orders"),
   ),
 }));
 
@@ -169,7 +169,7 @@ async function findPart<Parts extends keyof OrderPartViews>(
 
 /** A storefront speaks for the buyer it serves and for no other. */
 function askedBuyer(context: GraphContext, asked: string | null): string | null {
-  if (callerOf(context.viewer) !== "storefront") return asked;
+  if (getCallerKind(context.viewer) !== "storefront") return asked;
   const { buyerReference } = context;
   if (buyerReference === null || (asked !== null && asked !== buyerReference))
     throw fail("role_not_allowed", {
@@ -182,7 +182,7 @@ function shownEdge(
   cursor: string,
   order: OrderAggregate | Error | null | undefined,
   context: GraphContext,
-): { cursor: string; node: OrderShown }[] {
+): { cursor: string; node: GraphOrder }[] {
   if (order instanceof Error) throw order;
   return order === null || order === undefined ? [] : [{ cursor, node: showOrder(order, context) }];
 }

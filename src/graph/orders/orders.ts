@@ -5,14 +5,14 @@ import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
-import { type GraphContext, unlessAnalyst } from "#graph/context.ts";
+import { type GraphContext, hideFromAnalysts } from "#graph/context.ts";
 import {
   DeliveryOptionRef,
   FulfillmentRef,
   MaskedAddressRef,
   MerchantSummaryRef,
   OrderRef,
-  type OrderShown,
+  type GraphOrder,
   PaymentRef,
   RefundRef,
   ReturnRef,
@@ -124,7 +124,7 @@ builder.objectFields(OrderRef, (t) => ({
   buyerReference: t.string({
     nullable: true,
     description: "The frontend's own name for the buyer; null: nobody known. Analysts are not told.",
-    resolve: ({ stored }, _args, context) => unlessAnalyst(stored.buyerReference, context),
+    resolve: ({ stored }, _args, context) => hideFromAnalysts(stored.buyerReference, context),
   }),
   deliveryAddress: t.expose("deliveryAddress", {
     type: MaskedAddressRef,
@@ -180,7 +180,7 @@ builder.objectFields(OrderRef, (t) => ({
   updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
 }));
 
-export function showOrder(order: OrderAggregate, { publicUrl }: Pick<GraphContext, "publicUrl">): OrderShown {
+export function showOrder(order: OrderAggregate, { publicUrl }: Pick<GraphContext, "publicUrl">): GraphOrder {
   return { ...toOrder(order, { publicUrl }), stored: order };
 }
 

@@ -1,8 +1,8 @@
 /** Mutations of payments: capturing, voiding, disputes and refunds. The provider is called after the answer. */
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type GraphContext } from "#graph/context.ts";
-import { orderChange, paymentChange } from "#graph/change-kinds.ts";
-import { changeMutation } from "#graph/mutation.ts";
+import { orderMutationKind, paymentMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
 import { PaymentRef, RefundRef } from "#graph/refs.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { PaymentView } from "#commerce/orders/render-parts.ts";
@@ -40,8 +40,8 @@ interface ChangedPayment {
 const answerPayment = (_request: GraphContext, { order, paymentId }: ChangedPayment): PaymentView =>
   showPart(order, "payments", paymentId);
 
-changeMutation({
-  ...paymentChange,
+defineMutation({
+  ...paymentMutationKind,
   name: "paymentCapture",
   description:
     "Takes what was authorized, no more than is still owed. The provider answers later: `payment.captured` tells.",
@@ -51,8 +51,8 @@ changeMutation({
   answer: answerPayment,
 });
 
-changeMutation({
-  ...paymentChange,
+defineMutation({
+  ...paymentMutationKind,
   name: "paymentVoid",
   description:
     "Lets go what was authorized and not captured. The provider answers later: `payment.canceled` tells when nothing is left of it.",
@@ -62,8 +62,8 @@ changeMutation({
   answer: answerPayment,
 });
 
-changeMutation({
-  ...paymentChange,
+defineMutation({
+  ...paymentMutationKind,
   name: "paymentDisputeOpen",
   description:
     "Notes that the buyer's bank disputes a payment. Until it is closed nothing is captured, refunded or canceled.",
@@ -73,8 +73,8 @@ changeMutation({
   answer: answerPayment,
 });
 
-changeMutation({
-  ...paymentChange,
+defineMutation({
+  ...paymentMutationKind,
   name: "paymentDisputeClose",
   description:
     "Notes how a dispute ended. Lost, what was kept of the payment counts as given back, and the buyer owes that much less.",
@@ -85,8 +85,8 @@ changeMutation({
 });
 
 /** Refunds that the merchant creates. Cancellations and returns create theirs by themselves. */
-changeMutation({
-  ...orderChange,
+defineMutation({
+  ...orderMutationKind,
   name: "refundCreate",
   description:
     "Gives money back for units that were sent, for the shipping, or as a goodwill; never more than was captured. The provider answers later: `refund.succeeded` or `refund.failed` tells.",

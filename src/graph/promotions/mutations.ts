@@ -10,8 +10,8 @@ import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
 import { createPromotion, updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { merchantChange } from "#graph/change-kinds.ts";
-import { changeMutation } from "#graph/mutation.ts";
+import { merchantMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation } from "#graph/mutation.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
@@ -116,8 +116,8 @@ async function loadChangedPromotion(
   return promotion;
 }
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "promotionCreate",
   description: "Creates a promotion as a draft.",
   input: PromotionCreateInput,
@@ -126,8 +126,8 @@ changeMutation({
   answer: loadChangedPromotion,
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "promotionUpdate",
   description: "Changes the fields of a promotion that has not ended.",
   input: PromotionUpdateInput,
@@ -136,8 +136,8 @@ changeMutation({
   answer: loadChangedPromotion,
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "promotionActivate",
   description:
     "Activates a draft or paused promotion. It applies within its time window. Refused " +
@@ -148,8 +148,8 @@ changeMutation({
   answer: loadChangedPromotion,
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "promotionPause",
   description: "Pauses an active promotion until it is activated again.",
   input: PromotionTransitionInput,
@@ -158,8 +158,8 @@ changeMutation({
   answer: loadChangedPromotion,
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "promotionEnd",
   description: "Ends a promotion permanently. Orders keep the discounts that they had.",
   input: PromotionTransitionInput,
@@ -168,8 +168,8 @@ changeMutation({
   answer: loadChangedPromotion,
 });
 
-changeMutation({
-  ...merchantChange,
+defineMutation({
+  ...merchantMutationKind,
   name: "promotionCodesGenerate",
   description: "Adds random or given codes to a promotion. Either all codes are added, or none.",
   input: PromotionCodesGenerateInput,

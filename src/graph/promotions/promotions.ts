@@ -8,14 +8,14 @@ import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promot
 import { type PromotionCodeRow, selectPromotions } from "#commerce/promotions/read-promotions.ts";
 import { money } from "#foundation/money.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { type GraphContext, ownerOf, readers, staff } from "#graph/context.ts";
+import { type GraphContext, getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import {
-  connectionOf,
-  type ConnectionOf,
-  connectionPage,
-  pageCost,
+  loadConnection,
+  type ConnectionResult,
+  loadConnectionPage,
+  connectionCost,
   pageSizeMax,
-  listTypes,
+  connectionTypeOptions,
 } from "#graph/connections.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 
@@ -122,10 +122,10 @@ builder.objectFields(PromotionRef, (t) => ({
     {
       type: PromotionCodeRef,
       description: "The promotion's codes, oldest first. An automatic promotion has none.",
-      complexity: pageCost,
+      complexity: connectionCost,
       resolve: ({ id }, args, { loaders }) => resolveCodes(id, args, loaders),
     },
-    ...listTypes("PromotionCode", "codes of a promotion"),
+    ...connectionTypeOptions("PromotionCode", "codes of a promotion"),
   ),
   merchant: t.field({
     type: MerchantRef,
@@ -200,7 +200,7 @@ builder.objectFields(PromotionRef, (t) => ({
     description:
       "The storefront's references of the buyers that the promotion is limited to; empty " +
       "for all buyers. Only visible to the merchant's staff; null for other callers.",
-    authScopes: { callers: staff },
+    authScopes: { callers: staffCallers },
     complexity: { multiplier: 1 },
     resolve: ({ buyerReferences }) => buyerReferences,
   }),
@@ -239,13 +239,15 @@ async function resolveCodes(
   promotionId: string,
   args: DefaultConnectionArguments,
   loaders: GraphContext["loaders"],
-): Promise<ConnectionOf<PromotionCodeRow>> {
+): Promise<ConnectionResult<PromotionCodeRow>> {
   const bounds = { min: 0, max: pageSizeMax };
   requireNoFaults([
     ...integerFaults("/first", args.first, bounds),
     ...integerFaults("/last", args.last, bounds),
   ]);
-  const found = await connectionPage(args, (page) => loaders.promotionCodes.load({ ...page, promotionId }));
+  const found = await loadConnectionPage(args, (page) =>
+    loaders.promotionCodes.load({ ...page, promotionId }),
+  );
   return { ...found, totalCount: () => loaders.promotionCodeCounts.load(promotionId) };
 }
 
@@ -254,17 +256,20 @@ builder.queryFields((t) => ({
     type: PromotionRef,
     nullable: true,
     description: "Reads a promotion by id; null if no promotion with this id is visible to the caller.",
-    authScopes: { callers: [...readers, "system"] },
+    authScopes: { callers: [...merchantReaders, "system"] },
     args: { id: t.arg.id({ required: true, description: "The promotion's id, `prm_…`." }) },
     resolve: async (_root, { id }, context) =>
-      (await selectPromotions(context.db, { merchantId: ownerOf(context), id }).executeTakeFirst()) ?? null,
+      (await selectPromotions(context.db, {
+        merchantId: getCallerMerchantId(context),
+        id,
+      }).executeTakeFirst()) ?? null,
   }),
   promotions: t.connection(
     {
       type: PromotionRef,
       description: "Lists the promotions of the merchants that the caller's token can read, oldest first.",
-      complexity: pageCost,
-      authScopes: { callers: readers },
+      complexity: connectionCost,
+      authScopes: { callers: merchantReaders },
       args: {
         status: t.arg({ type: PromotionStatusEnum, description: "Lists only promotions with this status." }),
         trigger: t.arg({
@@ -273,12 +278,12 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { status, trigger, ...args }, context) =>
-        connectionOf(args, {
+        loadConnection(args, {
           db: context.db,
-          query: selectPromotions(context.db, { merchantId: ownerOf(context), status, trigger }),
+          query: selectPromotions(context.db, { merchantId: getCallerMerchantId(context), status, trigger }),
           column: "promotion.id",
         }),
     },
-    ...listTypes("Promotion", "promotions"),
+    ...connectionTypeOptions("Promotion", "promotions"),
   ),
 }));

@@ -8,7 +8,7 @@ import {
 import type { Bucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { SessionCancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
-import { readers } from "#graph/context.ts";
+import { merchantReaders } from "#graph/context.ts";
 import {
   bucketedReportCost,
   intervalArgs,
@@ -117,7 +117,7 @@ builder.queryField("funnelReport", (t) =>
     description:
       "Reports the funnel over time: carts, checkouts, submissions and orders, and why " +
       "checkouts ended. A cart counts in the period in which it was created.",
-    authScopes: { callers: readers },
+    authScopes: { callers: merchantReaders },
     complexity: bucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
     resolve: (_root, args, context) =>

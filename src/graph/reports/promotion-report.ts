@@ -6,7 +6,7 @@ import {
 } from "#commerce/reports/sales-report.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { readers } from "#graph/context.ts";
+import { merchantReaders } from "#graph/context.ts";
 import {
   listLengthArgs,
   listReportCost,
@@ -104,7 +104,7 @@ builder.queryField("promotionReport", (t) =>
     description:
       "Reports the discounts of promotions in a period, by promotion and currency. An " +
       "order counts in the period in which it was placed.",
-    authScopes: { callers: readers },
+    authScopes: { callers: merchantReaders },
     complexity: listReportCost,
     args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
     resolve: (_root, args, context) =>

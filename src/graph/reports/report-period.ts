@@ -14,7 +14,7 @@ import {
   toPeriod,
 } from "#foundation/period.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { type GraphContext, listedOwner } from "#graph/context.ts";
+import { type GraphContext, getListMerchantId } from "#graph/context.ts";
 
 export const ReportIntervalEnum = defineEnum<Interval>("ReportInterval", {
   description: "The length of a report's buckets.",
@@ -219,7 +219,7 @@ export function readShopReport<Result>(
   read: (reader: Reader, scope: ShopReportScope) => Promise<Result>,
 ): Promise<Result & { readonly period: Period }> {
   parseReportPeriod(args);
-  const merchantId = listedOwner(context, args.merchantId);
+  const merchantId = getListMerchantId(context, args.merchantId);
   return context.services.readOnly(async (reader) => {
     const markets = await findReportMarkets(reader, { merchantId, market: args.market ?? null });
     const period = parseReportPeriod(args, markets.timeZone ?? undefined);

@@ -3,7 +3,7 @@ import { readReturnReport, type ReturnFigures, type ReturnReport } from "#commer
 import type { Period } from "#foundation/period.ts";
 import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
 import { builder } from "#graph/builder.ts";
-import { readers } from "#graph/context.ts";
+import { merchantReaders } from "#graph/context.ts";
 import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
 import { ReportPeriodRef, readShopReport, reportBaseCost, marketArgs, reportArgs } from "./report-period.ts";
 
@@ -97,7 +97,7 @@ builder.queryField("returnReport", (t) =>
     description:
       "Reports the returns requested in a period, by kind, reason and currency. A return " +
       "counts in the period in which it was requested.",
-    authScopes: { callers: readers },
+    authScopes: { callers: merchantReaders },
     complexity: { field: reportBaseCost },
     args: { ...reportArgs, ...marketArgs },
     resolve: (_root, args, context) => readShopReport(context, args, readReturnReport),

@@ -2,7 +2,7 @@
 import { readSalesReport, type SalesFigures, type CurrencySales } from "#commerce/reports/sales-report.ts";
 import type { Bucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { readers } from "#graph/context.ts";
+import { merchantReaders } from "#graph/context.ts";
 import {
   ReportBucketRef,
   reportListCost,
@@ -144,7 +144,7 @@ builder.queryField("salesReport", (t) =>
     description:
       "Reports sales in a period: orders, units and amounts, by currency and over time. " +
       "An order counts in the period in which it was placed.",
-    authScopes: { callers: readers },
+    authScopes: { callers: merchantReaders },
     complexity: bucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
     resolve: (_root, args, context) =>

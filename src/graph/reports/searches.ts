@@ -7,7 +7,7 @@ import {
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { listedOwner, readers } from "#graph/context.ts";
+import { getListMerchantId, merchantReaders } from "#graph/context.ts";
 import {
   reportListCost,
   listReportCost,
@@ -98,7 +98,7 @@ builder.queryField("searchReport", (t) =>
     description:
       "Reports the most frequent searches and the searches without results, by days of " +
       "UTC. A search is counted within ten seconds.",
-    authScopes: { callers: readers },
+    authScopes: { callers: merchantReaders },
     complexity: listReportCost,
     args: {
       ...reportArgs,
@@ -114,7 +114,7 @@ builder.queryField("searchReport", (t) =>
       const period = parseReportPeriod({ ...args, timeZone: "UTC" });
       const { from, to } = period;
       const asked = {
-        merchantId: listedOwner(context, args.merchantId),
+        merchantId: getListMerchantId(context, args.merchantId),
         country: market ?? null,
         from,
         to,

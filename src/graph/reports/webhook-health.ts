@@ -1,7 +1,7 @@
 /** The GraphQL query for the report on webhook deliveries, which the console shows as charts. */
 import { bucketsOf, type Bucket, type Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { listedOwner, readers } from "#graph/context.ts";
+import { getListMerchantId, merchantReaders } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { ErrorCodeEnum } from "#graph/webhooks/deliveries.ts";
 import {
@@ -137,7 +137,7 @@ builder.queryField("webhookHealthReport", (t) =>
     description:
       "Reports webhook deliveries in a period: attempts, failures by error code and " +
       "durations, over time and by endpoint.",
-    authScopes: { callers: readers },
+    authScopes: { callers: merchantReaders },
     complexity: bucketedReportCost,
     args: {
       ...reportArgs,
@@ -156,7 +156,7 @@ builder.queryField("webhookHealthReport", (t) =>
       const period = parseReportPeriod(args);
       const buckets = bucketsOf(period, args.interval);
       const asked = {
-        merchantId: listedOwner(context, args.merchantId),
+        merchantId: getListMerchantId(context, args.merchantId),
         endpointId,
         installationId,
         period,

@@ -1,6 +1,6 @@
 /** Webhook deliveries in the graph: their states, their attempts, and the reasons of failures and replays. */
 import { builder, defineEnum } from "#graph/builder.ts";
-import { unlessAnalyst } from "#graph/context.ts";
+import { hideFromAnalysts } from "#graph/context.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import type { AttemptView } from "#webhooks/delivery-log.ts";
 import type { DeliveryStatus, ReplayReason } from "#webhooks/delivery-rules.ts";
@@ -105,7 +105,7 @@ WebhookDeliveryRef.implement({
     replayNote: t.string({
       nullable: true,
       description: "The note given with the replay; null if there is none. Hidden from analysts.",
-      resolve: ({ replayNote }, _args, context) => unlessAnalyst(replayNote, context),
+      resolve: ({ replayNote }, _args, context) => hideFromAnalysts(replayNote, context),
     }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When the delivery was created." }),
     finishedAt: t.expose("finishedAt", {

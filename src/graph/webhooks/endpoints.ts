@@ -1,7 +1,7 @@
 /** Webhook endpoints of an installation in the graph, with their secrets and their health. */
 import { isIntegrator } from "#access/viewer.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { type GraphContext, integrators, readers } from "#graph/context.ts";
+import { type GraphContext, integratorCallers, merchantReaders } from "#graph/context.ts";
 import { InstallationRef, WebhookEndpointRef } from "#graph/refs.ts";
 import type { Health, SecretHint, WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { endpointsMax } from "#webhooks/endpoints/change-endpoint.ts";
@@ -212,7 +212,7 @@ builder.queryField("webhookEndpoint", (t) =>
     nullable: true,
     description:
       "The webhook endpoint with the given id; null if the caller can see no such endpoint. REST answers 404 in that case.",
-    authScopes: { callers: [...integrators, "system", ...readers] },
+    authScopes: { callers: [...integratorCallers, "system", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }) },
     resolve: async (_root, { id }, context) => {
       const endpoint = await context.loaders.webhookEndpoints.load(id);

@@ -3,10 +3,10 @@
  * for deliveries.
  */
 import { builder, defineEnum } from "#graph/builder.ts";
-import { integrators, ownerOf, readers } from "#graph/context.ts";
+import { integratorCallers, getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { eventCatalogue, eventNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
 import { isCleanText } from "#foundation/text.ts";
-import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
+import { loadConnection, connectionCost, connectionTypeOptions } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import { deliveryList, type EventLog, type EventView, pageOfDeliveries } from "#webhooks/delivery-log.ts";
 import { retentionDays } from "#webhooks/delivery-rules.ts";
@@ -85,11 +85,11 @@ builder.queryFields((t) => ({
     type: WebhookDeliveryRef,
     nullable: true,
     description: "The delivery with the given id; null if the caller can see no such delivery.",
-    authScopes: { callers: readers },
+    authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ required: true, description: "The delivery's id, `whd_…`." }) },
     resolve: async (_root, { id }, context) => {
       const delivery = isCleanText(id) ? await context.loaders.webhookDeliveries.load(id) : null;
-      const owner = ownerOf(context);
+      const owner = getCallerMerchantId(context);
       return delivery === null || (owner !== null && owner !== delivery.merchantId) ? null : delivery;
     },
   }),
@@ -97,19 +97,19 @@ builder.queryFields((t) => ({
     {
       type: WebhookDeliveryRef,
       description: "The deliveries to an endpoint, oldest first. Also works for deleted endpoints.",
-      authScopes: { callers: readers },
-      complexity: pageCost,
+      authScopes: { callers: merchantReaders },
+      complexity: connectionCost,
       args: {
         endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }),
         status: t.arg({ type: DeliveryStatusEnum, description: "Only lists deliveries with this status." }),
       },
       resolve: async (_root, { endpointId, status, ...args }, context) => {
         const filter = {
-          merchantId: ownerOf(context),
+          merchantId: getCallerMerchantId(context),
           endpointId: isCleanText(endpointId) ? endpointId : "",
           status: status ?? null,
         };
-        const { edges, ...rest } = await connectionOf(args, {
+        const { edges, ...rest } = await loadConnection(args, {
           db: context.db,
           query: deliveryList(context.db, filter),
           pageOf: (page) => pageOfDeliveries(context.db, filter, page),
@@ -126,7 +126,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...listTypes("WebhookDelivery", "deliveries"),
+    ...connectionTypeOptions("WebhookDelivery", "deliveries"),
   ),
 }));
 
@@ -175,7 +175,7 @@ builder.objectField(InstallationRef, "webhookLog", (t) =>
   t.field({
     type: WebhookLog,
     description: "What happened, and how the installation was told of it.",
-    authScopes: { callers: [...integrators, ...readers] },
+    authScopes: { callers: [...integratorCallers, ...merchantReaders] },
     resolve: ({ id }) => ({ installationId: id }),
   }),
 );

@@ -7,8 +7,8 @@ import { isIntegrator } from "#access/viewer.ts";
 import { failAt, type FailureDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
-import { anyEndpointChange, endpointChange } from "#graph/change-kinds.ts";
-import { changeMutation, type MutationPreparation } from "#graph/mutation.ts";
+import { endpointMutationKind, existingEndpointMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation, type MutationPreparation } from "#graph/mutation.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import {
   createEndpoint,
@@ -170,8 +170,8 @@ const findUrlFaults: MutationPreparation<
   readonly FailureDetail[]
 > = async ({ url }, { resolvedNames }) => (typeof url === "string" ? resolvedNames.faultsOf(url) : []);
 
-changeMutation({
-  ...anyEndpointChange,
+defineMutation({
+  ...endpointMutationKind,
   name: "webhookEndpointCreate",
   description:
     "Registers a webhook endpoint and sends it a ping. Its secret is returned only in this answer.",
@@ -206,8 +206,8 @@ function requireInstallation(installationId: string | null | undefined): string 
   });
 }
 
-changeMutation({
-  ...endpointChange,
+defineMutation({
+  ...existingEndpointMutationKind,
   name: "webhookEndpointUpdate",
   description: "Changes a webhook endpoint.",
   input: EndpointUpdateInput,
@@ -217,8 +217,8 @@ changeMutation({
     updateEndpoint(transaction, { ...context, resolvedFaults: prepared }, input),
 });
 
-changeMutation({
-  ...endpointChange,
+defineMutation({
+  ...existingEndpointMutationKind,
   name: "webhookEndpointEnable",
   description: "Enables a webhook endpoint. Sends a ping first, then the waiting deliveries.",
   input: EndpointTransitionInput,
@@ -226,8 +226,8 @@ changeMutation({
   run: enableEndpoint,
 });
 
-changeMutation({
-  ...endpointChange,
+defineMutation({
+  ...existingEndpointMutationKind,
   name: "webhookEndpointDisable",
   description:
     "Disables a webhook endpoint. Deliveries already attempted wait; deliveries not yet attempted and events that occur meanwhile are skipped.",
@@ -236,8 +236,8 @@ changeMutation({
   run: disableEndpoint,
 });
 
-changeMutation({
-  ...endpointChange,
+defineMutation({
+  ...existingEndpointMutationKind,
   name: "webhookEndpointDelete",
   description:
     "Deletes a webhook endpoint permanently. Cancels its waiting deliveries and erases its secrets.",
@@ -247,8 +247,8 @@ changeMutation({
   answer: (_request, endpointId) => ({ endpointId }),
 });
 
-changeMutation({
-  ...endpointChange,
+defineMutation({
+  ...existingEndpointMutationKind,
   name: "webhookEndpointTest",
   description: "Sends a ping to an enabled webhook endpoint.",
   input: EndpointTransitionInput,
@@ -256,8 +256,8 @@ changeMutation({
   run: testEndpoint,
 });
 
-changeMutation({
-  ...endpointChange,
+defineMutation({
+  ...existingEndpointMutationKind,
   name: "webhookSecretRotate",
   description:
     "Creates a new secret for a webhook endpoint. The previous secret also signs until the overlap ends; an even older secret stops signing at once. The new secret is returned only in this answer.",

@@ -6,8 +6,8 @@ import { z } from "zod";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
-import { replayChange } from "#graph/change-kinds.ts";
-import { changeMutation, loadAnew } from "#graph/mutation.ts";
+import { replayMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import type { DeliveryView } from "#webhooks/delivery-log.ts";
 import {
@@ -66,8 +66,8 @@ const Replay = builder.objectRef<ReplayShown>("WebhookDeliveryReplay").implement
   }),
 });
 
-changeMutation({
-  ...replayChange,
+defineMutation({
+  ...replayMutationKind,
   name: "webhookDeliveryReplay",
   description:
     "Replays a delivery with the same event id and body and a new signature, to the endpoint's present URL. Possible until 30 days after the event, at most ten times.",
@@ -79,7 +79,7 @@ changeMutation({
   type: Replay,
   run: replayDelivery,
   answer: async ({ loaders }, { deliveryId, original }) => {
-    const delivery = await loadAnew(loaders.webhookDeliveries, deliveryId);
+    const delivery = await reloadChangedRow(loaders.webhookDeliveries, deliveryId);
     if (delivery === null) throw fail("webhook_delivery_not_found");
     return { delivery, original };
   },
@@ -183,8 +183,8 @@ const BulkReplay = builder.objectRef<BulkReplayed>("WebhookDeliveriesReplay").im
   }),
 });
 
-changeMutation({
-  ...replayChange,
+defineMutation({
+  ...replayMutationKind,
   name: "webhookDeliveriesReplay",
   description: `Replays unsuccessful deliveries of a period. One call examines at most ${bulkMax} deliveries, oldest event first, and skips those that cannot be replayed.`,
   input: BulkInput,

@@ -15,7 +15,7 @@ import {
 import type { Plugin } from "graphql-yoga";
 import { type Failure, fail } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { costLimitOf, executionMsMax } from "#graph/limits.ts";
+import { getQueryCostLimit, queryMsMax } from "#graph/limits.ts";
 import { requireClean } from "#mesh/clean-text.ts";
 import { isOwnDocument } from "#mesh/contract-schema.ts";
 import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/run.ts";
@@ -65,7 +65,7 @@ export interface Cost {
 
 export const costFor = (args: Omit<PolicyArgs, "rootValue">): Cost => ({
   requested: costOfOperation(args),
-  limit: costLimitOf(args.contextValue.viewer),
+  limit: getQueryCostLimit(args.contextValue.viewer),
 });
 
 /**
@@ -116,8 +116,8 @@ export function costOf(
 /** Rejects with 504 `upstream_timeout` after the limit. What is running goes on, and its result is dropped. */
 async function withinTime(running: Promise<ExecutionResult>): Promise<ExecutionResult> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const message = `The query ran for ${executionMsMax / 1000} s, which is the limit. Ask for less at once.`;
-  const timer = setTimeout(() => reject(fail("upstream_timeout", { message })), executionMsMax);
+  const message = `The query ran for ${queryMsMax / 1000} s, which is the limit. Ask for less at once.`;
+  const timer = setTimeout(() => reject(fail("upstream_timeout", { message })), queryMsMax);
   try {
     return await Promise.race([running, promise]);
   } finally {

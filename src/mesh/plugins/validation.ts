@@ -8,14 +8,20 @@ import { maxDirectivesPlugin } from "@escape.tech/graphql-armor-max-directives";
 import { maxTokensPlugin } from "@escape.tech/graphql-armor-max-tokens";
 import { type ASTVisitor, GraphQLError, type ValidationContext, visit } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { aliasesMax, depthMax, directivesMax, faultsMax, tokensMax } from "#graph/limits.ts";
+import {
+  queryAliasesMax,
+  queryDepthMax,
+  queryDirectivesMax,
+  validationErrorsMax,
+  queryTokensMax,
+} from "#graph/limits.ts";
 
 export default (): Plugin => {
-  const tokens: Plugin = maxTokensPlugin({ n: tokensMax });
+  const tokens: Plugin = maxTokensPlugin({ n: queryTokensMax });
   const rules = [
-    maxDepthPlugin({ n: depthMax, ignoreIntrospection: true }),
-    maxAliasesPlugin({ n: aliasesMax, allowList: [] }),
-    maxDirectivesPlugin({ n: directivesMax }),
+    maxDepthPlugin({ n: queryDepthMax, ignoreIntrospection: true }),
+    maxAliasesPlugin({ n: queryAliasesMax, allowList: [] }),
+    maxDirectivesPlugin({ n: queryDirectivesMax }),
   ] as Plugin[];
   return {
     onParse: (parsing) => tokens.onParse?.(parsing),
@@ -39,7 +45,7 @@ type ValidateFn = (schema: unknown, document: unknown, ...given: Rules) => unkno
 const limitFaults =
   (validate: ValidateFn): ValidateFn =>
   (schema, document, ...[rules]) =>
-    validate(schema, document, rules, { maxErrors: faultsMax });
+    validate(schema, document, rules, { maxErrors: validationErrorsMax });
 
 const nameLengthMax = 200;
 

@@ -22,7 +22,7 @@ import {
 } from "graphql";
 import { describe, expect, it } from "vitest";
 import type { GraphContext } from "#graph/context.ts";
-import { costLimitOf, depthMax } from "#graph/limits.ts";
+import { getQueryCostLimit, queryDepthMax } from "#graph/limits.ts";
 import graphSchema from "#graph/schema.ts";
 import { costOf } from "#mesh/plugins/limits.ts";
 
@@ -55,14 +55,14 @@ const found = files
   );
 const documents = [...told.flat(), ...found];
 
-const limit = costLimitOf({ kind: "internal", staffId: "stf_1", role: "admin", merchantId: "mer_1" });
+const limit = getQueryCostLimit({ kind: "internal", staffId: "stf_1", role: "admin", merchantId: "mer_1" });
 
 describe("documents of pages", () => {
   it.each(documents)("%s is one operation that the graph answers", (_name, text) => {
     const document = parse(text);
     expect(document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length).toBe(1);
     expect(validate(published, document)).toEqual([]);
-    if (!text.includes("__schema")) expect(depthOf(text)).toBeLessThanOrEqual(depthMax);
+    if (!text.includes("__schema")) expect(depthOf(text)).toBeLessThanOrEqual(queryDepthMax);
   });
 
   it.each(documents)("%s costs no more than is allowed", (_name, text) => {

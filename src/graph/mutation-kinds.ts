@@ -16,29 +16,34 @@ import { type Cause, withOutbox } from "#webhooks/outbox.ts";
 import type { ReplayTenant } from "#webhooks/replay-delivery.ts";
 import { publishAccessEvents } from "./access/access-events.ts";
 import {
-  type Caller,
-  callerOf,
+  type CallerKind,
+  getCallerKind,
   type GraphContext,
-  isOwnSession,
-  orderActorOf,
-  ownerOf,
-  pagesAndFrontends,
-  tenantOf,
-  tokenIdOf,
+  mayAccessSession,
+  getOrderActor,
+  getCallerMerchantId,
+  checkoutPagesAndFrontends,
+  requireMerchantId,
+  getInternalCredentialId,
 } from "./context.ts";
-import type { ChangeContext, ChangeKind } from "./mutation.ts";
+import type { MutationContext, MutationKind } from "./mutation.ts";
 
 /** The context of changes of one merchant: their events are written when the command is done. */
-const ofMerchant = <Context>(
+const createMerchantContext = <Context>(
   contextOf: (base: CommandContext, request: GraphContext) => Context,
-): ChangeContext<Context> => ({
+): MutationContext<Context> => ({
   hasMerchantId: true,
   open: (request, argument) => {
-    const merchantId = tenantOf(request, argument);
+    const merchantId = requireMerchantId(request, argument);
     return {
       merchantId,
       run: ({ transaction, now }, command) => {
-        const circumstances = { merchantId, now, cause: causeOf(request), render: request.services.render };
+        const circumstances = {
+          merchantId,
+          now,
+          cause: getEventCause(request),
+          render: request.services.render,
+        };
         return withOutbox(transaction, circumstances, (outbox) =>
           command(
             contextOf(
@@ -53,12 +58,12 @@ const ofMerchant = <Context>(
 });
 
 /** What belongs to a merchant: products, markets, promotions. */
-export const merchantChange: ChangeKind<CommandContext> = {
-  context: ofMerchant((base) => base),
+export const merchantMutationKind: MutationKind<CommandContext> = {
+  context: createMerchantContext((base) => base),
   idempotency: "optional",
 };
 
-const toCart = (
+const toCartContext = (
   base: CommandContext,
   { services, publicUrl, buyerReference }: GraphContext,
 ): CartCommandContext => ({
@@ -70,78 +75,85 @@ const toCart = (
 });
 
 /** A new cart, or what a buyer keeps. */
-export const anyCartChange: ChangeKind<CartCommandContext> = {
-  context: ofMerchant(toCart),
+export const cartMutationKind: MutationKind<CartCommandContext> = {
+  context: createMerchantContext(toCartContext),
   idempotency: "optional",
 };
 
-export const cartChange: ChangeKind<CartCommandContext, "cartId"> = {
-  ...anyCartChange,
+export const existingCartMutationKind: MutationKind<CartCommandContext, "cartId"> = {
+  ...cartMutationKind,
   target: { cartId: "The cart, `cart_…`." },
 };
 
-const toSession = (base: CommandContext, request: GraphContext): SessionCommandContext => ({
-  ...toCart(base, request),
-  cancelActor: causeOf(request).actor,
-  tokenId: tokenIdOf(request),
+const toSessionContext = (base: CommandContext, request: GraphContext): SessionCommandContext => ({
+  ...toCartContext(base, request),
+  cancelActor: getEventCause(request).actor,
+  tokenId: getInternalCredentialId(request),
 });
 
 /** A new checkout session. */
-export const anySessionChange: ChangeKind<SessionCommandContext> = {
-  context: ofMerchant(toSession),
+export const sessionMutationKind: MutationKind<SessionCommandContext> = {
+  context: createMerchantContext(toSessionContext),
   idempotency: "optional",
 };
 
-export const sessionChange: ChangeKind<SessionCommandContext, "sessionId"> = {
-  ...anySessionChange,
-  callers: pagesAndFrontends,
+export const existingSessionMutationKind: MutationKind<SessionCommandContext, "sessionId"> = {
+  ...sessionMutationKind,
+  callers: checkoutPagesAndFrontends,
   target: { sessionId: "The session, `chs_…`." },
   check: (request, { sessionId }) => {
-    if (!isOwnSession(sessionId, request)) throw fail("checkout_session_not_found");
+    if (!mayAccessSession(sessionId, request)) throw fail("checkout_session_not_found");
   },
 };
 
 /** The payment of a session, which may place its order: money moves, so the idempotency key is required. */
-export const sessionPaymentChange: ChangeKind<SessionCommandContext & OrderCommandContext, "sessionId"> = {
-  ...sessionChange,
-  context: ofMerchant((base, request) => {
-    const session = toSession(base, request);
+export const sessionPaymentMutationKind: MutationKind<
+  SessionCommandContext & OrderCommandContext,
+  "sessionId"
+> = {
+  ...existingSessionMutationKind,
+  context: createMerchantContext((base, request) => {
+    const session = toSessionContext(base, request);
     return { ...session, actor: session.cancelActor === "buyer" ? "buyer" : "merchant" };
   }),
   idempotency: "required",
 };
 
-const orderContext = ofMerchant((base, request): OrderCommandContext => ({
-  ...toCart(base, request),
-  actor: orderActorOf(request),
+const orderContext = createMerchantContext((base, request): OrderCommandContext => ({
+  ...toCartContext(base, request),
+  actor: getOrderActor(request),
 }));
 
 /** An order or one of its parts: money or goods move, so the idempotency key is required. */
-const ofOrder = <On extends string>(
+const createOrderMutationKind = <On extends string>(
   target: Readonly<Record<On, string>>,
-): ChangeKind<OrderCommandContext, On> => ({
+): MutationKind<OrderCommandContext, On> => ({
   context: orderContext,
   target,
   idempotency: "required",
 });
 
-export const orderChange = ofOrder({ orderId: "The order, `ord_…`." });
-export const paymentChange = ofOrder({ paymentId: "The payment, `pay_…`." });
-export const fulfillmentChange = ofOrder({ fulfillmentId: "The fulfillment, `ful_…`." });
-export const returnChange = ofOrder({ returnId: "The return, `ret_…`." });
-export const warrantyChange = ofOrder({ warrantyId: "The warranty registration, `wty_…`." });
-export const warrantyClaimChange = ofOrder({ claimId: "The warranty claim, `wcl_…`." });
+export const orderMutationKind = createOrderMutationKind({ orderId: "The order, `ord_…`." });
+export const paymentMutationKind = createOrderMutationKind({ paymentId: "The payment, `pay_…`." });
+export const fulfillmentMutationKind = createOrderMutationKind({
+  fulfillmentId: "The fulfillment, `ful_…`.",
+});
+export const returnMutationKind = createOrderMutationKind({ returnId: "The return, `ret_…`." });
+export const warrantyMutationKind = createOrderMutationKind({
+  warrantyId: "The warranty registration, `wty_…`.",
+});
+export const warrantyClaimMutationKind = createOrderMutationKind({ claimId: "The warranty claim, `wcl_…`." });
 
 /** A webhook endpoint: receivers would get an event twice, so the idempotency key is required. */
-export const anyEndpointChange: ChangeKind<EndpointCommandContext> = {
-  context: ofMerchant(({ merchantId, now, outbox }, request): EndpointCommandContext => {
+export const endpointMutationKind: MutationKind<EndpointCommandContext> = {
+  context: createMerchantContext(({ merchantId, now, outbox }, request): EndpointCommandContext => {
     const { keyring, render, isLoopbackAllowed } = request.services;
-    const installationId = installationIdOf(request);
+    const installationId = getInstallationId(request);
     return {
       merchantId,
       installationId,
       now,
-      cause: causeOf(request),
+      cause: getEventCause(request),
       outbox,
       keyring,
       render,
@@ -151,16 +163,16 @@ export const anyEndpointChange: ChangeKind<EndpointCommandContext> = {
   idempotency: "required",
 };
 
-export const endpointChange: ChangeKind<EndpointCommandContext, "endpointId"> = {
-  ...anyEndpointChange,
+export const existingEndpointMutationKind: MutationKind<EndpointCommandContext, "endpointId"> = {
+  ...endpointMutationKind,
   target: { endpointId: "The webhook endpoint, `whe_…`." },
 };
 
 /** Sending deliveries once more. */
-export const replayChange: ChangeKind<ReplayTenant> = {
-  context: ofMerchant(({ merchantId, now }, request) => ({
+export const replayMutationKind: MutationKind<ReplayTenant> = {
+  context: createMerchantContext(({ merchantId, now }, request) => ({
     merchantId,
-    installationId: installationIdOf(request),
+    installationId: getInstallationId(request),
     now,
     events: request.services.events,
   })),
@@ -168,10 +180,10 @@ export const replayChange: ChangeKind<ReplayTenant> = {
 };
 
 /** The caller's installation; null for callers that act for any installation of the merchant. */
-const installationIdOf = ({ viewer }: GraphContext): string | null =>
+const getInstallationId = ({ viewer }: GraphContext): string | null =>
   isIntegrator(viewer) ? viewer.installationId : null;
 
-export interface AccessContext extends AccessCommandContext {
+export interface AccessMutationContext extends AccessCommandContext {
   /** Takes the events of installations and keys. */
   readonly publish: (events: readonly AccessEvent[]) => void;
 }
@@ -180,11 +192,11 @@ export interface AccessContext extends AccessCommandContext {
  * Merchants, apps, installations, credentials and staff: who may do what. A token of one merchant changes
  * what is that merchant's.
  */
-export const accessChange: ChangeKind<AccessContext> = {
+export const accessMutationKind: MutationKind<AccessMutationContext> = {
   context: {
     hasMerchantId: false,
     open: (request) => {
-      const merchantId = ownerOf(request);
+      const merchantId = getCallerMerchantId(request);
       return {
         merchantId,
         run: async ({ transaction, now }, command) => {
@@ -192,7 +204,7 @@ export const accessChange: ChangeKind<AccessContext> = {
           const changed = await command({ merchantId, now, publish: (more) => void events.push(...more) });
           await publishAccessEvents(transaction, events, {
             now,
-            cause: causeOf(request),
+            cause: getEventCause(request),
             render: request.services.render,
           });
           return changed;
@@ -204,7 +216,7 @@ export const accessChange: ChangeKind<AccessContext> = {
 };
 
 /** The actors of events; every other caller is staff. */
-const actors: Partial<Record<Caller, Cause["actor"]>> = {
+const eventActors: Partial<Record<CallerKind, Cause["actor"]>> = {
   storefront: "buyer",
   buyer: "buyer",
   api_key: "api_key",
@@ -213,6 +225,6 @@ const actors: Partial<Record<Caller, Cause["actor"]>> = {
 };
 
 /** The cause that events name: the caller's kind, the REST operation and the request. */
-function causeOf({ viewer, operationId, requestId }: GraphContext): Cause {
-  return { operationId, actor: actors[callerOf(viewer)] ?? "staff", requestId };
+function getEventCause({ viewer, operationId, requestId }: GraphContext): Cause {
+  return { operationId, actor: eventActors[getCallerKind(viewer)] ?? "staff", requestId };
 }
