@@ -41,7 +41,7 @@ export async function runAccessChange(
 ): Promise<void> {
   await withDatabase(async ({ db }, settings) => {
     const now = new Date();
-    const result = await inTransaction(db, async (transaction) => {
+    const done = await inTransaction(db, async (transaction) => {
       const events: AccessEvent[] = [];
       const result = await change(transaction, {
         merchantId: null,
@@ -63,7 +63,7 @@ export async function runAccessChange(
       await appendAuditEntries(transaction, { ...commandLineActor, ...entry });
       return result;
     });
-    printResult(result, json === true);
+    printResult(done, json === true);
   });
 }
 

@@ -5,7 +5,7 @@
  */
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
-import type { Configuration, ErrorOut, interactionPolicy, KoaContextWithOIDC, Provider } from "oidc-provider";
+import type { Configuration, ErrorOut, KoaContextWithOIDC, Provider } from "oidc-provider";
 import { findActiveStaff } from "#access/people/staff.ts";
 import {
   accessTokenLifetimeSeconds,
@@ -13,7 +13,7 @@ import {
   clientAuthMethods,
   oauthPaths,
 } from "#access/authorization.ts";
-import { isScope, integratorScopes } from "#access/viewer.ts";
+import { integratorScopes } from "#access/viewer.ts";
 import type { PrivateJwk } from "#access/oauth/signing-keys.ts";
 import { grantDays } from "#access/oauth/grants.ts";
 import { pageHeaders, renderPage } from "#pages/shared/page.ts";
@@ -21,6 +21,7 @@ import { createAdapters } from "./adapter.ts";
 import { loadOidcProvider, type OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { findSignedInStaff, oauthMessagePage } from "./pages.ts";
+import { checkParameters, createPrompts, isOriginOf, requireScopes } from "./request-rules.ts";
 
 export interface ProviderRefusal {
   readonly request: IncomingMessage;
@@ -144,21 +145,7 @@ function createConfiguration(
     expiresWithSession: () => Promise.resolve(false),
     extraTokenClaims: (_context, token) =>
       Promise.resolve("grantId" in token ? { grant_id: token.grantId } : {}),
-    // Only a grant given in this interaction counts, so earlier grants never replace consent.
-    loadExistingGrant: ({ oidc }) => {
-      const grantId = oidc.result?.consent?.grantId;
-      return grantId === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(grantId);
-    },
-    findAccount: async ({ oidc: { session } }, id) => {
-      // Without a session (at the token endpoint), the account only has to be enabled: grants outlast
-      // sessions.
-      const staff = await (session === undefined
-        ? findActiveStaff(services.db, id)
-        : findSignedInStaff(services.db, { accountId: id, acr: session.acr }));
-      return staff === undefined
-        ? undefined
-        : { accountId: staff.staffId, claims: () => ({ sub: staff.staffId }) };
-    },
+    ...createLookups(services),
     interactions: {
       policy: createPrompts(library),
       url: (_context, { uid }) => `${publicUrl}/oauth/interaction/${uid}`,
@@ -185,6 +172,27 @@ function createConfiguration(
     },
     features: createFeatures(library, services, keys),
     fetch: () => Promise.reject(new Error("The authorization server sends no requests to other hosts.")),
+  };
+}
+
+/** How oidc-provider finds the grant of an interaction and the account of a session or token. */
+function createLookups({ db }: OauthServices): Pick<Configuration, "loadExistingGrant" | "findAccount"> {
+  return {
+    // Only a grant given in this interaction counts, so earlier grants never replace consent.
+    loadExistingGrant: ({ oidc }) => {
+      const grantId = oidc.result?.consent?.grantId;
+      return grantId === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(grantId);
+    },
+    findAccount: async ({ oidc: { session } }, id) => {
+      // Without a session (at the token endpoint), the account only has to be enabled: grants outlast
+      // sessions.
+      const staff = await (session === undefined
+        ? findActiveStaff(db, id)
+        : findSignedInStaff(db, { accountId: id, acr: session.acr }));
+      return staff === undefined
+        ? undefined
+        : { accountId: staff.staffId, claims: () => ({ sub: staff.staffId }) };
+    },
   };
 }
 
@@ -227,75 +235,6 @@ function createFeatures(
       },
     },
   };
-}
-
-type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) => void;
-
-/** Most characters of each parameter, because requests are stored. */
-const parameterLengthMax = 2048;
-
-const checkParameters =
-  ({ errors }: OidcProviderModule): CheckParameter =>
-  ({ oidc }, state) => {
-    for (const [name, value] of Object.entries(oidc.params ?? {})) {
-      const length = [value].flat().join(" ").length;
-      if (length > parameterLengthMax)
-        throw new errors.InvalidRequest(
-          `parameter '${name}' is longer than ${parameterLengthMax} characters`,
-        );
-    }
-    if (state === undefined || state === "")
-      throw new errors.InvalidRequest("missing required parameter 'state'");
-  };
-
-/**
- * Whether the origin belongs to a redirect URI. Private schemes have the origin `null`, which sandboxed pages
- * send too, so `null` never matches.
- */
-const isOriginOf = (uris: readonly string[], origin: string): boolean =>
-  origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);
-
-/**
- * Checks the requested scopes. Without `scope`, all scopes are requested and the staff member chooses.
- * `offline_access` is ignored, because every client gets refresh tokens.
- */
-const requireScopes =
-  ({ errors }: OidcProviderModule): CheckParameter =>
-  ({ oidc }, value) => {
-    const asked = value?.split(" ").filter((scope) => scope !== "offline_access") ?? [];
-    const unknown = asked.filter((scope) => !isScope(scope));
-    if (unknown.length > 0) throw new errors.InvalidScope("the scope is not known", unknown.join(" "));
-    Object.assign(oidc.params ?? {}, { scope: (asked.length > 0 ? asked : integratorScopes).join(" ") });
-  };
-
-/**
- * The prompts of the authorization endpoint: sign-in if no enabled account is signed in, and consent every
- * time.
- */
-function createPrompts({
-  interactionPolicy: { Check, Prompt },
-}: OidcProviderModule): interactionPolicy.Prompt[] {
-  return [
-    new Prompt(
-      { name: "login", requestable: true },
-      // `account` is undefined if nobody is signed in or the account is disabled.
-      new Check(
-        "no_account",
-        "sign-in is required",
-        "login_required",
-        ({ oidc }) => oidc.account === undefined,
-      ),
-    ),
-    new Prompt(
-      { name: "consent", requestable: true },
-      new Check(
-        "no_consent",
-        "consent is required",
-        "consent_required",
-        ({ oidc }) => oidc.result?.consent?.grantId === undefined,
-      ),
-    ),
-  ];
 }
 
 /** Routes that a browser opens; other routes are called by programs. */

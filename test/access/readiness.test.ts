@@ -190,7 +190,7 @@ describe("without a credential of the installation", () => {
     expect(check("api_key_expiry", { keys }, { credential })).toMatchObject({ status: "pass" });
     expect(check("api_key_expiry", { keys })).toMatchObject({
       status: "warn",
-      remedy: "Use the key that takes its place, key_2.",
+      remedy: "Use its successor, the API key key_2.",
     });
   });
 });

@@ -6,10 +6,10 @@ import {
   type CreateApiKeyResult,
   createApiKey,
   revokeApiKey,
-  findExpiringKeys,
   rotateApiKey,
   type RotateApiKeyInput,
 } from "#access/keys/manage-keys.ts";
+import { findExpiringKeys } from "#access/keys/expiry-notices.ts";
 import { changeInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import { findApiKeys } from "#access/keys/read-credentials.ts";

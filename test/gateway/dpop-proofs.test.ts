@@ -36,7 +36,7 @@ interface Wrong {
   readonly says?: RegExp;
 }
 
-const noJwt = /is not a JWT with a public key in its header/;
+const noJwt = /must be a JWT with a public key in its header/;
 const wrongAlg = /Its "alg" must be ES256 or EdDSA/;
 const wrongSignature = /signature/;
 const wrong = (claim: string): RegExp => new RegExp(`Its "${claim}" is missing or wrong`);
@@ -151,7 +151,7 @@ const wrongProofs: Readonly<Record<string, Wrong>> = {
       const { key, jwk } = await otherKey("ES256");
       return bent({ header: { jwk }, key });
     },
-    says: /another key than the one the token is bound to/,
+    says: /must be signed with the key that the access token is bound to/,
   },
   "the token's key, signed with another": {
     make: async ({ bent }) => bent({ key: (await otherKey("ES256")).key }),

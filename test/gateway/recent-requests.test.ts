@@ -192,7 +192,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     const at = Date.now();
     await sweepApiRequests(db, new Date(at + requestRetentionDays * dayMs - 3_600_000));
     expect(nodesOf(await ask(id))).toHaveLength(1);
-    const sweep = sweeps.find(({ name }) => name === "delete what apps sent some days ago");
+    const sweep = sweeps.find(({ name }) => name === "delete old API requests");
     await sweep?.run(world.app.services, {
       now: new Date(at + requestRetentionDays * dayMs + 3_600_000),
       signal: new AbortController().signal,
@@ -225,7 +225,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
       ).map(({ status }) => status);
     const many = (installationId: string, count: number) => {
       for (let index = 0; index < count; index += 1)
-        log.note(noted(installationId, index % 2 === 0 ? 200 : 403));
+        log.add(noted(installationId, index % 2 === 0 ? 200 : 403));
     };
     many("ins_busy", 400);
     many("ins_quiet", 6);
@@ -256,9 +256,9 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
       clock: world.clock,
       log: createLog("silent"),
     });
-    log.note(noted("ins_early", 200));
+    log.add(noted("ins_early", 200));
     const first = log.flush();
-    log.note(noted("ins_late", 200));
+    log.add(noted("ins_late", 200));
     const second = log.flush();
     await log.stop();
     expect(written).toBe(2);
@@ -269,7 +269,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
     const { db } = world.database;
     const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
     for (let index = 0; index < 2 * bufferedRequestsMax; index += 1)
-      log.note(noted(`ins_many_${index}`, 403));
+      log.add(noted(`ins_many_${index}`, 403));
     await log.stop();
     const rows = await db
       .selectFrom("apiRequest")

@@ -75,7 +75,7 @@ it.each([
   [
     "an unknown scope",
     ["key", "create", "--scopes", "all"],
-    "error: option '--scopes <list>' argument 'all' is invalid. all is no scope",
+    "error: option '--scopes <list>' argument 'all' is invalid. all is not a scope",
   ],
   [
     "an unknown role",
@@ -110,12 +110,12 @@ it.each([
   [
     "two things to erase",
     ["privacy", "erase", "--cart", "c", "--order", "o"],
-    "error: give one of --buyer-reference, --cart, --order",
+    "error: give exactly one of --buyer-reference, --cart, --order",
   ],
   [
     "a buyer of no merchant",
     ["privacy", "erase", "--buyer-reference", "b"],
-    "error: --buyer-reference needs --merchant",
+    "error: --buyer-reference requires --merchant",
   ],
   [
     "a time that is none",
@@ -226,7 +226,7 @@ it(
     expect(excess).toEqual({
       code: 1,
       stdout: "",
-      stderr: "The installation does not hold checkout:quote, webhooks:read, webhooks:write.\n",
+      stderr: "The installation does not have the scopes checkout:quote, webhooks:read, webhooks:write.\n",
     });
     const unknown = await runHere(["key", "revoke", "key_none"], environment);
     expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no API key with this id.\n" });

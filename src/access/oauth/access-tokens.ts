@@ -60,7 +60,7 @@ export function createAccessTokenVerifier({
     const [proof, second] = proofs;
     if (proof === undefined) throw fail("dpop_proof_missing");
     if (second !== undefined)
-      throw fail("dpop_proof_invalid", { message: "There is more than one DPoP header." });
+      throw fail("dpop_proof_invalid", { message: "There is more than one DPoP header: send exactly one." });
     const claims = await readToken(token, { publicUrl, now, signingKeys });
     const used = await verifyDpopProof(proof, {
       method,

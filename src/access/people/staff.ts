@@ -122,7 +122,11 @@ export async function disableStaff(
   const account = await lockStaff(transaction, access, staffId);
   if (account.disabledAt !== null) return;
   await changeStaff(transaction, account.id, { disabledAt: access.now });
-  await revokeGrants(transaction, access, { column: "staffId", value: account.id, reason: "person_disabled" });
+  await revokeGrants(transaction, access, {
+    column: "staffId",
+    value: account.id,
+    reason: "person_disabled",
+  });
 }
 
 /**

@@ -3,12 +3,13 @@
  * The functions are pure: the current time is one of the facts.
  */
 import {
-  type EndpointFacts,
   type InstallationFacts,
   type KeyFacts,
   type ReadinessFacts,
   compareScopes,
 } from "./readiness-facts.ts";
+import { type CheckResult, pass, refuse, skip, warn } from "./check-results.ts";
+import { checkDeliveryHealth, checkEndpointPresent, checkSecretAge } from "./webhook-checks.ts";
 
 type Severity = "blocking" | "advisory";
 
@@ -30,17 +31,6 @@ const severities = {
 
 type CheckCode = keyof typeof severities;
 
-interface CheckResult {
-  readonly status: "pass" | "warn" | "fail" | "skipped";
-  readonly message: string;
-  /** What the reader should do; null if nothing needs to be done. */
-  readonly remedy: string | null;
-  /** Since when the check has not passed; null if that is unknown. */
-  readonly since: Date | null;
-  /** By when someone must act; null if nothing is due. */
-  readonly dueAt: Date | null;
-}
-
 type RunCheck = (facts: ReadinessFacts) => CheckResult;
 
 const checksByCode: Readonly<Record<CheckCode, RunCheck>> = {
@@ -60,41 +50,7 @@ const checksByCode: Readonly<Record<CheckCode, RunCheck>> = {
 
 const dayMs = 86_400_000;
 const keyWarningMs = 14 * dayMs;
-const secretAgeMsMax = 365 * dayMs;
 const skewMs = { warn: 2_000, fail: 30_000 };
-
-const pass = (message: string, dueAt: Date | null = null): CheckResult => ({
-  status: "pass",
-  message,
-  remedy: null,
-  since: null,
-  dueAt,
-});
-const skip = (message: string): CheckResult => ({
-  status: "skipped",
-  message,
-  remedy: null,
-  since: null,
-  dueAt: null,
-});
-
-interface ProblemDetails {
-  readonly remedy: string;
-  readonly since?: Date | null;
-  readonly dueAt?: Date | null;
-}
-
-const problem =
-  (status: "warn" | "fail") =>
-  (message: string, { remedy, since = null, dueAt = null }: ProblemDetails): CheckResult => ({
-    status,
-    message,
-    remedy,
-    since,
-    dueAt,
-  });
-const warn = problem("warn");
-const refuse = problem("fail");
 
 const skippedForOauth = skip("The call was made with an OAuth access token, so no API key is checked.");
 
@@ -181,78 +137,6 @@ function checkMerchantActive({ installation }: ReadinessFacts): CheckResult {
       since: updatedAt,
     });
   return pass("The merchant and the installation are active.");
-}
-
-function checkEndpointPresent(facts: ReadinessFacts): CheckResult {
-  const { endpoints } = facts;
-  const needsWebhooks = compareScopes(facts).requiredScopes.some((scope) => scope.startsWith("webhooks:"));
-  if (endpoints.length === 0) {
-    if (!needsWebhooks) return skip("The installation has no scope for webhooks.");
-    return warn("There is no webhook endpoint.", {
-      remedy: "Create a webhook endpoint, or poll the API for changes.",
-    });
-  }
-  if (endpoints.some(({ status }) => status === "enabled"))
-    return pass("At least one webhook endpoint is enabled.");
-  const times = endpoints.flatMap(({ disabledAt }) => (disabledAt === null ? [] : [disabledAt.getTime()]));
-  return warn("No webhook endpoint is enabled.", {
-    remedy: "Enable a webhook endpoint.",
-    since: times.length === 0 ? null : new Date(Math.max(...times)),
-  });
-}
-
-/** Returns the endpoints to check: endpoints that the merchant or the app has disabled are not checked. */
-const checkedEndpoints = ({ endpoints }: ReadinessFacts): readonly EndpointFacts[] =>
-  endpoints.filter(({ status }) => status !== "disabled");
-const noEndpoint = skip("There is no webhook endpoint to check.");
-
-function checkDeliveryHealth(facts: ReadinessFacts): CheckResult {
-  const endpoints = checkedEndpoints(facts);
-  if (endpoints.length === 0) return noEndpoint;
-  const failing = endpoints.filter(
-    ({ status, health }) => status === "auto_disabled" || health.state === "failing",
-  );
-  if (failing.length > 0) {
-    const isOff = failing.some(({ status }) => status === "auto_disabled");
-    const message = isOff
-      ? "A webhook endpoint was disabled because its deliveries failed."
-      : "Deliveries to a webhook endpoint fail.";
-    return refuse(message, {
-      remedy: isOff ? "Repair the receiver and enable the endpoint." : "Repair the receiver.",
-      since: failingSince(failing),
-    });
-  }
-  const degraded = endpoints.filter(({ health }) => health.state === "degraded");
-  if (degraded.length === 0) return pass("Deliveries to all webhook endpoints succeed.");
-  return warn("No delivery to a webhook endpoint has succeeded for a day.", {
-    remedy: "Repair the receiver.",
-    since: failingSince(degraded),
-  });
-}
-
-/**
- * Returns since when the endpoints have had problems: the time at which they were disabled, else the last
- * successful delivery, else their creation.
- */
-function failingSince(endpoints: readonly EndpointFacts[]): Date {
-  const times = endpoints.map(
-    ({ disabledAt, health, createdAt }) => disabledAt ?? health.lastSuccessAt ?? createdAt,
-  );
-  return new Date(Math.min(...times.map((time) => time.getTime())));
-}
-
-function checkSecretAge(facts: ReadinessFacts): CheckResult {
-  const current = checkedEndpoints(facts).flatMap(({ secrets }) =>
-    secrets.filter(({ expiresAt }) => expiresAt === null),
-  );
-  if (current.length === 0) return noEndpoint;
-  const oldestAtMs = Math.min(...current.map(({ createdAt }) => new Date(createdAt).getTime()));
-  const oldFrom = new Date(oldestAtMs + secretAgeMsMax);
-  if (facts.now <= oldFrom) return pass("All webhook signing secrets are less than a year old.", oldFrom);
-  return warn("A webhook signing secret is more than a year old.", {
-    remedy: "Rotate the secret of the webhook endpoint.",
-    since: oldFrom,
-  });
 }
 
 /** Checks the payment provider: the built-in one works in test mode only, and there is no other yet. */

@@ -3,7 +3,7 @@
  * it describes.
  */
 import type { AccessEvent } from "#access/credential-changes.ts";
-import { findExpiringKeys, recordExpiryNotice } from "#access/keys/manage-keys.ts";
+import { findExpiringKeys, recordExpiryNotice } from "#access/keys/expiry-notices.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";

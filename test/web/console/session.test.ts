@@ -348,7 +348,7 @@ describe.each(["pglite", "postgres"] as const)("a session at the console on %s",
     await sweepStaffSessions(db, world.clock.now());
     expect(await owners()).toHaveLength(2);
     world.clock.advance(1);
-    const sweep = sweeps.find(({ name }) => name === "forget sessions at the console");
+    const sweep = sweeps.find(({ name }) => name === "delete expired console sessions");
     await sweep?.run(world.app.services, { now: world.clock.now(), signal: new AbortController().signal });
     expect(await owners()).toEqual([second.staffId]);
   });

@@ -1,0 +1,72 @@
+/**
+ * Announces API keys that will expire, seven days before and one day before, each once. A notice is skipped
+ * if the key was created less than that time before its expiry.
+ */
+import { type Expression, type RawBuilder, sql } from "kysely";
+import type { Reader, Transaction } from "#database/transaction.ts";
+import type { AccessEvent } from "#access/credential-changes.ts";
+
+const hourMs = 3_600_000;
+
+/**
+ * Returns which expiry notices count as sent after a rotation: the rotation's event already names the new
+ * expiry, so only notices that are still ahead are sent.
+ */
+export function countPastNotices(expiresAt: Date, now: Date): Expression<number> {
+  const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
+  return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
+}
+
+/** SQL condition: the key has an expiry notice that is due and not sent yet. */
+function isDue(now: Date): RawBuilder<boolean> {
+  const [inOneDay, inSevenDays] = [24, 168].map((hours) => new Date(now.getTime() + hours * hourMs));
+  return sql<boolean>`revoked_at is null and expires_at > ${now} and (
+    expiry_notices < 2 and expires_at <= ${inOneDay} and created_at <= expires_at - interval '24 hours'
+    or expiry_notices < 1 and expires_at <= ${inSevenDays} and created_at <= expires_at - interval '168 hours')`;
+}
+
+interface ExpiringKeysQuery {
+  readonly now: Date;
+  /** Only keys with a greater id are returned. */
+  readonly after: string;
+  readonly rowsMax: number;
+}
+
+export function findExpiringKeys(
+  reader: Reader,
+  { now, after, rowsMax }: ExpiringKeysQuery,
+): Promise<{ id: string }[]> {
+  return reader
+    .selectFrom("apiKey")
+    .select("id")
+    .where(isDue(now))
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(rowsMax)
+    .execute();
+}
+
+/**
+ * Marks the expiry notice of a key as sent and returns its event. Returns an empty list if another process
+ * has already done so.
+ */
+export async function recordExpiryNotice(
+  transaction: Transaction,
+  { now }: { readonly now: Date },
+  apiKeyId: string,
+): Promise<AccessEvent[]> {
+  const inOneDay = new Date(now.getTime() + 24 * hourMs);
+  const marked = await transaction
+    .updateTable("apiKey")
+    .set((key) => ({
+      expiryNotices: sql<number>`case when expires_at <= ${inOneDay} then 2 else 1 end`,
+      version: key("version", "+", 1),
+    }))
+    .where("id", "=", apiKeyId)
+    .where(isDue(now))
+    .returning(["merchantId", "installationId", "version"])
+    .executeTakeFirst();
+  if (marked === undefined) return [];
+  const { version, ...owner } = marked;
+  return [{ type: "api_key.expiring", id: apiKeyId, ...owner, previous: { version: version - 1 } }];
+}

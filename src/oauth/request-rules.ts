@@ -1,0 +1,76 @@
+/**
+ * The rules of authorization requests: which parameters, scopes and origins are accepted, and when the user
+ * is asked to sign in or to consent.
+ */
+import type { interactionPolicy, KoaContextWithOIDC } from "oidc-provider";
+import { integratorScopes, isScope } from "#access/viewer.ts";
+import type { OidcProviderModule } from "./interaction-request.ts";
+
+type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) => void;
+
+/** Most characters of each parameter, because requests are stored. */
+const parameterLengthMax = 2048;
+
+export const checkParameters =
+  ({ errors }: OidcProviderModule): CheckParameter =>
+  ({ oidc }, state) => {
+    for (const [name, value] of Object.entries(oidc.params ?? {})) {
+      const length = [value].flat().join(" ").length;
+      if (length > parameterLengthMax)
+        throw new errors.InvalidRequest(
+          `parameter '${name}' is longer than ${parameterLengthMax} characters`,
+        );
+    }
+    if (state === undefined || state === "")
+      throw new errors.InvalidRequest("missing required parameter 'state'");
+  };
+
+/**
+ * Whether the origin belongs to a redirect URI. Private schemes have the origin `null`, which sandboxed pages
+ * send too, so `null` never matches.
+ */
+export const isOriginOf = (uris: readonly string[], origin: string): boolean =>
+  origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);
+
+/**
+ * Checks the requested scopes. Without `scope`, all scopes are requested and the staff member chooses.
+ * `offline_access` is ignored, because every client gets refresh tokens.
+ */
+export const requireScopes =
+  ({ errors }: OidcProviderModule): CheckParameter =>
+  ({ oidc }, value) => {
+    const asked = value?.split(" ").filter((scope) => scope !== "offline_access") ?? [];
+    const unknown = asked.filter((scope) => !isScope(scope));
+    if (unknown.length > 0) throw new errors.InvalidScope("the scope is not known", unknown.join(" "));
+    Object.assign(oidc.params ?? {}, { scope: (asked.length > 0 ? asked : integratorScopes).join(" ") });
+  };
+
+/**
+ * The prompts of the authorization endpoint: sign-in if no enabled account is signed in, and consent every
+ * time.
+ */
+export function createPrompts({
+  interactionPolicy: { Check, Prompt },
+}: OidcProviderModule): interactionPolicy.Prompt[] {
+  return [
+    new Prompt(
+      { name: "login", requestable: true },
+      // `account` is undefined if nobody is signed in or the account is disabled.
+      new Check(
+        "no_account",
+        "sign-in is required",
+        "login_required",
+        ({ oidc }) => oidc.account === undefined,
+      ),
+    ),
+    new Prompt(
+      { name: "consent", requestable: true },
+      new Check(
+        "no_consent",
+        "consent is required",
+        "consent_required",
+        ({ oidc }) => oidc.result?.consent?.grantId === undefined,
+      ),
+    ),
+  ];
+}
