@@ -25,10 +25,10 @@ import type { RateLimiter } from "#http/rate-limiter.ts";
 import { createServer } from "#http/server.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { oauthPlugin } from "#oauth/plugin.ts";
-import type { Exchange } from "#observability/gathering.ts";
-import { createInstruments } from "#observability/instruments.ts";
+import type { MetricsExchange } from "#observability/gather-metrics.ts";
+import { createServiceMetrics } from "#observability/service-metrics.ts";
 import { createQueueReader } from "#observability/queue-metrics.ts";
-import { createExposition, healthPlugin, metricsPlugin } from "#observability/plugin.ts";
+import { createMetricsExposition, healthPlugin, metricsPlugin } from "#observability/plugin.ts";
 import { checkoutPlugin } from "#pages/checkout/plugin.ts";
 import { consolePlugin } from "#pages/console/plugin.ts";
 import { demoPicturesPlugin } from "#pages/demo-pictures.ts";
@@ -62,7 +62,7 @@ export interface AppOptions {
   /** Counts requests instead of the settings' limiter; closed with the app. */
   readonly limiter?: RateLimiter | undefined;
   /** Collects the metrics of all processes that were started together; undefined if this one is alone. */
-  readonly exchange?: Exchange | undefined;
+  readonly exchange?: MetricsExchange | undefined;
 }
 
 export interface ServiceApp {
@@ -146,7 +146,7 @@ async function createParts(options: AppOptions) {
     options.database ?? openConfiguredDatabase(options),
   ]);
   const { db } = database;
-  const instruments = createInstruments({ role, engine: database.engine }, events);
+  const instruments = createServiceMetrics({ role, engine: database.engine }, events);
   const limiter = instruments.ofLimiter(await createConfiguredLimiter(options, clock));
   const keyring = readKeyring(settings);
   const doOnce = instruments.ofOnce(createDoOnce({ db, keyring, clock }));
@@ -235,7 +235,7 @@ async function createHttpServer(
   });
   await server.register(healthPlugin, { db });
   await server.register(metricsPlugin, {
-    ...createExposition({
+    ...createMetricsExposition({
       registry: instruments.registry,
       readQueue: createQueueReader({ db, clock }),
       exchange,

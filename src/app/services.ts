@@ -11,7 +11,7 @@ import { createServiceEvents, type ServiceEvents } from "#foundation/events.ts";
 import { createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import type { Loaders } from "#graph/loaders.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
-import { failureOfError } from "#mesh/public-error.ts";
+import { getFailureOfError } from "#mesh/public-error.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import type { RenderSubject, Subject } from "#webhooks/outbox.ts";
@@ -77,7 +77,7 @@ export function createSubjectRender({ events, run }: Pick<Mesh, "events" | "run"
     if (thing !== undefined) prime(context.loaders, { type, id, thing });
     const { data, errors } = await run(documentOf(events, type), context, { variables: { id } });
     const [error] = errors ?? [];
-    if (error !== undefined) throw failureOfError(error);
+    if (error !== undefined) throw getFailureOfError(error);
     const { object } = (data ?? {}) as { readonly object?: unknown };
     if (typeof object !== "object" || object === null)
       throw new Error(`The ${type satisfies SubjectType} ${id} of an event does not exist.`);

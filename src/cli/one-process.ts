@@ -5,7 +5,7 @@ import type { Settings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { createSharedLimiter, type Port } from "#http/shared-limiter.ts";
-import { createExchange } from "#observability/gathering.ts";
+import { createMetricsExchange } from "#observability/gather-metrics.ts";
 import {
   type ReadyState,
   type ReadyMessage,
@@ -27,7 +27,7 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
     settings.redisUrl === undefined
       ? createSharedLimiter(parent, { scale: settings.rateLimitScale, log })
       : undefined;
-  await start({ ...serving, limiter, exchange: createExchange(parent) }, (close, ready) => {
+  await start({ ...serving, limiter, exchange: createMetricsExchange(parent) }, (close, ready) => {
     const stop = stopOnSignal(close, log);
     stopWithParent(() => stop("disconnect"));
     parent.send({ type: "ready", ...ready } satisfies ReadyMessage);

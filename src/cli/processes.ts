@@ -10,7 +10,7 @@ import { findFreePort } from "#app/open-resources.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
 import { answerLimits, type Port } from "#http/shared-limiter.ts";
-import { createMetricsHub } from "#observability/gathering.ts";
+import { createMetricsHub } from "#observability/gather-metrics.ts";
 import {
   type ReadyState,
   type ReadyMessage,

@@ -3,9 +3,9 @@
  * documents of events.
  */
 import { getNullableType, GraphQLNonNull, Kind } from "graphql";
-import { type Operation, readContract } from "./contract.ts";
+import { type RestOperation, readRestContract } from "./contract.ts";
 import { toOpenApi } from "./openapi.ts";
-import { answerShape, type Components, fieldsOf, type JsonSchema } from "./shapes.ts";
+import { toAnswerSchema, type SchemaComponents, getSelectedFields, type JsonSchema } from "./json-schemas.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
 import {
   envelopeSchema,
@@ -18,7 +18,7 @@ import {
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
 
 export interface ApiDescription {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly RestOperation[];
   /** OpenAPI 3.1. */
   readonly document: Readonly<Record<string, unknown>>;
 }
@@ -29,7 +29,7 @@ type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
 
 /** Throws, with the document's name, if a document does not fit. */
 export function describeApi(mesh: DescribedMesh): ApiDescription {
-  const { operations, components } = readContract(mesh.contractSchema, mesh.operations);
+  const { operations, components } = readRestContract(mesh.contractSchema, mesh.operations);
   for (const subject of subjectTypes)
     components.set(objectSchemaName(subject), objectSchema(mesh, subject, components));
   const events = eventNames.map((name) => ({
@@ -45,7 +45,7 @@ export function describeApi(mesh: DescribedMesh): ApiDescription {
 }
 
 /** The whole thing, or its id alone: for who asked for no more, and where the body would be too large. */
-function objectSchema(mesh: DescribedMesh, subject: SubjectType, components: Components): JsonSchema {
+function objectSchema(mesh: DescribedMesh, subject: SubjectType, components: SchemaComponents): JsonSchema {
   return { anyOf: [wholeSchema(mesh, subject, components), thinSchema] };
 }
 
@@ -60,12 +60,12 @@ const thinSchema: JsonSchema = {
 function wholeSchema(
   { contractSchema, events }: DescribedMesh,
   subject: SubjectType,
-  components: Components,
+  components: SchemaComponents,
 ): JsonSchema {
   const definition = events.get(subject)?.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
-  const [node] = fieldsOf(definition?.selectionSet);
+  const [node] = getSelectedFields(definition?.selectionSet);
   const field = contractSchema.getQueryType()?.getFields()[node?.name.value ?? ""];
   if (node === undefined || field === undefined)
     throw new Error(`schema/events has no document named ${subject}.`);
-  return answerShape(new GraphQLNonNull(getNullableType(field.type)), node.selectionSet, components);
+  return toAnswerSchema(new GraphQLNonNull(getNullableType(field.type)), node.selectionSet, components);
 }

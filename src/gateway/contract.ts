@@ -20,12 +20,23 @@ import {
 } from "graphql";
 import type { RateBucket } from "#access/viewer.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
-import { bucketOf, directiveOf, type Security, securityOf } from "#mesh/operation-security.ts";
-import { answerShape, type Components, fieldsOf, intakeShape, type JsonSchema } from "./shapes.ts";
+import {
+  requireRateBucket,
+  getDirectiveArguments,
+  type OperationSecurity,
+  readOperationSecurity,
+} from "#mesh/operation-security.ts";
+import {
+  toAnswerSchema,
+  type SchemaComponents,
+  getSelectedFields,
+  toInputSchema,
+  type JsonSchema,
+} from "./json-schemas.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "DELETE";
+export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
 
-export interface Parameter {
+export interface RestParameter {
   readonly name: string;
   readonly in: "path" | "query";
   readonly required: boolean;
@@ -34,7 +45,7 @@ export interface Parameter {
 }
 
 /** Failures of some kinds are counted by a path parameter, and by credential. */
-export interface FailureLimit {
+export interface FailedAttemptsLimit {
   readonly bucket: RateBucket;
   readonly credentialBucket: RateBucket;
   readonly codes: readonly FailureCode[];
@@ -42,16 +53,16 @@ export interface FailureLimit {
   readonly by: string;
 }
 
-export interface Operation {
+export interface RestOperation {
   readonly id: string;
   readonly description: string;
-  readonly method: Method;
+  readonly method: HttpMethod;
   readonly path: string;
   readonly tag: string;
   readonly stability: "stable" | "candidate";
-  readonly security: Security;
+  readonly security: OperationSecurity;
   readonly isIdempotent: boolean;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly RestParameter[];
   readonly body: { readonly name: string; readonly schema: JsonSchema } | null;
   readonly response: string;
   readonly answer: JsonSchema;
@@ -61,7 +72,7 @@ export interface Operation {
   readonly versionField: string | null;
   /** What calls of an installation are counted in; null: each key has its own for reads and for changes. */
   readonly ownBucket: RateBucket | null;
-  readonly failureLimit: FailureLimit | null;
+  readonly failureLimit: FailedAttemptsLimit | null;
   readonly notFound: FailureCode;
   /** What it alone is refused with, beside what all of its kind are. */
   readonly refusals: readonly FailureCode[];
@@ -74,32 +85,36 @@ export interface Operation {
  * The documents are valid on `schema`, the contract's (`mesh/open-mesh.ts`). Throws, with the operation's
  * name, if a directive does not fit.
  */
-export function readContract(
+export function readRestContract(
   schema: GraphQLSchema,
   documents: readonly DocumentNode[],
-): { operations: Operation[]; components: Components } {
-  const components: Components = new Map();
+): { operations: RestOperation[]; components: SchemaComponents } {
+  const components: SchemaComponents = new Map();
   const operations = documents
     .map((document) => readOperation(schema, document, components))
     .toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1));
   return { operations, components };
 }
 
-function readOperation(schema: GraphQLSchema, document: DocumentNode, components: Components): Operation {
+function readOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  components: SchemaComponents,
+): RestOperation {
   const definition = definitionOf(document);
-  const binding = directiveOf(schema, definition, "rest");
+  const binding = getDirectiveArguments(schema, definition, "rest");
   if (binding === undefined) throw new Error(`schema/operations: ${nameOf(definition)} has no @rest.`);
   const path = String(binding["path"]);
   const variables = definition.variableDefinitions ?? [];
   return {
     id: nameOf(definition),
     description: definition.description?.value ?? "",
-    method: binding["method"] as Method,
+    method: binding["method"] as HttpMethod,
     path,
     tag: String(binding["tag"]),
     stability: binding["stability"] === "CANDIDATE" ? "candidate" : "stable",
-    security: securityOf(schema, definition),
-    isIdempotent: directiveOf(schema, definition, "idempotent") !== undefined,
+    security: readOperationSecurity(schema, definition),
+    isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
     parameters: variables
       .filter((variable) => !isBody(variable))
       .map((variable) => readParameter(schema, definition, { variable, path })),
@@ -129,10 +144,10 @@ type VariableNode = NonNullable<OperationDefinitionNode["variableDefinitions"]>[
 
 const isBody = ({ variable }: VariableNode): boolean => variable.name.value === "body";
 
-function readBody(schema: GraphQLSchema, variable: VariableNode | undefined): Operation["body"] {
+function readBody(schema: GraphQLSchema, variable: VariableNode | undefined): RestOperation["body"] {
   if (variable === undefined) return null;
   const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
-  return { name: getNullableType(type).toString(), schema: intakeShape(type) };
+  return { name: getNullableType(type).toString(), schema: toInputSchema(type) };
 }
 
 function failureCode(name: unknown): FailureCode {
@@ -142,25 +157,28 @@ function failureCode(name: unknown): FailureCode {
 }
 
 function ownBucketOf(schema: GraphQLSchema, definition: OperationDefinitionNode): RateBucket | null {
-  const limited = directiveOf(schema, definition, "limited");
-  return limited === undefined ? null : bucketOf(nameOf(definition), limited["bucket"]);
+  const limited = getDirectiveArguments(schema, definition, "limited");
+  return limited === undefined ? null : requireRateBucket(nameOf(definition), limited["bucket"]);
 }
 
-function failureLimitOf(schema: GraphQLSchema, definition: OperationDefinitionNode): FailureLimit | null {
-  const limit = directiveOf(schema, definition, "limitFailures");
+function failureLimitOf(
+  schema: GraphQLSchema,
+  definition: OperationDefinitionNode,
+): FailedAttemptsLimit | null {
+  const limit = getDirectiveArguments(schema, definition, "limitFailures");
   if (limit === undefined) return null;
   const id = nameOf(definition);
   const codes = (limit["codes"] as readonly string[]).map(failureCode);
   return {
-    bucket: bucketOf(id, limit["bucket"]),
-    credentialBucket: bucketOf(id, limit["credentialBucket"]),
+    bucket: requireRateBucket(id, limit["bucket"]),
+    credentialBucket: requireRateBucket(id, limit["credentialBucket"]),
     codes,
     by: String(limit["by"]),
   };
 }
 
 function refusalsOf(schema: GraphQLSchema, definition: OperationDefinitionNode): FailureCode[] {
-  const refuses = directiveOf(schema, definition, "refuses");
+  const refuses = getDirectiveArguments(schema, definition, "refuses");
   return ((refuses?.["codes"] ?? []) as readonly string[]).map(failureCode);
 }
 
@@ -168,14 +186,14 @@ function readParameter(
   schema: GraphQLSchema,
   definition: OperationDefinitionNode,
   { variable, path }: { variable: VariableNode; path: string },
-): Parameter {
+): RestParameter {
   const name = variable.variable.name.value;
   if (variable.defaultValue !== undefined)
     throw new Error(
       `schema/operations: $${name}: give the default to the graph's argument; the compiled executor reads none here.`,
     );
   const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
-  const shape = intakeShape(type, argumentOf(schema, definition, name));
+  const shape = toInputSchema(type, argumentOf(schema, definition, name));
   return {
     name,
     in: path.includes(`{${name}}`) ? "path" : "query",
@@ -201,23 +219,23 @@ function argumentOf(
       const found = use
         ? field?.args.find(({ name }) => name === use.name.value)
         : isObjectType(below)
-          ? search(below, fieldsOf(node.selectionSet))
+          ? search(below, getSelectedFields(node.selectionSet))
           : undefined;
       if (found !== undefined) return found;
     }
     return undefined;
   };
   const root = schema.getRootType(definition.operation);
-  return root ? search(root, fieldsOf(definition.selectionSet)) : undefined;
+  return root ? search(root, getSelectedFields(definition.selectionSet)) : undefined;
 }
 
 function readAnswer(
   schema: GraphQLSchema,
   definition: OperationDefinitionNode,
-  components: Components,
+  components: SchemaComponents,
 ): { answer: JsonSchema; envelope: string[] } {
   let type = schema.getRootType(definition.operation);
-  let nodes = fieldsOf(definition.selectionSet);
+  let nodes = getSelectedFields(definition.selectionSet);
   const envelope: string[] = [];
   while (type) {
     if (nodes.some((node) => node.alias?.value === "data"))
@@ -228,7 +246,7 @@ function readAnswer(
     const below = type.getFields()[only.name.value]?.type;
     const named = below && getNullableType(below);
     type = isObjectType(named) ? named : undefined;
-    nodes = fieldsOf(only.selectionSet);
+    nodes = getSelectedFields(only.selectionSet);
   }
   throw new Error(`schema/operations: ${nameOf(definition)} has no field aliased data.`);
 }
@@ -237,13 +255,13 @@ function readAnswer(
 function envelopeShape(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
-  components: Components,
+  components: SchemaComponents,
 ): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   for (const node of nodes) {
     const field = type.getFields()[node.name.value];
     if (field !== undefined)
-      properties[node.alias?.value ?? node.name.value] = answerShape(
+      properties[node.alias?.value ?? node.name.value] = toAnswerSchema(
         new GraphQLNonNull(getNullableType(field.type)),
         node.selectionSet,
         components,

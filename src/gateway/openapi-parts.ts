@@ -8,10 +8,10 @@ import {
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
 import { type RateBucket, rateQuotas, scopeDescriptions, publicBucketName } from "#access/viewer.ts";
-import type { Security } from "#mesh/operation-security.ts";
+import type { OperationSecurity } from "#mesh/operation-security.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
-import type { Operation } from "./contract.ts";
-import type { JsonSchema } from "./shapes.ts";
+import type { RestOperation } from "./contract.ts";
+import type { JsonSchema } from "./json-schemas.ts";
 
 type Requirement = Readonly<Record<string, readonly string[]>>;
 
@@ -19,7 +19,7 @@ const scopeList = Object.entries(scopeDescriptions)
   .map(([scope, meaning]) => `\`${scope}\`: ${meaning}`)
   .join(" ");
 
-export const securitySchemes = {
+export const openApiSecuritySchemes = {
   apiKey: {
     type: "http",
     scheme: "bearer",
@@ -40,13 +40,13 @@ export const securitySchemes = {
   },
 } as const;
 
-export const requiredScope = (security: Security): string =>
+export const getRequiredScopeName = (security: OperationSecurity): string =>
   security.kind === "anonymous" ? "none" : (security.scope ?? "none");
 
 /** One of them will do. */
-export const eitherCredential: readonly Requirement[] = [{ apiKey: [] }, { oauth: [] }];
+export const apiKeyOrOAuth: readonly Requirement[] = [{ apiKey: [] }, { oauth: [] }];
 
-export function securityOf(security: Security): readonly Requirement[] {
+export function toOpenApiSecurity(security: OperationSecurity): readonly Requirement[] {
   if (security.kind === "anonymous") return [{}];
   const oauth = { oauth: security.scope === null ? [] : [security.scope] };
   return security.kind === "oauth" ? [oauth] : [{ apiKey: [] }, oauth];
@@ -56,7 +56,7 @@ export function securityOf(security: Security): readonly Requirement[] {
  * In the registry's order; statuses outside of the contract (405, 408, 431, 5xx) may come of anything and are
  * left out.
  */
-export function errorCodesOf(operation: Operation): FailureCode[] {
+export function listErrorCodes(operation: RestOperation): FailureCode[] {
   const codes = new Set<FailureCode>([
     "malformed_request",
     "unknown_parameter",
@@ -80,7 +80,7 @@ const idempotencyCodes: readonly FailureCode[] = [
   "idempotency_in_progress",
 ];
 
-function parameterCodes({ parameters }: Operation): FailureCode[] {
+function parameterCodes({ parameters }: RestOperation): FailureCode[] {
   const query = parameters.filter((parameter) => parameter.in === "query");
   if (query.length === 0) return [];
   const has = (format: string): boolean => query.some(({ schema }) => schema["format"] === format);
@@ -91,7 +91,7 @@ function parameterCodes({ parameters }: Operation): FailureCode[] {
   ];
 }
 
-function bodyCodes({ body }: Operation): FailureCode[] {
+function bodyCodes({ body }: RestOperation): FailureCode[] {
   if (body === null) return ["unexpected_body"];
   const form: FailureCode[] = [
     "invalid_json",
@@ -106,7 +106,7 @@ function bodyCodes({ body }: Operation): FailureCode[] {
 
 const requiresField = ({ required = [] }: JsonSchema): boolean => required.length > 0;
 
-function credentialCodes({ security }: Operation): FailureCode[] {
+function credentialCodes({ security }: RestOperation): FailureCode[] {
   if (security.kind === "anonymous") return [];
   const token: FailureCode[] = [
     "oauth_token_invalid",
@@ -132,7 +132,7 @@ function credentialCodes({ security }: Operation): FailureCode[] {
 }
 
 /** The part of the OpenAPI document that says how often an operation may be called. */
-interface ShownLimit {
+interface OpenApiRateLimit {
   readonly bucket: string;
   readonly quota: number;
   readonly windowSeconds: number;
@@ -145,8 +145,13 @@ interface ShownLimit {
 }
 
 /** As they are unless whoever runs the service has scaled them. */
-export function rateLimitsOf({ security, method, ownBucket, failureLimit }: Operation): ShownLimit[] {
-  const limit = (bucket: RateBucket, of: Pick<ShownLimit, "counts" | "per">): ShownLimit => {
+export function describeRateLimits({
+  security,
+  method,
+  ownBucket,
+  failureLimit,
+}: RestOperation): OpenApiRateLimit[] {
+  const limit = (bucket: RateBucket, of: Pick<OpenApiRateLimit, "counts" | "per">): OpenApiRateLimit => {
     const { quota, windowSeconds } = rateQuotas[bucket];
     return { bucket: publicBucketName(bucket), quota, windowSeconds, ...of };
   };
@@ -174,7 +179,7 @@ interface EventDescription {
   readonly fixed: JsonSchema;
 }
 
-export interface WebhookDescription {
+export interface WebhookEventsDescription {
   /** The body of any event. */
   readonly envelope: JsonSchema;
   readonly events: readonly EventDescription[];
@@ -189,9 +194,12 @@ interface WebhookParts {
 }
 
 const envelopeName = "WebhookEvent";
-export const webhookTag = { name: "Events", description: "What is sent to webhook endpoints." } as const;
+export const webhookEventsTag = {
+  name: "Events",
+  description: "What is sent to webhook endpoints.",
+} as const;
 
-export function toWebhooks({ envelope, events }: WebhookDescription): WebhookParts {
+export function toOpenApiWebhooks({ envelope, events }: WebhookEventsDescription): WebhookParts {
   const parameters = Object.fromEntries(headers.map(([key, name, schema]) => [key, toHeader(name, schema)]));
   return {
     webhooks: Object.fromEntries(events.map((event) => [event.name, { post: toOperation(event) }])),
@@ -247,7 +255,7 @@ function toHeader(name: string, { description, ...schema }: JsonSchema): Part {
 function toOperation({ name, description, stability, fixed }: EventDescription): Part {
   return {
     operationId: `on_${name.replace(".", "_")}`,
-    tags: [webhookTag.name],
+    tags: [webhookEventsTag.name],
     summary: name,
     description,
     "x-stability": stability,

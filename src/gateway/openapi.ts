@@ -2,19 +2,19 @@
 import { createRequire } from "node:module";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { idempotencyHeaderPattern } from "#database/idempotency.ts";
-import type { Operation, Parameter } from "./contract.ts";
+import type { RestOperation, RestParameter } from "./contract.ts";
 import {
-  eitherCredential,
-  errorCodesOf,
-  rateLimitsOf,
-  requiredScope,
-  securityOf,
-  securitySchemes,
-  toWebhooks,
-  type WebhookDescription,
-  webhookTag,
+  apiKeyOrOAuth,
+  listErrorCodes,
+  describeRateLimits,
+  getRequiredScopeName,
+  toOpenApiSecurity,
+  openApiSecuritySchemes,
+  toOpenApiWebhooks,
+  type WebhookEventsDescription,
+  webhookEventsTag,
 } from "./openapi-parts.ts";
-import type { Components, JsonSchema } from "./shapes.ts";
+import type { SchemaComponents, JsonSchema } from "./json-schemas.ts";
 
 /** Codes that only the graph gives. */
 const graphOnly = new Set<FailureCode>([
@@ -54,14 +54,14 @@ const tagDescriptions: Readonly<Record<string, string>> = {
 
 const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
 
-export interface Described {
-  readonly operations: readonly Operation[];
-  readonly components: Components;
-  readonly sent: WebhookDescription;
+export interface OpenApiInput {
+  readonly operations: readonly RestOperation[];
+  readonly components: SchemaComponents;
+  readonly sent: WebhookEventsDescription;
 }
 
-export function toOpenApi({ operations, components, sent }: Described): Part {
-  const { webhooks, ...parts } = toWebhooks(sent);
+export function toOpenApi({ operations, components, sent }: OpenApiInput): Part {
+  const { webhooks, ...parts } = toOpenApiWebhooks(sent);
   const paths: Record<string, Record<string, Part>> = {};
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
@@ -84,13 +84,13 @@ export function toOpenApi({ operations, components, sent }: Described): Part {
         name,
         description: tagDescriptions[name] ?? name,
       })),
-      webhookTag,
+      webhookEventsTag,
     ],
-    security: eitherCredential,
+    security: apiKeyOrOAuth,
     paths,
     webhooks,
     components: {
-      securitySchemes,
+      securitySchemes: openApiSecuritySchemes,
       parameters: {
         ...(operations.some(({ isIdempotent }) => isIdempotent) ? { IdempotencyKey: idempotencyKey } : {}),
         ...parts.parameters,
@@ -115,7 +115,7 @@ export function toOpenApi({ operations, components, sent }: Described): Part {
   };
 }
 
-function toOperation(operation: Operation): Part {
+function toOperation(operation: RestOperation): Part {
   const [summary = ""] = operation.description.split(/(?<=\.)\s|:\s/);
   return {
     operationId: operation.id,
@@ -123,12 +123,12 @@ function toOperation(operation: Operation): Part {
     summary: summary.replaceAll("\n", " "),
     description: operation.description,
     "x-stability": operation.stability,
-    "x-required-scope": requiredScope(operation.security),
+    "x-required-scope": getRequiredScopeName(operation.security),
     "x-idempotency": operation.isIdempotent ? "required" : "none",
-    "x-rate-limits": rateLimitsOf(operation),
-    "x-error-codes": errorCodesOf(operation),
+    "x-rate-limits": describeRateLimits(operation),
+    "x-error-codes": listErrorCodes(operation),
     externalDocs: { description: "With examples.", url: `/docs/operations/${operation.id}` },
-    security: securityOf(operation.security),
+    security: toOpenApiSecurity(operation.security),
     parameters: [
       ...operation.parameters.map(toParameter),
       ...(operation.isIdempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
@@ -163,7 +163,7 @@ function toOperation(operation: Operation): Part {
   };
 }
 
-function toParameter({ name, in: place, required, schema }: Parameter): Part {
+function toParameter({ name, in: place, required, schema }: RestParameter): Part {
   const { description, ...rest } = schema;
   return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest };
 }
@@ -174,14 +174,14 @@ const shared = "OperationResponse";
  * The operations that share one response schema say beside it what is in their `data`, so that generated
  * clients see its fields.
  */
-function answerReference({ response, answer }: Operation): Part {
+function answerReference({ response, answer }: RestOperation): Part {
   const reference = { $ref: `#/components/schemas/${response}` };
   return response === shared
     ? { allOf: [reference, { required: ["data"], properties: { data: answer.properties?.["data"] } }] }
     : reference;
 }
 
-function answerSchemas(operations: readonly Operation[]): Record<string, JsonSchema> {
+function answerSchemas(operations: readonly RestOperation[]): Record<string, JsonSchema> {
   return Object.fromEntries(
     operations.map(({ response, answer }) => [
       response,
@@ -192,7 +192,7 @@ function answerSchemas(operations: readonly Operation[]): Record<string, JsonSch
   );
 }
 
-function bodySchemas(operations: readonly Operation[]): Record<string, JsonSchema> {
+function bodySchemas(operations: readonly RestOperation[]): Record<string, JsonSchema> {
   return Object.fromEntries(
     operations.flatMap(({ body }) => (body === null ? [] : [[body.name, body.schema]])),
   );

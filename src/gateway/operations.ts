@@ -6,17 +6,22 @@ import { isTracing, tracedPart } from "#foundation/tracing.ts";
 import { createContext, type GraphContext, type GraphServices, type ReadSource } from "#graph/context.ts";
 import { addressKey } from "#http/caller.ts";
 import { refuseOtherMethods } from "#http/server.ts";
-import type { Run } from "#mesh/run.ts";
-import type { Call, GatewayServices, Step } from "./call.ts";
-import type { Operation } from "./contract.ts";
-import type { RunPublic } from "./replica-fallback.ts";
-import { identify, limitByAddress, limitByKey, requireOperationScope } from "./steps/authorize.ts";
-import { answer, execute, limitFailures, requireIdempotencyKey } from "./steps/execute.ts";
-import { validate } from "./steps/validate.ts";
+import type { RunDocument } from "#mesh/run.ts";
+import type { RestCall, GatewayServices, RestStep } from "./rest-call.ts";
+import type { RestOperation } from "./contract.ts";
+import type { RunPublicRead } from "./replica-fallback.ts";
+import {
+  identifyCaller,
+  limitByAddress,
+  limitByCredential,
+  requireOperationScope,
+} from "./steps/authorize.ts";
+import { sendAnswer, executeOperation, limitFailedAttempts, requireIdempotencyKey } from "./steps/execute.ts";
+import { validateRequest } from "./steps/validate.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    call: Call | null;
+    call: RestCall | null;
   }
 }
 
@@ -24,27 +29,27 @@ declare module "fastify" {
  * The steps of a REST request, in order. A new policy is one line here. Steps that refuse a request for its
  * form come before it is executed or replayed, and none of them has an effect.
  */
-export const steps: readonly Step[] = [
+export const restSteps: readonly RestStep[] = [
   limitByAddress,
-  identify,
-  limitByKey,
+  identifyCaller,
+  limitByCredential,
   requireOperationScope,
   requireIdempotencyKey,
-  validate,
-  limitFailures,
-  execute,
-  answer,
+  validateRequest,
+  limitFailedAttempts,
+  executeOperation,
+  sendAnswer,
 ];
 
-type RunStep = (call: Call) => Promise<void> | void;
+type RunStep = (call: RestCall) => Promise<void> | void;
 
-export function mountOperations(
+export function mountRestOperations(
   server: FastifyInstance,
   services: GatewayServices,
-  operations: readonly Operation[],
+  operations: readonly RestOperation[],
 ): void {
   server.decorateRequest("call", null);
-  for (const operation of operations) mount(server, services, operation);
+  for (const operation of operations) mountOperation(server, services, operation);
   for (const [path, group] of Map.groupBy(operations, (operation) => operation.path)) {
     refuseOtherMethods(
       server,
@@ -54,22 +59,22 @@ export function mountOperations(
   }
 }
 
-function mount(server: FastifyInstance, services: GatewayServices, operation: Operation): void {
-  const applying = steps
+function mountOperation(server: FastifyInstance, services: GatewayServices, operation: RestOperation): void {
+  const applying = restSteps
     .filter((step) => step.appliesTo(operation))
     .map((step) => ({ phase: step.phase, run: tracedStep(step.name, step.create(services, operation)) }));
   const inPhase = (phase: "headers" | "body"): RunStep[] =>
     applying.filter((step) => step.phase === phase).map(({ run }) => run);
   const beforeBody = inPhase("headers");
   const afterBody = inPhase("body");
-  const headers = fixedHeaders(operation);
+  const headers = toFixedHeaders(operation);
   server.route({
     method: operation.method,
     url: routePath(operation.path),
     config: { operationId: operation.id },
     onRequest: async (request, reply) => {
       void reply.headers(headers);
-      const call: Call = {
+      const call: RestCall = {
         operation,
         request,
         reply,
@@ -83,31 +88,31 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
       };
       request.call = call;
       await runAll(beforeBody, call);
-      request.credential = shownOf(call.viewer);
+      request.credential = toLoggedCredential(call.viewer);
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       if (request.call !== null) await runAll(afterBody, request.call);
       return reply;
     },
     onResponse: (request, _reply, done) => {
-      if (request.call !== null) noteAnswered(request.call, services);
+      if (request.call !== null) logAnsweredRequest(request.call, services);
       done();
     },
   });
 }
 
 /** Those that may wait for something or have much to do. The others say by the error's code that it was them. */
-const stepsShown: ReadonlySet<string> = new Set(["identify", "validate", "execute"]);
+const tracedStepNames: ReadonlySet<string> = new Set(["identify", "validate", "execute"]);
 
 function tracedStep(name: string, run: RunStep): RunStep {
-  return isTracing() && stepsShown.has(name)
+  return isTracing() && tracedStepNames.has(name)
     ? (call): ReturnType<RunStep> => tracedPart({ name }, () => run(call))
     : run;
 }
 
 /** What was asked without a credential is nobody's. */
-function noteAnswered(
-  { operation, request, reply, requestId, viewer, refused }: Call,
+function logAnsweredRequest(
+  { operation, request, reply, requestId, viewer, refused }: RestCall,
   { noteRequest }: GatewayServices,
 ): void {
   const { statusCode: status } = reply;
@@ -126,13 +131,13 @@ function noteAnswered(
 }
 
 /** What the log says of who asks. */
-function shownOf(viewer: Viewer): FastifyRequest["credential"] {
+function toLoggedCredential(viewer: Viewer): FastifyRequest["credential"] {
   if (viewer.kind === "api_key")
     return { installationId: viewer.installationId, keyPrefix: viewer.keyPrefix };
   return viewer.kind === "oauth" ? { installationId: viewer.installationId, grantId: viewer.grantId } : null;
 }
 
-async function runAll(runs: readonly RunStep[], call: Call): Promise<void> {
+async function runAll(runs: readonly RunStep[], call: RestCall): Promise<void> {
   for (const run of runs) {
     const waiting = run(call);
     if (waiting !== undefined) await waiting;
@@ -140,7 +145,7 @@ async function runAll(runs: readonly RunStep[], call: Call): Promise<void> {
 }
 
 /** A key changes even an anonymous answer: its limits are the key's then. */
-function fixedHeaders({ security, stability, languageField }: Operation): Record<string, string> {
+function toFixedHeaders({ security, stability, languageField }: RestOperation): Record<string, string> {
   return {
     "x-api-stability": stability,
     vary: languageField === null ? "Authorization" : "Authorization, Accept-Language",
@@ -151,10 +156,10 @@ function fixedHeaders({ security, stability, languageField }: Operation): Record
 const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 /** Runs the document of a REST operation for its caller. */
-export function executorOf(
-  run: Run,
+export function createOperationExecutor(
+  run: RunDocument,
   services: GraphServices,
-  runPublic: RunPublic,
+  runPublic: RunPublicRead,
 ): GatewayServices["execute"] {
   return (call, once) => {
     const { operation, viewer, requestId, request, variables } = call;
@@ -170,14 +175,14 @@ export function executorOf(
       once,
       onOnce: once === null ? undefined : recorderOf(call),
     };
-    const runOn = (source?: ReadSource): ReturnType<Run> =>
+    const runOn = (source?: ReadSource): ReturnType<RunDocument> =>
       run(document, createContext(services, { ...caller, source }), { variables });
     return security.kind === "anonymous" ? runPublic(runOn) : runOn();
   };
 }
 
 const recorderOf =
-  (call: Call): GraphContext["onOnce"] =>
+  (call: RestCall): GraphContext["onOnce"] =>
   (once) => {
     call.recorded = once;
   };

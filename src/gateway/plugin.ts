@@ -9,15 +9,15 @@ import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
-import type { Run } from "#mesh/run.ts";
+import type { RunDocument } from "#mesh/run.ts";
 import { oauthPaths } from "#access/authorization.ts";
 import type { ApiDescription } from "./api-description.ts";
-import { executorOf, mountOperations } from "./operations.ts";
+import { createOperationExecutor, mountRestOperations } from "./operations.ts";
 import { createReplicaFallback } from "./replica-fallback.ts";
 
 export interface GatewayOptions {
   readonly api: ApiDescription;
-  readonly run: Run;
+  readonly run: RunDocument;
   readonly services: GraphServices;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
@@ -30,13 +30,13 @@ export const gatewayPlugin: FastifyPluginAsync<GatewayOptions> = async (
   { api, run, services, limiter, credentials, requests, log },
 ) => {
   const { db, clock, publicUrl } = services;
-  const execute = executorOf(run, services, createReplicaFallback(services, { clock, log }));
-  mountOperations(
+  const execute = createOperationExecutor(run, services, createReplicaFallback(services, { clock, log }));
+  mountRestOperations(
     server,
     { db, clock, publicUrl, limiter, credentials, noteRequest: requests.add, execute },
     api.operations,
   );
-  mountDocument(server, JSON.stringify(addressed(api.document, publicUrl), null, 2));
+  mountDocument(server, JSON.stringify(withPublicUrl(api.document, publicUrl), null, 2));
 };
 
 function mountDocument(server: FastifyInstance, document: string): void {
@@ -58,7 +58,7 @@ const own: ReadonlySet<string> = new Set(Object.values(oauthPaths));
  * Completes the addresses of the OpenAPI document, which names no host, with the public URL of this service
  * and its path.
  */
-export function addressed(document: Part, publicUrl: string): Part {
+export function withPublicUrl(document: Part, publicUrl: string): Part {
   const complete = (part: unknown, name = ""): unknown => {
     if (typeof part === "string") return isAddress(part, name) ? publicUrl + part : part;
     if (Array.isArray(part)) return part.map((item) => complete(item));

@@ -7,12 +7,12 @@ import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices, ReadSource } from "#graph/context.ts";
-import { failureOfError } from "#mesh/public-error.ts";
+import { getFailureOfError } from "#mesh/public-error.ts";
 
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
 /** Runs a read against the source it is given: the replica, or the primary database if that is undefined. */
-export type RunPublic = (ask: (source: ReadSource | undefined) => Result) => Result;
+export type RunPublicRead = (ask: (source: ReadSource | undefined) => Result) => Result;
 
 export interface ReplicaFallbackOptions {
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface ReplicaFallbackOptions {
 export function createReplicaFallback(
   { replica }: Pick<GraphServices, "replica">,
   { clock, log, pauseMs = 5_000 }: ReplicaFallbackOptions,
-): RunPublic {
+): RunPublicRead {
   if (replica === undefined) return (ask) => ask(undefined);
   let isAway = false;
   let nextTryAt = 0;
@@ -42,14 +42,16 @@ export function createReplicaFallback(
     if (isAway && nowMs < nextTryAt && nextTryAt - nowMs <= pauseMs) return ask(undefined);
     nextTryAt = nowMs + pauseMs;
     const result = await ask(replica.ofThePublic);
-    const error = unanswered(result);
+    const error = findReplicaError(result);
     note(error);
     return error === undefined ? result : ask(undefined);
   };
 }
 
 /** What went wrong, where that is not the answer: a failure of the registry is one. */
-function unanswered({ errors = [] }: ExecutionResult): unknown {
-  const failure = errors.map((error) => failureOfError(error)).find(({ code }) => code === "internal_error");
+function findReplicaError({ errors = [] }: ExecutionResult): unknown {
+  const failure = errors
+    .map((error) => getFailureOfError(error))
+    .find(({ code }) => code === "internal_error");
   return failure?.cause ?? failure;
 }

@@ -5,7 +5,7 @@ import type { Plugin } from "graphql-yoga";
 import { type Failure, retryAfterSecondsOf } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { failuresOfResult, PublicError } from "#mesh/public-error.ts";
+import { getFailuresOfResult, PublicError } from "#mesh/public-error.ts";
 import { type YogaServerContext, viewerOf } from "./authenticate.ts";
 
 export interface FailureServices {
@@ -43,7 +43,7 @@ function publicErrors(
   caller: FastifyRequest,
   { publicUrl, log }: FailureServices,
 ): { errors: PublicError[]; status: number } {
-  const failures = failuresOfResult(result, viewerOf(caller)?.role !== "storefront");
+  const failures = getFailuresOfResult(result, viewerOf(caller)?.role !== "storefront");
   if (failures.some(({ status }) => status >= 500)) caller.span?.markFailed();
   caller.failureCode = failures[0]?.code ?? null;
   for (const failure of failures) {

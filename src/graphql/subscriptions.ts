@@ -21,17 +21,17 @@ import { credentialIdOf, type InternalViewer } from "#access/viewer.ts";
 import { orUnavailable } from "#database/database-errors.ts";
 import { Failure, failAt, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { requireClean } from "#mesh/clean-text.ts";
-import { costFor, requireAffordable } from "#mesh/plugins/limits.ts";
+import { requireCleanTexts } from "#mesh/clean-text.ts";
+import { measureQueryCost, requireCostWithinLimit } from "#mesh/plugins/limits.ts";
 import { PublicError } from "#mesh/public-error.ts";
-import type { Run } from "#mesh/run.ts";
+import type { RunDocument } from "#mesh/run.ts";
 import type { YogaServerContext } from "./authenticate.ts";
 import type { OpenStream, OpenStreams, Results, Told } from "./event-streams.ts";
 import { type FailureServices, showResult } from "./failures.ts";
 
 export interface StreamDoor extends FailureServices {
   readonly schema: GraphQLSchema;
-  readonly run: Run;
+  readonly run: RunDocument;
   readonly streams: OpenStreams;
   /** Who asks, now. */
   readonly recheck: (caller: FastifyRequest) => Promise<InternalViewer>;
@@ -75,10 +75,10 @@ interface Subscribing extends ExecutionArgs {
 async function begin(args: Subscribing, door: StreamDoor): Promise<ExecutionResult> {
   const { caller, viewer } = args.contextValue;
   if (!accepting.has(caller)) throw notAccepted();
-  requireClean(args);
+  requireCleanTexts(args);
   requireRoot(args);
-  const cost = costFor({ ...args, schema: door.schema });
-  requireAffordable(cost);
+  const cost = measureQueryCost({ ...args, schema: door.schema });
+  requireCostWithinLimit(cost);
   if (viewer.kind !== "internal") throw new Error("Only internal tokens and people come through this door.");
   const stream = door.streams.open(caller, credentialIdOf(viewer));
   try {

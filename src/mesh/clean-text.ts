@@ -2,13 +2,13 @@
 import { type DocumentNode, Kind, visit } from "graphql";
 import { fail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
-import type { PolicyArgs } from "./run.ts";
+import type { ExecutionPolicyArgs } from "./run.ts";
 
 /** Throws 400 `invalid_field` for the first text that is not clean, with a JSON Pointer into the request. */
-export function requireClean({
+export function requireCleanTexts({
   document,
   variableValues,
-}: Pick<PolicyArgs, "document" | "variableValues">): void {
+}: Pick<ExecutionPolicyArgs, "document" | "variableValues">): void {
   const field = uncleanLiteral(document) ?? uncleanValue(variableValues ?? {}, "/variables");
   if (field === undefined) return;
   const message = `${field} has a control character or a lone surrogate.`;

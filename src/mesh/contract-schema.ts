@@ -43,7 +43,7 @@ const enumName = /^[_a-z][_a-z0-9]*$/;
 const contractSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
 /** The contract's schema of a graph. Made once for each graph. */
-export function contractSchemaOf(graph: GraphQLSchema): GraphQLSchema {
+export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
   let schema = contractSchemas.get(graph);
   if (schema === undefined) contractSchemas.set(graph, (schema = lowerCaseEnums(graph, "plain")));
   return schema;
@@ -84,7 +84,7 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
 }
 
 /** The type of a field of the contract schema, with the scalar that the graph declares. */
-export function declaredType({
+export function getDeclaredType({
   type,
   extensions,
 }: Pick<GraphQLField<unknown, unknown>, "type" | "extensions">): GraphQLOutputType {
@@ -141,12 +141,12 @@ export function withContractEnums(contractSchema: GraphQLSchema, document: Docum
  * Compiles the service's own documents with graphql-jit, once each, on the contract schema. Leaves are sent
  * as the resolvers give them: types and tests hold them to the contract.
  */
-export type Variables = Readonly<Record<string, unknown>>;
+export type QueryVariables = Readonly<Record<string, unknown>>;
 
 type CompiledQuery = (
   root: unknown,
   context: unknown,
-  variables: Variables,
+  variables: QueryVariables,
 ) => Promise<ExecutionResult> | ExecutionResult;
 
 const names = new WeakMap<DocumentNode, string>();
@@ -157,19 +157,19 @@ const compiled = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, CompiledQuery>
  * Documents that clients send are never marked, because compiling costs memory and turns names of the
  * document into code.
  */
-export function ownDocument(document: DocumentNode, name: string): DocumentNode {
+export function markServiceDocument(document: DocumentNode, name: string): DocumentNode {
   names.set(document, name);
   return document;
 }
 
 /** Whether this service wrote the document. */
-export const isOwnDocument = (document: DocumentNode): boolean => names.has(document);
+export const isServiceDocument = (document: DocumentNode): boolean => names.has(document);
 
 /**
  * The compiled form of an own document. Throws, with the document's name, if the document does not fit the
  * schema.
  */
-export function compiledQueryOf(schema: GraphQLSchema, document: DocumentNode): CompiledQuery {
+export function getCompiledQuery(schema: GraphQLSchema, document: DocumentNode): CompiledQuery {
   let ofSchema = compiled.get(schema);
   if (ofSchema === undefined) compiled.set(schema, (ofSchema = new WeakMap()));
   let query = ofSchema.get(document);

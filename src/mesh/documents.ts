@@ -18,7 +18,7 @@ import {
   type SelectionSetNode,
   validate,
 } from "graphql";
-import { compiledQueryOf, ownDocument, withContractEnums } from "./contract-schema.ts";
+import { getCompiledQuery, markServiceDocument, withContractEnums } from "./contract-schema.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
@@ -35,7 +35,7 @@ export function inlineFragments(document: DocumentNode, fragments: Fragments): D
 }
 
 /** Throws where two documents define a fragment of the same name. */
-export function fragmentsOf(documents: readonly DocumentNode[]): Fragments {
+export function collectFragments(documents: readonly DocumentNode[]): Fragments {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of documents.flatMap(({ definitions }) => definitions)) {
     if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
@@ -136,7 +136,7 @@ export function readDocuments(
   contractSchema: GraphQLSchema,
   loaded: readonly LoadedDocument[],
 ): MeshDocuments {
-  const fragments = fragmentsOf(loaded.map(({ document }) => document));
+  const fragments = collectFragments(loaded.map(({ document }) => document));
   const operations: DocumentNode[] = [];
   const events = new Map<string, DocumentNode>();
   for (const { document: written, location } of loaded.toSorted((a, b) =>
@@ -144,14 +144,14 @@ export function readDocuments(
   )) {
     const definition = written.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
     if (definition === undefined) continue;
-    const document = ownDocument(
+    const document = markServiceDocument(
       withContractEnums(contractSchema, inlineFragments(written, fragments)),
       `The document ${basename(location)}`,
     );
     const [fault] = validate(contractSchema, document);
     if (fault !== undefined) throw new Error(`${basename(location)}: ${fault.message}`);
     // Compiled now, so that a document that does not compile stops the start.
-    compiledQueryOf(contractSchema, document);
+    getCompiledQuery(contractSchema, document);
     if (isRestOperation(definition)) operations.push(document);
     else events.set(definition.name?.value ?? "", document);
   }

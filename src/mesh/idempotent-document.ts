@@ -21,17 +21,21 @@ import { fingerprintOf, parseIdempotencyKey } from "#database/idempotency.ts";
 import { idempotencyKeyArgument, getMutationPreparation } from "#graph/mutation.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import { getCallerKind, staffCallers } from "#graph/context.ts";
-import type { PolicyArgs } from "./run.ts";
-import { contractSchemaOf, isOwnDocument } from "./contract-schema.ts";
+import type { ExecutionPolicyArgs } from "./run.ts";
+import { getContractSchema, isServiceDocument } from "./contract-schema.ts";
 
 /**
  * The key of the document's one mutation; undefined if it has none. Throws 400 `idempotency_key_invalid` if
  * the key is malformed, or if the document has more than one root field.
  */
-export function keyOfDocument({ document, operationName, variableValues }: PolicyArgs): string | undefined {
+export function readIdempotencyKey({
+  document,
+  operationName,
+  variableValues,
+}: ExecutionPolicyArgs): string | undefined {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== "mutation") return undefined;
-  const fields = rootFieldsOf(operation.selectionSet, document);
+  const fields = getRootFields(operation.selectionSet, document);
   const values = { ...defaultTexts(operation), ...variableValues };
   const text = fields.map((field) => keyArgument(field, values)).find((key) => key !== undefined);
   if (text === undefined) return undefined;
@@ -50,12 +54,12 @@ export function keyOfDocument({ document, operationName, variableValues }: Polic
  * SHA-256 over the operation that runs, its variables and the buyer it is for: an answer for one buyer is
  * never replayed to another.
  */
-export function fingerprintOfDocument({
+export function fingerprintDocument({
   document,
   operationName,
   variableValues,
   contextValue,
-}: PolicyArgs): Buffer {
+}: ExecutionPolicyArgs): Buffer {
   const operation = getOperationAST(document, operationName);
   const names = (operation?.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
   const variables = Object.fromEntries(
@@ -72,15 +76,15 @@ export function fingerprintOfDocument({
 }
 
 /** The root fields of an operation, fragments included, without `__typename` and introspection. */
-export function rootFieldsOf(selectionSet: SelectionSetNode, document: DocumentNode): FieldNode[] {
+export function getRootFields(selectionSet: SelectionSetNode, document: DocumentNode): FieldNode[] {
   return selectionSet.selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return selection.name.value.startsWith("__") ? [] : [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFieldsOf(selection.selectionSet, document);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return getRootFields(selection.selectionSet, document);
     const fragment = document.definitions.find(
       (definition) =>
         definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value,
     );
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFieldsOf(fragment.selectionSet, document) : [];
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? getRootFields(fragment.selectionSet, document) : [];
   });
 }
 
@@ -112,8 +116,8 @@ const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
  * the hash of a password. A mutation declares it on its field (`MutationPreparation` in `graph/mutation.ts`).
  * Returns what was prepared, or undefined if the mutation prepares nothing.
  */
-export async function prepareMutations(args: PolicyArgs): Promise<unknown> {
-  const schema = isOwnDocument(args.document) ? contractSchemaOf(args.schema) : args.schema;
+export async function prepareMutations(args: ExecutionPolicyArgs): Promise<unknown> {
+  const schema = isServiceDocument(args.document) ? getContractSchema(args.schema) : args.schema;
   const prepared = preparedMutations(schema, args);
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
@@ -132,13 +136,13 @@ export async function prepareMutations(args: PolicyArgs): Promise<unknown> {
 /** The root fields of the document that have something to prepare; found once for each document. */
 function preparedMutations(
   schema: GraphQLSchema,
-  { document, operationName }: PolicyArgs,
+  { document, operationName }: ExecutionPolicyArgs,
 ): readonly Mutation[] {
   const known = mutations.get(document);
   if (known !== undefined) return known;
   const operation = getOperationAST(document, operationName);
   const fields = schema.getMutationType()?.getFields() ?? {};
-  const nodes = operation ? rootFieldsOf(operation.selectionSet, document) : [];
+  const nodes = operation ? getRootFields(operation.selectionSet, document) : [];
   const found = nodes.flatMap((node): Mutation[] => {
     const field = fields[node.name.value];
     return field !== undefined && getMutationPreparation(field) !== undefined ? [[node, field]] : [];

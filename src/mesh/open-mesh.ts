@@ -12,16 +12,16 @@ import { InMemoryStoreStorageAdapter, MeshStore } from "@graphql-mesh/store";
 import { DefaultLogger, loadYaml } from "@graphql-mesh/utils";
 import type { DocumentNode, GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { contractSchemaOf } from "./contract-schema.ts";
+import { getContractSchema } from "./contract-schema.ts";
 import { type MeshDocuments, readDocuments } from "./documents.ts";
-import { createRun, type Run } from "./run.ts";
+import { createRunDocument, type RunDocument } from "./run.ts";
 
 export interface Mesh extends MeshDocuments {
   /** The graph that all sources make together, as `/graphql` serves it. */
   readonly schema: GraphQLSchema;
   /** The same graph as REST and events spell it. */
   readonly contractSchema: GraphQLSchema;
-  readonly run: Run;
+  readonly run: RunDocument;
   /** For a GraphQL server in front of `run`: what the plugins do before and after an execution. */
   readonly serverPlugins: readonly Plugin[];
   close(): void;
@@ -38,7 +38,7 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
   if (config.documents.length > 0 && plugins.pop()?.onParams === undefined)
     throw new Error("Mesh's plugin for persisted documents is not where it was.");
   const mesh = await getMesh({ ...config, additionalEnvelopPlugins: plugins });
-  const contractSchema = contractSchemaOf(mesh.schema);
+  const contractSchema = getContractSchema(mesh.schema);
   const documents = config.documents.map(({ document, location = "" }) => ({
     document: document as DocumentNode,
     location,
@@ -47,7 +47,7 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
     schema: mesh.schema,
     contractSchema,
     ...readDocuments(contractSchema, documents),
-    run: createRun(mesh, plugins),
+    run: createRunDocument(mesh, plugins),
     serverPlugins: plugins.map(serverPlugin),
     close: () => mesh.destroy(),
   };

@@ -20,7 +20,7 @@ import {
 } from "#access/viewer.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
 
-export type Security =
+export type OperationSecurity =
   | { readonly kind: "anonymous"; readonly bucket: RateBucket }
   /** An API key or an OAuth access token. */
   | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean }
@@ -30,7 +30,7 @@ export type Security =
 export type DirectiveArguments = Readonly<Record<string, unknown>>;
 
 /** The arguments of a directive on an operation; undefined if the operation does not have the directive. */
-export function directiveOf(
+export function getDirectiveArguments(
   schema: GraphQLSchema,
   node: OperationDefinitionNode,
   name: string,
@@ -41,7 +41,7 @@ export function directiveOf(
 }
 
 /** Throws, with the operation's name, if a rate limit of that name does not exist. */
-export function bucketOf(operation: string, name: unknown): RateBucket {
+export function requireRateBucket(operation: string, name: unknown): RateBucket {
   if (typeof name !== "string" || !isRateBucket(name))
     throw new Error(`${operation}: there is no rate limit ${String(name)}.`);
   return name;
@@ -51,15 +51,18 @@ export function bucketOf(operation: string, name: unknown): RateBucket {
  * Throws, with the operation's name, unless the operation has exactly one of `@anonymous`, `@requires` and
  * `@oauth`.
  */
-export function securityOf(schema: GraphQLSchema, definition: OperationDefinitionNode): Security {
+export function readOperationSecurity(
+  schema: GraphQLSchema,
+  definition: OperationDefinitionNode,
+): OperationSecurity {
   const id = definition.name?.value ?? "An unnamed operation";
   const [open, requires, oauth] = ["anonymous", "requires", "oauth"].map((name) =>
-    directiveOf(schema, definition, name),
+    getDirectiveArguments(schema, definition, name),
   );
   if ([open, requires, oauth].filter((one) => one !== undefined).length !== 1) {
     throw new Error(`${id} must have exactly one of @anonymous, @requires and @oauth.`);
   }
-  if (open !== undefined) return { kind: "anonymous", bucket: bucketOf(id, open["bucket"]) };
+  if (open !== undefined) return { kind: "anonymous", bucket: requireRateBucket(id, open["bucket"]) };
   if (oauth !== undefined) return { kind: "oauth", scope: null, whileSuspended: false };
   const scope = (requires?.["scope"] ?? null) as string | null;
   if (typeof scope === "string" && !isScope(scope)) throw new Error(`${id}: there is no scope ${scope}.`);
@@ -85,28 +88,28 @@ export function requireScope(viewer: Viewer, scope: Scope, publicUrl: string): v
 }
 
 /** The credentials and the idempotency key that a document's caller needs. */
-export interface DocumentDemands {
-  readonly security: Security;
+export interface DocumentRequirements {
+  readonly security: OperationSecurity;
   /** Whether the document may run only as a request with an idempotency key. */
   readonly isIdempotent: boolean;
 }
 
-const demands = new WeakMap<DocumentNode, DocumentDemands | null>();
+const demands = new WeakMap<DocumentNode, DocumentRequirements | null>();
 
 /** Null if the document is no REST operation: it has no `@rest`. Read once for each document. */
-export function demandsOf(
+export function getDocumentRequirements(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName?: string | null,
-): DocumentDemands | null {
+): DocumentRequirements | null {
   const read = demands.get(document);
   if (read !== undefined) return read;
   const definition = getOperationAST(document, operationName);
   const isOperation = definition?.directives?.some(({ name }) => name.value === "rest") === true;
   const found = isOperation
     ? {
-        security: securityOf(schema, definition),
-        isIdempotent: directiveOf(schema, definition, "idempotent") !== undefined,
+        security: readOperationSecurity(schema, definition),
+        isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
       }
     : null;
   // With several operations in one document, the next request may name another one.
@@ -115,7 +118,7 @@ export function demandsOf(
 }
 
 /** Throws 401 or 403 unless the caller may execute a document with this security. */
-export function requireAccess(viewer: Viewer, security: Security, publicUrl: string): void {
+export function requireAccess(viewer: Viewer, security: OperationSecurity, publicUrl: string): void {
   if (security.kind === "anonymous") return;
   if (viewer.kind === "internal") throw internalRefusal();
   if (!isIntegrator(viewer)) throw fail("credentials_missing");

@@ -8,7 +8,7 @@ import { orUnavailable } from "#database/database-errors.ts";
 import { fail, Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
 
 /** Where an error body takes its request id and its links from. */
-export interface ErrorOrigin {
+export interface ErrorBodyContext {
   readonly requestId: string;
   readonly publicUrl: string;
 }
@@ -20,7 +20,7 @@ export interface ErrorOrigin {
 export class PublicError extends GraphQLError {
   readonly failure: Failure;
 
-  constructor(failure: Failure, { requestId, publicUrl }: ErrorOrigin, raised?: unknown) {
+  constructor(failure: Failure, { requestId, publicUrl }: ErrorBodyContext, raised?: unknown) {
     const { nodes, source, positions, path } = raised instanceof GraphQLError ? raised : {};
     super(failure.message, {
       nodes: nodes ?? null,
@@ -35,14 +35,14 @@ export class PublicError extends GraphQLError {
 }
 
 /** The failure behind an error of a result. */
-export const failureOfError = (error: GraphQLError | GraphQLFormattedError): Failure =>
+export const getFailureOfError = (error: GraphQLError | GraphQLFormattedError): Failure =>
   error instanceof PublicError ? error.failure : toFailure(error);
 
 /**
  * Whatever was thrown, as an error of a GraphQL result that is not translated yet. What is thrown is never
  * the client's fault, not even a GraphQL error: faults of a document come as errors of a result.
  */
-export function asGraphqlError(thrown: unknown): GraphQLError {
+export function toGraphqlError(thrown: unknown): GraphQLError {
   if (thrown instanceof GraphQLError && thrown.originalError !== undefined) return thrown;
   const isPlain = thrown instanceof Error && !(thrown instanceof GraphQLError);
   return new GraphQLError("", {
@@ -54,7 +54,7 @@ export function asGraphqlError(thrown: unknown): GraphQLError {
  * `suggests`: GraphQL may name fields that resemble an unknown one. A storefront token does not get these
  * names, because they would show what other roles can read.
  */
-export function failuresOfResult(result: ExecutionResult, suggests: boolean): readonly Failure[] {
+export function getFailuresOfResult(result: ExecutionResult, suggests: boolean): readonly Failure[] {
   return (result.errors ?? []).map((error) => failureOf(error, { isExecuted: "data" in result, suggests }));
 }
 
@@ -78,7 +78,7 @@ function failureOf(error: unknown, { isExecuted, suggests }: Circumstances): Fai
   // GraphQL's own message helps a client to mend the document, except for the values that it quotes.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
   if (isExecuted && !isAboutVariable) return fail("internal_error", { cause: error });
-  const message = withoutValues(error.message);
+  const message = removeQuotedValues(error.message);
   return fail("malformed_request", {
     message: suggests ? message : message.replace(/ Did you mean .*$/s, ""),
   });
@@ -88,7 +88,7 @@ function failureOf(error: unknown, { isExecuted, suggests }: Circumstances): Fai
  * GraphQL's own refusals without the values that they quote: what does not fit its type may be a buyer's
  * address. What stays is what the schema has a name for, where it is, and what was expected there.
  */
-export function withoutValues(message: string): string {
+export function removeQuotedValues(message: string): string {
   return withoutQuotedValues(message.replaceAll(longName, "…"));
 }
 

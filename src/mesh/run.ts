@@ -8,10 +8,10 @@ import { handleMaybePromise, isPromise } from "@whatwg-node/promise-helpers";
 import type { DocumentNode, ExecutionArgs, ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import type { GraphContext } from "#graph/context.ts";
-import type { Variables } from "./contract-schema.ts";
+import type { QueryVariables } from "./contract-schema.ts";
 
 export interface RunOptions {
-  readonly variables?: Variables | null | undefined;
+  readonly variables?: QueryVariables | null | undefined;
   /** Needed for a document with more than one operation. */
   readonly operationName?: string | null | undefined;
   /** An event of a subscription; the document's fields are resolved on it. */
@@ -22,7 +22,7 @@ export interface RunOptions {
  * Whatever fails is in `errors`, translated by the plugin `failures.ts`. Rejects only if a hook of an added
  * plugin throws, which callers mask as every bug.
  */
-export type Run = (
+export type RunDocument = (
   document: DocumentNode,
   context: GraphContext,
   options?: RunOptions,
@@ -40,10 +40,13 @@ type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "
  * context (its cache, its logger, the sources) is the same for all, so it is built once; only a plugin with
  * context hooks makes Mesh build each context.
  */
-export function createRun({ schema, getEnveloped }: MeshInstance, configured: readonly MeshDevPlugin[]): Run {
+export function createRunDocument(
+  { schema, getEnveloped }: MeshInstance,
+  configured: readonly MeshDevPlugin[],
+): RunDocument {
   // Mesh's own plugins, those of the configuration, and whatever these have added.
   // eslint-disable-next-line no-underscore-dangle -- Envelop's name for the list that it calls.
-  const execute = executeWith(getEnveloped._plugins as unknown as readonly Plugin[]);
+  const execute = createHookedExecutor(getEnveloped._plugins as unknown as readonly Plugin[]);
   const extend = configured.some(hasContextHooks) ? extendEach(getEnveloped) : extendAlike(getEnveloped);
   return (document, context, { variables: variableValues, operationName, rootValue } = {}) => {
     const args = { schema, document, contextValue: context, variableValues, operationName, rootValue };
@@ -98,8 +101,8 @@ interface DoneHooks {
 interface ExecutePayload {
   readonly args: ExecutionArgs;
   readonly context: unknown;
-  executeFn: Execute;
-  readonly setExecuteFn: (execute: Execute) => void;
+  executeFn: ExecuteDocument;
+  readonly setExecuteFn: (execute: ExecuteDocument) => void;
   readonly setResultAndStopExecution: (result: ExecutionResult) => void;
   readonly extendContext: (extension: object) => void;
 }
@@ -112,7 +115,7 @@ type ExecuteHook = (payload: ExecutePayload) => MaybePromise<DoneHooks | null | 
  * hooks allocates 16 KB for each execution, a fifth of what reading a cart allocates. The first plugin sets
  * the executor.
  */
-export function executeWith(plugins: readonly Plugin[]): Execute {
+export function createHookedExecutor(plugins: readonly Plugin[]): ExecuteDocument {
   const hooks = plugins.flatMap(({ onExecute }) =>
     onExecute === undefined ? [] : [onExecute as unknown as ExecuteHook],
   );
@@ -152,7 +155,7 @@ export function executeWith(plugins: readonly Plugin[]): Execute {
   };
 }
 
-const noExecutor: Execute = () => {
+const noExecutor: ExecuteDocument = () => {
   throw new Error("No plugin has set an executor.");
 };
 
@@ -173,27 +176,30 @@ function finish(
 }
 
 /** A Mesh server that this service did not start (`mesh dev`) makes contexts without a caller. */
-export interface PolicyArgs extends Omit<ExecutionArgs, "contextValue"> {
+export interface ExecutionPolicyArgs extends Omit<ExecutionArgs, "contextValue"> {
   readonly document: DocumentNode;
   readonly contextValue: GraphContext;
 }
 
-export type Execute = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
+export type ExecuteDocument = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
 
 /**
  * Gives the executor to use instead of `execute`, or undefined if the policy has nothing to do with this
  * document.
  */
-export type Policy = (args: PolicyArgs, execute: Execute) => Execute | undefined;
+export type ExecutionPolicy = (
+  args: ExecutionPolicyArgs,
+  execute: ExecuteDocument,
+) => ExecuteDocument | undefined;
 
 /**
  * A Mesh plugin with one policy. Plugins are called in the order of `.meshrc.yaml`, and each wraps the
  * executor that the ones before it have set: the last plugin of the list is the outermost.
  */
-export function policyPlugin(policy: Policy): Plugin {
+export function createPolicyPlugin(policy: ExecutionPolicy): Plugin {
   return {
     onExecute: ({ args, executeFn, setExecuteFn }) => {
-      const chosen = policy(args as unknown as PolicyArgs, executeFn as Execute);
+      const chosen = policy(args as unknown as ExecutionPolicyArgs, executeFn as ExecuteDocument);
       if (chosen !== undefined) setExecuteFn(chosen as Parameters<typeof setExecuteFn>[0]);
     },
   };

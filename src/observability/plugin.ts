@@ -11,7 +11,7 @@ import { sql } from "kysely";
 import { refuseOtherMethods } from "#http/server.ts";
 import { fail } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
-import { addUp, type Exchange, type Gathered } from "./gathering.ts";
+import { sumMetrics, type MetricsExchange, type GatheredMetrics } from "./gather-metrics.ts";
 
 export interface MetricsOptions {
   /** METRICS_TOKEN. */
@@ -83,7 +83,7 @@ interface ExpositionParts {
   readonly registry: Registry;
   readonly readQueue: () => Promise<Registry>;
   /** Where there are others. */
-  readonly exchange?: Exchange | undefined;
+  readonly exchange?: MetricsExchange | undefined;
 }
 
 interface Exposition {
@@ -92,7 +92,7 @@ interface Exposition {
 }
 
 /** The text that Prometheus reads: the metrics of this process, or of all processes of this start. */
-export function createExposition({ registry, readQueue, exchange }: ExpositionParts): Exposition {
+export function createMetricsExposition({ registry, readQueue, exchange }: ExpositionParts): Exposition {
   const own = Registry.merge([registry, processRegistry()]);
   const crew = createCrewGauge();
   exchange?.give(() => own.getMetricsAsJSON());
@@ -103,7 +103,7 @@ export function createExposition({ registry, readQueue, exchange }: ExpositionPa
       crew.show(
         exchange === undefined ? { answered: 1, missing: 0 } : (gathered ?? { answered: 1, missing: 1 }),
       );
-      const measured = gathered === undefined ? own : await addUp(gathered.all);
+      const measured = gathered === undefined ? own : await sumMetrics(gathered.all);
       return Registry.merge([measured, crew.registry, queue]).metrics();
     },
   };
@@ -111,7 +111,7 @@ export function createExposition({ registry, readQueue, exchange }: ExpositionPa
 
 interface CrewGauge {
   readonly registry: Registry;
-  readonly show: (processes: Pick<Gathered, "answered" | "missing">) => void;
+  readonly show: (processes: Pick<GatheredMetrics, "answered" | "missing">) => void;
 }
 
 function createCrewGauge(): CrewGauge {

@@ -108,7 +108,7 @@ function isStream(reply: FastifyReply): boolean {
 }
 
 /** Wraps a limiter and counts its refusals. */
-export function countLimits(registry: Registry): (limiter: RateLimiter) => RateLimiter {
+export function countRateLimitRefusals(registry: Registry): (limiter: RateLimiter) => RateLimiter {
   const refusals = new Counter({
     name: "commerce_rate_limit_refusals_total",
     help: "Requests that a quota refused, by bucket.",
@@ -152,7 +152,7 @@ const refusals: Readonly<Record<string, string>> = {
 };
 
 /** Wraps the execution under idempotency keys and counts the outcomes. */
-export function countOnce(registry: Registry): (doOnce: DoOnce) => DoOnce {
+export function countIdempotentRequests(registry: Registry): (doOnce: DoOnce) => DoOnce {
   const outcomes = new Counter({
     name: "commerce_idempotent_requests_total",
     help: "Requests under an idempotency key, at any door, by what came of them.",

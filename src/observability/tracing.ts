@@ -88,7 +88,7 @@ export function startTracing({
     concurrencyLimit: exportsMax,
   });
   const processor = new BatchSpanProcessor({
-    exporter: tellingOutages(exporter, log),
+    exporter: logCollectorOutages(exporter, log),
     maxQueueSize: waitingMax,
     maxExportBatchSize: batchMax,
     scheduledDelayMillis: everyMs,
@@ -122,7 +122,7 @@ function describeService(): Resource {
 }
 
 /** One line when the collector begins to be out of reach, and one when it is there again. */
-export function tellingOutages(exporter: SpanExporter, log: Log): SpanExporter {
+export function logCollectorOutages(exporter: SpanExporter, log: Log): SpanExporter {
   let isAway = false;
   return {
     export: (spans, done) =>

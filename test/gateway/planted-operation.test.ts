@@ -6,8 +6,8 @@ import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import { buildSchema, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readContract } from "#gateway/contract.ts";
-import { mountOperations } from "#gateway/operations.ts";
+import { readRestContract } from "#gateway/contract.ts";
+import { mountRestOperations } from "#gateway/operations.ts";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
 import { createServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
@@ -31,9 +31,9 @@ describe("an operation with a scope and a body", () => {
   const executed: Record<string, unknown>[] = [];
   beforeAll(async () => {
     world = await createWorld("pglite");
-    const { operations } = readContract(schema, [document]);
+    const { operations } = readRestContract(schema, [document]);
     server = await createServer({ publicUrl, log: createLog("silent"), proxies: 0 });
-    mountOperations(
+    mountRestOperations(
       server,
       {
         db: world.database.db,
@@ -141,7 +141,7 @@ describe("an operation with a scope and a body", () => {
   });
 
   it("says in the document what it answers: every field there, null where there may be nothing", () => {
-    const { components } = readContract(schema, [document]);
+    const { components } = readRestContract(schema, [document]);
     expect(components.get("Thing")).toMatchObject({
       properties: { id: { type: "string" }, size: { type: ["integer", "null"] } },
       required: ["id", "size"],
@@ -156,7 +156,7 @@ describe("an operation with a scope and a body", () => {
   it("stops the start unless it has exactly one of @anonymous, @requires and @oauth", () => {
     for (const security of ["", '@anonymous(bucket: "anon-read") @requires']) {
       const text = `query x @rest(method: GET, path: "/x", tag: "X", response: "X") ${security} { data: ping }`;
-      expect(() => readContract(schema, [parse(text)])).toThrow(
+      expect(() => readRestContract(schema, [parse(text)])).toThrow(
         "x must have exactly one of @anonymous, @requires and @oauth.",
       );
     }

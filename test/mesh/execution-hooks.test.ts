@@ -3,7 +3,7 @@ import { envelop } from "@envelop/core";
 import { buildSchema, type ExecutionArgs, type ExecutionResult, parse } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { describe, expect, it } from "vitest";
-import { executeWith } from "#mesh/run.ts";
+import { createHookedExecutor } from "#mesh/run.ts";
 
 type Calls = string[];
 type Case = (calls: Calls) => Plugin[];
@@ -87,7 +87,7 @@ describe("hooks of an execution are called", () => {
 
   it.each(Object.keys(cases))("%s", async (name) => {
     const [ours, theirs]: [Calls, Calls] = [[], []];
-    const result = await executeWith(cases[name]?.(ours) ?? [])(args());
+    const result = await createHookedExecutor(cases[name]?.(ours) ?? [])(args());
     const expected: unknown = await envelop({ plugins: cases[name]?.(theirs) ?? [] })({}).execute(args());
     expect(result).toEqual(expected);
     expect(ours).toEqual(theirs);
@@ -99,6 +99,6 @@ describe("hooks of an execution are called", () => {
       executor([]),
       { onExecute: () => Promise.reject(new Error("The hook failed.")) },
     ];
-    await expect(Promise.resolve(executeWith(plugins)(args()))).rejects.toThrow("The hook failed.");
+    await expect(Promise.resolve(createHookedExecutor(plugins)(args()))).rejects.toThrow("The hook failed.");
   });
 });

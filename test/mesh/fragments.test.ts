@@ -13,11 +13,11 @@ import {
   visit,
 } from "graphql";
 import { describe, expect, it } from "vitest";
-import { fragmentsOf, inlineFragments } from "#mesh/documents.ts";
+import { collectFragments, inlineFragments } from "#mesh/documents.ts";
 import { documentPaths, fragments, readInlined, readWritten } from "#test/support/documents.ts";
 
 const inline = (operation: string, ...shared: readonly string[]): DocumentNode =>
-  inlineFragments(parse(operation), fragmentsOf(shared.map((text) => parse(text))));
+  inlineFragments(parse(operation), collectFragments(shared.map((text) => parse(text))));
 const same = (text: string): string => print(parse(text));
 
 const money = "fragment MoneyFields on Money { amountMinor currency }";
@@ -25,7 +25,7 @@ const money = "fragment MoneyFields on Money { amountMinor currency }";
 describe("fragments of many documents", () => {
   it("are found by name, beside operations too", () => {
     const texts = [`${money} fragment A on B { c }`, "{ d }", "{ e } fragment F on G { h }"];
-    const found = fragmentsOf(texts.map((text) => parse(text)));
+    const found = collectFragments(texts.map((text) => parse(text)));
     expect([...found.keys()]).toEqual(["MoneyFields", "A", "F"]);
     expect([...found.values()].map((fragment) => print(fragment))).toEqual([
       "fragment MoneyFields on Money {\n  amountMinor\n  currency\n}",
@@ -39,7 +39,7 @@ describe("fragments of many documents", () => {
     ["one document", [`${money} ${money}`]],
   ])("are refused where %s has one name twice", (_where, texts) => {
     const documents = texts.map((text) => parse(text));
-    expect(() => fragmentsOf(documents)).toThrow(new Error("Two fragments are named MoneyFields."));
+    expect(() => collectFragments(documents)).toThrow(new Error("Two fragments are named MoneyFields."));
   });
 });
 
@@ -85,7 +85,7 @@ describe("a document", () => {
   });
 
   it("shares no field between two spreads, and changes nothing of what it was given", () => {
-    const shared = fragmentsOf([parse(money)]);
+    const shared = collectFragments([parse(money)]);
     const given = parse("{ a { ...MoneyFields } b { ...MoneyFields } }");
     const before = JSON.stringify([given, ...shared.values()]);
     const fields: FieldNode[] = [];

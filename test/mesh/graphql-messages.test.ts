@@ -1,6 +1,6 @@
 /** GraphQL's own messages lose what they quote and keep what helps. */
 import { expect, it } from "vitest";
-import { withoutValues } from "#mesh/public-error.ts";
+import { removeQuotedValues } from "#mesh/public-error.ts";
 
 const untouched = [
   'Cannot query field "rol" on type "Viewer". Did you mean "role"?',
@@ -20,7 +20,7 @@ const untouched = [
 it.each(untouched)(
   "the GraphQL error text keeps a message that repeats nothing of the document's values: %s",
   (message) => {
-    expect(withoutValues(message)).toBe(message);
+    expect(removeQuotedValues(message)).toBe(message);
   },
 );
 
@@ -81,6 +81,6 @@ const changed: [string, string][] = [
 it.each(changed)(
   "the GraphQL error text takes the document's values out of the message %s: %s",
   (message, expected) => {
-    expect(withoutValues(message)).toBe(expected);
+    expect(removeQuotedValues(message)).toBe(expected);
   },
 );

@@ -4,7 +4,7 @@ import { getMesh } from "@graphql-mesh/runtime";
 import { printSchemaWithDirectives } from "@graphql-tools/utils";
 import { type GraphQLSchema, print } from "graphql";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { fragmentsOf, inlineFragments } from "#mesh/documents.ts";
+import { collectFragments, inlineFragments } from "#mesh/documents.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { withContractEnums } from "#mesh/contract-schema.ts";
 import { temporaryFolder } from "#test/support/process.ts";
@@ -39,7 +39,7 @@ describe("openMesh", () => {
     expect(resolvers(ours.schema)).toEqual(resolvers(theirs.schema));
     expect(resolvers(ours.schema)).not.toContain(undefined);
     const written = config.documents.flatMap(({ document }) => (document === undefined ? [] : [document]));
-    const fragments = fragmentsOf(written);
+    const fragments = collectFragments(written);
     const texts = written
       .map((document) => print(withContractEnums(ours.contractSchema, inlineFragments(document, fragments))))
       .filter((text) => text !== "");

@@ -8,10 +8,10 @@ import { type DocumentNode, getOperationAST, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
 import type { ApiKeyViewer, Viewer } from "#access/viewer.ts";
-import { steps } from "#gateway/operations.ts";
+import { restSteps } from "#gateway/operations.ts";
 import { createContext } from "#graph/context.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
-import { failureOfError } from "#mesh/public-error.ts";
+import { getFailureOfError } from "#mesh/public-error.ts";
 import { temporaryFolderUntil } from "#test/support/process.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { fillMeshFolder, sectionOf } from "./mesh-folder.ts";
@@ -47,7 +47,7 @@ describe("an operation's document, executed without the gateway", () => {
       createContext(world.app.services, { viewer, requestId: "req_policies" }),
       { variables },
     );
-    return { data, codes: errors.map((error) => failureOfError(error).code) };
+    return { data, codes: errors.map((error) => getFailureOfError(error).code) };
   }
 
   const keyWith = async (key: "full" | "noScope" | "webhooksRead" | "catalogRead"): Promise<ApiKeyViewer> =>
@@ -139,7 +139,7 @@ describe("a plugin added to the configuration", () => {
       { ...context, languages: ["stop"] },
       { variables: { cartId: "x" } },
     );
-    expect([data, errors.map((error) => failureOfError(error).code)]).toEqual([
+    expect([data, errors.map((error) => getFailureOfError(error).code)]).toEqual([
       undefined,
       ["credentials_missing"],
     ]);
@@ -183,7 +183,7 @@ describe("docs/mesh.md, on policies", () => {
     const { plugins } = parseYaml(readFileSync(join(root, ".meshrc.yaml"), "utf8")) as {
       plugins: Record<string, unknown>[];
     };
-    const ofGateway = steps.map(({ name, phase }) => [
+    const ofGateway = restSteps.map(({ name, phase }) => [
       name,
       phase === "headers" ? "gateway, before the body" : "gateway, with the body",
     ]);

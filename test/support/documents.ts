@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DocumentNode, parse } from "graphql";
-import { fragmentsOf, inlineFragments } from "#mesh/documents.ts";
+import { collectFragments, inlineFragments } from "#mesh/documents.ts";
 
 const folder = new URL("../../schema/", import.meta.url).pathname;
 
@@ -12,7 +12,7 @@ export const readWritten = (path: string): DocumentNode => parse(readFileSync(jo
 /** The paths of documents below schema/, by a pattern. */
 export const documentPaths = (pattern: string): string[] => globSync(pattern, { cwd: folder }).toSorted();
 
-export const fragments = fragmentsOf(documentPaths("fragments/*.graphql").map(readWritten));
+export const fragments = collectFragments(documentPaths("fragments/*.graphql").map(readWritten));
 
 /** An operation or event whose fragments are written out; the path begins below schema/. */
 export const readInlined = (path: string): DocumentNode => inlineFragments(readWritten(path), fragments);

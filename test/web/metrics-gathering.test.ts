@@ -5,8 +5,8 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Port } from "#http/shared-limiter.ts";
-import { createExposition } from "#observability/plugin.ts";
-import { addUp, createExchange, createMetricsHub } from "#observability/gathering.ts";
+import { createMetricsExposition } from "#observability/plugin.ts";
+import { sumMetrics, createMetricsExchange, createMetricsHub } from "#observability/gather-metrics.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -64,10 +64,10 @@ const room = (): (() => Process) => {
     });
     const gauge = new Gauge({ name: "things_here", help: "Things here.", registers: [registry] });
     const leave = join(far);
-    const { text } = createExposition({
+    const { text } = createMetricsExposition({
       registry,
       readQueue: () => Promise.resolve(new Registry()),
-      exchange: createExchange(near),
+      exchange: createMetricsExchange(near),
     });
     return {
       count: (howMany) => {
@@ -183,7 +183,7 @@ it("each is added up as it is meant: the least, the most, or the average of all"
       );
     return JSON.stringify(await registry.getMetricsAsJSON());
   };
-  const added = await addUp(await Promise.all([1, 2, 6].map(measured)));
+  const added = await sumMetrics(await Promise.all([1, 2, 6].map(measured)));
   const { value } = readScrape(await added.metrics());
   expect(ways.map((way) => value(`things_${way}`))).toEqual([1, 6, 3, 9]);
 });

@@ -7,7 +7,7 @@ import { Registry } from "prom-client";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Database, OpenDatabase } from "#database/connect.ts";
 import { createId } from "#foundation/ids.ts";
-import { createAttemptMetrics } from "#observability/instruments.ts";
+import { createAttemptMetrics } from "#observability/service-metrics.ts";
 import { createQueueReader } from "#observability/queue-metrics.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";

@@ -7,19 +7,19 @@ import { Registry } from "prom-client";
 import { expect, it, onTestFinished } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { createRedisLimiter } from "#http/redis-limiter.ts";
-import { type AllReadings, registerReadings } from "#observability/readings.ts";
+import { type RegisteredReadings, registerStateMetrics } from "#observability/state-metrics.ts";
 import { readScrape } from "./scrape.ts";
 
 it("what is not at rest is told, each under its own name", async () => {
   const registry = new Registry();
-  const readings: AllReadings = {
+  const readings: RegisteredReadings = {
     pool: () => ({ max: 7, total: 5, idle: 2, waiting: 4 }),
     subscriptions: () => 6,
     isCurrent: () => false,
     isLimiterAway: () => true,
     transactionsRunAgain: () => 9,
   };
-  registerReadings(registry, readings);
+  registerStateMetrics(registry, readings);
   const { value } = readScrape(await registry.metrics());
   expect(value("commerce_database_connections", { state: "busy" })).toBe(3);
   expect(value("commerce_database_connections", { state: "idle" })).toBe(2);

@@ -16,7 +16,7 @@ import {
   type Viewer,
 } from "#access/viewer.ts";
 import { fail, Failure } from "#foundation/failure.ts";
-import type { Call, GatewayServices, Step } from "#gateway/call.ts";
+import type { RestCall, GatewayServices, RestStep } from "#gateway/rest-call.ts";
 import {
   type Authorization,
   readAuthorization,
@@ -25,20 +25,20 @@ import {
   type Authentication,
   headerLines,
 } from "#http/caller.ts";
-import { requireScope as requireScopeOf, type Security } from "#mesh/operation-security.ts";
+import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
 import { type AdmitViewer, recordGrantUse } from "#access/oauth/access-tokens.ts";
-import type { Operation } from "#gateway/contract.ts";
+import type { RestOperation } from "#gateway/contract.ts";
 import { type Counted, refuseUsedUp, takeOne } from "#http/rate-limiter.ts";
 
-export const identify: Step = {
+export const identifyCaller: RestStep = {
   name: "identify",
   phase: "headers",
   appliesTo: ({ security }) => security.kind !== "anonymous",
   create: (services, operation) => {
     const place = challengeOptions(operation.security, services.publicUrl);
-    const admission = createAdmission(services, operation);
+    const admission = createViewerAdmission(services, operation);
     const isKeyTaken = place.schemes.includes("bearer");
-    const door: Authentication<Call, IntegratorViewer> = {
+    const door: Authentication<RestCall, IntegratorViewer> = {
       ...place,
       limiter: services.limiter,
       verify: async (authorization, call) => {
@@ -58,15 +58,15 @@ export const identify: Step = {
     return async (call) => {
       const viewer = await authenticate(call.request, call, door);
       call.viewer = viewer;
-      if (isCredentialUseNoted(viewer, services)) return;
+      if (isCredentialUseRecorded(viewer, services)) return;
       // After the answer: a read is not kept waiting for this, and losing it costs nothing.
-      call.reply.raw.once("finish", () => void noteCredentialUse(viewer, services).catch(() => undefined));
+      call.reply.raw.once("finish", () => void recordCredentialUse(viewer, services).catch(() => undefined));
     };
   },
 };
 
 /** Who has no token yet is told where clients begin. */
-function challengeOptions({ kind }: Security, publicUrl: string): ChallengeOptions {
+function challengeOptions({ kind }: OperationSecurity, publicUrl: string): ChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
   return {
     publicUrl,
@@ -104,14 +104,14 @@ export async function verifyIntegrator(
 const jwt = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
 /** Asked before anything waits for the answer's end: almost always it is. */
-function isCredentialUseNoted(
+function isCredentialUseRecorded(
   viewer: IntegratorViewer,
   { db, clock }: Pick<GatewayServices, "db" | "clock">,
 ): boolean {
   return isUseRecorded(db, { credentialId: credentialIdOf(viewer), now: clock.now() });
 }
 
-function noteCredentialUse(
+function recordCredentialUse(
   viewer: IntegratorViewer,
   { db, clock }: Pick<GatewayServices, "db" | "clock">,
 ): Promise<void> {
@@ -125,10 +125,10 @@ function noteCredentialUse(
  * whoever will not be served anyway is refused before that: the rows that an app can make are as many as the
  * requests that its limits allow.
  */
-export function createAdmission(
+export function createViewerAdmission(
   { limiter }: Pick<GatewayServices, "limiter">,
-  operation: Operation,
-): (call: Call) => AdmitViewer<IntegratorViewer> {
+  operation: RestOperation,
+): (call: RestCall) => AdmitViewer<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {
@@ -136,7 +136,8 @@ export function createAdmission(
       call.refused = credentialOwnerOf(viewer);
       throw fail(viewer.suspended);
     }
-    if (viewer.kind === "oauth") await refuseUsedUp(limiter, call.reply, countedAs(viewer, operation));
+    if (viewer.kind === "oauth")
+      await refuseUsedUp(limiter, call.reply, getRateLimitCounter(viewer, operation));
   };
 }
 
@@ -144,9 +145,9 @@ export function createAdmission(
  * Reads and changes each have a bucket for each credential; what has a bucket of its own is counted by
  * installation.
  */
-export function countedAs(
+export function getRateLimitCounter(
   viewer: IntegratorViewer,
-  { method, ownBucket }: Pick<Operation, "method" | "ownBucket">,
+  { method, ownBucket }: Pick<RestOperation, "method" | "ownBucket">,
 ): Counted {
   if (ownBucket !== null) return { bucket: ownBucket, key: viewer.installationId };
   return { bucket: method === "GET" ? "default" : "write", key: credentialIdOf(viewer) };
@@ -156,16 +157,19 @@ export function countedAs(
  * Anonymous operations are limited by the caller's address; who sends a valid credential all the same is
  * counted by that.
  */
-export const limitByAddress: Step = {
+export const limitByAddress: RestStep = {
   name: "limit by address",
   phase: "headers",
   appliesTo: ({ security }) => security.kind === "anonymous",
   create: (services, operation) => {
     const { security } = operation;
-    const admission = createAdmission(services, operation);
+    const admission = createViewerAdmission(services, operation);
     const bucket = security.kind === "anonymous" ? security.bucket : "default";
     return async (call) => {
-      call.viewer = await volunteered(call, { credentials: services.credentials, admit: admission(call) });
+      call.viewer = await readOptionalViewer(call, {
+        credentials: services.credentials,
+        admit: admission(call),
+      });
       if (call.viewer.kind === "anonymous")
         await takeOne(services.limiter, call.reply, { bucket, key: addressKey(call.request.ip) });
     };
@@ -173,7 +177,10 @@ export const limitByAddress: Step = {
 };
 
 /** Wrong credentials are ignored where none are needed, and those of who is suspended; used up ones are not. */
-async function volunteered(call: Call, verifier: Parameters<typeof verifyIntegrator>[2]): Promise<Viewer> {
+async function readOptionalViewer(
+  call: RestCall,
+  verifier: Parameters<typeof verifyIntegrator>[2],
+): Promise<Viewer> {
   const values = headerLines(call.request, "authorization");
   if (values.length === 0) return anonymousViewer;
   try {
@@ -187,13 +194,13 @@ async function volunteered(call: Call, verifier: Parameters<typeof verifyIntegra
 }
 
 /** Callers with a credential are limited by the key or the grant, or by their installation (`countedAs`). */
-export const limitByKey: Step = {
+export const limitByCredential: RestStep = {
   name: "limit by key",
   phase: "headers",
   appliesTo: () => true,
   create: ({ limiter }, operation) => {
     return ({ viewer, reply }) =>
-      isIntegrator(viewer) ? takeOne(limiter, reply, countedAs(viewer, operation)) : undefined;
+      isIntegrator(viewer) ? takeOne(limiter, reply, getRateLimitCounter(viewer, operation)) : undefined;
   },
 };
 
@@ -201,7 +208,7 @@ export const limitByKey: Step = {
  * Refuses a credential without the operation's scope before the body is read, so that an unscoped key learns
  * nothing of the schema.
  */
-export const requireOperationScope: Step = {
+export const requireOperationScope: RestStep = {
   name: "require scope",
   phase: "headers",
   appliesTo: ({ security }) => scopeOf(security) !== null,
@@ -211,4 +218,5 @@ export const requireOperationScope: Step = {
   },
 };
 
-const scopeOf = (security: Security): Scope | null => (security.kind === "anonymous" ? null : security.scope);
+const scopeOf = (security: OperationSecurity): Scope | null =>
+  security.kind === "anonymous" ? null : security.scope;

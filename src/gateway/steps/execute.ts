@@ -7,23 +7,23 @@ import type { ExecutionResult } from "graphql";
 import { credentialIdOf, isIntegrator } from "#access/viewer.ts";
 import { fingerprintOf, type OnceRequest, parseIdempotencyKey } from "#database/idempotency.ts";
 import { fail, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
-import type { Call, GatewayServices, Step } from "#gateway/call.ts";
-import type { FailureLimit, Operation } from "#gateway/contract.ts";
-import { failureOfError } from "#mesh/public-error.ts";
+import type { RestCall, GatewayServices, RestStep } from "#gateway/rest-call.ts";
+import type { FailedAttemptsLimit, RestOperation } from "#gateway/contract.ts";
+import { getFailureOfError } from "#mesh/public-error.ts";
 import { limitFailure } from "#http/rate-limiter.ts";
 
-export const execute: Step = {
+export const executeOperation: RestStep = {
   name: "execute",
   phase: "body",
   appliesTo: () => true,
   create: (services, operation) => async (call) => {
     call.result = await services.execute(call, operation.isIdempotent ? onceOf(operation, call) : null);
     const [error] = call.result.errors ?? [];
-    if (error !== undefined) throw await countFailure(failureOfError(error), call, services);
+    if (error !== undefined) throw await countFailure(getFailureOfError(error), call, services);
   },
 };
 
-function onceOf(operation: Operation, call: Call): OnceRequest<ExecutionResult> {
+function onceOf(operation: RestOperation, call: RestCall): OnceRequest<ExecutionResult> {
   const { body, ...path } = call.variables;
   return {
     claim: { ...ownKey(call), fingerprint: fingerprintOf({ operationId: operation.id, path, body }) },
@@ -36,13 +36,13 @@ function onceOf(operation: Operation, call: Call): OnceRequest<ExecutionResult> 
 }
 
 /** A key belongs to the installation, so that a retry survives the rotation of its API key or token. */
-function ownKey({ viewer, idempotencyKey }: Call): { ownerId: string; key: string } {
+function ownKey({ viewer, idempotencyKey }: RestCall): { ownerId: string; key: string } {
   if (!isIntegrator(viewer) || idempotencyKey === undefined) throw fail("idempotency_key_required");
   return { ownerId: viewer.installationId, key: idempotencyKey };
 }
 
 /** Sends the result of the document in the contract's envelope. A null on the way to `data` is the operation's 404. */
-export const answer: Step = {
+export const sendAnswer: RestStep = {
   name: "answer",
   phase: "body",
   appliesTo: () => true,
@@ -72,11 +72,11 @@ export const answer: Step = {
 
 /** The body of a 200. Throws the failure that the result means: its first error, or the operation's 404. */
 function renderAnswer(
-  { envelope, notFound }: Operation,
+  { envelope, notFound }: RestOperation,
   result: ExecutionResult | undefined,
 ): { readonly text: string; readonly data: unknown } {
   const [error] = result?.errors ?? [];
-  if (error !== undefined) throw failureOfError(error);
+  if (error !== undefined) throw getFailureOfError(error);
   let body: unknown = result?.data;
   for (const step of envelope) body = field(body, step);
   const data = field(body, "data");
@@ -95,7 +95,7 @@ function field(value: unknown, name: string): unknown {
  * outside of any transaction; used up, the next attempt is refused before it is made, and one that fails
  * beside others at once learns no more than that.
  */
-export const limitFailures: Step = {
+export const limitFailedAttempts: RestStep = {
   name: "limit failures",
   phase: "body",
   appliesTo: ({ failureLimit }) => failureLimit !== null,
@@ -111,7 +111,7 @@ export const limitFailures: Step = {
 };
 
 /** Counts a failure where it is of a kind that is; gives what is answered. */
-async function countFailure(error: unknown, call: Call, { limiter }: GatewayServices): Promise<unknown> {
+async function countFailure(error: unknown, call: RestCall, { limiter }: GatewayServices): Promise<unknown> {
   const { failureLimit } = call.operation;
   if (failureLimit === null || !(error instanceof Failure) || !isCounted(error.code, failureLimit))
     return error;
@@ -123,12 +123,12 @@ async function countFailure(error: unknown, call: Call, { limiter }: GatewayServ
   return refusal;
 }
 
-const isCounted = (code: FailureCode, { codes }: FailureLimit): boolean => codes.includes(code);
+const isCounted = (code: FailureCode, { codes }: FailedAttemptsLimit): boolean => codes.includes(code);
 
 function countersOf(
-  { variables, viewer }: Call,
-  { bucket, credentialBucket, by }: FailureLimit,
-): [FailureLimit["bucket"], string][] {
+  { variables, viewer }: RestCall,
+  { bucket, credentialBucket, by }: FailedAttemptsLimit,
+): [FailedAttemptsLimit["bucket"], string][] {
   const credential = isIntegrator(viewer) ? credentialIdOf(viewer) : "";
   return [
     [bucket, String(variables[by])],
@@ -139,7 +139,7 @@ function countersOf(
 /** Reads the Idempotency-Key, before the body is: without one nothing that changes something may start. */
 const headerName = "Idempotency-Key";
 
-export const requireIdempotencyKey: Step = {
+export const requireIdempotencyKey: RestStep = {
   name: "require idempotency key",
   phase: "headers",
   appliesTo: ({ isIdempotent }) => isIdempotent,

@@ -6,11 +6,11 @@ import { getNamedType, type GraphQLInputType, isScalarType } from "graphql";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { fail, failAt, type Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import { isCleanText, isCountry, parseLocale } from "#foundation/text.ts";
-import type { Call, Step } from "#gateway/call.ts";
-import type { Operation, Parameter } from "#gateway/contract.ts";
-import type { JsonSchema } from "#gateway/shapes.ts";
+import type { RestCall, RestStep } from "#gateway/rest-call.ts";
+import type { RestOperation, RestParameter } from "#gateway/contract.ts";
+import type { JsonSchema } from "#gateway/json-schemas.ts";
 
-export const validate: Step = {
+export const validateRequest: RestStep = {
   name: "validate",
   phase: "body",
   appliesTo: () => true,
@@ -30,13 +30,13 @@ export const validate: Step = {
 };
 
 /** An id that cannot be one is simply not there. */
-function pathValue({ request }: Call, name: string, { notFound }: Operation): string {
+function pathValue({ request }: RestCall, name: string, { notFound }: RestOperation): string {
   const value = (request.params as Record<string, string>)[name] ?? "";
   if (!isCleanText(value)) throw fail(notFound);
   return value;
 }
 
-function queryReader({ parameters }: Operation): (call: Call) => void {
+function queryReader({ parameters }: RestOperation): (call: RestCall) => void {
   const known = parameters.filter((parameter) => parameter.in === "query");
   const check = compileSchema(
     {
@@ -62,7 +62,7 @@ function queryReader({ parameters }: Operation): (call: Call) => void {
 }
 
 /** A query is text: integers are decimal digits and nothing else, and scalars normalise what people type. */
-function valueReader({ schema, type }: Parameter): (text: string) => unknown {
+function valueReader({ schema, type }: RestParameter): (text: string) => unknown {
   if (schema.type === "integer") return (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
   const normalize = normalizerOf(type);
   return (text) => (text === "" ? text : normalize(text));
@@ -76,7 +76,7 @@ function normalizerOf(type: GraphQLInputType): (text: string) => string {
   return normalize ?? ((text): string => text);
 }
 
-function readBody(call: Call, check: ((body: unknown) => Fault[]) | undefined): void {
+function readBody(call: RestCall, check: ((body: unknown) => Fault[]) | undefined): void {
   const { body, raw } = call.request;
   if (check === undefined) {
     const hasBody =

@@ -9,13 +9,13 @@ import { isDay } from "#foundation/period.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { PublicError } from "#mesh/public-error.ts";
-import type { Run } from "#mesh/run.ts";
+import type { RunDocument } from "#mesh/run.ts";
 import { clientOf, type InternalAuthentication, noteCredential } from "#graphql/authenticate.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import { type CsvReport, csvReports, toCsv } from "./csv-reports.ts";
 
 export interface ReportsOptions {
-  readonly run: Run;
+  readonly run: RunDocument;
   readonly services: GraphServices;
   readonly authentication: InternalAuthentication;
 }

@@ -9,7 +9,7 @@ import type { GraphContext } from "#graph/context.ts";
 import type { MeshDevPlugin } from "#mesh/run.ts";
 
 /** What the module named by the option `contexts` exports. */
-export interface CallerContexts {
+export interface MeshDevContextModule {
   /**
    * The context of the caller with this `Authorization` header. Throws a failure of the registry if its token
    * is not valid.
@@ -21,7 +21,7 @@ interface Options {
   /** A module, relative to the configuration's folder. It is loaded for the first request that needs it. */
   readonly contexts: string;
   readonly baseDir: string;
-  readonly importFn: (path: string) => Promise<CallerContexts>;
+  readonly importFn: (path: string) => Promise<MeshDevContextModule>;
 }
 
 /** A context that Mesh's own server made, before or after this plugin has found its caller. */

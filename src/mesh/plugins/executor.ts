@@ -2,15 +2,15 @@
  * Chooses the executor of a document. The service's own documents run compiled, in the contract's spelling.
  * An event of a subscription is executed on the event itself. Every other document keeps Mesh's executor.
  */
-import { compiledQueryOf, contractSchemaOf, isOwnDocument } from "#mesh/contract-schema.ts";
+import { getCompiledQuery, getContractSchema, isServiceDocument } from "#mesh/contract-schema.ts";
 import { execute, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { policyPlugin } from "#mesh/run.ts";
+import { createPolicyPlugin } from "#mesh/run.ts";
 
 export default (): Plugin =>
-  policyPlugin(({ schema, document, operationName }) => {
-    if (isOwnDocument(document)) {
-      const query = compiledQueryOf(contractSchemaOf(schema), document);
+  createPolicyPlugin(({ schema, document, operationName }) => {
+    if (isServiceDocument(document)) {
+      const query = getCompiledQuery(getContractSchema(schema), document);
       return ({ rootValue, contextValue, variableValues }) =>
         query(rootValue, contextValue, variableValues ?? {});
     }

@@ -6,12 +6,12 @@
 import type { ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import type { GraphContext } from "#graph/context.ts";
-import { isOwnDocument } from "#mesh/contract-schema.ts";
-import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/run.ts";
-import { asGraphqlError, failureOfError, failuresOfResult, PublicError } from "#mesh/public-error.ts";
+import { isServiceDocument } from "#mesh/contract-schema.ts";
+import { type ExecuteDocument, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
+import { toGraphqlError, getFailureOfError, getFailuresOfResult, PublicError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  policyPlugin((args, execute) => (input): ReturnType<Execute> => {
+  createPolicyPlugin((args, execute) => (input): ReturnType<ExecuteDocument> => {
     try {
       const running = execute(input);
       return running instanceof Promise
@@ -25,19 +25,22 @@ export default (): Plugin =>
     }
   });
 
-const ofThrown = (error: unknown, args: PolicyArgs): ExecutionResult =>
-  translated({ errors: [asGraphqlError(error)] }, args);
+const ofThrown = (error: unknown, args: ExecutionPolicyArgs): ExecutionResult =>
+  translated({ errors: [toGraphqlError(error)] }, args);
 
-function translated(result: ExecutionResult, { document, contextValue }: PolicyArgs): ExecutionResult {
+function translated(
+  result: ExecutionResult,
+  { document, contextValue }: ExecutionPolicyArgs,
+): ExecutionResult {
   if (result.errors === undefined) return result;
   const { requestId, publicUrl, viewer }: Partial<GraphContext> = contextValue;
   const suggests = viewer?.kind === "internal" && viewer.role !== "storefront";
   // Under `mesh dev` there is no request of this service.
   const origin = { requestId: requestId ?? "", publicUrl: publicUrl ?? "" };
   // A fault in one of our own documents is a fault of this service, never of the client.
-  const failures = isOwnDocument(document)
-    ? result.errors.map((error) => failureOfError(error))
-    : failuresOfResult(result, suggests);
+  const failures = isServiceDocument(document)
+    ? result.errors.map((error) => getFailureOfError(error))
+    : getFailuresOfResult(result, suggests);
   return {
     ...result,
     errors: failures.map((failure, index) => new PublicError(failure, origin, result.errors?.[index])),

@@ -10,36 +10,36 @@ import { credentialIdOf } from "#access/viewer.ts";
 import type { OnceRequest } from "#database/idempotency.ts";
 import { Failure, fail } from "#foundation/failure.ts";
 import { contextInTransaction, type GraphContext } from "#graph/context.ts";
-import { isOwnDocument } from "#mesh/contract-schema.ts";
-import { fingerprintOfDocument, keyOfDocument, prepareMutations } from "#mesh/idempotent-document.ts";
-import { demandsOf } from "#mesh/operation-security.ts";
-import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/run.ts";
+import { isServiceDocument } from "#mesh/contract-schema.ts";
+import { fingerprintDocument, readIdempotencyKey, prepareMutations } from "#mesh/idempotent-document.ts";
+import { getDocumentRequirements } from "#mesh/operation-security.ts";
+import { type ExecuteDocument, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
 
 export default (): Plugin =>
-  policyPlugin((args, execute): Execute | undefined => {
+  createPolicyPlugin((args, execute): ExecuteDocument | undefined => {
     const { schema, document, operationName, contextValue } = args;
     if (
       contextValue.viewer === undefined ||
       getOperationAST(document, operationName)?.operation !== "mutation"
     )
       return undefined;
-    if (!isOwnDocument(document)) return onceByArgument(args, execute);
+    if (!isServiceDocument(document)) return onceByArgument(args, execute);
     const { once } = contextValue;
     if (once !== null) return (input) => runOnce(once, input, execute);
-    return demandsOf(schema, document)?.isIdempotent === true ? refuseWithoutKey : undefined;
+    return getDocumentRequirements(schema, document)?.isIdempotent === true ? refuseWithoutKey : undefined;
   });
 
-const refuseWithoutKey: Execute = () => {
+const refuseWithoutKey: ExecuteDocument = () => {
   throw fail("idempotency_key_required");
 };
 
-function onceByArgument(args: PolicyArgs, execute: Execute): Execute {
+function onceByArgument(args: ExecutionPolicyArgs, execute: ExecuteDocument): ExecuteDocument {
   return async (input) => {
-    const key = keyOfDocument(args);
+    const key = readIdempotencyKey(args);
     if (key === undefined) return execute(input);
     const { viewer } = args.contextValue;
     if (viewer.kind !== "internal") throw fail("role_not_allowed");
-    const claim = { ownerId: credentialIdOf(viewer), key, fingerprint: fingerprintOfDocument(args) };
+    const claim = { ownerId: credentialIdOf(viewer), key, fingerprint: fingerprintDocument(args) };
     return runOnce({ claim, record: asJson, isAnsweredFromRecord: true }, input, execute);
   };
 }
@@ -53,11 +53,11 @@ const asJson: OnceRequest<ExecutionResult>["record"] = (result) => ({
 async function runOnce(
   { claim, record, isAnsweredFromRecord }: OnceRequest<ExecutionResult>,
   input: ExecutionArgs,
-  execute: Execute,
+  execute: ExecuteDocument,
 ): Promise<ExecutionResult> {
   const context = input.contextValue as GraphContext;
   try {
-    const prepared = await prepareMutations(input as PolicyArgs);
+    const prepared = await prepareMutations(input as ExecutionPolicyArgs);
     let result: ExecutionResult = { data: null };
     const answer = await context.services.doOnce(claim, async (transaction) => {
       result = await execute({

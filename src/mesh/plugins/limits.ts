@@ -16,16 +16,16 @@ import type { Plugin } from "graphql-yoga";
 import { type Failure, fail } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { getQueryCostLimit, queryMsMax } from "#graph/limits.ts";
-import { requireClean } from "#mesh/clean-text.ts";
-import { isOwnDocument } from "#mesh/contract-schema.ts";
-import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/run.ts";
-import { asGraphqlError } from "#mesh/public-error.ts";
+import { requireCleanTexts } from "#mesh/clean-text.ts";
+import { isServiceDocument } from "#mesh/contract-schema.ts";
+import { type ExecuteDocument, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
+import { toGraphqlError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  policyPlugin((args, execute): Execute | undefined => {
-    if (args.contextValue.viewer === undefined || isOwnDocument(args.document)) return undefined;
+  createPolicyPlugin((args, execute): ExecuteDocument | undefined => {
+    if (args.contextValue.viewer === undefined || isServiceDocument(args.document)) return undefined;
     return async (input) => {
-      requireClean(args);
+      requireCleanTexts(args);
       const cost = measured(args);
       if (cost instanceof GraphQLError) return { errors: [cost] };
       const withCost = (result: ExecutionResult): ExecutionResult => ({
@@ -33,19 +33,19 @@ export default (): Plugin =>
         extensions: { ...result.extensions, cost },
       });
       try {
-        requireAffordable(cost);
+        requireCostWithinLimit(cost);
         args.contextValue.services.events.emit("documentExecuted", cost.requested);
         return withCost(await timed(args, execute(input)));
       } catch (error) {
-        return withCost({ errors: [asGraphqlError(error)] });
+        return withCost({ errors: [toGraphqlError(error)] });
       }
     };
   });
 
 /** Variables that do not fit the document are found here first; their error is the client's. */
-function measured(args: PolicyArgs): Cost | GraphQLError {
+function measured(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
   try {
-    return costFor(args);
+    return measureQueryCost(args);
   } catch (error) {
     if (error instanceof GraphQLError) return error;
     throw error;
@@ -53,17 +53,20 @@ function measured(args: PolicyArgs): Cost | GraphQLError {
 }
 
 /** A change is not cut off: a client that was answered 504 would send it again after it has happened. */
-function timed({ document, operationName }: PolicyArgs, running: ReturnType<Execute>): ReturnType<Execute> {
+function timed(
+  { document, operationName }: ExecutionPolicyArgs,
+  running: ReturnType<ExecuteDocument>,
+): ReturnType<ExecuteDocument> {
   const isMutation = getOperationAST(document, operationName)?.operation === "mutation";
   return running instanceof Promise && !isMutation ? withinTime(running) : running;
 }
 
-export interface Cost {
+export interface QueryCost {
   readonly requested: number;
   readonly limit: number;
 }
 
-export const costFor = (args: Omit<PolicyArgs, "rootValue">): Cost => ({
+export const measureQueryCost = (args: Omit<ExecutionPolicyArgs, "rootValue">): QueryCost => ({
   requested: costOfOperation(args),
   limit: getQueryCostLimit(args.contextValue.viewer),
 });
@@ -72,11 +75,11 @@ export const costFor = (args: Omit<PolicyArgs, "rootValue">): Cost => ({
  * Throws 400 `malformed_request` with both figures if the document costs more than the caller's role may
  * spend at once.
  */
-export function requireAffordable(cost: Cost): void {
+export function requireCostWithinLimit(cost: QueryCost): void {
   if (cost.requested > cost.limit) throw tooCostly(cost);
 }
 
-function tooCostly({ requested, limit }: Cost): Failure {
+function tooCostly({ requested, limit }: QueryCost): Failure {
   const message = `The query costs ${requested}; the limit is ${limit}. Ask for fewer items or fields.`;
   return fail("malformed_request", {
     message,
@@ -91,10 +94,10 @@ function costOfOperation({
   operationName,
   variableValues,
   contextValue,
-}: Omit<PolicyArgs, "rootValue">): number {
+}: Omit<ExecutionPolicyArgs, "rootValue">): number {
   const chosen =
     typeof operationName === "string" ? (separateOperations(document)[operationName] ?? document) : document;
-  return costOf(schema, chosen, { contextValue, variableValues });
+  return computeDocumentCost(schema, chosen, { contextValue, variableValues });
 }
 
 interface Circumstances {
@@ -103,7 +106,7 @@ interface Circumstances {
 }
 
 /** The cost of a document with one operation. */
-export function costOf(
+export function computeDocumentCost(
   schema: GraphQLSchema,
   document: DocumentNode,
   { contextValue, variableValues }: Circumstances,

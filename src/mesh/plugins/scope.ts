@@ -5,14 +5,14 @@
  */
 import type { Plugin } from "graphql-yoga";
 import { Failure, fail } from "#foundation/failure.ts";
-import { demandsOf, requireAccess } from "#mesh/operation-security.ts";
-import type { PolicyArgs } from "#mesh/run.ts";
+import { getDocumentRequirements, requireAccess } from "#mesh/operation-security.ts";
+import type { ExecutionPolicyArgs } from "#mesh/run.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { MeshDevContext } from "./caller.ts";
 
 export default (): Plugin => ({
   onExecute: ({ args, setExecuteFn }) => {
-    const refusal = refusalOf(args as unknown as PolicyArgs);
+    const refusal = refusalOf(args as unknown as ExecutionPolicyArgs);
     if (refusal === undefined) return undefined;
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
@@ -20,16 +20,21 @@ export default (): Plugin => ({
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {
-    const refusal = refusalOf(args as unknown as PolicyArgs);
+    const refusal = refusalOf(args as unknown as ExecutionPolicyArgs);
     if (refusal !== undefined) setResultAndStopExecution({ errors: [refusal] });
   },
 });
 
-function refusalOf({ schema, document, operationName, contextValue }: PolicyArgs): PublicError | undefined {
+function refusalOf({
+  schema,
+  document,
+  operationName,
+  contextValue,
+}: ExecutionPolicyArgs): PublicError | undefined {
   const { viewer, refusal, requestId, publicUrl }: MeshDevContext = contextValue;
   try {
     if (viewer === undefined) throw refusal ?? fail("credentials_missing");
-    const demands = demandsOf(schema, document, operationName);
+    const demands = getDocumentRequirements(schema, document, operationName);
     if (demands !== null) requireAccess(viewer, demands.security, publicUrl ?? "");
     return undefined;
   } catch (error) {

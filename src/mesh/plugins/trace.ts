@@ -6,16 +6,16 @@ import { handleMaybePromise } from "@whatwg-node/promise-helpers";
 import { type ExecutionResult, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { isTracing, type Span, type SpanStart, tracedPart } from "#foundation/tracing.ts";
-import { isOwnDocument } from "#mesh/contract-schema.ts";
-import { rootFieldsOf } from "#mesh/idempotent-document.ts";
-import { type Policy, type PolicyArgs, policyPlugin } from "#mesh/run.ts";
-import { failureOfError } from "#mesh/public-error.ts";
+import { isServiceDocument } from "#mesh/contract-schema.ts";
+import { getRootFields } from "#mesh/idempotent-document.ts";
+import { type ExecutionPolicy, type ExecutionPolicyArgs, createPolicyPlugin } from "#mesh/run.ts";
+import { getFailureOfError } from "#mesh/public-error.ts";
 
 /** Tracing is switched on before Mesh is opened, or not at all: without it there is no hook to call. */
-export default (): Plugin => (isTracing() ? policyPlugin(withSpan) : {});
+export default (): Plugin => (isTracing() ? createPolicyPlugin(withSpan) : {});
 
-const withSpan: Policy = (args, execute) => {
-  if (isOwnDocument(args.document)) return undefined;
+const withSpan: ExecutionPolicy = (args, execute) => {
+  if (isServiceDocument(args.document)) return undefined;
   const start = spanOf(args);
   return (input) =>
     tracedPart(start, (span) =>
@@ -26,10 +26,10 @@ const withSpan: Policy = (args, execute) => {
     );
 };
 
-function spanOf({ document, operationName }: PolicyArgs): SpanStart {
+function spanOf({ document, operationName }: ExecutionPolicyArgs): SpanStart {
   const operation = getOperationAST(document, operationName);
   const fields = operation
-    ? [...new Set(rootFieldsOf(operation.selectionSet, document).map(({ name }) => name.value))].toSorted()
+    ? [...new Set(getRootFields(operation.selectionSet, document).map(({ name }) => name.value))].toSorted()
     : [];
   const type = operation?.operation ?? "query";
   return {
@@ -39,7 +39,7 @@ function spanOf({ document, operationName }: PolicyArgs): SpanStart {
 }
 
 function noteErrors(result: ExecutionResult, span: Span): ExecutionResult {
-  const failures = (result.errors ?? []).map((error) => failureOfError(error));
+  const failures = (result.errors ?? []).map((error) => getFailureOfError(error));
   span.set({ "error.type": failures[0]?.code });
   if (failures.some(({ status }) => status >= 500)) span.markFailed();
   return result;

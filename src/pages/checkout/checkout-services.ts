@@ -12,9 +12,9 @@ import type { Log } from "#foundation/log.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { addressKey } from "#http/caller.ts";
 import { limitFailure, type RateLimiter, takeOne } from "#http/rate-limiter.ts";
-import { ownDocument } from "#mesh/contract-schema.ts";
-import { failureOfError } from "#mesh/public-error.ts";
-import type { Run } from "#mesh/run.ts";
+import { markServiceDocument } from "#mesh/contract-schema.ts";
+import { getFailureOfError } from "#mesh/public-error.ts";
+import type { RunDocument } from "#mesh/run.ts";
 
 interface AskedOfGraph {
   readonly viewer: BuyerViewer;
@@ -70,7 +70,7 @@ export interface CheckoutServices {
 
 export interface CheckoutOptions {
   readonly services: GraphServices;
-  readonly run: Run;
+  readonly run: RunDocument;
   readonly limiter: RateLimiter;
   readonly log: Log;
 }
@@ -92,8 +92,8 @@ export const createCheckoutServices = ({
 });
 
 /** Runs one document of the page as the buyer of its session. */
-function runnerOf(text: string, run: Run, services: GraphServices): RunCheckoutDocument {
-  const document = ownDocument(parse(text), "A document of the checkout page");
+function runnerOf(text: string, run: RunDocument, services: GraphServices): RunCheckoutDocument {
+  const document = markServiceDocument(parse(text), "A document of the checkout page");
   return async <Value>(
     { viewer, requestId, variables }: Parameters<RunCheckoutDocument>[0],
     transaction?: Parameters<RunCheckoutDocument>[1],
@@ -104,7 +104,7 @@ function runnerOf(text: string, run: Run, services: GraphServices): RunCheckoutD
       { variables },
     );
     const [error] = errors ?? [];
-    if (error !== undefined) throw failureOfError(error);
+    if (error !== undefined) throw getFailureOfError(error);
     return Object.values(data ?? {})[0] as Value;
   };
 }

@@ -24,7 +24,7 @@ import { describe, expect, it } from "vitest";
 import type { GraphContext } from "#graph/context.ts";
 import { getQueryCostLimit, queryDepthMax } from "#graph/limits.ts";
 import graphSchema from "#graph/schema.ts";
-import { costOf } from "#mesh/plugins/limits.ts";
+import { computeDocumentCost } from "#mesh/plugins/limits.ts";
 
 const root = join(import.meta.dirname, "../../../src/pages");
 const published = buildSchema(
@@ -67,7 +67,7 @@ describe("documents of pages", () => {
 
   it.each(documents)("%s costs no more than is allowed", (_name, text) => {
     const document = parse(text);
-    const cost = costOf(graphSchema, document, {
+    const cost = computeDocumentCost(graphSchema, document, {
       contextValue: {} as GraphContext,
       variableValues: largestVariables(document),
     });

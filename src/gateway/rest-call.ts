@@ -10,11 +10,11 @@ import type { Once, OnceRequest } from "#database/idempotency.ts";
 import type { CredentialVerifier } from "#access/credentials.ts";
 import type { LoggedRequest } from "#access/request-log.ts";
 import type { CredentialOwner, Viewer } from "#access/viewer.ts";
-import type { Operation } from "./contract.ts";
+import type { RestOperation } from "./contract.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 
-export interface Call {
-  readonly operation: Operation;
+export interface RestCall {
+  readonly operation: RestOperation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly requestId: string;
@@ -41,16 +41,19 @@ export interface GatewayServices {
   readonly noteRequest: (request: LoggedRequest) => void;
   /** Runs the call's document through Mesh: once for its key if `once` is given. */
   readonly execute: (
-    call: Call,
+    call: RestCall,
     once: OnceRequest<ExecutionResult> | null,
   ) => Promise<ExecutionResult> | ExecutionResult;
 }
 
-export interface Step {
+export interface RestStep {
   readonly name: string;
   /** `headers` steps run before the body is read, so that who is refused costs no reading. */
   readonly phase: "headers" | "body";
   /** Decided once, at start. */
-  readonly appliesTo: (operation: Operation) => boolean;
-  readonly create: (services: GatewayServices, operation: Operation) => (call: Call) => Promise<void> | void;
+  readonly appliesTo: (operation: RestOperation) => boolean;
+  readonly create: (
+    services: GatewayServices,
+    operation: RestOperation,
+  ) => (call: RestCall) => Promise<void> | void;
 }

@@ -16,9 +16,9 @@ import type { MetricObjectWithValues, MetricValue, Registry } from "prom-client"
 import type { Port } from "#http/shared-limiter.ts";
 
 /** As prom-client writes metrics as JSON, and adds them up. */
-export type Measured = MetricObjectWithValues<MetricValue<string>>[];
+export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
-export interface Gathered {
+export interface GatheredMetrics {
   /**
    * `Measured` as JSON: one or two pieces for each process, and one for the counters of all processes that
    * have ended.
@@ -44,21 +44,21 @@ interface Passed extends Message {
   readonly metrics: readonly string[];
 }
 
-type GatheredMessage = Message & Pick<Gathered, "answered" | "missing">;
+type GatheredMessage = Message & Pick<GatheredMetrics, "answered" | "missing">;
 
 const timeoutMs = 1_000;
 /** Longer, because the parent waits for the other processes meanwhile. */
 const askerTimeoutMs = 1_500;
 
 /** The end of a process that serves `/metrics`. */
-export interface Exchange {
+export interface MetricsExchange {
   /** Registers the metrics of this process, which it gives whenever `/metrics` of any process is read. */
-  readonly give: (measure: () => Promise<Measured>) => void;
+  readonly give: (measure: () => Promise<ProcessMetrics>) => void;
   /** Undefined if the parent process does not answer. */
-  readonly ask: () => Promise<Gathered | undefined>;
+  readonly ask: () => Promise<GatheredMetrics | undefined>;
 }
 
-export function createExchange(port: Port): Exchange {
+export function createMetricsExchange(port: Port): MetricsExchange {
   const asked = createTurns<GatheredMessage>();
   const passed = new Map<number, string[]>();
   port.onMessage((message) => {
@@ -94,7 +94,7 @@ export function createExchange(port: Port): Exchange {
   };
 }
 
-function written(measured: Measured): Pick<Given, "counted" | "other"> {
+function written(measured: ProcessMetrics): Pick<Given, "counted" | "other"> {
   const [counted, other] = [measured.filter(isGrowing), measured.filter((metric) => !isGrowing(metric))];
   return { counted: JSON.stringify(counted), other: JSON.stringify(other) };
 }
@@ -121,7 +121,7 @@ export function createMetricsHub(): MetricsHub {
    */
   const gather = async (
     pass: (metrics: readonly string[]) => void,
-  ): Promise<Pick<Gathered, "answered" | "missing">> => {
+  ): Promise<Pick<GatheredMetrics, "answered" | "missing">> => {
     const [asked, before] = [[...members], gone];
     const answers = await Promise.all(
       asked.map(async ({ want, counted }) => {
@@ -161,7 +161,7 @@ export function createMetricsHub(): MetricsHub {
         if (!members.delete(member)) return;
         const last = counted;
         gone = gone.then(async (before) =>
-          JSON.stringify(await (await addUp([before, last])).getMetricsAsJSON()),
+          JSON.stringify(await (await sumMetrics([before, last])).getMetricsAsJSON()),
         );
       };
     },
@@ -198,7 +198,7 @@ function createTurns<Answer>(): Turns<Answer> {
 /** The names of types in prom-client's JSON; its enum has numbers. */
 const growing: ReadonlySet<string> = new Set(["counter", "histogram"]);
 
-const isGrowing = ({ type }: Measured[number]): boolean => growing.has(String(type));
+const isGrowing = ({ type }: ProcessMetrics[number]): boolean => growing.has(String(type));
 
 const nothing = "[]";
 
@@ -207,12 +207,12 @@ const nothing = "[]";
  * answered meanwhile. Averages are computed over all processes at once. prom-client is loaded here, because
  * the parent process needs it only after a process has ended.
  */
-export async function addUp(all: readonly string[]): Promise<Registry> {
+export async function sumMetrics(all: readonly string[]): Promise<Registry> {
   const { AggregatorRegistry } = await import("prom-client");
-  let sum: Measured = [];
-  const averaged: Measured[] = [];
+  let sum: ProcessMetrics = [];
+  const averaged: ProcessMetrics[] = [];
   for (const text of all) {
-    const measured = withoutNulls(JSON.parse(text) as Measured);
+    const measured = withoutNulls(JSON.parse(text) as ProcessMetrics);
     averaged.push(measured.filter(isAverage));
     const added = AggregatorRegistry.aggregate([sum, measured.filter((metric) => !isAverage(metric))]);
     sum = await added.getMetricsAsJSON();
@@ -221,10 +221,10 @@ export async function addUp(all: readonly string[]): Promise<Registry> {
   return AggregatorRegistry.aggregate([sum, ...averaged]);
 }
 
-const isAverage = ({ aggregator }: Measured[number]): boolean => aggregator === "average";
+const isAverage = ({ aggregator }: ProcessMetrics[number]): boolean => aggregator === "average";
 
 /** NaN arrives from another process as null: it has no observation. */
-const withoutNulls = (measured: Measured): Measured =>
+const withoutNulls = (measured: ProcessMetrics): ProcessMetrics =>
   measured.map((metric) => ({
     ...metric,
     values: metric.values.filter(({ value }) => typeof value === "number"),

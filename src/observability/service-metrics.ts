@@ -10,25 +10,28 @@ import { transactionsRunAgain } from "#database/transaction.ts";
 import type { DeliveryAttempted, ServiceEvents } from "#foundation/events.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { ServerObserver } from "#http/server.ts";
-import { countLimits, countOnce, createHttpMetrics } from "./request-metrics.ts";
-import { type Readings, registerReadings } from "./readings.ts";
+import { countRateLimitRefusals, countIdempotentRequests, createHttpMetrics } from "./request-metrics.ts";
+import { type StateReadings, registerStateMetrics } from "./state-metrics.ts";
 
-export interface Instruments {
+export interface ServiceMetrics {
   readonly registry: Registry;
   readonly http: ServerObserver;
   /** Adds gauges that are read whenever metrics are asked for. */
-  readonly addReadings: (readings: Readings) => void;
+  readonly addReadings: (readings: StateReadings) => void;
   /** Wraps a limiter, so that its refusals are counted. */
   readonly ofLimiter: (limiter: RateLimiter) => RateLimiter;
   readonly ofOnce: (doOnce: DoOnce) => DoOnce;
 }
 
-export interface Described {
+export interface ProcessDescription {
   readonly role: string;
   readonly engine: string;
 }
 
-export function createInstruments({ role, engine }: Described, events: ServiceEvents): Instruments {
+export function createServiceMetrics(
+  { role, engine }: ProcessDescription,
+  events: ServiceEvents,
+): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
   new Gauge({
@@ -43,9 +46,9 @@ export function createInstruments({ role, engine }: Described, events: ServiceEv
   return {
     registry,
     http: createHttpMetrics(registry),
-    addReadings: (readings) => registerReadings(registry, { ...readings, transactionsRunAgain }),
-    ofLimiter: countLimits(registry),
-    ofOnce: countOnce(registry),
+    addReadings: (readings) => registerStateMetrics(registry, { ...readings, transactionsRunAgain }),
+    ofLimiter: countRateLimitRefusals(registry),
+    ofOnce: countIdempotentRequests(registry),
   };
 }
 

@@ -20,7 +20,7 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import { z } from "zod";
-import { declaredType } from "#mesh/contract-schema.ts";
+import { getDeclaredType } from "#mesh/contract-schema.ts";
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
@@ -33,7 +33,7 @@ export interface JsonSchema {
  * Collects the schemas of object types, so that one shape stands once in the document under the graph's name
  * for it.
  */
-export type Components = Map<string, JsonSchema>;
+export type SchemaComponents = Map<string, JsonSchema>;
 
 const builtIn: Readonly<Record<string, JsonSchema>> = {
   ID: { type: "string" },
@@ -43,11 +43,11 @@ const builtIn: Readonly<Record<string, JsonSchema>> = {
   Float: { type: "number" },
 };
 
-export const enumValues = (type: GraphQLNamedType): string[] =>
+export const getEnumValues = (type: GraphQLNamedType): string[] =>
   isEnumType(type) ? type.getValues().map(({ value }) => String(value)) : [];
 
 function leaf(type: GraphQLNamedType): JsonSchema {
-  if (isEnumType(type)) return { type: "string", enum: enumValues(type) };
+  if (isEnumType(type)) return { type: "string", enum: getEnumValues(type) };
   if (!isScalarType(type)) throw new Error(`${type.name} is no leaf.`);
   const schema = builtIn[type.name] ?? (type.extensions["jsonSchema"] as JsonSchema | undefined);
   if (schema === undefined)
@@ -73,10 +73,10 @@ function orNull(schema: JsonSchema): JsonSchema {
 }
 
 /** What a selection on a type answers. Every selected field is always there; null says that there is nothing. */
-export function answerShape(
+export function toAnswerSchema(
   type: GraphQLOutputType,
   selection: SelectionSetNode | undefined,
-  components: Components,
+  components: SchemaComponents,
 ): JsonSchema {
   if (isNonNullType(type)) return solidShape(type.ofType, selection, components);
   return orNull(solidShape(type, selection, components));
@@ -85,17 +85,17 @@ export function answerShape(
 function solidShape(
   type: GraphQLOutputType,
   selection: SelectionSetNode | undefined,
-  components: Components,
+  components: SchemaComponents,
 ): JsonSchema {
   if (isListType(type))
-    return { type: "array", items: answerShape(type.ofType as GraphQLOutputType, selection, components) };
+    return { type: "array", items: toAnswerSchema(type.ofType as GraphQLOutputType, selection, components) };
   if (!isObjectType(type)) return outgoing(leaf(type as GraphQLNamedType));
   const properties: Record<string, JsonSchema> = {};
-  for (const node of fieldsOf(selection)) {
+  for (const node of getSelectedFields(selection)) {
     const field = type.getFields()[node.name.value];
     if (field === undefined) throw new Error(`${type.name} has no field ${node.name.value}.`);
     properties[node.alias?.value ?? node.name.value] = {
-      ...answerShape(declaredType(field), node.selectionSet, components),
+      ...toAnswerSchema(getDeclaredType(field), node.selectionSet, components),
       ...described(field.description),
     };
   }
@@ -114,14 +114,14 @@ function outgoing(schema: JsonSchema): JsonSchema {
 }
 
 /** A type that is selected in two ways keeps its name for the first and stands in full elsewhere. */
-function named(name: string, shape: JsonSchema, components: Components): JsonSchema {
+function named(name: string, shape: JsonSchema, components: SchemaComponents): JsonSchema {
   const known = components.get(name);
   if (known === undefined) components.set(name, shape);
   else if (JSON.stringify(known) !== JSON.stringify(shape)) return shape;
   return { $ref: `#/components/schemas/${name}` };
 }
 
-export function fieldsOf(selection: SelectionSetNode | undefined): FieldNode[] {
+export function getSelectedFields(selection: SelectionSetNode | undefined): FieldNode[] {
   return (selection?.selections ?? []).map((node) => {
     if (node.kind !== Kind.FIELD)
       throw new Error(
@@ -134,20 +134,20 @@ export function fieldsOf(selection: SelectionSetNode | undefined): FieldNode[] {
 type Declared = GraphQLArgument | GraphQLInputField;
 
 /** What an argument or input field takes, with the bounds declared for it in the graph. */
-export function intakeShape(type: GraphQLInputType, declared?: Declared): JsonSchema {
-  if (isNonNullType(type)) return intakeShape(type.ofType, declared);
+export function toInputSchema(type: GraphQLInputType, declared?: Declared): JsonSchema {
+  if (isNonNullType(type)) return toInputSchema(type.ofType, declared);
   const extra = {
     ...described(declared?.description),
     ...(declared?.defaultValue === undefined ? {} : { default: declared.defaultValue }),
   };
   if (isListType(type))
-    return { type: "array", items: intakeShape(type.ofType), ...boundsOf(declared), ...extra };
+    return { type: "array", items: toInputSchema(type.ofType), ...boundsOf(declared), ...extra };
   if (!isInputObjectType(type)) return { ...leaf(type), ...boundsOf(declared), ...extra };
   const fields = Object.values(type.getFields());
   return {
     type: "object",
     ...described(type.description),
-    properties: Object.fromEntries(fields.map((field) => [field.name, intakeShape(field.type, field)])),
+    properties: Object.fromEntries(fields.map((field) => [field.name, toInputSchema(field.type, field)])),
     required: fields.filter(isRequiredInputField).map(({ name }) => name),
     additionalProperties: false,
   };

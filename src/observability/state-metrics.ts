@@ -2,7 +2,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { PoolState } from "#database/connect.ts";
 
-export interface Readings {
+export interface StateReadings {
   /** Undefined: the embedded database, whose one connection goes round. */
   readonly pool: () => PoolState | undefined;
   readonly subscriptions: () => number;
@@ -11,12 +11,12 @@ export interface Readings {
   readonly isLimiterAway: () => boolean;
 }
 
-export interface AllReadings extends Readings {
+export interface RegisteredReadings extends StateReadings {
   /** Since the process began. */
   readonly transactionsRunAgain: () => number;
 }
 
-export function registerReadings(registry: Registry, read: AllReadings): void {
+export function registerStateMetrics(registry: Registry, read: RegisteredReadings): void {
   const pool = (): PoolState => read.pool() ?? embedded;
   registerConnections(registry, pool);
   register(registry, {
